@@ -1,0 +1,123 @@
+// core/device.hpp - one place that computes, with its memory: the interface that every backend implements.
+// Virtual at the granularity of requests (a copy, a launch), never of work units.
+#pragma once
+#include <headrace/core/event.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace headrace {
+
+using Bytes = std::size_t;
+
+enum class DeviceKind : std::uint8_t { cpu, gpu, accelerator };
+[[nodiscard]] std::string_view to_string(DeviceKind kind) noexcept;
+
+/// What a device says of itself.
+struct DeviceInfo {
+    std::string id;          ///< how a device list names it: "cpu", "cuda:0", "opencl:1"
+    std::string name;        ///< for people: "NVIDIA H200"
+    std::string technology;  ///< "cpu", "cuda", "hip" or "opencl": which kernels it can run
+    std::string driver;      ///< version of the driver or library below
+    std::string physical_id; ///< the silicon behind it: "cpu" or a PCI address; equal for two views of one thing
+    DeviceKind kind = DeviceKind::cpu;
+    Bytes memory = 0;              ///< total
+    Bytes largest_allocation = 0;  ///< at once
+    unsigned compute_units = 1;    ///< cores, multiprocessors
+    unsigned lane_group = 1;       ///< lanes that run in step
+    double peak_gflops = 0;        ///< single precision, theoretical: the capability of the peak model
+    bool shares_host_memory = false; ///< its kernels can work in place on host memory (zero copy)
+};
+
+/// The driver's own handles, for kernels and for user code that calls cuBLAS, oneTBB or an OpenCL library.
+///
+/// technology | stream            | context      | device
+/// cpu        | headrace::CpuArena* | -          | -
+/// cuda, hip  | cudaStream_t, hipStream_t | -    | - (`ordinal` is current while the body runs)
+/// opencl     | cl_command_queue  | cl_context   | cl_device_id
+struct NativeStream {
+    std::string_view technology;
+    void* stream = nullptr;
+    void* context = nullptr;
+    void* device = nullptr;
+    int ordinal = 0;
+};
+
+/// One allocation on a device; freed when destroyed. Whoever destroys it sees to it that nothing uses it.
+class Memory {
+public:
+    virtual ~Memory() = default;
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    [[nodiscard]] virtual Bytes size() const noexcept = 0;
+    /// The address that this device's kernels use; null where memory has none (OpenCL buffers).
+    [[nodiscard]] virtual void* address() const noexcept = 0;
+    /// The driver's handle where kernels need that instead (a cl_mem); else null.
+    [[nodiscard]] virtual void* handle() const noexcept { return nullptr; }
+
+protected:
+    Memory() = default;
+};
+
+/// In-order requests of one device. Several streams of a device run beside each other.
+///
+/// Every call returns at once; the work starts when all events in `after` have completed and the requests
+/// before it on this stream have ended. If one in `after` failed, the work's event carries that failure
+/// (native work that cannot be held back may run, but nobody is told that it succeeded).
+/// Host memory given to a copy must stay until the event completes. Threads: one at a time.
+/// Errors: misuse throws invalid_argument; a failure of the work completes the event with an Error.
+class Stream {
+public:
+    /// Enqueues native work on the stream given to it. On a CPU it is the work, and runs on the stream's thread
+    /// once its time has come; elsewhere it runs during the call of `launch`. May throw; the event then fails.
+    using Body = std::function<void(const NativeStream&)>;
+
+    virtual ~Stream() = default;
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    virtual Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                          std::span<const Event> after = {}) = 0;
+    virtual Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                           std::span<const Event> after = {}) = 0;
+    /// From the memory of `source`, another device of which `Device::reaches` is true, or this one.
+    virtual Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
+                            std::span<const Event> after = {}) = 0;
+    virtual Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after = {}) = 0;
+    /// The event's times span the body's native work.
+    virtual Event launch(Body body, std::span<const Event> after = {}) = 0;
+
+protected:
+    Stream() = default;
+};
+
+/// One place that computes, with its memory node.
+///
+/// Threads: any. Errors: throws device (driver failed, with its code) and out_of_memory (with sizes).
+class Device {
+public:
+    virtual ~Device() = default;
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
+    /// Uninitialised, aligned to at least 64 bytes; `size` > 0.
+    [[nodiscard]] virtual std::unique_ptr<Memory> allocate(Bytes size) = 0;
+    /// Host memory that this device copies from and to at full speed (pinned where that exists).
+    [[nodiscard]] virtual std::shared_ptr<void> allocate_host(Bytes size) = 0;
+    [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
+    /// True if copy_peer from `other`'s memory works without the host.
+    [[nodiscard]] virtual bool reaches(const Device& other) const = 0;
+    /// Free bytes now, or an estimate.
+    [[nodiscard]] virtual Bytes free_memory() const = 0;
+
+protected:
+    Device() = default;
+};
+
+} // namespace headrace

@@ -1,0 +1,124 @@
+// core/event.hpp - completion of one piece of work, with its outcome.
+// An Event completes exactly once, with success or an Error; work ordered after it inherits the Error.
+#pragma once
+#include <headrace/core/error.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace headrace {
+
+class Event;
+
+/// When a piece of work ran, as the device that ran it measured, on the host's steady clock.
+struct EventTimes {
+    std::chrono::steady_clock::time_point begin, end;
+};
+
+/// What stands behind an Event: the host's view of the outcome, and whatever a backend adds to it.
+///
+/// A host-made event is settled by the host. A native one (a cudaEvent_t, a cl_event) settles when somebody
+/// asks: `query` and `block` ask the driver, `arm` makes the driver tell without being asked. Backends derive,
+/// and give all their events one `family`, so that two events of a family are ordered by the driver alone.
+/// Threads: any, at any time.
+class EventState : public std::enable_shared_from_this<EventState> {
+public:
+    using Continuation = std::function<void(const ErrorPtr&)>;
+
+    EventState() = default;
+    virtual ~EventState() = default;
+    EventState(const EventState&) = delete; // shared by address
+    EventState& operator=(const EventState&) = delete;
+
+    [[nodiscard]] bool settled() const noexcept { return settled_.load(std::memory_order_acquire); }
+
+    /// The outcome; null while unsettled and after a success.
+    [[nodiscard]] ErrorPtr error() const;
+
+    /// Sets the outcome: `own` failure, else the first failure among what this event inherits from, else
+    /// success. The first call wins. Runs the continuations in the calling thread.
+    void settle(ErrorPtr own = {});
+
+    /// Calls `then` once: at once if settled, else from the thread that settles. `then` must be short and
+    /// must not throw.
+    void on_settled(Continuation then);
+
+    /// Makes this event inherit the failure of those in `after`. Called by the backend before anyone else
+    /// has the event. Only events that may still fail on the host are kept, so chains do not grow.
+    void inherit(std::span<const Event> after);
+
+    /// Which driver orders these events among themselves; null for host-made events.
+    [[nodiscard]] virtual const void* family() const noexcept { return nullptr; }
+    /// Asks without waiting; a native event settles itself when the driver says so.
+    virtual bool query() { return settled(); }
+    /// Returns when settled.
+    virtual void block();
+    /// Sees to it that `settle` will be called although nobody waits.
+    virtual void arm() {}
+    /// Known after a success where the backend measures.
+    [[nodiscard]] virtual std::optional<EventTimes> times() const { return std::nullopt; }
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable settled_signal_;
+    std::atomic<bool> settled_ = false;
+    ErrorPtr error_;
+    std::vector<Continuation> continuations_;
+    std::vector<std::shared_ptr<EventState>> roots_; // unsettled host-side or foreign events we inherit from
+};
+
+/// Completion of one piece of work; copies share it. Default-constructed: complete, with success.
+///
+/// Threads: any. Errors: `wait` throws what the work failed with.
+class Event {
+public:
+    Event() = default;
+    explicit Event(std::shared_ptr<EventState> state) : state_(std::move(state)) {}
+
+    /// True if complete, with either outcome. May ask the driver; never blocks.
+    [[nodiscard]] bool done() const { return !state_ || state_->settled() || state_->query(); }
+    /// Blocks until complete; throws the Error if that was the outcome.
+    void wait() const;
+    /// Blocks until complete and returns the outcome; null means success.
+    [[nodiscard]] ErrorPtr outcome() const;
+    /// See EventState::on_settled.
+    void then(EventState::Continuation continuation) const;
+    /// When the work ran; empty before completion and where nobody measures.
+    [[nodiscard]] std::optional<EventTimes> times() const;
+
+    /// For backends. Null: complete, with success.
+    [[nodiscard]] const std::shared_ptr<EventState>& state() const noexcept { return state_; }
+
+    /// Completes when all have; fails with the first failure in the order given.
+    [[nodiscard]] static Event all(std::span<const Event> events);
+    /// A complete event that carries `error`.
+    [[nodiscard]] static Event failed(ErrorPtr error);
+
+private:
+    std::shared_ptr<EventState> state_;
+};
+
+/// The writing end of a host-made event. Move-only; dropped unkept, it fails its event, so no one hangs.
+class Promise {
+public:
+    Promise() : state_(std::make_shared<EventState>()) {}
+    ~Promise();
+    Promise(Promise&&) noexcept = default;
+    Promise& operator=(Promise&&) noexcept = default;
+
+    [[nodiscard]] Event event() const { return Event{state_}; }
+    void complete() { state_->settle(); }
+    void fail(ErrorPtr error) { state_->settle(std::move(error)); }
+
+private:
+    std::shared_ptr<EventState> state_;
+};
+
+} // namespace headrace
