@@ -1,0 +1,15 @@
+// core/device.cpp - see device.hpp.
+#include <headrace/core/device.hpp>
+
+namespace headrace {
+
+std::string_view to_string(DeviceKind kind) noexcept {
+    switch (kind) {
+    case DeviceKind::cpu: return "cpu";
+    case DeviceKind::gpu: return "gpu";
+    case DeviceKind::accelerator: return "accelerator";
+    }
+    return "unknown";
+}
+
+} // namespace headrace

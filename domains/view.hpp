@@ -1,0 +1,59 @@
+// domains/view.hpp - what kernels see of domains: global indices, and no idea where a task's part begins.
+// Views borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
+#pragma once
+#include <headrace/persistent/atomic_add.hpp>
+#include <headrace/persistent/kernel.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headrace {
+
+/// Sizes of a domain or an index space: slowest dimension first, 1 where a dimension is not used.
+struct Extent {
+    std::uint64_t n[3] = {1, 1, 1};
+    HEADRACE_HOST_DEVICE constexpr std::uint64_t size() const { return n[0] * n[1] * n[2]; }
+};
+
+/// Elements of a domain, row-major. `View<const T>` for reading, `View<T>` for writing and updating.
+///
+/// Only the part that the task declared may be touched; indices are those of the whole domain.
+template <class T>
+struct View {
+    T* origin = nullptr; ///< where element 0 is or would be
+    Extent extent;
+
+    HEADRACE_HOST_DEVICE T& operator[](std::uint64_t i) const { return origin[i]; }
+    HEADRACE_HOST_DEVICE T& operator()(std::uint64_t i, std::uint64_t j) const {
+        return origin[i * extent.n[1] + j];
+    }
+    HEADRACE_HOST_DEVICE T& operator()(std::uint64_t i, std::uint64_t j, std::uint64_t k) const {
+        return origin[(i * extent.n[1] + j) * extent.n[2] + k];
+    }
+    HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
+};
+
+/// A domain under accumulate access: this device's zeroed replica, to which any lane adds at any time.
+///
+/// T is a scalar that the hardware can add atomically (float, double, std::uint32_t, std::uint64_t), or a struct of
+/// such scalars, all of one type `T::Scalar`.
+template <class T>
+struct Sum {
+    T* origin = nullptr;
+    Extent extent;
+
+    HEADRACE_HOST_DEVICE void add(std::uint64_t i, const T& amount) const {
+        if constexpr (requires { typename T::Scalar; }) {
+            using Scalar = typename T::Scalar;
+            static_assert(sizeof(T) % sizeof(Scalar) == 0);
+            auto* to = reinterpret_cast<Scalar*>(origin + i);
+            const auto* from = reinterpret_cast<const Scalar*>(&amount);
+            for (unsigned part = 0; part < sizeof(T) / sizeof(Scalar); ++part) atomic_add(to[part], from[part]);
+        } else {
+            atomic_add(origin[i], amount);
+        }
+    }
+    HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
+};
+
+} // namespace headrace

@@ -1,0 +1,54 @@
+// persistent/kernel.hpp - what a kernel author says: where code may run, and which kinds of work unit there are.
+//
+// A consumer kernel is called with an index; it spawns nothing and has no `Units`:
+//     struct Square {
+//         View<const float> in; View<float> out;
+//         HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t i) const { out[i] = in[i] * in[i]; }
+//     };
+// A consumer-producer kernel is called with one work unit, and spawns others:
+//     struct Walk {
+//         using Units = headrace::Kinds<headrace::Kind<Step, 1>>;     // a Step spawns at most one unit
+//         HEADRACE_KERNEL void operator()(auto& lane, Step step) const { if (...) lane.spawn(next); }
+//     };
+// Its seeds turn an index into a first work unit:
+//     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+    #define HEADRACE_HOST_DEVICE __host__ __device__
+#else
+    #define HEADRACE_HOST_DEVICE
+#endif
+/// Marks the call operator of kernels and seeds: compiled for every technology.
+#define HEADRACE_KERNEL HEADRACE_HOST_DEVICE
+
+namespace headrace {
+
+/// A kind of work unit: its type, and the largest number of units (of all kinds) that processing one may spawn.
+template <class UnitType, unsigned MaxSpawns>
+struct Kind {
+    using Unit = UnitType;
+    static constexpr unsigned max_spawns = MaxSpawns;
+    static_assert(std::is_trivially_copyable_v<Unit>, "work units travel through queues as bytes");
+    static_assert(sizeof(Unit) % 4 == 0 && alignof(Unit) <= 8, "queues move 32-bit words");
+};
+
+/// The kinds of a consumer-producer kernel. Kinds do not share a lane group.
+template <class... K>
+struct Kinds {
+    static constexpr unsigned count = sizeof...(K);
+};
+
+/// True for kernels that spawn.
+template <class Kernel>
+concept ConsumerProducer = requires { typename Kernel::Units; };
+
+/// The seeds of a consumer kernel: index i is work unit i.
+struct Indices {
+    HEADRACE_KERNEL std::uint64_t operator()(std::uint64_t index) const { return index; }
+};
+
+} // namespace headrace

@@ -1,0 +1,52 @@
+// persistent/launcher.hpp - how a kernel written once reaches every technology, type-erased on the way.
+// Plain C++ declares `launcher`; only the units that headrace_add_kernels() generates define it, one per
+// technology, so that a kernel forgotten for one is a link error and not a null at run time.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/persistent/kernel.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace headrace {
+
+namespace technology {
+struct Cpu {};
+struct Cuda {};
+struct Hip {};
+} // namespace technology
+
+struct EngineMemory; // persistent/engine_memory.hpp: the queues' memory, as the engine hands it to a launch
+
+/// What the engine must know of a kernel to lay out its queues.
+struct EngineShape {
+    std::uint32_t lanes = 1;      ///< in a lane group
+    std::uint32_t groups = 1;     ///< lane groups in a launch: no more than can be resident at once
+    std::uint32_t kinds = 0;      ///< of work unit; 0: a consumer, no queues at all
+    std::uint32_t unit_words = 0; ///< 32-bit words of the largest unit
+    std::uint32_t max_spawns = 0; ///< the largest over the kinds
+    std::uint32_t liq_units = 0;  ///< room in each kind's local inbox, per lane group
+};
+
+/// A kernel with its views, and its seeds, ready to be enqueued any number of times on one device.
+class BoundKernel {
+public:
+    virtual ~BoundKernel() = default;
+    /// `wanted_groups` 0: as many as the device holds at once.
+    [[nodiscard]] virtual EngineShape shape(const Device& device, std::uint32_t wanted_groups) const = 0;
+    /// Called inside Stream::launch's body.
+    virtual void enqueue(const NativeStream& stream, const EngineMemory& memory) const = 0;
+};
+
+/// Binds one kernel type and one seeds type for one technology. Null (false): this build lacks the technology.
+struct Launcher {
+    std::unique_ptr<BoundKernel> (*bind)(const void* kernel, std::size_t kernel_bytes, const void* seeds,
+                                         std::size_t seeds_bytes) = nullptr;
+    explicit operator bool() const noexcept { return bind != nullptr; }
+};
+
+template <class Technology, class Kernel, class Seeds>
+Launcher launcher();
+
+} // namespace headrace

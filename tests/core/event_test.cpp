@@ -1,0 +1,89 @@
+// tests/core/event_test.cpp - one completion, one outcome, inherited.
+#include <headrace/core/event.hpp>
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+ErrorPtr some_error() { return std::make_shared<const Error>(ErrorKind::kernel, "it broke"); }
+
+TEST(Event, DefaultIsCompleteWithSuccess) {
+    const Event event;
+    EXPECT_TRUE(event.done());
+    EXPECT_NO_THROW(event.wait());
+}
+
+TEST(Event, FirstOutcomeWins) {
+    Promise promise;
+    promise.complete();
+    promise.fail(some_error());
+    EXPECT_NO_THROW(promise.event().wait());
+}
+
+TEST(Event, WaitThrowsWhatTheWorkFailedWith) {
+    Promise promise;
+    const Event event = promise.event();
+    std::jthread worker([&promise] { promise.fail(some_error()); });
+    try {
+        event.wait();
+        FAIL() << "no throw";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kernel);
+        EXPECT_EQ(error.message(), "it broke");
+    }
+}
+
+TEST(Event, DroppedPromiseFailsItsEvent) {
+    Event event;
+    { event = Promise{}.event(); }
+    ASSERT_TRUE(event.done());
+    ASSERT_TRUE(event.outcome());
+    EXPECT_EQ(event.outcome()->kind(), ErrorKind::internal);
+}
+
+TEST(Event, AllCompletesWithTheLastAndInheritsAFailure) {
+    std::vector<Promise> promises(3);
+    std::vector<Event> events;
+    for (auto& promise : promises) events.push_back(promise.event());
+    const Event all = Event::all(events);
+    promises[1].fail(some_error());
+    promises[0].complete();
+    EXPECT_FALSE(all.done());
+    promises[2].complete();
+    ASSERT_TRUE(all.done());
+    ASSERT_TRUE(all.outcome());
+    EXPECT_EQ(all.outcome()->message(), "it broke");
+}
+
+TEST(Event, ContinuationsRunExactlyOnceWhoeverSettlesFirst) {
+    for (int round = 0; round < 200; ++round) {
+        Promise promise;
+        const Event event = promise.event();
+        std::atomic<int> calls = 0;
+        {
+            std::jthread settler([&promise] { promise.complete(); });
+            for (int i = 0; i < 8; ++i) event.then([&calls](const ErrorPtr&) { ++calls; });
+            event.wait();
+        }
+        EXPECT_EQ(calls, 8);
+    }
+}
+
+TEST(Event, InheritsAFailureThatCameBeforeAndOneThatComesLater) {
+    Promise later;
+    const Event before = Event::failed(some_error());
+    for (const Event& source : {before, later.event()}) {
+        auto state = std::make_shared<EventState>();
+        state->inherit({&source, 1});
+        if (!source.done()) later.fail(some_error());
+        state->settle();
+        EXPECT_TRUE(Event{state}.outcome());
+    }
+}
+
+} // namespace
+} // namespace headrace
