@@ -17,6 +17,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__HIPCC__)
+    #include <hip/hip_runtime.h> // nvcc knows the device's built-ins by itself
+#endif
+
 #if defined(__CUDACC__) || defined(__HIPCC__)
     #define HEADRACE_HOST_DEVICE __host__ __device__
 #else
