@@ -73,6 +73,12 @@ void EventState::block() {
     settled_signal_.wait(lock, [this] { return settled_.load(std::memory_order_relaxed); });
 }
 
+bool EventState::block_for(std::chrono::nanoseconds limit) {
+    arm(); // so that somebody settles it while we sleep
+    std::unique_lock lock(mutex_);
+    return settled_signal_.wait_for(lock, limit, [this] { return settled_.load(std::memory_order_relaxed); });
+}
+
 void Event::wait() const {
     if (const ErrorPtr error = outcome()) throw Error{*error};
 }

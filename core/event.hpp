@@ -60,6 +60,8 @@ public:
     virtual bool query() { return settled(); }
     /// Returns when settled.
     virtual void block();
+    /// Returns when settled, or false after `limit`.
+    bool block_for(std::chrono::nanoseconds limit);
     /// Sees to it that `settle` will be called although nobody waits.
     virtual void arm() {}
     /// Known after a success where the backend measures.
@@ -86,6 +88,8 @@ public:
     [[nodiscard]] bool done() const { return !state_ || state_->settled() || state_->query(); }
     /// Blocks until complete; throws the Error if that was the outcome.
     void wait() const;
+    /// False: not complete within `limit`. Throws nothing that the work failed with.
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const { return done() || state_->block_for(limit); }
     /// Blocks until complete and returns the outcome; null means success.
     [[nodiscard]] ErrorPtr outcome() const;
     /// See EventState::on_settled.

@@ -37,6 +37,13 @@ TEST(Event, WaitThrowsWhatTheWorkFailedWith) {
     }
 }
 
+TEST(Event, WaitForGivesUpAndTellsTheEnd) {
+    Promise promise;
+    EXPECT_FALSE(promise.event().wait_for(std::chrono::milliseconds(1)));
+    promise.fail(some_error());
+    EXPECT_TRUE(promise.event().wait_for(std::chrono::seconds(10)));
+}
+
 TEST(Event, DroppedPromiseFailsItsEvent) {
     Event event;
     { event = Promise{}.event(); }
