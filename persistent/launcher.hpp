@@ -26,20 +26,28 @@ struct EngineShape {
     std::uint32_t kinds = 0;      ///< of work unit; 0: a consumer, no queues at all
     std::uint32_t unit_words = 0; ///< 32-bit words of the largest unit
     std::uint32_t max_spawns = 0; ///< the largest over the kinds
-    std::uint32_t liq_units = 0;  ///< room in each kind's local inbox, per lane group
+    std::uint32_t liq_units = 0;  ///< room in each kind's local inbox, per lane group: a power of two, or 0
+};
+
+/// What the user of an engine wants otherwise than the kernel's own choice; 0: no wish.
+struct EngineWishes {
+    std::uint32_t groups = 0;    ///< at most so many
+    std::uint32_t liq_units = 0; ///< a power of two
 };
 
 /// A kernel with its views, and its seeds, ready to be enqueued any number of times on one device.
+///
+/// Both calls come from inside Stream::launch's body, `prepare` first and once.
 class BoundKernel {
 public:
     virtual ~BoundKernel() = default;
-    /// `wanted_groups` 0: as many as the device holds at once.
-    [[nodiscard]] virtual EngineShape shape(const Device& device, std::uint32_t wanted_groups) const = 0;
-    /// Called inside Stream::launch's body.
-    virtual void enqueue(const NativeStream& stream, const EngineMemory& memory) const = 0;
+    /// Builds what must be built, and asks the driver how many groups can be resident.
+    [[nodiscard]] virtual EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) = 0;
+    virtual void enqueue(const NativeStream& stream, const EngineMemory& memory) = 0;
 };
 
-/// Binds one kernel type and one seeds type for one technology. Null (false): this build lacks the technology.
+/// Binds one kernel type and one seeds type for one technology. Null (false): this build lacks the
+/// technology.
 struct Launcher {
     std::unique_ptr<BoundKernel> (*bind)(const void* kernel, std::size_t kernel_bytes, const void* seeds,
                                          std::size_t seeds_bytes) = nullptr;

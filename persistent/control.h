@@ -1,0 +1,150 @@
+// persistent/control.h - what the host and every device share in memory: one definition for C++, CUDA, HIP
+// and OpenCL C.
+//
+// Four allocations per engine (README.md tells how they are used):
+//   control   one HrControl
+//   slots     HrSlot[kinds + 1][ring_slots]        the rings' slots: one ring of full bundles per kind, then
+//   the free ring bundles   word[bundles][unit_words][lanes]     word-interleaved, so that a group moves a
+//   bundle in coalesced accesses spill     word[groups] (each group's spare bundle), then two halves of
+//   `groups` records (HrRecord, then its units)
+#ifndef HEADRACE_PERSISTENT_CONTROL_H
+#define HEADRACE_PERSISTENT_CONTROL_H
+
+#ifdef __OPENCL_C_VERSION__
+typedef uint hr_u32;
+typedef ulong hr_u64;
+    #define HR_FUNCTION static inline
+#else
+    #include <headrace/persistent/kernel.hpp>
+
+    #include <cstddef>
+    #include <cstdint>
+typedef std::uint32_t hr_u32;
+typedef std::uint64_t hr_u64;
+    #define HR_FUNCTION HEADRACE_HOST_DEVICE inline
+#endif
+
+#define HR_MAX_KINDS 8u
+#define HR_NO_BUNDLE 0xffffffffu
+
+// HrControl.park: why all groups stop. The first that asks sets it (compare and exchange from HR_RUN).
+#define HR_RUN 0u         // nobody asked: the launch ends when pending is 0
+#define HR_PARK_BUDGET 1u // a group used up its rounds
+#define HR_PARK_POOL 2u   // a group had no room for the spawns of even one lane, and found no empty bundle
+#define HR_PARK_FAILED 3u // see HrControl.status; what is held is not saved
+
+// HrControl.status: the first failure.
+#define HR_OK 0u
+#define HR_SPAWNED_TOO_MANY 1u // a kernel spawned more units than its kind declares
+#define HR_THREW 2u            // host threads only: the exception itself travels by the runner
+
+// A word that many groups write, alone on its line.
+typedef struct HrLine {
+    hr_u64 value;
+    hr_u64 unused[15];
+} HrLine;
+
+// Tickets of one bounded ring: ticket t uses slot t % ring_slots. 64 bits, since 32 wrap in seconds.
+typedef struct HrTickets {
+    HrLine head; // next to be popped
+    HrLine tail; // next to be pushed
+} HrTickets;
+
+// Slot for ticket t of lap n: turn == t: empty, may be pushed; turn == t + 1: published, may be popped; after
+// the pop turn = t + ring_slots, the next lap's "empty".
+typedef struct HrSlot {
+    hr_u64 turn;
+    hr_u64 value; // hr_entry() of a full bundle; in the free ring, the index of an empty one
+} HrSlot;
+
+// Sums over all launches of an engine. Each group counts locally and adds when it leaves.
+typedef struct HrCounters {
+    hr_u64 units;         // completed
+    hr_u64 spawned;       // by spawn, continuations included
+    hr_u64 rounds;        // calls of the kernel by a whole group
+    hr_u64 pushed;        // bundles, to the GIQ
+    hr_u64 popped;        // bundles, from the GIQ
+    hr_u64 shared;        // of the pushed: because others were hungry
+    hr_u64 no_bundle;     // an empty bundle was wanted and there was none
+    hr_u64 slot_busy;     // a push found its slot still being read, and kept what it had
+    hr_u64 narrow_rounds; // fewer lanes ran than were active, for want of room: depth-first
+    hr_u64 switches;      // lanes' units set aside for a fuller kind
+    hr_u64 saved;         // records written when parking
+    hr_u64 restored;      // records taken up again
+    hr_u64 idle;          // times a group had nothing
+    hr_u64 seed_claims;   // ranges of seeds taken
+    hr_u64 unused[2];
+} HrCounters;
+
+// The control block. The host writes it before a launch and reads it after; in between it belongs to the
+// groups.
+typedef struct HrControl {
+    // Written by the host alone.
+    hr_u64 seed_end;   // one past the last seed; seeds are indices below 2^63
+    hr_u32 groups;     // lane groups in the launch
+    hr_u32 lanes;      // per group; also units per bundle
+    hr_u32 kinds;      // 0: a consumer
+    hr_u32 unit_words; // 32-bit words of the largest unit
+    hr_u32 liq_units; // room in each kind's LIQ: a power of two; 0 where nothing but continuations is spawned
+    hr_u32 bundles;   // in the pool
+    hr_u32 ring_slots;  // per ring: a power of two, at least `bundles` and 2
+    hr_u32 rounds;      // budget of each group in this launch
+    hr_u32 seed_chunk;  // most seeds that a group claims at once
+    hr_u32 spill_half;  // 0 or 1: records are restored from this half and saved into the other
+    hr_u32 spill_count; // records to restore
+    hr_u32 unused[19];
+
+    HrLine pending; // units that exist and are not completed: unclaimed seeds included, unflushed deltas not
+    HrLine seed_cursor; // next unclaimed seed; may run past seed_end
+    HrLine restored;    // next record to restore; may run past spill_count
+    HrLine saved;       // records saved in the other half
+
+    // One line that working groups read every few rounds.
+    hr_u32 park;
+    hr_u32 hungry; // groups that have nothing, now
+    hr_u32 status;
+    hr_u32 unused_line[29];
+
+    HrTickets rings[HR_MAX_KINDS + 1u]; // [kind]: full bundles of it; [kinds]: the free ring
+    HrCounters counters;
+} HrControl;
+
+// A parked group's holdings. Units follow: for each kind a block of unit_words rows of hr_record_room()
+// words, in which unit i of the kind is column i, oldest first.
+typedef struct HrRecord {
+    hr_u64 seed_next; // claimed seeds not yet expanded
+    hr_u64 seed_end;
+    hr_u32 count[HR_MAX_KINDS];
+    hr_u32 unused[4];
+} HrRecord;
+
+// A full bundle as a ring carries it.
+HR_FUNCTION hr_u64 hr_entry(hr_u32 bundle, hr_u32 count) { return (hr_u64)count << 32 | (hr_u64)bundle; }
+HR_FUNCTION hr_u32 hr_entry_bundle(hr_u64 entry) { return (hr_u32)entry; }
+HR_FUNCTION hr_u32 hr_entry_count(hr_u64 entry) { return (hr_u32)(entry >> 32); }
+
+// First word of a bundle in `bundles`; word w of unit i is at + w * lanes + i.
+HR_FUNCTION hr_u64 hr_bundle_at(hr_u32 bundle, hr_u32 lanes, hr_u32 unit_words) {
+    return (hr_u64)bundle * lanes * unit_words;
+}
+
+// Units of one kind that a record has room for: a full LIQ and a unit in each lane.
+HR_FUNCTION hr_u32 hr_record_room(hr_u32 lanes, hr_u32 liq_units) { return lanes + liq_units; }
+
+// Words of one record, a multiple of 16.
+HR_FUNCTION hr_u64 hr_record_words(hr_u32 kinds, hr_u32 unit_words, hr_u32 lanes, hr_u32 liq_units) {
+    hr_u64 units = (hr_u64)kinds * unit_words * hr_record_room(lanes, liq_units);
+    return (sizeof(HrRecord) / 4u + units + 15u) / 16u * 16u;
+}
+
+// First word of the records in `spill`: after the spares, which fill whole lines.
+HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups + 15u) / 16u * 16u; }
+
+#ifndef __OPENCL_C_VERSION__
+static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 256 && sizeof(HrSlot) == 16);
+static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
+static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 640);
+static_assert(offsetof(HrControl, rings) == 768 && offsetof(HrControl, counters) == 3072);
+static_assert(sizeof(HrControl) == 3200);
+#endif
+#endif
