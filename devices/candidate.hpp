@@ -1,0 +1,32 @@
+// devices/candidate.hpp - what each technology says it found, before any device is opened.
+#pragma once
+#include <headrace/core/device.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// A device that was asked for or found, and is not used.
+struct LeftOut {
+    std::string id;   ///< as a device list names it; the technology where there is no device
+    std::string name; ///< for people; may be empty
+    std::string why;
+};
+
+/// A device that can be opened.
+struct DeviceCandidate {
+    DeviceInfo info;
+    std::vector<std::string> aliases;              ///< other names for device lists: "opencl:pocl"
+    std::function<std::unique_ptr<Device>()> open; ///< throws Error if the driver fails
+};
+
+/// Everything that one technology shows.
+struct DeviceCandidates {
+    std::vector<DeviceCandidate> devices;
+    std::vector<LeftOut> left_out;
+};
+
+} // namespace headrace
