@@ -1,0 +1,212 @@
+// domains/device_worker.cpp - see device_worker.hpp.
+#include <headrace/core/log.hpp>
+#include <headrace/domains/device_worker.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+/// One place in the window: at most one task, and the stream and engines that tasks here use one after another.
+struct DeviceWorker::Place {
+    std::unique_ptr<Stream> stream;
+    std::shared_ptr<JobExecution> job; ///< null: free
+    std::unique_ptr<Task> task;
+    std::shared_ptr<JobExecution> engine_job; ///< whose tasks `engine` was made for
+    std::unique_ptr<Engine> engine;           ///< null for host functions
+    Promise done; ///< what other requests on the task's tiles wait for
+    Event event;  ///< of the launch in flight
+    TaskFigures figures;
+};
+
+DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window, Jobs jobs)
+    : number_(number), device_(std::move(device)), controller_(std::make_unique<Controller>(*device_)),
+      jobs_(std::move(jobs)) {
+    for (unsigned i = 0; i < std::max(window, 1U); ++i) {
+        places_.push_back(std::make_unique<Place>());
+        places_.back()->stream = device_->make_stream();
+    }
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+DeviceWorker::~DeviceWorker() {
+    thread_.request_stop();
+    wake();
+    thread_.join();
+    for (const auto& weak : domains_)
+        if (const auto domain = weak.lock()) domain->forget(*controller_);
+}
+
+ErrorPtr DeviceWorker::retired() const {
+    const std::scoped_lock lock(mutex_);
+    return retired_;
+}
+
+void DeviceWorker::wake() {
+    {
+        const std::scoped_lock lock(mutex_);
+        awake_ = true;
+    }
+    wake_.notify_one();
+}
+
+void DeviceWorker::run(const std::stop_token& stop) {
+    while (true) {
+        for (const auto& place : places_) {
+            if (place->job && place->event.done()) settle(*place);
+            if (place->engine_job && !place->job && place->engine_job->event().done()) {
+                place->engine.reset(); // its queues are large
+                place->engine_job.reset();
+            }
+            if (!place->job && !retired()) start_a_task(*place);
+        }
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return awake_; });
+        awake_ = false;
+        if (stop.stop_requested()) return;
+    }
+}
+
+bool DeviceWorker::start_a_task(Place& place) {
+    for (const auto& job : jobs_()) {
+        const auto range = job->next(number_);
+        if (!range) continue;
+        if (place.engine_job != job) place.engine.reset();
+        place.engine_job = job;
+        place.job = job;
+        place.figures = {};
+        const std::string name = job->job().name() + " [" + std::to_string(range->begin) + ", " +
+                                 std::to_string(range->end) + ")";
+        place.task = std::make_unique<Task>(name, *range, *device_);
+        try {
+            begin(place);
+            watch(place);
+        } catch (...) {
+            fail(place, current_error());
+        }
+        return true;
+    }
+    return false;
+}
+
+void DeviceWorker::begin(Place& place) {
+    const Job& job = place.job->job();
+    Task& task = *place.task;
+    std::vector<TileUse> uses;
+    std::vector<Event> zeroed;
+    for (const Job::Use& use : job.uses()) {
+        DomainData& data = *use.slice.data;
+        if (std::ranges::none_of(domains_, [&](const auto& known) { return known.lock() == use.slice.data; }))
+            domains_.push_back(use.slice.data);
+        if (use.access == Access::accumulate) {
+            const auto accumulator = data.accumulator(*controller_, *place.stream);
+            zeroed.push_back(accumulator.zeroed);
+            task.bind({&data, use.access, accumulator.memory});
+            continue;
+        }
+        const std::uint64_t elements = data.extent().size();
+        const IndexRange part = use.slice.part ? use.slice.part(task.range()) : IndexRange{0, elements};
+        if (part.end > elements || part.begin > part.end)
+            throw Error{ErrorKind::invalid_argument, "the partition callback of domain '" + data.name() +
+                                                         "' names elements beyond its end"};
+        const Bytes size = data.element_size();
+        for (Tile* tile : data.storage().tiles(part.begin * size, part.end * size))
+            uses.push_back({*tile, use.access});
+        task.bind({&data, use.access, &controller_->memory(data.storage())});
+    }
+
+    const KernelVariant& variant = *job.variant(device_->info().technology);
+    if (variant.bind) {
+        auto kernel = variant.bind(task);
+        if (place.engine)
+            place.engine->rebind(std::move(kernel));
+        else
+            place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
+    }
+    place.done = Promise{};
+    controller_->submit(task.name(), uses, [&](std::span<const Event> after) {
+        std::vector<Event> ready(after.begin(), after.end());
+        ready.insert(ready.end(), zeroed.begin(), zeroed.end());
+        if (variant.bind)
+            place.event = place.engine->start(task.range().begin, task.range().end, ready);
+        else
+            place.event = place.stream->launch(
+                [&task, &variant](const NativeStream& stream) { variant.host_function(task, stream); }, ready);
+        return place.done.event();
+    });
+}
+
+void DeviceWorker::watch(Place& place) {
+    place.event.then([this](const ErrorPtr&) { wake(); });
+}
+
+void DeviceWorker::settle(Place& place) {
+    ErrorPtr error = place.event.outcome();
+    if (!error && place.engine) {
+        try {
+            if (place.engine->collect() == Engine::State::parked) {
+                if (place.job->stopping()) {
+                    error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
+                } else {
+                    place.event = place.engine->resume();
+                    watch(place);
+                    return;
+                }
+            }
+        } catch (...) {
+            error = current_error();
+        }
+    }
+    if (error) return fail(place, error);
+
+    if (place.engine) {
+        place.figures.engine = place.engine->counters();
+        place.figures.busy_seconds = std::chrono::duration<double>(place.engine->busy()).count();
+    } else if (const auto times = place.event.times()) {
+        place.figures.busy_seconds = std::chrono::duration<double>(times->end - times->begin).count();
+    }
+    place.done.complete();
+    const auto job = std::exchange(place.job, nullptr);
+    job->finished(number_, place.task->range(), place.figures);
+    wake(); // this place is free
+}
+
+void DeviceWorker::fail(Place& place, ErrorPtr error) {
+    auto told = std::make_shared<Error>(*error);
+    told->on_device(device_->info().id).in_job(place.job->job().name()).in_task(place.task->name());
+    if (error->kind() == ErrorKind::device) {
+        retire(told);
+    } else {
+        place.done.fail(told);
+        place.engine.reset();
+        const auto job = std::exchange(place.job, nullptr);
+        job->abandoned(number_, place.task->range(), job->stopping() ? nullptr : ErrorPtr(told));
+        wake();
+    }
+}
+
+void DeviceWorker::retire(const ErrorPtr& error) {
+    {
+        const std::scoped_lock lock(mutex_);
+        retired_ = error;
+    }
+    log_error("device " + device_->info().id + " is used no more: " + error->what());
+    // Sums that this device holds are gone with it; jobs that are still running compute theirs again.
+    for (const auto& weak : domains_)
+        if (const auto domain = weak.lock()) domain->drop_replica(*controller_, error);
+    std::vector<std::pair<std::shared_ptr<JobExecution>, IndexRange>> lost;
+    for (const auto& place : places_) {
+        if (!place->job) continue;
+        place->done.fail(error);
+        place->engine.reset();
+        lost.emplace_back(std::exchange(place->job, nullptr), place->task->range());
+    }
+    for (const auto& job : jobs_()) {
+        std::vector<IndexRange> ranges;
+        for (const auto& [of, range] : lost)
+            if (of == job) ranges.push_back(range);
+        job->retire(number_, error, ranges);
+    }
+}
+
+} // namespace headrace

@@ -1,0 +1,59 @@
+// domains/device_worker.hpp - one device at work: asks jobs for ranges and keeps a window of tasks in flight.
+// Private to domains/.
+#pragma once
+#include <headrace/core/controller.hpp>
+#include <headrace/domains/job_execution.hpp>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace headrace {
+
+/// The thread that feeds one device. While a task runs, the next one's inputs move: each place in the window has a
+/// stream and engines of its own, so nothing of one task stands behind the other in a driver's queue.
+///
+/// Threads   the public calls from any; everything else on the worker's own
+class DeviceWorker {
+public:
+    /// The jobs that may have work, oldest first.
+    using Jobs = std::function<std::vector<std::shared_ptr<JobExecution>>()>;
+
+    DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window, Jobs jobs);
+    ~DeviceWorker(); // after every job has ended
+
+    [[nodiscard]] const Device& device() const noexcept { return *device_; }
+    [[nodiscard]] Controller& controller() noexcept { return *controller_; }
+    /// Null while the device can be relied upon.
+    [[nodiscard]] ErrorPtr retired() const;
+    /// Something may have changed: a new job, ranges returned, a task's event.
+    void wake();
+
+private:
+    struct Place;
+
+    void run(const std::stop_token& stop);
+    bool start_a_task(Place& place);
+    void begin(Place& place);
+    void settle(Place& place);
+    void watch(Place& place);
+    void fail(Place& place, ErrorPtr error);
+    void retire(const ErrorPtr& error);
+
+    const std::size_t number_;
+    std::unique_ptr<Device> device_;
+    std::unique_ptr<Controller> controller_;
+    std::vector<std::unique_ptr<Place>> places_;
+    std::vector<std::weak_ptr<DomainData>> domains_; ///< that may have a replica here
+    Jobs jobs_;
+    mutable std::mutex mutex_;
+    std::condition_variable wake_;
+    bool awake_ = false;
+    ErrorPtr retired_;
+    std::jthread thread_;
+};
+
+} // namespace headrace

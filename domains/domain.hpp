@@ -1,0 +1,149 @@
+// domains/domain.hpp - user data that the runtime may place, split and move.
+#pragma once
+#include <headrace/core/access.hpp>
+#include <headrace/core/controller.hpp>
+#include <headrace/core/storage.hpp>
+#include <headrace/domains/view.hpp>
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace headrace {
+
+/// A block of consecutive work units of a job: [begin, end).
+struct IndexRange {
+    std::uint64_t begin = 0, end = 0;
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return end - begin; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return end <= begin; }
+    friend constexpr bool operator==(IndexRange, IndexRange) = default;
+};
+
+/// What stands behind a Domain, without its element type. Jobs share it, so a domain may go out of scope first.
+///
+/// Threads: any; the coherence core and the mutex within see to it.
+class DomainData {
+public:
+    /// Adds `size` bytes of one image to another, element by element; from Domain<T>, which knows T.
+    using Add = void (*)(void* to, const void* from, Bytes size);
+
+    DomainData(std::string name, Extent extent, Bytes element_size, Add add, void* borrowed);
+
+    [[nodiscard]] const std::string& name() const noexcept { return storage_.name(); }
+    [[nodiscard]] const Extent& extent() const noexcept { return extent_; }
+    [[nodiscard]] Bytes element_size() const noexcept { return element_size_; }
+    [[nodiscard]] Storage& storage() noexcept { return storage_; }
+
+    /// The replica to which `controller`'s device adds, and when its zeroes are in place.
+    struct Accumulator {
+        Memory* memory;
+        Event zeroed;
+    };
+    /// Makes the replica on first use since the last reduction. `stream` fills it with zeroes.
+    [[nodiscard]] Accumulator accumulator(Controller& controller, Stream& stream);
+    /// Adds all replicas to the host image, in the order of first use, and drops them. Blocks.
+    void reduce();
+    /// A job that added to the replicas has ended: its sums cannot be computed again.
+    void seal();
+    /// Forgets the replica of a lost device. Sums of running jobs are computed again; if it also held those of ended
+    /// jobs, `error` is what gather will throw.
+    void drop_replica(const Controller& controller, const ErrorPtr& error);
+
+    /// Reduces, brings the host image up to date and returns it. Blocks; throws what the data's last writer failed with.
+    [[nodiscard]] void* gather();
+    /// The host image for the caller to write; every other image counts as stale from now on.
+    [[nodiscard]] void* fill();
+    /// Frees the replica of a controller that goes away; what only it held is reduced first.
+    void forget(Controller& controller);
+
+private:
+    struct Replica {
+        Controller* controller;
+        std::unique_ptr<Memory> memory;
+        Event zeroed;
+        bool sealed = false;
+    };
+
+    Storage storage_;
+    Extent extent_;
+    Bytes element_size_;
+    Add add_;
+    std::mutex mutex_;
+    std::vector<Replica> replicas_;
+    ErrorPtr lost_; // sums that are gone for good
+};
+
+namespace detail {
+template <class T>
+void add_elements(void* to, const void* from, Bytes size) {
+    if constexpr (requires { typename T::Scalar; }) {
+        add_elements<typename T::Scalar>(to, from, size);
+    } else if constexpr (std::is_arithmetic_v<T>) {
+        auto* sum = static_cast<T*>(to);
+        const auto* amount = static_cast<const T*>(from);
+        for (Bytes i = 0; i < size / sizeof(T); ++i) sum[i] = static_cast<T>(sum[i] + amount[i]);
+    }
+}
+template <class T>
+constexpr bool can_accumulate = std::is_arithmetic_v<T> || requires { typename T::Scalar; };
+} // namespace detail
+
+/// Registered user data: `T` elements in one to three dimensions, row-major. A handle; copies share the data.
+///
+/// Shapes    {n}, {rows, columns} or {planes, rows, columns}; opaque bytes are a Domain<std::byte>
+/// Storage   owned (contents undefined until written; zero for accumulation), or borrowed from the caller, who keeps
+///           it alive while the domain or a job that uses it lives
+/// Threads   any
+/// Errors    invalid_argument for a size of zero or one that overflows; out_of_memory
+template <class T>
+class Domain {
+    static_assert(std::is_trivially_copyable_v<T>, "domains move between memories as bytes");
+
+public:
+    using Element = T;
+
+    Domain(std::string name, Extent extent) : Domain(std::move(name), extent, nullptr) {}
+    Domain(std::string name, std::initializer_list<std::uint64_t> extent)
+        : Domain(std::move(name), to_extent(extent), nullptr) {}
+    /// Borrows; the contents count as written.
+    Domain(std::string name, std::span<T> elements)
+        : Domain(std::move(name), Extent{{elements.size(), 1, 1}}, elements.data()) {}
+    Domain(std::string name, Extent extent, T* borrowed)
+        : data_(std::make_shared<DomainData>(std::move(name), extent, sizeof(T), &detail::add_elements<T>,
+                                             borrowed)) {}
+
+    [[nodiscard]] const std::string& name() const noexcept { return data_->name(); }
+    [[nodiscard]] const Extent& extent() const noexcept { return data_->extent(); }
+    [[nodiscard]] std::uint64_t size() const noexcept { return data_->extent().size(); }
+
+    /// The elements on the host, up to date. The only transfer back that ever happens unasked is this one.
+    /// Blocks until every job that writes the domain and was submitted before has ended with it.
+    [[nodiscard]] std::span<const T> gather() const {
+        return {static_cast<const T*>(data_->gather()), static_cast<std::size_t>(size())};
+    }
+    /// The host's elements for the caller to write; every other image counts as stale from now on. Blocks like gather.
+    [[nodiscard]] std::span<T> fill() const {
+        return {static_cast<T*>(data_->fill()), static_cast<std::size_t>(size())};
+    }
+
+    [[nodiscard]] const std::shared_ptr<DomainData>& data() const noexcept { return data_; }
+
+private:
+    static Extent to_extent(std::initializer_list<std::uint64_t> sizes) {
+        if (sizes.size() == 0 || sizes.size() > 3)
+            throw Error{ErrorKind::invalid_argument, "a domain has one to three dimensions"};
+        Extent extent;
+        std::size_t dimension = 0;
+        for (const std::uint64_t size : sizes) extent.n[dimension++] = size;
+        return extent;
+    }
+
+    std::shared_ptr<DomainData> data_;
+};
+
+} // namespace headrace

@@ -1,0 +1,8 @@
+// domains/headrace.hpp - everything a program needs.
+#pragma once
+#include <headrace/core/error.hpp>
+#include <headrace/domains/domain.hpp>
+#include <headrace/domains/job.hpp>
+#include <headrace/domains/job_handle.hpp>
+#include <headrace/domains/runtime.hpp>
+#include <headrace/domains/view.hpp>

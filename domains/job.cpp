@@ -1,0 +1,114 @@
+// domains/job.cpp - see job.hpp.
+#include <headrace/domains/job.hpp>
+#include <headrace/domains/job_handle.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace headrace {
+
+Job::Job(std::string name, std::uint64_t work_units)
+    : name_(std::move(name)), work_units_(work_units), predecessors_(std::make_shared<std::vector<JobHandle>>()) {
+    if (work_units == 0)
+        throw Error{ErrorKind::invalid_argument, "a job needs at least one work unit"}.in_job(name_);
+}
+
+Job& Job::after(const JobHandle& other) {
+    auto extended = std::make_shared<std::vector<JobHandle>>(*predecessors_); // copies of this job keep theirs
+    extended->push_back(other);
+    predecessors_ = std::move(extended);
+    return *this;
+}
+
+Job& Job::in_order() {
+    in_order_ = true;
+    return *this;
+}
+
+Job& Job::grain(std::uint64_t work_units) {
+    if (work_units == 0) throw Error{ErrorKind::invalid_argument, "a grain of zero work units"}.in_job(name_);
+    grain_ = std::lcm(grain_, work_units);
+    return *this;
+}
+
+Job& Job::split_by(std::function<std::uint64_t(IndexRange, std::uint64_t)> callback) {
+    split_ = std::move(callback);
+    return *this;
+}
+
+Job& Job::tune(EngineOptions options) {
+    tuning_ = options;
+    return *this;
+}
+
+Job& Job::opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&)> bind) {
+    variants_["opencl"] = {.bind =
+                               [kernel = std::move(kernel), bind = std::move(bind)](Task& task) {
+                                   OpenClArguments arguments;
+                                   bind(task, arguments);
+                                   return bind_opencl(kernel, std::move(arguments));
+                               },
+                           .host_function = {}};
+    return *this;
+}
+
+Job& Job::host_function(std::string_view technology, std::function<void(Task&, const NativeStream&)> body) {
+    variants_[std::string(technology)] = {.bind = {}, .host_function = std::move(body)};
+    return *this;
+}
+
+const std::vector<JobHandle>& Job::predecessors() const noexcept { return *predecessors_; }
+
+const KernelVariant* Job::variant(std::string_view technology) const {
+    const auto found = variants_.find(technology);
+    return found == variants_.end() ? nullptr : &found->second;
+}
+
+std::uint64_t Job::split(IndexRange left, std::uint64_t wanted) const {
+    std::uint64_t size = std::clamp<std::uint64_t>(wanted, 1, left.size());
+    if (split_) size = std::clamp<std::uint64_t>(split_(left, size), 1, left.size());
+    // Ranges begin at multiples of the grain, so rounding the size keeps them there; the last one may be short.
+    const std::uint64_t whole_grains = (size + grain_ - 1) / grain_;
+    return std::min(whole_grains * grain_, left.size());
+}
+
+void Job::use(Slice slice, Access access) {
+    const std::string& domain = slice.data->name();
+    for (const Use& earlier : uses_)
+        if (earlier.slice.data == slice.data)
+            throw Error{ErrorKind::invalid_argument,
+                        "domain '" + domain + "' is declared twice; use updates() to read and write it"}
+                .in_job(name_);
+    if (slice.is_rows) {
+        const std::uint64_t rows = slice.data->extent().n[0];
+        if (work_units_ % rows != 0)
+            throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): " + std::to_string(work_units_) +
+                                                         " work units are no multiple of " +
+                                                         std::to_string(rows) + " rows"}
+                .in_job(name_);
+        if (slice.halo != 0 && access != Access::read)
+            throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): a halo can only be read"}.in_job(name_);
+        const std::uint64_t units_per_row = work_units_ / rows;
+        const std::uint64_t row_elements = slice.data->extent().size() / rows;
+        grain(units_per_row);
+        slice.part = [=, halo = slice.halo](IndexRange units) {
+            const std::uint64_t first = units.begin / units_per_row;
+            const std::uint64_t last = (units.end + units_per_row - 1) / units_per_row;
+            return IndexRange{(first > halo ? first - halo : 0) * row_elements,
+                              std::min(last + halo, rows) * row_elements};
+        };
+    }
+    uses_.push_back({std::move(slice), access});
+}
+
+void Job::offer(std::string_view technology, Launcher launcher,
+                std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind) {
+    if (!launcher) return; // this build lacks the technology
+    variants_.try_emplace(std::string(technology), // an earlier host_function stays
+                          KernelVariant{.bind = [launcher, bind = std::move(bind)](
+                                                    Task& task) { return bind(launcher, task); },
+                                        .host_function = {}});
+}
+
+} // namespace headrace

@@ -1,0 +1,162 @@
+// domains/job.hpp - kernel x domains x index space: what a user submits.
+#pragma once
+#include <headrace/domains/slice.hpp>
+#include <headrace/domains/task.hpp>
+#include <headrace/persistent/engine.hpp>
+#include <headrace/persistent/launcher.hpp>
+#include <headrace/persistent/opencl/opencl_kernel.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace headrace {
+
+class JobHandle;
+template <class Seeds>
+class SeededJob;
+
+/// How one technology runs a job: a kernel for the engine, or a host function that does what it likes.
+struct KernelVariant {
+    std::function<std::unique_ptr<BoundKernel>(Task&)> bind;
+    std::function<void(Task&, const NativeStream&)> host_function; ///< used where `bind` is empty
+};
+
+/// A description; nothing happens until Runtime::submit. Copies are cheap. The calls return the job itself, to be chained.
+///
+/// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that makes it.
+class Job {
+public:
+    struct Use {
+        Slice slice;
+        Access access;
+    };
+
+    /// `work_units`: indices 0 to work_units - 1; what a consumer kernel is called with, or what seeds expand.
+    Job(std::string name, std::uint64_t work_units);
+
+    /// Each of `slices` is a domain (every task needs all of it) or `rows(domain)` or `part(domain, callback)`.
+    template <class... Slices>
+    Job& reads(Slices&&... slices) {
+        (use(Slice(std::forward<Slices>(slices)), Access::read), ...);
+        return *this;
+    }
+    template <class... Slices>
+    Job& writes(Slices&&... slices) {
+        (use(Slice(std::forward<Slices>(slices)), Access::write), ...);
+        return *this;
+    }
+    template <class... Slices>
+    Job& updates(Slices&&... slices) {
+        (use(Slice(std::forward<Slices>(slices)), Access::update), ...);
+        return *this;
+    }
+    template <class... Domains>
+    Job& accumulates(const Domains&... domains) {
+        static_assert((detail::can_accumulate<typename Domains::Element> && ...),
+                      "accumulate access needs a number, or a struct with a member type Scalar");
+        (use(Slice(domains), Access::accumulate), ...);
+        return *this;
+    }
+
+    /// This job starts when `other` has ended; it fails if `other` did.
+    Job& after(const JobHandle& other);
+    /// Orders this job behind unfinished ones whose accesses conflict with its own. Unasked, a conflict is only
+    /// warned of.
+    Job& in_order();
+    /// Tasks are cut at multiples of `work_units`.
+    Job& grain(std::uint64_t work_units);
+    /// The partitioning callback of the index space: how many of the units left go into a task for which the policy
+    /// wants `wanted`. The default is `wanted`, rounded up to the grain.
+    Job& split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback);
+    /// Queue sizes and thresholds of the persistent engine, where its own choice is not good enough.
+    Job& tune(EngineOptions options);
+
+    /// A consumer kernel for CPU, CUDA and HIP from one source. `make(Task&)` returns the kernel struct with its views.
+    template <class Make>
+    Job& kernel(Make make) {
+        return generic_kernel(Indices{}, std::move(make));
+    }
+    /// A consumer-producer kernel: `.seeds(s).kernel(make)`; s(index) is the first work unit.
+    template <class Seeds>
+    [[nodiscard]] SeededJob<Seeds> seeds(Seeds seeds);
+
+    /// The kernel in OpenCL C; `bind` gives the arguments in the order of the source's HEADRACE_PARAMETERS.
+    Job& opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&)> bind);
+
+    /// A consumer on `technology`'s devices that launches what it likes on the task's native stream: own kernels,
+    /// a vendor's library, a parallel algorithm. Takes precedence over `kernel` there.
+    Job& host_function(std::string_view technology, std::function<void(Task&, const NativeStream&)> body);
+
+    // What the runtime reads.
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] std::uint64_t work_units() const noexcept { return work_units_; }
+    [[nodiscard]] std::uint64_t grain() const noexcept { return grain_; }
+    [[nodiscard]] const std::vector<Use>& uses() const noexcept { return uses_; }
+    [[nodiscard]] const std::vector<JobHandle>& predecessors() const noexcept;
+    [[nodiscard]] bool is_in_order() const noexcept { return in_order_; }
+    [[nodiscard]] const EngineOptions& tuning() const noexcept { return tuning_; }
+    /// Null: no kernel for that technology.
+    [[nodiscard]] const KernelVariant* variant(std::string_view technology) const;
+    /// The size of the next task.
+    [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const;
+
+private:
+    template <class>
+    friend class SeededJob;
+
+    void use(Slice slice, Access access);
+    void offer(std::string_view technology, Launcher launcher,
+               std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind);
+
+    template <class Seeds, class Make>
+    Job& generic_kernel(Seeds seeds, Make make) {
+        using Kernel = std::remove_cvref_t<std::invoke_result_t<Make&, Task&>>;
+        static_assert(std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>,
+                      "kernels and seeds are structs of views and numbers: they travel to devices by value");
+        const auto bind = [seeds, make](const Launcher& launcher, Task& task) {
+            const Kernel kernel = make(task);
+            return launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds);
+        };
+        offer("cpu", launcher<technology::Cpu, Kernel, Seeds>(), bind);
+        offer("cuda", launcher<technology::Cuda, Kernel, Seeds>(), bind);
+        offer("hip", launcher<technology::Hip, Kernel, Seeds>(), bind);
+        return *this;
+    }
+
+    std::string name_;
+    std::uint64_t work_units_;
+    std::uint64_t grain_ = 1;
+    std::vector<Use> uses_;
+    std::shared_ptr<std::vector<JobHandle>> predecessors_;
+    bool in_order_ = false;
+    std::function<std::uint64_t(IndexRange, std::uint64_t)> split_;
+    EngineOptions tuning_;
+    std::map<std::string, KernelVariant, std::less<>> variants_;
+};
+
+/// A job whose seeds are known and whose kernel comes next. Borrows the job for that one call.
+template <class Seeds>
+class SeededJob {
+public:
+    SeededJob(Job& job, Seeds seeds) : job_(&job), seeds_(seeds) {}
+    template <class Make>
+    Job& kernel(Make make) {
+        return job_->generic_kernel(seeds_, std::move(make));
+    }
+
+private:
+    Job* job_;
+    Seeds seeds_;
+};
+
+template <class Seeds>
+SeededJob<Seeds> Job::seeds(Seeds seeds) {
+    return SeededJob<Seeds>(*this, seeds);
+}
+
+} // namespace headrace

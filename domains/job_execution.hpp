@@ -1,0 +1,93 @@
+// domains/job_execution.hpp - a job while it runs: what is left of it, who has which part, how it ends.
+// Private to domains/: programs see it as JobHandle.
+#pragma once
+#include <headrace/core/policy.hpp>
+#include <headrace/domains/job.hpp>
+#include <headrace/domains/report.hpp>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace headrace {
+
+/// What one finished task adds to its device's report.
+struct TaskFigures {
+    double busy_seconds = 0;
+    std::uint64_t bytes_in = 0, bytes_out = 0;
+    EngineCounters engine;
+};
+
+/// The state of a submitted job. Devices are numbered as in the runtime.
+///
+/// Threads   any: workers ask for ranges and report, handles wait. No call blocks.
+class JobExecution {
+public:
+    /// A device that takes part, by its number in the runtime.
+    struct Participant {
+        std::size_t device;
+        const DeviceInfo* info;
+    };
+
+    JobExecution(Job job, std::unique_ptr<Policy> policy, std::string policy_name,
+                 std::vector<Participant> participants, std::vector<JobReport::LeftOut> left_out);
+
+    [[nodiscard]] const Job& job() const noexcept { return job_; }
+    [[nodiscard]] const Event& event() const noexcept { return event_; }
+
+    /// From here on workers get ranges.
+    void start();
+
+    /// The next range for this device; nothing if it takes no part, or all is given out, or the job is stopping.
+    [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
+    void finished(std::size_t device, IndexRange range, const TaskFigures& figures);
+    /// The task will not be finished; without an error because the job is being stopped.
+    void abandoned(std::size_t device, IndexRange range, ErrorPtr error);
+    /// The device is gone. What it has done and what it was doing is computed again elsewhere; where that is not
+    /// possible (updated data is already overwritten, no device left) the job fails.
+    void retire(std::size_t device, const ErrorPtr& error, const std::vector<IndexRange>& in_flight);
+
+    /// Ends the job early, with success never.
+    void stop(ErrorPtr why);
+    [[nodiscard]] bool stopping() const;
+
+    [[nodiscard]] std::uint64_t finished_units() const;
+    [[nodiscard]] JobReport report() const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Share {
+        Participant who;
+        DeviceReport figures;
+        std::vector<IndexRange> done; ///< to be repeated if the device is lost
+        bool retired = false;
+    };
+
+    Share* share_of(std::size_t device);
+    [[nodiscard]] std::uint64_t left_units() const;
+    /// If this was the end: the outcome is set after the lock is gone.
+    void settle_if_ended(std::unique_lock<std::mutex> lock);
+
+    const Job job_;
+    const std::unique_ptr<Policy> policy_;
+    const std::string policy_name_;
+    const std::vector<JobReport::LeftOut> left_out_;
+
+    mutable std::mutex mutex_;
+    std::vector<Share> shares_;
+    std::vector<double> capability_;
+    IndexRange left_;
+    std::vector<IndexRange> returned_;
+    std::size_t in_flight_ = 0;
+    std::uint64_t finished_ = 0;
+    bool started_ = false;
+    ErrorPtr stop_reason_;
+    Clock::time_point begin_, end_;
+    Promise promise_;
+    Event event_;
+    bool ended_ = false;
+};
+
+} // namespace headrace

@@ -1,0 +1,20 @@
+// domains/job_handle.cpp - see job_handle.hpp.
+#include <headrace/domains/job_execution.hpp>
+#include <headrace/domains/job_handle.hpp>
+
+namespace headrace {
+
+void JobHandle::wait() const { execution_->event().wait(); }
+
+bool JobHandle::wait_for(std::chrono::nanoseconds limit) const { return execution_->event().wait_for(limit); }
+bool JobHandle::done() const { return execution_->event().done(); }
+
+void JobHandle::cancel() const {
+    execution_->stop(std::make_shared<const Error>(ErrorKind::cancelled, "the job was cancelled"));
+}
+
+std::uint64_t JobHandle::finished_units() const { return execution_->finished_units(); }
+JobReport JobHandle::report() const { return execution_->report(); }
+Event JobHandle::event() const { return execution_->event(); }
+
+} // namespace headrace

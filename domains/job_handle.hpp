@@ -1,0 +1,40 @@
+// domains/job_handle.hpp - a submitted job: wait for it, cancel it, read its report.
+#pragma once
+#include <headrace/core/event.hpp>
+#include <headrace/domains/report.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace headrace {
+
+class JobExecution;
+
+/// A submitted job. Copies share it; it may outlive neither its Runtime nor what its kernels borrow.
+///
+/// Threads   any
+class JobHandle {
+public:
+    explicit JobHandle(std::shared_ptr<JobExecution> execution) : execution_(std::move(execution)) {}
+
+    /// Blocks until the job has ended; throws what it failed with (kind cancelled after `cancel`).
+    void wait() const;
+    /// False: not ended within `limit`.
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
+    [[nodiscard]] bool done() const;
+    /// Starts no more work; what runs is abandoned at its next pause (some tenths of a second at most).
+    void cancel() const;
+    /// Work units finished so far, of all; moves while the job runs.
+    [[nodiscard]] std::uint64_t finished_units() const;
+    /// Complete once the job has ended.
+    [[nodiscard]] JobReport report() const;
+    /// Completes with the job and its outcome.
+    [[nodiscard]] Event event() const;
+
+    [[nodiscard]] const std::shared_ptr<JobExecution>& execution() const noexcept { return execution_; }
+
+private:
+    std::shared_ptr<JobExecution> execution_;
+};
+
+} // namespace headrace

@@ -1,0 +1,89 @@
+// domains/report.cpp - see report.hpp. The one unit that sees the JSON library.
+#include <headrace/domains/report.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace headrace {
+namespace {
+
+nlohmann::ordered_json to_json(const Figure& figure) {
+    if (figure.value) return *figure.value;
+    return {{"absent", figure.why_absent}};
+}
+
+nlohmann::ordered_json to_json(const DeviceReport& device) {
+    nlohmann::ordered_json json{
+        {"id", device.id},
+        {"name", device.name},
+        {"kind", to_string(device.kind)},
+        {"share", device.share},
+        {"tasks", device.tasks},
+        {"work_units", device.work_units},
+        {"busy_seconds", device.busy_seconds},
+        {"finished_seconds", device.finished_seconds},
+        {"bytes_in", device.bytes_in},
+        {"bytes_out", device.bytes_out},
+        {"capability", device.capability},
+        {"engine",
+         {{"launches", device.engine.launches},
+          {"units", device.engine.units},
+          {"spawned", device.engine.spawned},
+          {"lanes_at_work", device.engine.lanes_at_work()}}},
+    };
+    if (!device.failure.empty()) json["failure"] = device.failure;
+    return json;
+}
+
+std::string mebibytes(std::uint64_t bytes) { return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20)); }
+
+std::string text(const Figure& figure) {
+    return figure.value ? fmt::format("{:.3f}", *figure.value) : "- (" + figure.why_absent + ")";
+}
+
+} // namespace
+
+void JobReport::compare_with(const std::vector<double>& single_device_seconds) {
+    if (single_device_seconds.size() != devices.size() || devices.empty() || seconds <= 0) return;
+    double rates = 0;
+    for (const double alone : single_device_seconds) rates += 1 / alone;
+    heterogeneous_speed_up = {std::ranges::min(single_device_seconds) / seconds, {}};
+    heterogeneous_efficiency = {1 / seconds / rates, {}};
+}
+
+std::string JobReport::table() const {
+    std::string out = fmt::format("{}: {} work units in {:.3f} s, policy {}\n", job, work_units, seconds, policy);
+    fmt::format_to(std::back_inserter(out), "  {:<12} {:<34} {:>7} {:>6} {:>9} {:>8} {:>8}\n", "device", "name",
+                   "share", "tasks", "busy [s]", "in [MiB]", "out");
+    for (const DeviceReport& device : devices) {
+        fmt::format_to(std::back_inserter(out), "  {:<12} {:<34.34} {:>6.1f}% {:>6} {:>9.3f} {:>8} {:>8}\n", device.id,
+                       device.name, 100 * device.share, device.tasks, device.busy_seconds, mebibytes(device.bytes_in),
+                       mebibytes(device.bytes_out));
+        if (!device.failure.empty()) fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
+    }
+    for (const LeftOut& device : left_out)
+        fmt::format_to(std::back_inserter(out), "  {:<12} left out: {}\n", device.id, device.why);
+    fmt::format_to(std::back_inserter(out), "  balance {}   speed-up {}   efficiency {}\n", text(balance),
+                   text(heterogeneous_speed_up), text(heterogeneous_efficiency));
+    return out;
+}
+
+std::string JobReport::json() const {
+    nlohmann::ordered_json json{{"job", job}, {"policy", policy}, {"seconds", seconds}, {"work_units", work_units}};
+    json["devices"] = nlohmann::ordered_json::array();
+    for (const DeviceReport& device : devices) json["devices"].push_back(to_json(device));
+    json["left_out"] = nlohmann::ordered_json::array();
+    for (const LeftOut& device : left_out)
+        json["left_out"].push_back({{"id", device.id}, {"name", device.name}, {"why", device.why}});
+    json["balance"] = to_json(balance);
+    json["heterogeneous_speed_up"] = to_json(heterogeneous_speed_up);
+    json["heterogeneous_efficiency"] = to_json(heterogeneous_efficiency);
+    json["energy_joules"] = to_json(energy_joules);
+    json["energy_delay_product"] = to_json(energy_delay_product);
+    return json.dump(2);
+}
+
+} // namespace headrace

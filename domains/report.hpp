@@ -1,0 +1,61 @@
+// domains/report.hpp - what a job did: who computed how much, in what time, and what it moved.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/persistent/engine.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// One device's part in a job.
+struct DeviceReport {
+    std::string id, name;
+    DeviceKind kind = DeviceKind::cpu;
+    double capability = 0;        ///< what the scheduler reckoned with, the best device of the job being 1
+    std::uint64_t tasks = 0;
+    std::uint64_t work_units = 0; ///< seeds and indices; what they spawned is in `engine`
+    double share = 0;             ///< of the job's work units
+    double busy_seconds = 0;      ///< in kernels, by the device's own clock
+    double finished_seconds = 0;  ///< end of its last task, since the job began
+    std::uint64_t bytes_in = 0, bytes_out = 0;
+    EngineCounters engine;
+    std::string failure;          ///< why it was retired; empty: it was not
+};
+
+/// A figure, or the reason why there is none.
+struct Figure {
+    std::optional<double> value;
+    std::string why_absent;
+};
+
+/// The figures of one job. Seconds are wall-clock on the host unless said otherwise.
+///
+/// Source   Ribeiro et al. 2014, sec. 5.2 (speed-up and efficiency); Nozal et al. 2021, sec. 5 (balance)
+struct JobReport {
+    std::string job;
+    std::string policy;
+    double seconds = 0; ///< from the start of the first task to the end of the last
+    std::uint64_t work_units = 0;
+    std::vector<DeviceReport> devices;
+    struct LeftOut {
+        std::string id, name, why;
+    };
+    std::vector<LeftOut> left_out; ///< devices of this machine that took no part
+
+    Figure balance;                  ///< first device to finish / last
+    Figure heterogeneous_speed_up;   ///< T of the fastest device alone / T
+    Figure heterogeneous_efficiency; ///< (1 / T) / sum of 1 / T_i
+    Figure energy_joules;
+    Figure energy_delay_product;     ///< joule seconds
+
+    /// Fills in the figures that follow from single-device times T_i [s], in the order of `devices`.
+    void compare_with(const std::vector<double>& single_device_seconds);
+
+    [[nodiscard]] std::string table() const; ///< for people; several lines
+    [[nodiscard]] std::string json() const;  ///< an object; keys as the members here
+};
+
+} // namespace headrace

@@ -1,0 +1,44 @@
+// domains/runtime.hpp - owns the devices and runs jobs on them.
+#pragma once
+#include <headrace/devices/discovery.hpp>
+#include <headrace/domains/job.hpp>
+#include <headrace/domains/job_handle.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+struct RuntimeOptions {
+    /// "" (everything found, each processor once), "cpu,cuda:0", "@devices.toml": see select_devices.
+    std::string devices;
+    std::string policy = "demand"; ///< see make_policy
+    unsigned window = 2;           ///< tasks in flight per device: while one runs, the next one's data moves
+};
+
+/// Owns the devices, and a thread and a controller for each. Ends only after its jobs: the destructor cancels them.
+///
+/// Threads   any
+/// Errors    the constructor throws what is wrong with the device list; `submit` throws unsupported if no device of
+///           this runtime can run the job, invalid_argument if the job has no kernel at all
+class Runtime {
+public:
+    explicit Runtime(RuntimeOptions options = {});
+    /// On devices made elsewhere (tests; wrappers that slow a device down).
+    Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions options);
+    ~Runtime();
+    Runtime(const Runtime&) = delete; // threads hold its address
+    Runtime& operator=(const Runtime&) = delete;
+
+    JobHandle submit(const Job& job);
+
+    [[nodiscard]] std::vector<const DeviceInfo*> devices() const;
+    [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept;
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace headrace

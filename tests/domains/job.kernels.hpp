@@ -1,0 +1,91 @@
+// tests/domains/job.kernels.hpp - kernels small enough to be checked by a line of host code.
+#pragma once
+#include <headrace/domains/view.hpp>
+
+namespace headrace::test {
+
+/// out[i] = a * in[i] + out[i] * b: b = 0 writes, b = 1 updates.
+struct Scale {
+    View<const float> in;
+    View<float> out;
+    float a;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { out[i] = a * in[i]; }
+};
+
+struct Increment {
+    View<std::uint32_t> x;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { x[i] += 1; }
+};
+
+/// Counts indices by their remainder.
+struct Histogram {
+    Sum<std::uint64_t> bins;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { bins.add(i % bins.size(), 1); }
+};
+
+/// A full binary tree below every seed: each node adds one to its seed's counter.
+struct Node {
+    std::uint32_t seed, depth;
+};
+
+struct Tree {
+    using Units = Kinds<Kind<Node, 2>>;
+    Sum<std::uint32_t> nodes;
+    std::uint32_t depth;
+
+    HEADRACE_KERNEL void operator()(auto& lane, Node node) const {
+        nodes.add(node.seed, 1);
+        if (node.depth == depth) return;
+        lane.spawn(Node{node.seed, node.depth + 1});
+        lane.spawn(Node{node.seed, node.depth + 1});
+    }
+};
+
+struct Roots {
+    HEADRACE_KERNEL Node operator()(std::uint64_t index) const {
+        return Node{static_cast<std::uint32_t>(index), 0};
+    }
+};
+
+/// Sums of a struct of scalars.
+struct Pair {
+    using Scalar = float;
+    float x, y;
+};
+
+struct AddPairs {
+    Sum<Pair> sums;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { sums.add(i % sums.size(), Pair{1.0F, 2.0F}); }
+};
+
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
+    #define HEADRACE_TEST_THROW throw 42
+#else
+    #define HEADRACE_TEST_THROW
+#endif
+
+/// Throws at one index: kernels may do so on the CPU.
+struct Thrower {
+    std::uint64_t at;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        if (i == at) HEADRACE_TEST_THROW;
+    }
+};
+
+/// Takes long: for cancelling.
+struct Spin {
+    Sum<std::uint64_t> turns;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        std::uint64_t x = i | 1;
+        for (int turn = 0; turn < 10000; ++turn) x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+        turns.add(0, x & 1);
+    }
+};
+
+} // namespace headrace::test

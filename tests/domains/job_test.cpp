@@ -1,0 +1,266 @@
+// tests/domains/job_test.cpp - jobs from registration to gather, on every device list of this machine.
+#include <devices/devices_fixture.hpp>
+#include <domains/job.kernels.hpp>
+#include <headrace/devices/cpu/arena.hpp>
+#include <headrace/domains/headrace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+/// A device list that has kernels for everything here: the CPU, a GPU, both.
+class Jobs : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (GetParam().find("cuda") == std::string::npos) return;
+        if (const auto why = absent("cuda:0"); !why.empty()) {
+            ASSERT_FALSE(device_is_required("cuda")) << why;
+            GTEST_SKIP() << why;
+        }
+    }
+    Runtime& runtime() {
+        if (!runtime_) runtime_ = std::make_unique<Runtime>(RuntimeOptions{.devices = GetParam()});
+        return *runtime_;
+    }
+
+private:
+    std::unique_ptr<Runtime> runtime_;
+};
+
+TEST_P(Jobs, RowsInRowsOut) {
+    constexpr std::uint64_t size = 100'003; // prime: no task size divides it
+    std::vector<float> input(size);
+    std::mt19937 random(std::random_device{}());
+    for (float& value : input) value = std::uniform_real_distribution<float>(-1, 1)(random);
+    const Domain<float> in("in", std::span<float>(input));
+    const Domain<float> out("out", {size});
+
+    auto job = Job("scale", size).reads(rows(in)).writes(rows(out)).kernel([&](Task& task) {
+        return Scale{task.read(in), task.write(out), 3.0F};
+    });
+    runtime().submit(job).wait();
+
+    const auto result = out.gather();
+    for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[i], 3.0F * input[i]) << i;
+}
+
+TEST_P(Jobs, UpdatesFollowEachOtherWhenOrdered) {
+    constexpr std::uint64_t size = 4099;
+    const Domain<std::uint32_t> x("x", {size});
+    for (std::uint32_t& value : x.fill()) value = 7;
+    const auto job = Job("increment", size).updates(rows(x)).in_order().kernel([&](Task& task) {
+        return Increment{task.update(x)};
+    });
+    std::vector<JobHandle> handles;
+    for (int i = 0; i < 10; ++i) handles.push_back(runtime().submit(job));
+    for (const JobHandle& handle : handles) handle.wait();
+    for (const std::uint32_t value : x.gather()) ASSERT_EQ(value, 17U);
+}
+
+TEST_P(Jobs, SumsFromAllDevicesAreAddedToWhatWasThere) {
+    constexpr std::uint64_t bins_count = 13, size = 1'000'003;
+    const Domain<std::uint64_t> bins("bins", {bins_count});
+    for (std::uint64_t& bin : bins.fill()) bin = 1000;
+    const auto job =
+        Job("histogram", size).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; });
+    runtime().submit(job).wait();
+    runtime().submit(job).wait();
+    const auto result = bins.gather();
+    for (std::uint64_t bin = 0; bin < bins_count; ++bin) {
+        const std::uint64_t hits = size / bins_count + (bin < size % bins_count ? 1 : 0);
+        EXPECT_EQ(result[bin], 1000 + 2 * hits) << bin;
+    }
+}
+
+TEST_P(Jobs, SumsStartFromZeroWhereNobodyWrote) {
+    const Domain<Pair> sums("sums", {5});
+    auto job = Job("pairs", 5000).accumulates(sums).kernel([&](Task& task) { return AddPairs{task.sum(sums)}; });
+    runtime().submit(job).wait();
+    for (const Pair& pair : sums.gather()) {
+        EXPECT_EQ(pair.x, 1000.0F);
+        EXPECT_EQ(pair.y, 2000.0F);
+    }
+}
+
+TEST_P(Jobs, EveryNodeOfEveryTreeIsVisitedOnce) {
+    constexpr std::uint64_t seeds = 3001;
+    const Domain<std::uint32_t> nodes("nodes", {seeds});
+    auto job = Job("trees", seeds).accumulates(nodes).seeds(Roots{}).kernel([&](Task& task) {
+        return Tree{task.sum(nodes), 9};
+    });
+    const JobHandle handle = runtime().submit(job);
+    handle.wait();
+    for (const std::uint32_t count : nodes.gather()) ASSERT_EQ(count, 1023U);
+
+    const JobReport report = handle.report();
+    std::uint64_t units = 0, spawned = 0;
+    double share = 0;
+    for (const DeviceReport& device : report.devices) {
+        units += device.engine.units;
+        spawned += device.engine.spawned;
+        share += device.share;
+    }
+    EXPECT_EQ(units, seeds * 1023);
+    EXPECT_EQ(spawned, seeds * 1022);
+    EXPECT_NEAR(share, 1, 1e-12);
+    EXPECT_EQ(handle.finished_units(), seeds);
+}
+
+TEST_P(Jobs, LaterJobsSeeWhatEarlierOnesWrote) {
+    constexpr std::uint64_t size = 1021;
+    std::vector<float> ones(size, 1.0F);
+    const Domain<float> a("a", std::span<float>(ones)), b("b", {size}), c("c", {size});
+    const auto first = runtime().submit(Job("first", size).reads(a).writes(rows(b)).kernel(
+        [&](Task& task) { return Scale{task.read(a), task.write(b), 2.0F}; }));
+    const auto second = runtime().submit(Job("second", size).reads(b).writes(rows(c)).after(first).kernel(
+        [&](Task& task) { return Scale{task.read(b), task.write(c), 5.0F}; }));
+    second.wait();
+    for (const float value : c.gather()) ASSERT_EQ(value, 10.0F);
+}
+
+TEST_P(Jobs, CancelledJobsEndSoonAndSaySo) {
+    const Domain<std::uint64_t> turns("turns", {1});
+    auto job = Job("spin", std::uint64_t{1} << 40).accumulates(turns).kernel([&](Task& task) {
+        return Spin{task.sum(turns)};
+    });
+    const JobHandle handle = runtime().submit(job);
+    EXPECT_FALSE(handle.wait_for(std::chrono::milliseconds(300)));
+    const auto asked = std::chrono::steady_clock::now();
+    handle.cancel();
+    try {
+        handle.wait();
+        FAIL() << "it ended with success";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::cancelled);
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
+}
+
+TEST_P(Jobs, DestroyingTheRuntimeEndsItsJobs) {
+    const Domain<std::uint64_t> turns("turns", {1});
+    std::optional<JobHandle> handle;
+    {
+        Runtime runtime(RuntimeOptions{.devices = GetParam()});
+        handle = runtime.submit(Job("spin", std::uint64_t{1} << 40).accumulates(turns).kernel([&](Task& task) {
+            return Spin{task.sum(turns)};
+        }));
+    }
+    ASSERT_TRUE(handle->done());
+    EXPECT_THROW(handle->wait(), Error);
+}
+
+TEST_P(Jobs, ReportIsCompleteAndAddsUp) {
+    const Domain<std::uint64_t> bins("bins", {7});
+    const auto handle = runtime().submit(
+        Job("count", 70'000).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; }));
+    handle.wait();
+    const JobReport report = handle.report();
+    EXPECT_EQ(report.job, "count");
+    EXPECT_EQ(report.work_units, 70'000U);
+    std::uint64_t units = 0;
+    for (const DeviceReport& device : report.devices) units += device.work_units;
+    EXPECT_EQ(units, 70'000U);
+    EXPECT_GT(report.seconds, 0);
+    ASSERT_TRUE(report.balance.value);
+    EXPECT_LE(*report.balance.value, 1);
+    EXPECT_FALSE(report.heterogeneous_efficiency.value);
+    EXPECT_FALSE(report.heterogeneous_efficiency.why_absent.empty());
+    EXPECT_NE(report.table().find("count"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Jobs, testing::Values("cpu", "cuda:0", "cpu,cuda:0"), [](const auto& param) {
+    std::string name = param.param;
+    for (char& letter : name)
+        if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+    return name;
+});
+
+// ---- mistakes ------------------------------------------------------------------------------------------------
+
+ErrorKind kind_of(const auto& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.kind();
+    }
+    ADD_FAILURE() << "no error";
+    return ErrorKind::internal;
+}
+
+TEST(JobMistakes, AKernelThatThrowsFailsItsJobByName) {
+    Runtime runtime(RuntimeOptions{.devices = "cpu"});
+    const auto handle =
+        runtime.submit(Job("thrower", 10'000).kernel([](Task&) { return Thrower{.at = 7777}; }));
+    try {
+        handle.wait();
+        FAIL() << "it ended with success";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kernel);
+        EXPECT_EQ(error.job(), "thrower");
+        EXPECT_EQ(error.device(), "cpu");
+    }
+    // The device is not to blame and goes on.
+    const Domain<std::uint64_t> bins("bins", {3});
+    runtime.submit(Job("next", 30).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; }))
+        .wait();
+    for (const std::uint64_t bin : bins.gather()) EXPECT_EQ(bin, 10U);
+}
+
+TEST(JobMistakes, FailureReachesSuccessors) {
+    Runtime runtime(RuntimeOptions{.devices = "cpu"});
+    const auto first = runtime.submit(Job("thrower", 10).kernel([](Task&) { return Thrower{.at = 3}; }));
+    const auto second =
+        runtime.submit(Job("successor", 10).after(first).kernel([](Task&) { return Thrower{.at = 11}; }));
+    EXPECT_EQ(kind_of([&] { second.wait(); }), ErrorKind::kernel);
+}
+
+TEST(JobMistakes, AJobWithoutAKernelForAnyDeviceIsRefused) {
+    Runtime runtime(RuntimeOptions{.devices = "cpu"});
+    const Job job("nothing", 10);
+    EXPECT_EQ(kind_of([&] { runtime.submit(job); }), ErrorKind::unsupported);
+}
+
+TEST(JobMistakes, UndeclaredAccessIsFoundOut) {
+    Runtime runtime(RuntimeOptions{.devices = "cpu"});
+    std::vector<float> data(10);
+    const Domain<float> in("in", std::span<float>(data)), out("out", {10});
+    const auto handle = runtime.submit(Job("sly", 10).reads(in, out).kernel(
+        [&](Task& task) { return Scale{task.read(in), task.write(out), 1.0F}; }));
+    EXPECT_EQ(kind_of([&] { handle.wait(); }), ErrorKind::invalid_argument);
+}
+
+TEST(JobMistakes, ShapesThatCannotBe) {
+    EXPECT_EQ(kind_of([] { Domain<float>("empty", {0}); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([] { Domain<float>("huge", {1ULL << 62, 1ULL << 62}); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([] { Job("none", 0); }), ErrorKind::invalid_argument);
+    const Domain<float> x("x", {10});
+    EXPECT_EQ(kind_of([&] { Job("uneven", 15).reads(rows(x)); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { Job("twice", 10).reads(x).writes(rows(x)); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([] { Runtime(RuntimeOptions{.devices = "cpu", .policy = "no such"}); }), ErrorKind::not_found);
+    EXPECT_EQ(kind_of([] { Runtime(RuntimeOptions{.devices = "abacus:3"}); }), ErrorKind::not_found);
+}
+
+TEST(HostFunction, GetsTheNativeStream) {
+    Runtime runtime(RuntimeOptions{.devices = "cpu"});
+    const Domain<std::uint32_t> x("x", {1000});
+    const auto handle = runtime.submit(Job("host function", 1000).writes(rows(x)).host_function(
+        "cpu", [&](Task& task, const NativeStream& stream) {
+            const auto view = task.write(x);
+            const IndexRange range = task.range();
+            static_cast<CpuArena*>(stream.stream)->run(static_cast<unsigned>(range.size()), [&](unsigned i) {
+                view[range.begin + i] = static_cast<std::uint32_t>(range.begin + i) * 3;
+            });
+        }));
+    handle.wait();
+    const auto result = x.gather();
+    for (std::uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(result[i], 3 * i);
+}
+
+} // namespace
+} // namespace headrace::test

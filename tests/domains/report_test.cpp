@@ -1,0 +1,44 @@
+// tests/domains/report_test.cpp - the figures of a report follow from their definitions.
+#include <headrace/domains/report.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace headrace {
+namespace {
+
+JobReport two_devices() {
+    JobReport report;
+    report.job = "j";
+    report.policy = "demand";
+    report.seconds = 2;
+    report.work_units = 100;
+    report.devices.resize(2);
+    report.devices[0].id = "cpu";
+    report.devices[1].id = "cuda:0";
+    report.left_out.push_back({"opencl:0", "the same", "used as cuda:0"});
+    return report;
+}
+
+TEST(JobReport, SpeedUpAndEfficiencyFromTimesAlone) {
+    JobReport report = two_devices();
+    report.compare_with({6, 3}); // together at best 1 / (1/6 + 1/3) = 2 s
+    ASSERT_TRUE(report.heterogeneous_speed_up.value);
+    EXPECT_DOUBLE_EQ(*report.heterogeneous_speed_up.value, 1.5);
+    EXPECT_DOUBLE_EQ(*report.heterogeneous_efficiency.value, 1.0);
+}
+
+TEST(JobReport, JsonHasNumbersOrReasons) {
+    JobReport report = two_devices();
+    report.energy_joules.why_absent = "no meter";
+    report.balance.value = 0.5;
+    const auto json = nlohmann::json::parse(report.json());
+    EXPECT_EQ(json["devices"].size(), 2U);
+    EXPECT_EQ(json["devices"][1]["id"], "cuda:0");
+    EXPECT_EQ(json["left_out"][0]["why"], "used as cuda:0");
+    EXPECT_EQ(json["balance"], 0.5);
+    EXPECT_EQ(json["energy_joules"]["absent"], "no meter");
+}
+
+} // namespace
+} // namespace headrace
