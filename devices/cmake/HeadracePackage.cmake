@@ -1,0 +1,44 @@
+# What `cmake --install` delivers: libraries, headers, programs, and the package that find_package(headrace) reads.
+include(CMakePackageConfigHelpers)
+set(headrace_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/headrace")
+
+get_property(headrace_installed_targets GLOBAL PROPERTY HEADRACE_INSTALLED_TARGETS)
+install(TARGETS ${headrace_installed_targets} EXPORT headraceTargets)
+install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION "${headrace_package_dir}")
+if(TARGET headrace-path-tracer)
+  install(TARGETS headrace-path-tracer)
+endif()
+
+# <headrace/core/event.hpp> is core/event.hpp: a floor is installed as it lies in the tree. The .cuh and .cl files
+# go too, because headrace_add_kernels compiles them into the user's programs.
+foreach(floor IN ITEMS core devices persistent domains)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${floor}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace"
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.cuh" PATTERN "*.cl" PATTERN cmake EXCLUDE)
+endforeach()
+if(EXISTS "${PROJECT_SOURCE_DIR}/domains/headrace.hpp")
+  install(FILES domains/headrace.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace")
+endif()
+
+configure_package_config_file(
+  "${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake.in" "${PROJECT_BINARY_DIR}/headraceConfig.cmake"
+  INSTALL_DESTINATION "${headrace_package_dir}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/headraceConfig.cmake"
+  "${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake"
+  DESTINATION "${headrace_package_dir}")
+install(DIRECTORY devices/cmake/ persistent/cmake/ DESTINATION "${headrace_package_dir}"
+  FILES_MATCHING PATTERN "Headrace*.cmake" PATTERN "*.in"
+  PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE PATTERN headraceConfig.cmake.in EXCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+set(CPACK_PACKAGE_VENDOR "The Headrace authors")
+set(CPACK_PACKAGE_CONTACT "The Headrace authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_RESOURCE_FILE_README "${PROJECT_SOURCE_DIR}/README.md")
+set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_GENERATOR "TGZ;DEB")
+set(CPACK_SOURCE_IGNORE_FILES "/build/;/demo/;/\\\\.git/")
+include(CPack)

@@ -1,0 +1,54 @@
+// Ctrl-C in the middle of a rendering of hours: it ends within a second, leaves no process and no image.
+#include "end_to_end/path_tracer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <tuple>
+
+namespace headrace::end_to_end {
+namespace {
+
+/// Devices, kernel.
+class Interruption : public testing::TestWithParam<std::tuple<const char*, const char*>> {
+protected:
+    void SetUp() override { HEADRACE_SKIP_WITHOUT(std::get<0>(GetParam())); }
+
+    void expect_end_within_a_second(int signal) {
+        const auto [devices, kernel] = GetParam();
+        const Scratch folder;
+        const Options hours =
+            furnished_room(folder) + Options{"--devices", devices,    "--kernel", kernel,       "--width",
+                                             "1920",      "--height", "1080",     "--spp",      "100000",
+                                             "--out",     "out.png",  "--report", "report.json"};
+        const std::vector<std::string> before = folder.list();
+        Program program = start_path_tracer(folder, hours);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500)); // devices are open and at work
+        ASSERT_TRUE(program.is_running()) << program.wait(Seconds{1}).errors;
+
+        program.interrupt(signal);
+        const Outcome outcome = program.wait(Seconds{20});
+        EXPECT_FALSE(outcome.timed_out);
+        EXPECT_LT(outcome.seconds.count(), 1.0);
+        EXPECT_FALSE(outcome.left_processes);
+        EXPECT_NE(outcome.exit_code, 0);
+        EXPECT_TRUE(outcome.signal == 0 || outcome.signal == signal) << "killed by signal " << outcome.signal;
+        EXPECT_EQ(folder.list(), before) << "something was left behind";
+    }
+};
+
+TEST_P(Interruption, CtrlCEndsItWithinASecond) { expect_end_within_a_second(SIGINT); }
+TEST_P(Interruption, TerminationEndsItWithinASecond) { expect_end_within_a_second(SIGTERM); }
+
+INSTANTIATE_TEST_SUITE_P(Devices, Interruption,
+                         testing::Combine(testing::Values("cpu", "opencl:pocl", "opencl:nvidia", "cuda:0",
+                                                          "hip:0", "cpu,opencl:pocl", "cpu,cuda:0"),
+                                          testing::Values("consumer", "producer")),
+                         [](const auto& chosen) {
+                             return test_name(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
+                         });
+
+} // namespace
+} // namespace headrace::end_to_end

@@ -1,0 +1,156 @@
+#include "end_to_end/program.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+#include <csignal>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace headrace::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+void check(int code, const char* call) {
+    if (code != 0) throw std::system_error(code, std::generic_category(), call);
+}
+
+fs::path make_folder() {
+    std::string name = (fs::temp_directory_path() / "headrace end to end XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) check(errno, "mkdtemp");
+    return name;
+}
+
+std::string read_all(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// What posix_spawn is told: a process group of its own, and where its three files are.
+struct Attributes {
+    Attributes() {
+        check(posix_spawnattr_init(&value), "posix_spawnattr_init");
+        check(posix_spawnattr_setflags(&value, POSIX_SPAWN_SETPGROUP), "posix_spawnattr_setflags");
+    }
+    ~Attributes() { posix_spawnattr_destroy(&value); }
+    Attributes(const Attributes&) = delete;
+    Attributes& operator=(const Attributes&) = delete;
+    posix_spawnattr_t value;
+};
+
+struct FileActions {
+    FileActions() { check(posix_spawn_file_actions_init(&value), "posix_spawn_file_actions_init"); }
+    ~FileActions() { posix_spawn_file_actions_destroy(&value); }
+    FileActions(const FileActions&) = delete;
+    FileActions& operator=(const FileActions&) = delete;
+    posix_spawn_file_actions_t value;
+};
+
+} // namespace
+
+Program::Program(const fs::path& executable, std::vector<std::string> arguments, const fs::path& directory)
+    : captured_(make_folder()) {
+    Attributes attributes;
+    FileActions actions;
+    const auto open = [&](int descriptor, const fs::path& file, int flags) {
+        check(posix_spawn_file_actions_addopen(&actions.value, descriptor, file.c_str(), flags, 0600),
+              "posix_spawn_file_actions_addopen");
+    };
+    open(0, "/dev/null", O_RDONLY);
+    open(1, captured_ / "stdout", O_WRONLY | O_CREAT);
+    open(2, captured_ / "stderr", O_WRONLY | O_CREAT);
+    check(posix_spawn_file_actions_addchdir_np(&actions.value, directory.c_str()),
+          "posix_spawn_file_actions_addchdir_np");
+
+    std::string name = executable.string();
+    std::vector<char*> argv{name.data()};
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    since_ = Clock::now();
+    check(posix_spawn(&process_, name.c_str(), &actions.value, &attributes.value, argv.data(), environ),
+          name.c_str());
+}
+
+Program::~Program() {
+    if (!ended_) {
+        ::kill(process_, SIGKILL);
+        reap(true);
+    }
+    std::error_code ignored;
+    fs::remove_all(captured_, ignored);
+}
+
+bool Program::reap(bool block) {
+    if (ended_) return true;
+    pid_t got = 0;
+    do got = waitpid(process_, &status_, block ? 0 : WNOHANG);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) check(errno, "waitpid");
+    ended_ = got == process_;
+    return ended_;
+}
+
+void Program::interrupt(int signal) {
+    since_ = Clock::now();
+    if (!reap(false)) ::kill(process_, signal);
+}
+
+bool Program::is_running() { return !reap(false); }
+std::string Program::output_so_far() const { return read_all(captured_ / "stdout"); }
+std::string Program::errors_so_far() const { return read_all(captured_ / "stderr"); }
+
+Outcome Program::wait(Seconds deadline) {
+    Outcome outcome;
+    const auto end = since_ + std::chrono::duration_cast<Clock::duration>(deadline);
+    while (!reap(false)) {
+        if (Clock::now() >= end) {
+            outcome.timed_out = true;
+            ::kill(process_, SIGKILL);
+            reap(true);
+            break;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    outcome.seconds = Clock::now() - since_;
+    // Its group is its own, so whoever still answers to it is a process that it left behind.
+    outcome.left_processes = ::kill(-process_, 0) == 0;
+    if (WIFEXITED(status_)) outcome.exit_code = WEXITSTATUS(status_);
+    if (WIFSIGNALED(status_)) outcome.signal = WTERMSIG(status_);
+    outcome.output = output_so_far();
+    outcome.errors = errors_so_far();
+    return outcome;
+}
+
+Scratch::Scratch() : path_(make_folder()) {}
+
+Scratch::~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+fs::path Scratch::write(const std::string& name, std::string_view content) const {
+    const fs::path file = path_ / name;
+    std::ofstream stream(file, std::ios::binary);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    if (!stream.flush()) throw std::runtime_error("cannot write " + file.string());
+    return file;
+}
+
+std::vector<std::string> Scratch::list() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+} // namespace headrace::end_to_end

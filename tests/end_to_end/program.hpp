@@ -1,0 +1,72 @@
+// tests/end_to_end/program.hpp - runs a program as a user does, and sees what a user sees.
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace headrace::end_to_end {
+
+using Seconds = std::chrono::duration<double>;
+
+/// How a program ended.
+struct Outcome {
+    int exit_code = -1;          ///< -1: it did not exit by itself
+    int signal = 0;              ///< what killed it, or 0
+    bool timed_out = false;      ///< we killed it, after the deadline
+    bool left_processes = false; ///< something that it started still runs
+    std::string output;          ///< stdout
+    std::string errors;          ///< stderr
+    Seconds seconds{};           ///< from start (or from `interrupt`) to end
+};
+
+/// A running program. Killed, and waited for, if it still runs when this ends.
+class Program {
+public:
+    /// Starts `executable` with `arguments` in `directory`, with nothing on its stdin.
+    Program(const std::filesystem::path& executable, std::vector<std::string> arguments,
+            const std::filesystem::path& directory);
+    ~Program();
+    Program(const Program&) = delete; // one owner of the process
+    Program& operator=(const Program&) = delete;
+
+    /// Sends `signal`; times count from here.
+    void interrupt(int signal);
+    [[nodiscard]] bool is_running();
+    /// What it wrote so far.
+    [[nodiscard]] std::string output_so_far() const;
+    [[nodiscard]] std::string errors_so_far() const;
+    /// Waits for its end, or kills it at the deadline.
+    [[nodiscard]] Outcome wait(Seconds deadline);
+
+private:
+    bool reap(bool block);
+
+    std::filesystem::path captured_; // a folder of our own with its stdout and stderr
+    pid_t process_ = -1;
+    bool ended_ = false;
+    int status_ = 0;
+    std::chrono::steady_clock::time_point since_;
+};
+
+/// A folder that lives as long as the test.
+class Scratch {
+public:
+    Scratch();
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+    /// Writes a file and returns where it is.
+    std::filesystem::path write(const std::string& name, std::string_view content) const;
+    /// Names of everything in it, sorted.
+    [[nodiscard]] std::vector<std::string> list() const;
+
+private:
+    std::filesystem::path path_;
+};
+
+} // namespace headrace::end_to_end
