@@ -8,6 +8,9 @@ foreach(floor IN ITEMS core devices persistent domains)
     file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${floor}" "${HEADRACE_INCLUDE_DIR}/headrace/${floor}" SYMBOLIC)
   endif()
 endforeach()
+if(NOT IS_SYMLINK "${HEADRACE_INCLUDE_DIR}/headrace/headrace.hpp")
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/domains/headrace.hpp" "${HEADRACE_INCLUDE_DIR}/headrace/headrace.hpp" SYMBOLIC)
+endif()
 
 # Warnings, for C++ only: nvcc and hipcc pass their own host compiler's.
 add_library(headrace_warnings INTERFACE)
