@@ -51,7 +51,7 @@ void EventState::inherit(std::span<const Event> after) {
     };
     for (const Event& event : after) {
         const auto& state = event.state();
-        if (!state) continue;
+        if (!state || !event.passes_failure()) continue;
         if (!state->settled() && state->family() && state->family() == family()) {
             // The driver orders the two; what the other one inherits is all that can fail behind its back.
             std::vector<std::shared_ptr<EventState>> roots;
@@ -86,24 +86,32 @@ void Event::wait() const {
 ErrorPtr Event::outcome() const {
     if (!state_) return {};
     if (!state_->settled()) state_->block();
-    return state_->error();
+    return passes_failure_ ? state_->error() : nullptr;
 }
 
 void Event::then(EventState::Continuation continuation) const {
-    if (state_)
+    if (!state_)
+        continuation({});
+    else if (passes_failure_)
         state_->on_settled(std::move(continuation));
     else
-        continuation({});
+        state_->on_settled([continuation = std::move(continuation)](const ErrorPtr&) { continuation({}); });
 }
 
 std::optional<EventTimes> Event::times() const {
     return state_ && state_->settled() ? state_->times() : std::nullopt;
 }
 
+Event Event::order_only() const {
+    Event ordered = *this;
+    ordered.passes_failure_ = false;
+    return ordered;
+}
+
 Event Event::all(std::span<const Event> events) {
     std::vector<Event> open;
     for (const Event& event : events)
-        if (event.state() && (!event.done() || event.state()->error())) open.push_back(event);
+        if (!event.done() || event.outcome()) open.push_back(event);
     if (open.empty()) return {};
     if (open.size() == 1) return open.front();
     auto joined = std::make_shared<EventState>();
@@ -125,7 +133,14 @@ Event Event::failed(ErrorPtr error) {
 
 Promise::~Promise() {
     if (state_)
-        state_->settle(std::make_shared<const Error>(ErrorKind::internal, "work was dropped before it ended"));
+        state_->settle(
+            std::make_shared<const Error>(ErrorKind::internal, "work was dropped before it ended"));
+}
+
+Promise& Promise::operator=(Promise&& other) noexcept {
+    const Promise dropped = std::move(*this); // its event must not hang
+    state_ = std::move(other.state_);
+    return *this;
 }
 
 } // namespace headrace

@@ -24,10 +24,12 @@ struct EventTimes {
 
 /// What stands behind an Event: the host's view of the outcome, and whatever a backend adds to it.
 ///
+/// An event settles no earlier than what it was told to come after, not even with a failure: who waits for it
+/// alone may touch what those others were using.
 /// A host-made event is settled by the host. A native one (a cudaEvent_t, a cl_event) settles when somebody
-/// asks: `query` and `block` ask the driver, `arm` makes the driver tell without being asked. Backends derive,
-/// and give all their events one `family`, so that two events of a family are ordered by the driver alone.
-/// Threads: any, at any time.
+/// asks: `query` and `block` ask the driver, `arm` makes the driver tell without being asked. Backends
+/// derive, and give all their events one `family`, so that two events of a family are ordered by the driver
+/// alone. Threads: any, at any time.
 class EventState : public std::enable_shared_from_this<EventState> {
 public:
     using Continuation = std::function<void(const ErrorPtr&)>;
@@ -51,7 +53,8 @@ public:
     void on_settled(Continuation then);
 
     /// Makes this event inherit the failure of those in `after`. Called by the backend before anyone else
-    /// has the event. Only events that may still fail on the host are kept, so chains do not grow.
+    /// has the event. Only events that may still fail on the host are kept, so chains do not grow; those that
+    /// give order alone (Event::order_only) are not.
     void inherit(std::span<const Event> after);
 
     /// Which driver orders these events among themselves; null for host-made events.
@@ -89,7 +92,9 @@ public:
     /// Blocks until complete; throws the Error if that was the outcome.
     void wait() const;
     /// False: not complete within `limit`. Throws nothing that the work failed with.
-    [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const { return done() || state_->block_for(limit); }
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const {
+        return done() || state_->block_for(limit);
+    }
     /// Blocks until complete and returns the outcome; null means success.
     [[nodiscard]] ErrorPtr outcome() const;
     /// See EventState::on_settled.
@@ -100,6 +105,12 @@ public:
     /// For backends. Null: complete, with success.
     [[nodiscard]] const std::shared_ptr<EventState>& state() const noexcept { return state_; }
 
+    /// The same completion without its outcome: whoever comes after this one waits, and inherits no failure.
+    /// What must wait for a reader, or for what it will overwrite, is not hurt by how that ended.
+    [[nodiscard]] Event order_only() const;
+    /// False for what `order_only` returned.
+    [[nodiscard]] bool passes_failure() const noexcept { return passes_failure_; }
+
     /// Completes when all have; fails with the first failure in the order given.
     [[nodiscard]] static Event all(std::span<const Event> events);
     /// A complete event that carries `error`.
@@ -107,6 +118,7 @@ public:
 
 private:
     std::shared_ptr<EventState> state_;
+    bool passes_failure_ = true;
 };
 
 /// The writing end of a host-made event. Move-only; dropped unkept, it fails its event, so no one hangs.
@@ -115,7 +127,7 @@ public:
     Promise() : state_(std::make_shared<EventState>()) {}
     ~Promise();
     Promise(Promise&&) noexcept = default;
-    Promise& operator=(Promise&&) noexcept = default;
+    Promise& operator=(Promise&& other) noexcept;
 
     [[nodiscard]] Event event() const { return Event{state_}; }
     void complete() { state_->settle(); }

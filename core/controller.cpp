@@ -1,0 +1,185 @@
+// core/controller.cpp - see controller.hpp.
+#include <headrace/core/controller.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+namespace {
+/// Events kept for wait_all before those that have ended are dropped.
+constexpr std::size_t sweep_at = 256;
+} // namespace
+
+Controller::Controller(Device& device, ControllerOptions options)
+    : device_(device),
+      zero_copy_(device.info().shares_host_memory && !options.private_copies),
+      asynchronous_(options.asynchronous) {
+    kernels_.stream = device.make_stream();
+    if (zero_copy_) return; // nothing to move
+    to_device_.stream = device.make_stream();
+    from_device_.stream = device.make_stream();
+}
+
+Controller::~Controller() {
+    for (const Event& event : std::exchange(under_way_, {})) static_cast<void>(event.outcome());
+    host_lane_.reset();
+    for (const auto& held : std::exchange(held_, {}))
+        if (const auto lifeline = held.lock()) {
+            const std::scoped_lock alive(lifeline->mutex); // the storage cannot end meanwhile
+            if (lifeline->storage != nullptr) free_image(*lifeline->storage);
+        }
+}
+
+Event Controller::submit(std::string_view name, std::span<const TileUse> uses, const Starter& start) {
+    Submission submission(this, nullptr, uses);
+    submission.request();
+    return remember(submission.run(name, start));
+}
+
+Event Controller::launch(std::string_view name, std::span<const TileUse> uses, Stream::Body body) {
+    Event event;
+    {
+        const std::scoped_lock in_order(kernels_.mutex);
+        Submission submission(this, &kernels_, uses);
+        submission.request();
+        event = submission.run(name, [&](std::span<const Event> after) {
+            return kernels_.stream->launch(std::move(body), after);
+        });
+    }
+    return remember(std::move(event));
+}
+
+Event Controller::host_task(std::string_view name, std::span<const TileUse> uses,
+                            std::function<void()> task) {
+    HostLane* lane = nullptr;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!host_lane_) host_lane_ = std::make_unique<HostLane>();
+        lane = host_lane_.get();
+    }
+    return remember(lane->run(name, uses, std::move(task)));
+}
+
+Memory& Controller::memory(Storage& storage) {
+    const std::scoped_lock lock(storage.mutex_);
+    const Image image = image_in(storage);
+    return image == host_image ? storage.host_view_locked() : *storage.holder(image).memory;
+}
+
+Image Controller::image_in(Storage& storage) {
+    if (zero_copy_) {
+        static_cast<void>(storage.host_view_locked());
+        return host_image;
+    }
+    if (const Image image = storage.image_of(*this); image != host_image) return image;
+
+    auto& holders = storage.holders_;
+    auto place = std::ranges::find(holders, nullptr, &Storage::Holder::controller);
+    if (place == holders.end()) {
+        if (holders.size() + 1 >= ImageSet::capacity)
+            throw Error{ErrorKind::unsupported, "'" + storage.name() + "' is held by too many controllers"};
+        place = holders.emplace(holders.end());
+    }
+    place->memory = device_.allocate(storage.bytes());
+    place->controller = this;
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(held_, [](const auto& held) { return held.expired(); });
+    held_.push_back(storage.lifeline_);
+    return static_cast<Image>(place - holders.begin() + 1);
+}
+
+Event Controller::prefetch(Tile& tile) {
+    const TileUse use{tile, Access::read};
+    Submission submission(this, nullptr, {&use, 1});
+    submission.acquire();
+    return remember(submission.run({}, [](std::span<const Event> after) { return Event::all(after); }));
+}
+
+Event Controller::move_to(Tile& tile) { return explicit_move(tile, false); }
+
+Event Controller::move_from(Tile& tile) { return explicit_move(tile, true); }
+
+Event Controller::explicit_move(Tile& tile, bool to_host) {
+    if (tile.storage().is_internal())
+        throw Error{ErrorKind::invalid_argument,
+                    "'" + tile.storage().name() + "' is internal: it has no host image"};
+    const TileUse use{tile, Access::read};
+    Submission submission(this, nullptr, {&use, 1});
+    submission.transfer(to_host);
+    return remember(submission.run({}, [](std::span<const Event> after) { return Event::all(after); }));
+}
+
+Event Controller::remember(Event event) {
+    if (!asynchronous_) static_cast<void>(event.outcome());
+    const std::scoped_lock lock(mutex_);
+    if (under_way_.size() >= sweep_at) {
+        std::erase_if(under_way_, [this](const Event& earlier) {
+            if (!earlier.done()) return false;
+            if (!first_failure_) first_failure_ = earlier.outcome();
+            return true;
+        });
+        // All are still running: one event stands for all of them.
+        if (under_way_.size() >= sweep_at / 2) under_way_ = {Event::all(under_way_)};
+    }
+    under_way_.push_back(event);
+    return event;
+}
+
+void Controller::wait_all() {
+    std::vector<Event> events;
+    {
+        const std::scoped_lock lock(mutex_);
+        events.swap(under_way_);
+    }
+    ErrorPtr failure;
+    for (const Event& event : events)
+        if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (ErrorPtr earlier = std::exchange(first_failure_, {})) failure = std::move(earlier);
+    }
+    if (failure) throw Error{*failure};
+}
+
+void Controller::release(Storage& storage) {
+    free_image(storage);
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(held_, [&](const auto& held) {
+        const auto lifeline = held.lock();
+        return !lifeline || lifeline == storage.lifeline_;
+    });
+}
+
+void Controller::free_image(Storage& storage) {
+    for (;;) {
+        Image image = host_image;
+        bool last = true;
+        {
+            const std::scoped_lock lock(storage.mutex_);
+            image = storage.image_of(*this);
+            if (image == host_image) return;
+            for (const Storage::Holder& other : storage.holders_)
+                last = last && (other.controller == nullptr || other.controller == this);
+        }
+        storage.drain(0, storage.bytes(), {RequestKind::release, image}, !last);
+
+        const std::scoped_lock lock(storage.mutex_);
+        const auto busy = [image](const auto& leaf) {
+            return !std::ranges::all_of(
+                Storage::replicas(*leaf.second).unfinished({RequestKind::release, image}, true),
+                [](const EventSlotPtr& slot) { return slot->settled(); });
+        };
+        if (std::ranges::any_of(storage.leaves_, busy)) continue; // another thread used it meanwhile
+        for (const auto& [begin, tile] : storage.leaves_) {
+            Storage::replicas(*tile).sweep();
+            Storage::replicas(*tile).drop(image);
+        }
+        Storage::Holder& holder = storage.holder(image);
+        holder.controller = nullptr;
+        holder.memory.reset();
+        return;
+    }
+}
+
+} // namespace headrace

@@ -1,0 +1,103 @@
+// core/controller.hpp - a device's ordered request streams, with dependencies and transfers found from the
+// data. The lower of the two public levels: tiles, kernels, host tasks. Jobs are built on it.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/core/host_lane.hpp>
+#include <headrace/core/storage.hpp>
+#include <headrace/core/submission.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace headrace {
+
+struct ControllerOptions {
+    /// A device that could work in place on host memory gets copies of its own all the same.
+    bool private_copies = false;
+    /// Submitting returns at once; else it returns when the request has ended, which finds mistakes.
+    bool asynchronous = true;
+};
+
+/// Kernels, transfers and host tasks on one device. Requests run as soon as those that they depend on have
+/// ended, in an order that gives every kernel the data that the order of submission implies; stale images are
+/// brought up to date on the way.
+///
+/// Threads   any, also on tiles that other controllers use: each request is analysed in one step
+/// Errors    misuse and lack of memory throw, and then nothing has changed. A failed request fails its event;
+/// tiles
+///           that it would have written become invalid, and what reads them fails with the same error until a
+///           request with `write` access succeeds. Requests that were only ordered after it are not hurt.
+/// Lifetime  the device outlives the controller; storages may end before or after it. The destructor waits
+/// Source    [CE] sec. 4, [MC] ch. 3 and 4 of spec.md: the two tables, see dependencies.hpp and transfers.hpp
+class Controller {
+public:
+    explicit Controller(Device& device, ControllerOptions options = {});
+    ~Controller();
+    Controller(const Controller&) = delete; // storages hold its address
+    Controller& operator=(const Controller&) = delete;
+
+    [[nodiscard]] Device& device() const noexcept { return device_; }
+    /// True if kernels work in place on the host image.
+    [[nodiscard]] bool is_zero_copy() const noexcept { return zero_copy_; }
+
+    /// A kernel on a stream of the caller's: `start` enqueues it. See Starter for what `start` may do.
+    Event submit(std::string_view name, std::span<const TileUse> uses, const Starter& start);
+    /// A kernel on this controller's own stream; those run one after another.
+    Event launch(std::string_view name, std::span<const TileUse> uses, Stream::Body body);
+    /// A host task on this controller's lane, ordered by data like a kernel. May use tiles of other
+    /// controllers.
+    Event host_task(std::string_view name, std::span<const TileUse> uses, std::function<void()> task);
+    Event host_task(std::span<const TileUse> uses, std::function<void()> task) {
+        return host_task("host task", uses, std::move(task));
+    }
+
+    /// What kernels of this controller use for `storage`; allocated on first use, as large as the storage.
+    [[nodiscard]] Memory& memory(Storage& storage);
+    /// Makes this controller's image current, wherever the data is: what a kernel that reads would move.
+    Event prefetch(Tile& tile);
+    /// Host to device and back. An image that is current already is not moved again; a stale source throws.
+    Event move_to(Tile& tile);
+    Event move_from(Tile& tile);
+    /// Brings the host image up to date.
+    Event gather(Tile& tile) { return headrace::gather(tile); }
+    /// See headrace::host_wrote.
+    void host_wrote(Tile& tile) { headrace::host_wrote(tile); }
+
+    /// See headrace::wait.
+    void wait(Tile& tile) { headrace::wait(tile); }
+    /// Blocks until every kernel and host task submitted here has ended; throws the first failure since the
+    /// last call.
+    void wait_all();
+    /// Frees this controller's image of `storage`, once nothing uses it. What only that image held is lost.
+    void release(Storage& storage);
+
+private:
+    friend class Submission;
+
+    struct Lane {
+        std::mutex mutex;
+        std::unique_ptr<Stream> stream;
+    };
+    using Lifelines = std::vector<std::weak_ptr<Storage::Lifeline>>;
+
+    /// With the storage's mutex held. `host_image` for kernels that work in place.
+    [[nodiscard]] Image image_in(Storage& storage);
+    void free_image(Storage& storage);
+    Event explicit_move(Tile& tile, bool to_host);
+    Event remember(Event event);
+
+    Device& device_;
+    const bool zero_copy_, asynchronous_;
+    Lane kernels_, to_device_, from_device_;
+    std::mutex mutex_; // guards what follows
+    Lifelines held_;
+    std::vector<Event> under_way_;
+    ErrorPtr first_failure_;
+    std::unique_ptr<HostLane> host_lane_; // made on first use
+};
+
+} // namespace headrace

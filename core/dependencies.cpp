@@ -1,0 +1,108 @@
+// core/dependencies.cpp - see dependencies.hpp.
+#include <headrace/core/dependencies.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace headrace {
+
+namespace {
+
+using enum RequestKind;
+
+/// One row of a table: the kinds that a request waits for.
+class Kinds {
+public:
+    constexpr Kinds(std::initializer_list<RequestKind> kinds) {
+        for (const RequestKind kind : kinds) bits_ |= 1U << static_cast<unsigned>(kind);
+    }
+    [[nodiscard]] constexpr bool has(RequestKind kind) const {
+        return (bits_ >> static_cast<unsigned>(kind) & 1U) != 0;
+    }
+
+private:
+    unsigned bits_ = 0;
+};
+
+constexpr Kinds everything{kernel_in, kernel_out,  host_in,  host_out,
+                           to_device, from_device, peer_out, peer_in};
+
+/// Both requests belong to one controller, or at least one of them to none (the host).
+///
+/// Transfers of one controller leave each other out: with coherence between them there is always a request
+/// that orders them. To fetch twice, say, the host or another controller must have written in between; that
+/// writer, or the transfer that brought its result to the host, waited for the first fetch, and the second
+/// waits for it. Peer copies pass by the host image, so this argument does not hold for them and they wait in
+/// full.
+constexpr Kinds within_controller(RequestKind later) {
+    switch (later) {
+    case kernel_in:
+        return {kernel_out, to_device, peer_in};
+    case kernel_out:
+        return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
+    case host_in:
+        return {host_out, from_device};
+    case host_out:
+        return {host_in, host_out, to_device, from_device};
+    case to_device:
+        return {kernel_in, kernel_out, host_out, peer_out, peer_in};
+    case from_device:
+        return {kernel_out, host_in, host_out, to_device, peer_in};
+    case peer_out:
+        return {kernel_out, to_device, peer_in};
+    case peer_in:
+        return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
+    case release:
+    case wait:
+        return everything;
+    }
+    return {};
+}
+
+/// The requests belong to two controllers: they can meet on the host image alone.
+constexpr Kinds across_controllers(RequestKind later) {
+    switch (later) {
+    case host_in:
+        return {host_out, from_device};
+    case host_out:
+        return {host_in, host_out, to_device, from_device};
+    case to_device:
+        return {host_out, from_device};
+    case from_device:
+        return {host_in, host_out, to_device, from_device};
+    case kernel_in:
+    case kernel_out:
+    case peer_out:
+    case peer_in:
+        return {};
+    case release: // of the last holder; a holder among others frees its own image and asks about that alone
+    case wait:
+        return everything;
+    }
+    return {};
+}
+
+constexpr bool is_transfer(RequestKind kind) { return kind == to_device || kind == from_device; }
+
+} // namespace
+
+bool waits_for(const Request& later, const Request& earlier) noexcept {
+    return (later.image == earlier.image ? within_controller(later.kind) : across_controllers(later.kind))
+        .has(earlier.kind);
+}
+
+bool replaces(const Request& newer, const Request& older, bool same_lane) noexcept {
+    // The tables leave out pairs of transfers because they are ordered through a third request (see above).
+    const bool through_third =
+        newer.image == older.image && is_transfer(newer.kind) && is_transfer(older.kind);
+    if (!same_lane && !through_third && !waits_for(newer, older)) return false;
+    // The host, both controllers, and one that is neither: no other later request can tell more of them
+    // apart.
+    const Image stranger = std::max(newer.image, older.image) + 1;
+    for (const Image image : {host_image, newer.image, older.image, stranger})
+        for (const RequestKind kind : all_request_kinds)
+            if (waits_for({kind, image}, older) && !waits_for({kind, image}, newer)) return false;
+    return true;
+}
+
+} // namespace headrace

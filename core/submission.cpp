@@ -1,0 +1,254 @@
+// core/submission.cpp - see submission.hpp.
+#include <headrace/core/controller.hpp>
+#include <headrace/core/log.hpp>
+#include <headrace/core/submission.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace headrace {
+
+namespace {
+
+/// Completes when all of `after` have, with `error`: a request that cannot run still keeps its place in the
+/// order.
+Event failed_after(std::span<const Event> after, ErrorPtr error) {
+    std::vector<Event> all{Event::failed(std::move(error))};
+    for (const Event& event : after) all.push_back(event.order_only());
+    return Event::all(all);
+}
+
+/// The failure that is known already; null if none.
+ErrorPtr known_failure(std::span<const Event> after) {
+    for (const Event& event : after)
+        if (event.state() && event.state()->settled())
+            if (ErrorPtr error = event.outcome()) return error;
+    return {};
+}
+
+Event start_or_fail(std::string_view name, std::span<const Event> after, const Starter& start) {
+    if (ErrorPtr error = known_failure(after)) return failed_after(after, std::move(error));
+    try {
+        return start(after);
+    } catch (...) {
+        Error error{*current_error()};
+        if (!name.empty()) error.in_task(name);
+        return failed_after(after, std::make_shared<const Error>(std::move(error)));
+    }
+}
+
+} // namespace
+
+Submission::Submission(Controller* controller, const void* lane, std::span<const TileUse> uses)
+    : controller_(controller), lane_(lane) {
+    std::vector<Storage*> storages;
+    for (const TileUse& use : uses) storages.push_back(&use.tile.storage());
+    std::ranges::sort(storages, std::less<>{});
+    const auto repeated = std::ranges::unique(storages);
+    storages.erase(repeated.begin(), repeated.end());
+    for (Storage* storage : storages) locks_.emplace_back(storage->mutex_);
+
+    for (const TileUse& use : uses) {
+        Storage& storage = use.tile.storage();
+        if (controller == nullptr && storage.is_internal())
+            throw Error{ErrorKind::invalid_argument,
+                        "'" + storage.name() + "' is internal to devices: the host cannot use it"};
+        // Memory is allocated before any state changes, so that running out of it throws and nothing else.
+        const Image image = controller == nullptr ? host_image : controller->image_in(storage);
+        uses_.push_back({&storage, image, use.access, storage.cover(use.tile.begin(), use.tile.end())});
+        for (Tile* tile : uses_.back().tiles) Storage::replicas(*tile).sweep();
+    }
+}
+
+Submission::~Submission() {
+    // An exception between analysis and enqueueing (the host out of memory) must not leave others waiting.
+    const auto give_up = [](EventSlot& slot) {
+        if (slot.published()) return;
+        slot.publish(Event::failed(std::make_shared<const Error>(
+            ErrorKind::internal, "a request was given up while it was enqueued")));
+    };
+    for (const Copy& copy : copies_) give_up(*copy.slot);
+    give_up(*done_);
+}
+
+ImageSet Submission::reachable(const Use& use) const {
+    ImageSet images;
+    if (use.image == host_image) return images;
+    const Device& here = controller_->device();
+    for (Image image = 1; image <= use.storage->holders_.size(); ++image) {
+        const Controller* other = use.storage->holder(image).controller;
+        if (other != nullptr && image != use.image &&
+            (&other->device() == &here || here.reaches(other->device())))
+            images.insert(image);
+    }
+    return images;
+}
+
+void Submission::request() {
+    for (const Use& use : uses_) {
+        const bool in_place = use.image == host_image; // a host task, or a kernel on host memory
+        const RequestKind kind = writes(use.access)
+                                     ? (in_place ? RequestKind::host_out : RequestKind::kernel_out)
+                                     : (in_place ? RequestKind::host_in : RequestKind::kernel_in);
+        const Request request{kind, use.image};
+        for (Tile* tile : use.tiles) {
+            Replicas& replicas = Storage::replicas(*tile);
+            const bool stale = !replicas.current().has(use.image);
+            const TransferPlan plan = plan_access(use.image, use.access, replicas.current(),
+                                                  stale && reads(use.access) ? reachable(use) : ImageSet{});
+            fetch(use, *tile, plan);
+            replicas.collect(request, after_);
+            if (reads(use.access)) replicas.collect_producer(use.image, after_);
+            replicas.record(request, lane_, done_);
+            if (writes(use.access)) replicas.written(use.image, done_);
+        }
+    }
+    after_.remove(done_); // a tile used twice by this request
+}
+
+void Submission::acquire() {
+    for (const Use& use : uses_)
+        for (Tile* tile : use.tiles) {
+            Replicas& replicas = Storage::replicas(*tile);
+            const bool stale = !replicas.current().has(use.image);
+            fetch(use, *tile, plan_input(use.image, replicas.current(), stale ? reachable(use) : ImageSet{}));
+            replicas.collect_producer(use.image, after_);
+        }
+}
+
+void Submission::transfer(bool to_host) {
+    for (const Use& use : uses_) {
+        const Image from = to_host ? use.image : host_image;
+        for (Tile* tile : use.tiles) {
+            const Replicas& replicas = Storage::replicas(*tile);
+            if (replicas.current().has(from)) continue;
+            if (replicas.poison()) throw Error{*replicas.poison()};
+            throw Error{ErrorKind::invalid_argument, "'" + use.storage->name() + "' is moved from " +
+                                                         (to_host ? "the device" : "the host") +
+                                                         ", whose image of it is stale"};
+        }
+    }
+    for (const Use& use : uses_) {
+        const Move move = to_host ? Move{use.image, host_image} : Move{host_image, use.image};
+        for (Tile* tile : use.tiles) {
+            Replicas& replicas = Storage::replicas(*tile);
+            if (!replicas.current().has(move.to)) copy(*use.storage, *tile, move);
+            replicas.collect_producer(move.to, after_);
+        }
+    }
+}
+
+void Submission::fetch(const Use& use, Tile& tile, const TransferPlan& plan) {
+    if (plan.reads_nothing) {
+        if (const ErrorPtr& poison = Storage::replicas(tile).poison()) {
+            failure_ = poison;
+        } else if (!std::exchange(use.storage->warned_, true)) {
+            warnings_.push_back("'" + use.storage->name() + "' is read before anything wrote it");
+        }
+    }
+    for (const Move move : plan.moves) copy(*use.storage, tile, move);
+}
+
+void Submission::copy(Storage& storage, Tile& tile, Move move) {
+    Replicas& replicas = Storage::replicas(tile);
+    const EventSlotPtr& producer = replicas.producer(move.from);
+
+    // Neighbours that one request made, and that go the same way, go in one copy.
+    const auto extends = [&](const Copy& copy) {
+        return copy.storage == &storage && copy.move == move && copy.end == tile.begin() &&
+               copy.producer == producer;
+    };
+    const auto neighbour = std::find_if(copies_.rbegin(), copies_.rend(), extends);
+    if (neighbour == copies_.rend()) {
+        const auto memory = [&](Image image) {
+            return image == host_image ? nullptr : storage.holder(image).memory.get();
+        };
+        const Image owner = move.to == host_image ? move.from : move.to;
+        copies_.push_back({&storage,
+                           move,
+                           tile.begin(),
+                           tile.end(),
+                           producer,
+                           {},
+                           std::make_shared<EventSlot>(),
+                           storage.holder(owner).controller,
+                           memory(move.from),
+                           memory(move.to)});
+    } else {
+        neighbour->end = tile.end();
+    }
+    Copy& copy = neighbour == copies_.rend() ? copies_.back() : *neighbour;
+
+    std::vector<Request> requests;
+    if (move.to == host_image)
+        requests = {{RequestKind::from_device, move.from}};
+    else if (move.from == host_image)
+        requests = {{RequestKind::to_device, move.to}};
+    else
+        requests = {{RequestKind::peer_out, move.from}, {RequestKind::peer_in, move.to}};
+    for (const Request& request : requests) replicas.collect(request, copy.after);
+    replicas.collect_producer(move.from, copy.after);
+    for (const Request& request : requests) replicas.record(request, nullptr, copy.slot);
+    replicas.copied_to(move.to, copy.slot);
+}
+
+void Submission::enqueue(const Copy& copy) {
+    const std::vector<Event> after = copy.after.resolve();
+    const Bytes size = copy.end - copy.begin;
+    copy.slot->publish(start_or_fail({}, after, [&](std::span<const Event> events) {
+        if (copy.to == nullptr) {
+            auto* to = static_cast<std::byte*>(copy.storage->host()) + copy.begin;
+            const std::scoped_lock lock(copy.controller->from_device_.mutex);
+            return copy.controller->from_device_.stream->copy_out(to, *copy.from, copy.begin, size, events);
+        }
+        const auto* from =
+            copy.from == nullptr ? static_cast<std::byte*>(copy.storage->host()) + copy.begin : nullptr;
+        const std::scoped_lock lock(copy.controller->to_device_.mutex);
+        Stream& stream = *copy.controller->to_device_.stream;
+        return from != nullptr ? stream.copy_in(*copy.to, copy.begin, from, size, events)
+                               : stream.copy_peer(*copy.to, copy.begin, *copy.from, copy.begin, size, events);
+    }));
+}
+
+Event Submission::run(std::string_view name, const Starter& start) {
+    locks_.clear();
+    for (const std::string& warning : warnings_) log_warning(warning);
+    for (const Copy& copy : copies_) enqueue(copy);
+    const std::vector<Event> after = after_.resolve();
+    Event event = failure_ ? failed_after(after, failure_) : start_or_fail(name, after, start);
+    done_->publish(event);
+    return event;
+}
+
+Event gather(Tile& tile) {
+    const TileUse use{tile, Access::read};
+    Submission submission(nullptr, nullptr, {&use, 1});
+    submission.acquire();
+    return submission.run({}, [](std::span<const Event> after) { return Event::all(after); });
+}
+
+void host_wrote(Tile& tile) {
+    Storage& storage = tile.storage();
+    if (storage.is_internal())
+        throw Error{ErrorKind::invalid_argument,
+                    "'" + storage.name() + "' is internal: it has no host image"};
+    // What the caller wrote must not be overwritten by a transfer that is still on its way.
+    storage.drain(tile.begin(), tile.end(), {RequestKind::host_out, host_image});
+    const std::scoped_lock lock(storage.mutex_);
+    for (Tile* leaf : storage.cover(tile.begin(), tile.end()))
+        Storage::replicas(*leaf).written(host_image, nullptr);
+}
+
+void wait(Tile& tile) {
+    Storage& storage = tile.storage();
+    storage.drain(tile.begin(), tile.end(), {RequestKind::wait, host_image});
+    const std::scoped_lock lock(storage.mutex_);
+    for (Tile* leaf : storage.cover(tile.begin(), tile.end())) {
+        Replicas& replicas = Storage::replicas(*leaf);
+        replicas.sweep();
+        if (replicas.poison()) throw Error{*replicas.poison()};
+    }
+}
+
+} // namespace headrace
