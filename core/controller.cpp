@@ -142,6 +142,11 @@ void Controller::wait_all() {
     if (failure) throw Error{*failure};
 }
 
+Traffic Controller::traffic() const noexcept {
+    // relaxed: a statistic
+    return {to_device_.bytes.load(std::memory_order_relaxed), from_device_.bytes.load(std::memory_order_relaxed)};
+}
+
 void Controller::release(Storage& storage) {
     free_image(storage);
     const std::scoped_lock lock(mutex_);

@@ -6,6 +6,8 @@
 #include <headrace/core/storage.hpp>
 #include <headrace/core/submission.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,6 +22,12 @@ struct ControllerOptions {
     bool private_copies = false;
     /// Submitting returns at once; else it returns when the request has ended, which finds mistakes.
     bool asynchronous = true;
+};
+
+/// Bytes that a controller's transfers were asked to move.
+struct Traffic {
+    std::uint64_t in = 0;  ///< to the device, from the host or a peer
+    std::uint64_t out = 0; ///< to the host
 };
 
 /// Kernels, transfers and host tasks on one device. Requests run as soon as those that they depend on have
@@ -67,6 +75,9 @@ public:
     /// See headrace::host_wrote.
     void host_wrote(Tile& tile) { headrace::host_wrote(tile); }
 
+    /// Since the controller was made.
+    [[nodiscard]] Traffic traffic() const noexcept;
+
     /// See headrace::wait.
     void wait(Tile& tile) { headrace::wait(tile); }
     /// Blocks until every kernel and host task submitted here has ended; throws the first failure since the
@@ -81,6 +92,7 @@ private:
     struct Lane {
         std::mutex mutex;
         std::unique_ptr<Stream> stream;
+        std::atomic<std::uint64_t> bytes = 0; ///< moved by transfers
     };
     using Lifelines = std::vector<std::weak_ptr<Storage::Lifeline>>;
 

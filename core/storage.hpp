@@ -74,6 +74,7 @@ private:
     friend class Controller;
     friend class Submission;
     friend void host_wrote(Tile& tile);
+    friend bool is_unwritten(Tile&);
     friend void wait(Tile& tile);
 
     struct Holder {

@@ -197,17 +197,18 @@ void Submission::enqueue(const Copy& copy) {
     const std::vector<Event> after = copy.after.resolve();
     const Bytes size = copy.end - copy.begin;
     copy.slot->publish(start_or_fail({}, after, [&](std::span<const Event> events) {
+        Controller::Lane& lane = copy.to == nullptr ? copy.controller->from_device_ : copy.controller->to_device_;
+        lane.bytes.fetch_add(size, std::memory_order_relaxed); // a statistic: nothing is ordered by it
         if (copy.to == nullptr) {
             auto* to = static_cast<std::byte*>(copy.storage->host()) + copy.begin;
-            const std::scoped_lock lock(copy.controller->from_device_.mutex);
-            return copy.controller->from_device_.stream->copy_out(to, *copy.from, copy.begin, size, events);
+            const std::scoped_lock lock(lane.mutex);
+            return lane.stream->copy_out(to, *copy.from, copy.begin, size, events);
         }
         const auto* from =
             copy.from == nullptr ? static_cast<std::byte*>(copy.storage->host()) + copy.begin : nullptr;
-        const std::scoped_lock lock(copy.controller->to_device_.mutex);
-        Stream& stream = *copy.controller->to_device_.stream;
-        return from != nullptr ? stream.copy_in(*copy.to, copy.begin, from, size, events)
-                               : stream.copy_peer(*copy.to, copy.begin, *copy.from, copy.begin, size, events);
+        const std::scoped_lock lock(lane.mutex);
+        return from != nullptr ? lane.stream->copy_in(*copy.to, copy.begin, from, size, events)
+                               : lane.stream->copy_peer(*copy.to, copy.begin, *copy.from, copy.begin, size, events);
     }));
 }
 
@@ -238,6 +239,15 @@ void host_wrote(Tile& tile) {
     const std::scoped_lock lock(storage.mutex_);
     for (Tile* leaf : storage.cover(tile.begin(), tile.end()))
         Storage::replicas(*leaf).written(host_image, nullptr);
+}
+
+bool is_unwritten(Tile& tile) {
+    Storage& storage = tile.storage();
+    const std::scoped_lock lock(storage.mutex_);
+    return std::ranges::all_of(storage.cover(tile.begin(), tile.end()), [](Tile* leaf) {
+        const Replicas& replicas = Storage::replicas(*leaf);
+        return replicas.current().empty() && !replicas.poison();
+    });
 }
 
 void wait(Tile& tile) {

@@ -88,6 +88,8 @@ private:
 /// Announces that the caller has written the host image of `tile`, outside of host tasks and after waiting
 /// for it. Blocks until requests on the host image have ended.
 void host_wrote(Tile& tile);
+/// True if no part of `tile` was ever written: no image is current, and not because a writer failed.
+[[nodiscard]] bool is_unwritten(Tile& tile);
 /// Blocks until every request on `tile` has ended; throws what made it invalid. Fetches nothing.
 void wait(Tile& tile);
 

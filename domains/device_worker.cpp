@@ -33,8 +33,11 @@ DeviceWorker::~DeviceWorker() {
     thread_.request_stop();
     wake();
     thread_.join();
-    for (const auto& weak : domains_)
-        if (const auto domain = weak.lock()) domain->forget(*controller_);
+    for (const auto& weak : domains_) try {
+            if (const auto domain = weak.lock()) domain->forget(*controller_);
+        } catch (const Error& error) {
+            log_error(std::string("sums are lost with their device: ") + error.what()); // a destructor has nobody to tell
+        }
 }
 
 ErrorPtr DeviceWorker::retired() const {
@@ -124,7 +127,10 @@ void DeviceWorker::begin(Place& place) {
             place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
     }
     place.done = Promise{};
-    controller_->submit(task.name(), uses, [&](std::span<const Event> after) {
+    // If an input has failed, `start` is not called; the event then says so, and stands for the launch.
+    place.event = {};
+    const Traffic before = controller_->traffic();
+    const Event submitted = controller_->submit(task.name(), uses, [&](std::span<const Event> after) {
         std::vector<Event> ready(after.begin(), after.end());
         ready.insert(ready.end(), zeroed.begin(), zeroed.end());
         if (variant.bind)
@@ -134,6 +140,10 @@ void DeviceWorker::begin(Place& place) {
                 [&task, &variant](const NativeStream& stream) { variant.host_function(task, stream); }, ready);
         return place.done.event();
     });
+    if (!place.event.state()) place.event = submitted;
+    const Traffic after = controller_->traffic(); // near enough: jobs that overlap may share the difference
+    place.figures.bytes_in = after.in - before.in;
+    place.figures.bytes_out = after.out - before.out;
 }
 
 void DeviceWorker::watch(Place& place) {

@@ -1,7 +1,9 @@
 // domains/domain.cpp - see domain.hpp.
+#include <headrace/core/submission.hpp>
 #include <headrace/domains/domain.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -29,8 +31,8 @@ DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& 
     const std::scoped_lock lock(mutex_);
     for (const Replica& replica : replicas_)
         if (replica.controller == &controller) return {replica.memory.get(), replica.zeroed};
-    Replica replica{&controller, controller.device().allocate(storage_.size()), {}};
-    replica.zeroed = stream.fill_zero(*replica.memory, 0, storage_.size());
+    Replica replica{&controller, controller.device().allocate(storage_.bytes()), {}};
+    replica.zeroed = stream.fill_zero(*replica.memory, 0, storage_.bytes());
     replicas_.push_back(std::move(replica));
     return {replicas_.back().memory.get(), replicas_.back().zeroed};
 }
@@ -39,14 +41,21 @@ void DomainData::reduce() {
     const std::scoped_lock lock(mutex_);
     if (lost_) throw Error{*lost_};
     if (replicas_.empty()) return;
-    auto* sums = static_cast<std::byte*>(storage_.host_image_for_update());
+    auto* sums = static_cast<std::byte*>(storage_.host());
+    for (Tile* tile : storage_.tiles()) {
+        if (is_unwritten(*tile)) // sums start from zero where nobody wrote
+            std::memset(sums + tile->begin(), 0, tile->end() - tile->begin());
+        else
+            headrace::gather(*tile).wait();
+    }
     for (const Replica& replica : replicas_) {
         Device& device = replica.controller->device();
         const auto stream = device.make_stream();
-        const auto staging = device.allocate_host(storage_.size());
-        stream->copy_out(staging.get(), *replica.memory, 0, storage_.size(), {&replica.zeroed, 1}).wait();
-        add_(sums, staging.get(), storage_.size());
+        const auto staging = device.allocate_host(storage_.bytes());
+        stream->copy_out(staging.get(), *replica.memory, 0, storage_.bytes(), {&replica.zeroed, 1}).wait();
+        add_(sums, staging.get(), storage_.bytes());
     }
+    for (Tile* tile : storage_.tiles()) host_wrote(*tile);
     replicas_.clear();
 }
 
@@ -66,22 +75,27 @@ void DomainData::drop_replica(const Controller& controller, const ErrorPtr& erro
 
 void* DomainData::gather() {
     reduce();
-    return storage_.host_image();
+    for (Tile* tile : storage_.tiles()) headrace::gather(*tile).wait();
+    return storage_.host();
 }
 
 void* DomainData::fill() {
     reduce();
-    return storage_.host_image_for_update();
+    void* host = storage_.host();
+    for (Tile* tile : storage_.tiles()) {
+        if (!is_unwritten(*tile)) headrace::gather(*tile).wait();
+        host_wrote(*tile);
+    }
+    return host;
 }
 
-void DomainData::forget(Controller& controller) {
+void DomainData::forget(const Controller& controller) {
     const bool holds_sums = [&] {
         const std::scoped_lock lock(mutex_);
         return std::ranges::any_of(replicas_,
                                    [&](const Replica& replica) { return replica.controller == &controller; });
     }();
     if (holds_sums) reduce();
-    controller.release(storage_);
 }
 
 } // namespace headrace

@@ -58,8 +58,8 @@ public:
     [[nodiscard]] void* gather();
     /// The host image for the caller to write; every other image counts as stale from now on.
     [[nodiscard]] void* fill();
-    /// Frees the replica of a controller that goes away; what only it held is reduced first.
-    void forget(Controller& controller);
+    /// Its controller goes away: what its replica holds is reduced first.
+    void forget(const Controller& controller);
 
 private:
     struct Replica {

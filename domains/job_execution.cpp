@@ -89,6 +89,9 @@ void JobExecution::finished(std::size_t device, IndexRange range, const TaskFigu
     report.bytes_in += figures.bytes_in;
     report.bytes_out += figures.bytes_out;
     report.engine += figures.engine;
+    const std::chrono::duration<double> busy(figures.busy_seconds);
+    policy_->completed(static_cast<std::size_t>(&share - shares_.data()), range.size(),
+                       std::chrono::duration_cast<std::chrono::nanoseconds>(busy));
     settle_if_ended(std::move(lock));
 }
 
@@ -113,6 +116,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     in_flight_ -= in_flight.size();
     if (!share->retired) {
         share->retired = true;
+        capability_[static_cast<std::size_t>(share - shares_.data())] = 0;
         share->figures.failure = error->what();
     }
     returned_.insert(returned_.end(), in_flight.begin(), in_flight.end());

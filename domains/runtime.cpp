@@ -25,7 +25,7 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
     if (!job.variant(device.technology)) return "the job has no kernel for " + device.technology;
     Bytes total = 0;
     for (const Job::Use& use : job.uses()) {
-        const Bytes size = use.slice.data->storage().size();
+        const Bytes size = use.slice.data->storage().bytes();
         total += size;
         if (device.largest_allocation != 0 && size > device.largest_allocation)
             return "domain '" + use.slice.data->name() + "' needs " + std::to_string(size) +
