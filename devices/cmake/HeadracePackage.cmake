@@ -29,7 +29,7 @@ install(FILES
   DESTINATION "${headrace_package_dir}")
 install(DIRECTORY devices/cmake/ persistent/cmake/ DESTINATION "${headrace_package_dir}"
   FILES_MATCHING PATTERN "Headrace*.cmake" PATTERN "*.in"
-  PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE PATTERN headraceConfig.cmake.in EXCLUDE)
+  PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadraceTechnologies.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE PATTERN headraceConfig.cmake.in EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 set(CPACK_PACKAGE_VENDOR "The Headrace authors")
