@@ -15,7 +15,7 @@ Controller::Controller(Device& device, ControllerOptions options)
     : device_(device),
       zero_copy_(device.info().shares_host_memory && !options.private_copies),
       asynchronous_(options.asynchronous) {
-    kernels_.stream = device.make_stream();
+    kernels_ = device.make_stream();
     if (zero_copy_) return; // nothing to move
     to_device_.stream = device.make_stream();
     from_device_.stream = device.make_stream();
@@ -40,12 +40,11 @@ Event Controller::submit(std::string_view name, std::span<const TileUse> uses, c
 Event Controller::launch(std::string_view name, std::span<const TileUse> uses, Stream::Body body) {
     Event event;
     {
-        const std::scoped_lock in_order(kernels_.mutex);
-        Submission submission(this, &kernels_, uses);
+        const std::scoped_lock in_order(lane_.mutex);
+        Submission submission(this, &lane_, uses);
         submission.request();
-        event = submission.run(name, [&](std::span<const Event> after) {
-            return kernels_.stream->launch(std::move(body), after);
-        });
+        event = submission.run(
+            name, [&](std::span<const Event> after) { return kernels_->launch(std::move(body), after); });
     }
     return remember(std::move(event));
 }
@@ -112,18 +111,39 @@ Event Controller::explicit_move(Tile& tile, bool to_host) {
 
 Event Controller::remember(Event event) {
     if (!asynchronous_) static_cast<void>(event.outcome());
-    const std::scoped_lock lock(mutex_);
-    if (under_way_.size() >= sweep_at) {
-        std::erase_if(under_way_, [this](const Event& earlier) {
-            if (!earlier.done()) return false;
-            if (!first_failure_) first_failure_ = earlier.outcome();
-            return true;
-        });
-        // All are still running: one event stands for all of them.
-        if (under_way_.size() >= sweep_at / 2) under_way_ = {Event::all(under_way_)};
+    bool many = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        under_way_.push_back(event);
+        many = under_way_.size() % sweep_at == 0;
     }
-    under_way_.push_back(event);
+    if (many) forget_ended();
     return event;
+}
+
+void Controller::forget_ended() {
+    std::vector<Event> seen;
+    {
+        const std::scoped_lock lock(mutex_);
+        seen = under_way_;
+    }
+    // Without the mutex: to ask a driver may settle events and run their continuations.
+    std::vector<Event> open;
+    ErrorPtr failure;
+    for (const Event& event : seen) {
+        if (!event.done())
+            open.push_back(event);
+        else if (!failure)
+            failure = event.outcome();
+    }
+    if (open.size() >= sweep_at / 2) open = {Event::all(open)}; // all still running: one stands for them
+
+    const std::scoped_lock lock(mutex_);
+    if (!first_failure_) first_failure_ = failure;
+    std::erase_if(under_way_, [&](const Event& event) {
+        return std::ranges::find(seen, event.state(), &Event::state) != seen.end();
+    });
+    under_way_.insert(under_way_.begin(), open.begin(), open.end());
 }
 
 void Controller::wait_all() {
@@ -144,7 +164,8 @@ void Controller::wait_all() {
 
 Traffic Controller::traffic() const noexcept {
     // relaxed: a statistic
-    return {to_device_.bytes.load(std::memory_order_relaxed), from_device_.bytes.load(std::memory_order_relaxed)};
+    return {to_device_.bytes.load(std::memory_order_relaxed),
+            from_device_.bytes.load(std::memory_order_relaxed)};
 }
 
 void Controller::release(Storage& storage) {

@@ -34,13 +34,15 @@ struct Traffic {
 /// ended, in an order that gives every kernel the data that the order of submission implies; stale images are
 /// brought up to date on the way.
 ///
-/// Threads   any, also on tiles that other controllers use: each request is analysed in one step
+/// Threads   any, also on tiles that other controllers use: each request is analysed in one step. Submitting
+///           may settle events of earlier requests: hold no lock that their continuations take
 /// Errors    misuse and lack of memory throw, and then nothing has changed. A failed request fails its event;
-/// tiles
-///           that it would have written become invalid, and what reads them fails with the same error until a
-///           request with `write` access succeeds. Requests that were only ordered after it are not hurt.
+///           tiles that it would have written become invalid, and what reads them fails with the same error
+///           until a request with `write` access succeeds. Those that were only ordered after it are not hurt
 /// Lifetime  the device outlives the controller; storages may end before or after it. The destructor waits
-/// Source    [CE] sec. 4, [MC] ch. 3 and 4 of spec.md: the two tables, see dependencies.hpp and transfers.hpp
+/// Source    Y. Torres et al., "Supporting efficient overlapping of host-device operations for heterogeneous
+///           programming with CtrlEvents", JPDC 2023, sec. 4; S. Alonso Pascual, "Modelo de ejecución y
+///           sincronización en múltiples dispositivos heterogéneos", master's thesis, A Coruña 2023, ch. 4
 class Controller {
 public:
     explicit Controller(Device& device, ControllerOptions options = {});
@@ -89,10 +91,10 @@ public:
 private:
     friend class Submission;
 
-    struct Lane {
+    struct TransferStream {
         std::mutex mutex;
         std::unique_ptr<Stream> stream;
-        std::atomic<std::uint64_t> bytes = 0; ///< moved by transfers
+        std::atomic<std::uint64_t> bytes = 0; ///< moved
     };
     using Lifelines = std::vector<std::weak_ptr<Storage::Lifeline>>;
 
@@ -101,10 +103,13 @@ private:
     void free_image(Storage& storage);
     Event explicit_move(Tile& tile, bool to_host);
     Event remember(Event event);
+    void forget_ended();
 
     Device& device_;
     const bool zero_copy_, asynchronous_;
-    Lane kernels_, to_device_, from_device_;
+    InOrderLane lane_;
+    std::unique_ptr<Stream> kernels_; // its order is that of lane_
+    TransferStream to_device_, from_device_;
     std::mutex mutex_; // guards what follows
     Lifelines held_;
     std::vector<Event> under_way_;

@@ -39,10 +39,9 @@ struct Request {
 
 /// True if `later` must wait for the unfinished `earlier`.
 ///
-/// Source  M. de la Hera et al., "Controllers", thesis 2023, sec. 4.2 and table 3.1. Differs in: peer copies
-/// are
-///         ordered with all that meets them on either device image, as nothing else orders them (see the
-///         .cpp).
+/// Source  S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos heterogéneos",
+///         master's thesis, A Coruña 2023, sec. 4.2. Differs in: peer copies, which the thesis has not, wait
+///         for all that meets them on either device image, as nothing else orders them (see the .cpp)
 [[nodiscard]] bool waits_for(const Request& later, const Request& earlier) noexcept;
 
 /// True if `newer`, once recorded, makes it needless to remember `older`: `newer` ends after it, and whatever

@@ -111,7 +111,8 @@ Event Event::order_only() const {
 Event Event::all(std::span<const Event> events) {
     std::vector<Event> open;
     for (const Event& event : events)
-        if (!event.done() || event.outcome()) open.push_back(event);
+        // Asks no driver: that could settle events, and run continuations, inside whatever the caller is doing.
+        if (event.state() && (!event.state()->settled() || event.outcome())) open.push_back(event);
     if (open.empty()) return {};
     if (open.size() == 1) return open.front();
     auto joined = std::make_shared<EventState>();

@@ -48,8 +48,8 @@ public:
     /// success. The first call wins. Runs the continuations in the calling thread.
     void settle(ErrorPtr own = {});
 
-    /// Calls `then` once: at once if settled, else from the thread that settles. `then` must be short and
-    /// must not throw.
+    /// Calls `then` once: at once if settled, else from the thread that settles. `then` must be short, must
+    /// not throw, and must not call into controllers, which may be what settles.
     void on_settled(Continuation then);
 
     /// Makes this event inherit the failure of those in `after`. Called by the backend before anyone else

@@ -17,8 +17,8 @@ HostLane::~HostLane() {
 }
 
 Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task) {
-    const std::scoped_lock in_order(submitting_);
-    Submission submission(nullptr, this, uses);
+    const std::scoped_lock in_order(lane_.mutex);
+    Submission submission(nullptr, &lane_, uses);
     submission.request();
     return submission.run(name, [&](std::span<const Event> after) {
         return enqueue({std::string(name), std::move(task), {after.begin(), after.end()}, {}});

@@ -18,8 +18,8 @@ namespace headrace {
 /// Tasks of one lane run in the order of submission; lanes run beside each other, so that reading the next
 /// frame and writing the last one overlap.
 ///
-/// Threads   any may submit; tasks may use tiles that any controller holds. A task must not wait for its own
-/// lane Errors    what a task throws fails its event, and so what reads the tiles that it would have written
+/// Threads   any may submit; tasks may use tiles of any controller. A task must not wait for its own lane
+/// Errors    what a task throws fails its event, and so what reads the tiles that it would have written
 /// Lifetime  the destructor runs what was submitted
 class HostLane {
 public:
@@ -42,8 +42,8 @@ private:
     Event enqueue(Task task);
     void work();
 
-    std::mutex submitting_; // the lane's order is the order of analysis
-    std::mutex mutex_;      // guards the queue
+    InOrderLane lane_;
+    std::mutex mutex_; // guards the queue
     std::condition_variable changed_;
     std::deque<Task> queue_;
     bool closing_ = false;

@@ -28,7 +28,7 @@ public:
     Policy& operator=(const Policy&) = delete;
 
     /// Work units for `device` (an index into the capabilities), which has room for a task. At most what
-    /// remains; 0: none now. Never 0 for every device while work remains.
+    /// remains; 0: none, now. The fastest device is never refused while work remains.
     [[nodiscard]] virtual std::uint64_t next(std::size_t device, const Progress& progress) = 0;
     /// Told when a task has ended, with its time as the device measured it.
     virtual void completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
@@ -42,7 +42,9 @@ protected:
 /// Demand driven: a task is N / divisions x Cd / max(C) work units, at least one.
 ///
 /// A device so slow that one unit would take it longer than the others need for all that remains gets none:
-/// taking part must not make a job later. Source  spec.md 3, [IRR] sec. 4.1
+/// taking part must not make a job later.
+///
+/// Source  Ribeiro et al., "Irregular workloads", 2014, sec. 4.1. Differs in the refusal above
 class DemandPolicy final : public Policy {
 public:
     static constexpr std::uint64_t default_divisions = 10;

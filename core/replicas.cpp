@@ -84,10 +84,6 @@ void Replicas::record(const Request& request, const void* lane, const EventSlotP
 }
 
 void Replicas::compact() {
-    std::erase_if(unfinished_, [](const Unfinished& entry) {
-        return entry.slot->published() && entry.slot->get().done();
-    });
-    if (unfinished_.size() <= compact_at / 2) return;
 
     std::vector<Unfinished> compacted;
     while (!unfinished_.empty()) {

@@ -44,9 +44,8 @@ inline constexpr Internal internal;
 /// One datum. Tied: it has a host image and device images. Internal: devices alone use it.
 ///
 /// Host memory  borrowed (the contents count as written) or owned (64-byte aligned, allocated on first need)
-/// Threads      any. The destructor waits for every request on the datum and must come after the last
-/// submission Errors       invalid_argument for a size of zero or a range outside of it; out_of_memory with
-/// the size
+/// Threads      any. The destructor waits for every request on the datum; nobody may submit one meanwhile
+/// Errors       invalid_argument for a size of zero or a range outside of it; out_of_memory with the size
 class Storage {
 public:
     /// `borrowed` is the caller's and outlives the storage; null: the storage owns its memory.
@@ -62,8 +61,7 @@ public:
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
     [[nodiscard]] bool is_internal() const noexcept { return internal_; }
 
-    /// The host memory; allocated now if it has not been. Says nothing of its being up to date:
-    /// Controller::gather does.
+    /// The host memory; allocated now if it has not been. It need not be up to date: see headrace::gather.
     [[nodiscard]] void* host();
 
     /// The tiles that cover [begin, end) exactly, in order; splits those that reach beyond it.

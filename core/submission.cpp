@@ -40,7 +40,7 @@ Event start_or_fail(std::string_view name, std::span<const Event> after, const S
 
 } // namespace
 
-Submission::Submission(Controller* controller, const void* lane, std::span<const TileUse> uses)
+Submission::Submission(Controller* controller, InOrderLane* lane, std::span<const TileUse> uses)
     : controller_(controller), lane_(lane) {
     std::vector<Storage*> storages;
     for (const TileUse& use : uses) storages.push_back(&use.tile.storage());
@@ -159,26 +159,27 @@ void Submission::copy(Storage& storage, Tile& tile, Move move) {
         return copy.storage == &storage && copy.move == move && copy.end == tile.begin() &&
                copy.producer == producer;
     };
-    const auto neighbour = std::find_if(copies_.rbegin(), copies_.rend(), extends);
-    if (neighbour == copies_.rend()) {
+    Copy* same = nullptr;
+    if (const auto found = std::ranges::find_if(copies_, extends); found != copies_.end()) {
+        same = &*found;
+        same->end = tile.end();
+    } else {
         const auto memory = [&](Image image) {
             return image == host_image ? nullptr : storage.holder(image).memory.get();
         };
         const Image owner = move.to == host_image ? move.from : move.to;
-        copies_.push_back({&storage,
-                           move,
-                           tile.begin(),
-                           tile.end(),
-                           producer,
-                           {},
-                           std::make_shared<EventSlot>(),
-                           storage.holder(owner).controller,
-                           memory(move.from),
-                           memory(move.to)});
-    } else {
-        neighbour->end = tile.end();
+        same = &copies_.emplace_back(Copy{&storage,
+                                          move,
+                                          tile.begin(),
+                                          tile.end(),
+                                          producer,
+                                          {},
+                                          std::make_shared<EventSlot>(),
+                                          storage.holder(owner).controller,
+                                          memory(move.from),
+                                          memory(move.to)});
     }
-    Copy& copy = neighbour == copies_.rend() ? copies_.back() : *neighbour;
+    Copy& copy = *same;
 
     std::vector<Request> requests;
     if (move.to == host_image)
@@ -197,18 +198,20 @@ void Submission::enqueue(const Copy& copy) {
     const std::vector<Event> after = copy.after.resolve();
     const Bytes size = copy.end - copy.begin;
     copy.slot->publish(start_or_fail({}, after, [&](std::span<const Event> events) {
-        Controller::Lane& lane = copy.to == nullptr ? copy.controller->from_device_ : copy.controller->to_device_;
-        lane.bytes.fetch_add(size, std::memory_order_relaxed); // a statistic: nothing is ordered by it
+        Controller::TransferStream& way =
+            copy.to == nullptr ? copy.controller->from_device_ : copy.controller->to_device_;
+        way.bytes.fetch_add(size, std::memory_order_relaxed); // a statistic: nothing is ordered by it
         if (copy.to == nullptr) {
             auto* to = static_cast<std::byte*>(copy.storage->host()) + copy.begin;
-            const std::scoped_lock lock(lane.mutex);
-            return lane.stream->copy_out(to, *copy.from, copy.begin, size, events);
+            const std::scoped_lock lock(way.mutex);
+            return way.stream->copy_out(to, *copy.from, copy.begin, size, events);
         }
         const auto* from =
             copy.from == nullptr ? static_cast<std::byte*>(copy.storage->host()) + copy.begin : nullptr;
-        const std::scoped_lock lock(lane.mutex);
-        return from != nullptr ? lane.stream->copy_in(*copy.to, copy.begin, from, size, events)
-                               : lane.stream->copy_peer(*copy.to, copy.begin, *copy.from, copy.begin, size, events);
+        const std::scoped_lock lock(way.mutex);
+        return from != nullptr
+                   ? way.stream->copy_in(*copy.to, copy.begin, from, size, events)
+                   : way.stream->copy_peer(*copy.to, copy.begin, *copy.from, copy.begin, size, events);
     }));
 }
 
@@ -218,6 +221,13 @@ Event Submission::run(std::string_view name, const Starter& start) {
     for (const Copy& copy : copies_) enqueue(copy);
     const std::vector<Event> after = after_.resolve();
     Event event = failure_ ? failed_after(after, failure_) : start_or_fail(name, after, start);
+    if (lane_ != nullptr) {
+        // Later requests remember the last one of a lane only. A failure that is there at once has overtaken
+        // those before it, which may still be using the tiles: it keeps its place.
+        if (event.state() && event.state()->settled())
+            if (const ErrorPtr error = event.outcome()) event = failed_after({&lane_->last, 1}, error);
+        lane_->last = event;
+    }
     done_->publish(event);
     return event;
 }

@@ -25,15 +25,21 @@ struct TileUse {
 /// locks of the core; must neither block on other requests nor submit any. What it throws fails the request.
 using Starter = std::function<Event(std::span<const Event> after)>;
 
+/// What runs requests one after another: a stream of kernels, a thread of host tasks.
+struct InOrderLane {
+    std::mutex mutex; ///< held from analysis until a request is enqueued: the two orders are one
+    Event last;       ///< of the request enqueued last
+};
+
 /// Holds the mutexes of all storages involved from construction until `run`: between the two, everything is
 /// one step.
 ///
-/// Lock order: an in-order lane (so that its order is the order of analysis), storages by address, transfer
-/// streams.
+/// Lock order: an in-order lane, storages by address, transfer streams.
 class Submission {
 public:
-    /// `controller` null: the request is the host's. `lane`: the in-order stream that runs it, if any.
-    Submission(Controller* controller, const void* lane, std::span<const TileUse> uses);
+    /// `controller` null: the request is the host's. `lane`: what runs it, with its mutex held; null: its
+    /// event alone orders it.
+    Submission(Controller* controller, InOrderLane* lane, std::span<const TileUse> uses);
     ~Submission();
     Submission(const Submission&) = delete; // slots are filled once
     Submission& operator=(const Submission&) = delete;
@@ -73,7 +79,7 @@ private:
     void enqueue(const Copy& copy);
 
     Controller* controller_;
-    const void* lane_;
+    InOrderLane* lane_;
     std::vector<std::unique_lock<std::mutex>> locks_;
     std::vector<Use> uses_;
     std::deque<Copy> copies_;
