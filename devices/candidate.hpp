@@ -21,6 +21,9 @@ struct DeviceCandidate {
     DeviceInfo info;
     std::vector<std::string> aliases;              ///< other names for device lists: "opencl:pocl"
     std::function<std::unique_ptr<Device>()> open; ///< throws Error if the driver fails
+    /// Processors: opens it on so many of its cores, because another device has the rest. Null: cannot be
+    /// divided. oneTBB takes the first cores and OpenCL the last.
+    std::function<std::unique_ptr<Device>(unsigned cores)> open_part;
 };
 
 /// Everything that one technology shows.

@@ -1,0 +1,19 @@
+// devices/cpu/cpu.hpp - the host's processors as a device: oneTBB on chosen cores, streams that are threads.
+#pragma once
+#include <headrace/devices/candidate.hpp>
+
+#include <memory>
+
+namespace headrace {
+
+/// The host's processors, all of them as one device named "cpu".
+[[nodiscard]] DeviceCandidates find_cpu_devices();
+
+/// `cores` 0: all that this process may use; else the first so many of them, to which the threads are pinned.
+///
+/// Its kernels work in place on host memory. `peak_gflops` is cores x clock x vector lanes x 2 for each unit
+/// that multiplies and adds: an upper bound that code compiled for every x86-64 machine does not come near.
+/// Errors: throws invalid_argument if there are fewer cores.
+[[nodiscard]] std::unique_ptr<Device> make_cpu_device(unsigned cores = 0);
+
+} // namespace headrace

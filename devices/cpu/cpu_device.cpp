@@ -1,0 +1,107 @@
+// devices/cpu/cpu_device.cpp - see cpu_device.hpp and cpu.hpp.
+#include <headrace/devices/cpu/cpu.hpp>
+#include <headrace/devices/cpu/cpu_device.hpp>
+#include <headrace/devices/cpu/cpu_stream.hpp>
+
+#include <oneapi/tbb/version.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace headrace {
+namespace {
+
+constexpr Bytes alignment = 64; // a cache line, and the widest vector register
+
+HostBudget& budget() {
+    static HostBudget shared; // trivially destructible: memory may be freed while the process ends
+    return shared;
+}
+
+[[noreturn]] void refuse(Bytes size, Bytes available) {
+    throw Error{ErrorKind::out_of_memory, "host memory cannot hold " + std::to_string(size) +
+                                              " bytes more: " + std::to_string(available) + " of " +
+                                              std::to_string(host_memory()) + " bytes are available"}
+        .on_device("cpu");
+}
+
+DeviceInfo describe(const CpuTopology& topology, std::size_t cores) {
+    DeviceInfo info;
+    info.id = "cpu";
+    info.name = topology.name;
+    info.technology = "cpu";
+    info.driver = std::string("oneTBB ") + TBB_runtime_version();
+    info.physical_id = "cpu";
+    info.kind = DeviceKind::cpu;
+    info.memory = info.largest_allocation = host_memory();
+    info.compute_units = static_cast<unsigned>(cores);
+    info.lane_group = topology.float_lanes;
+    info.peak_gflops = static_cast<double>(cores) * topology.clock_ghz * topology.float_lanes *
+                       topology.float_pipes * 2; // a multiplication and an addition
+    info.shares_host_memory = true;
+    return info;
+}
+
+} // namespace
+
+void HostBudget::take(Bytes size) {
+    const Bytes total = host_memory(), available = host_memory_available();
+    // relaxed: a sum that several threads add to; nothing else is read on its account.
+    const Bytes before = taken_.fetch_add(size, std::memory_order_relaxed);
+    if (size <= available && before <= total && size <= total - before) return;
+    give_back(size);
+    refuse(size, std::min(available, total - std::min(total, before)));
+}
+
+std::shared_ptr<void> allocate_on_host(Bytes size) {
+    if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device("cpu");
+    budget().take(size);
+    // Rounded up as aligned_alloc asks; cannot wrap, since the budget has agreed to it.
+    void* const bytes = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (!bytes) {
+        budget().give_back(size);
+        refuse(size, host_memory_available());
+    }
+    return {bytes, [size](void* memory) {
+                std::free(memory);
+                budget().give_back(size);
+            }};
+}
+
+CpuDevice::CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin)
+    : info_(std::move(info)), arena_(cores, pin) {}
+
+std::unique_ptr<Memory> CpuDevice::allocate(Bytes size) {
+    return std::make_unique<CpuMemory>(allocate_on_host(size), size);
+}
+
+std::shared_ptr<void> CpuDevice::allocate_host(Bytes size) { return allocate_on_host(size); }
+std::unique_ptr<Stream> CpuDevice::make_stream() { return std::make_unique<CpuStream>(arena_); }
+bool CpuDevice::reaches(const Device& other) const {
+    return dynamic_cast<const CpuDevice*>(&other) != nullptr;
+}
+Bytes CpuDevice::free_memory() const { return host_memory_available(); }
+
+std::unique_ptr<Device> make_cpu_device(unsigned cores) {
+    const CpuTopology topology = read_topology();
+    if (cores > topology.cores.size())
+        throw Error{ErrorKind::invalid_argument, std::to_string(cores) + " cores are asked for and " +
+                                                     std::to_string(topology.cores.size()) + " are there"}
+            .on_device("cpu");
+    const auto chosen = cores == 0 ? std::span(topology.quota) : std::span(topology.cores).first(cores);
+    return std::make_unique<CpuDevice>(describe(topology, chosen.size()), chosen,
+                                       chosen.size() < topology.quota.size());
+}
+
+DeviceCandidates find_cpu_devices() {
+    const CpuTopology topology = read_topology();
+    DeviceCandidate cpu;
+    cpu.info = describe(topology, topology.quota.size());
+    cpu.open = [] { return make_cpu_device(); };
+    cpu.open_part = [](unsigned cores) { return make_cpu_device(cores); };
+    DeviceCandidates found;
+    found.devices.push_back(std::move(cpu));
+    return found;
+}
+
+} // namespace headrace

@@ -1,0 +1,52 @@
+// devices/cpu/cpu_device.hpp - the Device of the host's processors, and its memory.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/devices/cpu/arena.hpp>
+
+#include <atomic>
+
+namespace headrace {
+
+/// Bytes that this process has been promised by CPU devices. Linux promises more than it has and kills who
+/// uses it, so what is promised here is counted against what the machine has.
+class HostBudget {
+public:
+    /// Throws out_of_memory, with the sizes, if the machine cannot keep the promise.
+    void take(Bytes size);
+    void give_back(Bytes size) noexcept { taken_ -= size; }
+
+private:
+    std::atomic<Bytes> taken_ = 0;
+};
+
+/// Aligned host memory within the budget; freed and given back when the last holder lets go.
+[[nodiscard]] std::shared_ptr<void> allocate_on_host(Bytes size);
+
+class CpuMemory final : public Memory {
+public:
+    CpuMemory(std::shared_ptr<void> bytes, Bytes size) : bytes_(std::move(bytes)), size_(size) {}
+    [[nodiscard]] Bytes size() const noexcept override { return size_; }
+    [[nodiscard]] void* address() const noexcept override { return bytes_.get(); }
+
+private:
+    std::shared_ptr<void> bytes_;
+    Bytes size_;
+};
+
+class CpuDevice final : public Device {
+public:
+    CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin);
+
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;
+    [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override;
+    [[nodiscard]] std::unique_ptr<Stream> make_stream() override;
+    [[nodiscard]] bool reaches(const Device& other) const override;
+    [[nodiscard]] Bytes free_memory() const override;
+
+private:
+    DeviceInfo info_;
+    CpuArena arena_;
+};
+
+} // namespace headrace

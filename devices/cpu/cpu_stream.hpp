@@ -1,0 +1,51 @@
+// devices/cpu/cpu_stream.hpp - in-order requests on the host: one thread that waits, then works.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/devices/cpu/arena.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace headrace {
+
+class CpuEventState;
+
+/// A thread that takes requests in order, sleeps until what each must come after has settled, and does the
+/// work (kernels bring in the arena's threads). Destroying it waits until all requests have ended.
+class CpuStream final : public Stream {
+public:
+    /// Borrows the arena for as long as it lives.
+    explicit CpuStream(CpuArena& arena);
+    ~CpuStream() override;
+
+    Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                  std::span<const Event> after) override;
+    Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                   std::span<const Event> after) override;
+    Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
+                    std::span<const Event> after) override;
+    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
+    Event launch(Body body, std::span<const Event> after) override;
+
+private:
+    struct Request {
+        std::vector<Event> after;
+        std::function<void()> work;
+        std::shared_ptr<CpuEventState> state;
+    };
+
+    Event enqueue(std::function<void()> work, std::span<const Event> after);
+    void serve();
+    static void run(Request& request);
+
+    CpuArena& arena_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Request> requests_;
+    bool closed_ = false;
+    std::jthread thread_; // last: it uses the rest
+};
+
+} // namespace headrace

@@ -1,0 +1,70 @@
+// devices/selection.cpp - see selection.hpp.
+#include <headrace/devices/selection.hpp>
+
+#include <algorithm>
+
+namespace headrace {
+namespace {
+
+/// OpenCL shows what others show better: CUDA and HIP know more of their GPUs, oneTBB works in place.
+int rank(const DeviceCandidate& candidate) { return candidate.info.technology == "opencl" ? 1 : 0; }
+
+bool answers_to(const DeviceCandidate& candidate, std::string_view name) {
+    return name == "all" || name == candidate.info.technology || name == candidate.info.id ||
+           std::ranges::find(candidate.aliases, name) != candidate.aliases.end();
+}
+
+std::string what_is_there(const DeviceCandidates& found) {
+    std::string text = "there are:";
+    for (const DeviceCandidate& candidate : found.devices)
+        text += " " + candidate.info.id + " (" + candidate.info.name + ")";
+    if (found.devices.empty()) text = "there is no device at all";
+    for (const LeftOut& out : found.left_out) text += "; " + out.id + ": " + out.why;
+    return text;
+}
+
+/// What one name means: each silicon once, with all its views in the order of preference.
+std::vector<std::vector<std::size_t>> group_by_silicon(const DeviceCandidates& found, std::string_view name) {
+    std::vector<std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < found.devices.size(); ++i) {
+        if (!answers_to(found.devices[i], name)) continue;
+        const std::string& silicon = found.devices[i].info.physical_id;
+        const auto same = std::ranges::find_if(groups, [&](const auto& group) {
+            return !silicon.empty() && found.devices[group.front()].info.physical_id == silicon;
+        });
+        if (same == groups.end())
+            groups.push_back({i});
+        else
+            same->push_back(i);
+    }
+    for (auto& group : groups)
+        std::ranges::stable_sort(group, {}, [&](std::size_t i) { return rank(found.devices[i]); });
+    return groups;
+}
+
+} // namespace
+
+std::vector<Choice> choose(const DeviceCandidates& found, std::span<const std::string> names) {
+    std::vector<Choice> choices;
+    for (const std::string& name : names) {
+        const auto groups = group_by_silicon(found, name);
+        if (groups.empty())
+            throw Error{ErrorKind::not_found,
+                        "no device answers to \"" + name + "\"; " + what_is_there(found)};
+        for (const auto& group : groups) {
+            const bool named = name != "all";
+            const auto chosen = std::ranges::find_if(choices, [&](const Choice& choice) {
+                // A device's own name asks for it whatever else is used; "all" is content with any view.
+                return named ? choice.candidates.front() == group.front()
+                             : std::ranges::find(group, choice.candidates.front()) != group.end();
+            });
+            if (chosen == choices.end())
+                choices.push_back({named ? std::vector{group.front()} : group, named});
+            else if (named)
+                *chosen = {{group.front()}, true};
+        }
+    }
+    return choices;
+}
+
+} // namespace headrace
