@@ -17,7 +17,27 @@ struct DeviceWorker::Place {
     Promise done; ///< what other requests on the task's tiles wait for
     Event event;  ///< of the launch in flight
     TaskFigures figures;
+    EngineFigures engine_before; ///< an engine counts over all its tasks
 };
+
+namespace {
+
+EngineFigures engine_figures(const Engine& engine) {
+    const EngineCounters counters = engine.counters();
+    return {.launches = engine.launches(),
+            .units = counters.units,
+            .spawned = counters.spawned,
+            .lane_turns = counters.rounds * engine.shape().lanes};
+}
+
+EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
+    return {.launches = now.launches - before.launches,
+            .units = now.units - before.units,
+            .spawned = now.spawned - before.spawned,
+            .lane_turns = now.lane_turns - before.lane_turns};
+}
+
+} // namespace
 
 DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window, Jobs jobs)
     : number_(number), device_(std::move(device)), controller_(std::make_unique<Controller>(*device_)),
@@ -126,6 +146,7 @@ void DeviceWorker::begin(Place& place) {
         else
             place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
     }
+    if (place.engine) place.engine_before = engine_figures(*place.engine);
     place.done = Promise{};
     // If an input has failed, `start` is not called; the event then says so, and stands for the launch.
     place.event = {};
@@ -170,7 +191,7 @@ void DeviceWorker::settle(Place& place) {
     if (error) return fail(place, error);
 
     if (place.engine) {
-        place.figures.engine = place.engine->counters();
+        place.figures.engine = engine_figures(*place.engine) - place.engine_before;
         place.figures.busy_seconds = std::chrono::duration<double>(place.engine->busy()).count();
     } else if (const auto times = place.event.times()) {
         place.figures.busy_seconds = std::chrono::duration<double>(times->end - times->begin).count();

@@ -17,7 +17,7 @@ namespace headrace {
 struct TaskFigures {
     double busy_seconds = 0;
     std::uint64_t bytes_in = 0, bytes_out = 0;
-    EngineCounters engine;
+    EngineFigures engine;
 };
 
 /// The state of a submitted job. Devices are numbered as in the runtime.

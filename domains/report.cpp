@@ -46,6 +46,18 @@ std::string text(const Figure& figure) {
 
 } // namespace
 
+EngineFigures& EngineFigures::operator+=(const EngineFigures& other) {
+    launches += other.launches;
+    units += other.units;
+    spawned += other.spawned;
+    lane_turns += other.lane_turns;
+    return *this;
+}
+
+double EngineFigures::lanes_at_work() const {
+    return lane_turns == 0 ? 0 : static_cast<double>(units) / static_cast<double>(lane_turns);
+}
+
 void JobReport::compare_with(const std::vector<double>& single_device_seconds) {
     if (single_device_seconds.size() != devices.size() || devices.empty() || seconds <= 0) return;
     double rates = 0;

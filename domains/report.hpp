@@ -1,7 +1,6 @@
 // domains/report.hpp - what a job did: who computed how much, in what time, and what it moved.
 #pragma once
 #include <headrace/core/device.hpp>
-#include <headrace/persistent/engine.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,18 @@
 #include <vector>
 
 namespace headrace {
+
+/// What the persistent engine did; sums over launches.
+struct EngineFigures {
+    std::uint64_t launches = 0;
+    std::uint64_t units = 0;      ///< work units completed, spawned ones included
+    std::uint64_t spawned = 0;
+    std::uint64_t lane_turns = 0; ///< lanes x calls of the kernel by a whole lane group
+
+    EngineFigures& operator+=(const EngineFigures& other);
+    /// The average share of a lane group's lanes that had a unit.
+    [[nodiscard]] double lanes_at_work() const;
+};
 
 /// One device's part in a job.
 struct DeviceReport {
@@ -21,7 +32,7 @@ struct DeviceReport {
     double busy_seconds = 0;      ///< in kernels, by the device's own clock
     double finished_seconds = 0;  ///< end of its last task, since the job began
     std::uint64_t bytes_in = 0, bytes_out = 0;
-    EngineCounters engine;
+    EngineFigures engine;
     std::string failure;          ///< why it was retired; empty: it was not
 };
 
