@@ -1,4 +1,5 @@
-// persistent/kernel.hpp - what a kernel author says: where code may run, and which kinds of work unit there are.
+// persistent/kernel.hpp - what a kernel author says: where code may run, and which kinds of work unit there
+// are.
 //
 // A consumer kernel is called with an index; it spawns nothing and has no `Units`:
 //     struct Square {
@@ -31,7 +32,8 @@
 
 namespace headrace {
 
-/// A kind of work unit: its type, and the largest number of units (of all kinds) that processing one may spawn.
+/// A kind of work unit: its type, and the largest number of units (of all kinds) that processing one may
+/// spawn.
 template <class UnitType, unsigned MaxSpawns>
 struct Kind {
     using Unit = UnitType;
@@ -48,7 +50,9 @@ struct Kinds {
 
 /// True for kernels that spawn.
 template <class Kernel>
-concept ConsumerProducer = requires { typename Kernel::Units; };
+concept ConsumerProducer = requires {
+    typename Kernel::Units;
+};
 
 /// The seeds of a consumer kernel: index i is work unit i.
 struct Indices {

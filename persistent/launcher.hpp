@@ -27,6 +27,12 @@ struct EngineShape {
     std::uint32_t unit_words = 0; ///< 32-bit words of the largest unit
     std::uint32_t max_spawns = 0; ///< the largest over the kinds
     std::uint32_t liq_units = 0;  ///< room in each kind's local inbox, per lane group: a power of two, or 0
+
+    /// The most units that one call of the kernel may put into the local inbox.
+    [[nodiscard]] constexpr std::uint32_t beyond_continuation() const {
+        return kinds == 1 && max_spawns > 0 ? max_spawns - 1 : max_spawns;
+    }
+    friend bool operator==(const EngineShape&, const EngineShape&) = default;
 };
 
 /// What the user of an engine wants otherwise than the kernel's own choice; 0: no wish.
@@ -34,6 +40,11 @@ struct EngineWishes {
     std::uint32_t groups = 0;    ///< at most so many
     std::uint32_t liq_units = 0; ///< a power of two
 };
+
+/// Room for each kind's local inbox: for what a whole group may spawn and as much again, within `local_bytes`
+/// for all kinds together; more while that is cheap; `wish` overrides. Never less than what one lane may
+/// spawn, or nothing could run.
+[[nodiscard]] std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish, Bytes local_bytes);
 
 /// A kernel with its views, and its seeds, ready to be enqueued any number of times on one device.
 ///

@@ -1,0 +1,72 @@
+// persistent/consumer_group.hpp - a lane group that works off indices and spawns nothing: no queues.
+#pragma once
+#include <headrace/persistent/group.hpp>
+
+namespace headrace {
+
+template <class Sync, class Lanes, class Kernel, class Seeds>
+class ConsumerGroup : Group<Sync, Lanes> {
+    using Base = Group<Sync, Lanes>;
+    using Base::control_, Base::lanes_, Base::parked_, Base::seeds_;
+
+public:
+    static constexpr std::uint32_t kinds = 0, unit_words = 0, max_spawns = 0, least_liq_units = 0;
+
+    HEADRACE_GROUP_CODE ConsumerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
+                                      const EngineView& view, std::uint32_t group, std::uint32_t* local)
+        : Base(lanes, view, group, local), kernel_(kernel), expand_(seeds) {
+        this->look_for_park(); // a group that begins when all is over has nothing to do
+    }
+
+    /// Until there is nothing left to take, or all groups park.
+    HEADRACE_GROUP_CODE void run() {
+        while (!parked_) {
+            if (seeds_.empty() && !restore() && !this->claim_seeds(Lanes::size)) break;
+            round();
+            if (this->end_round()) this->look_for_park();
+        }
+        this->flush();
+        if (parked_ && !this->failed()) {
+            do save();
+            while (restore()); // what nobody came to restore must not stay behind
+        }
+        this->add_counters();
+    }
+
+private:
+    HEADRACE_GROUP_CODE void round() {
+        const std::uint64_t left = seeds_.end - seeds_.next;
+        const std::uint32_t chosen = left < Lanes::size ? static_cast<std::uint32_t>(left) : Lanes::size;
+        lanes_.each([&](std::uint32_t lane) {
+            ConsumingLane handle;
+            if (lane < chosen) kernel_(handle, expand_(seeds_.next + lane));
+        });
+        lanes_.sync();
+        seeds_.next += chosen;
+        this->delta_ -= chosen;
+        this->units_ += chosen;
+    }
+
+    HEADRACE_GROUP_CODE bool restore() {
+        const HrRecord* record = this->claim_record();
+        if (!record) return false;
+        seeds_ = {record->seed_next, record->seed_end};
+        return true;
+    }
+
+    HEADRACE_GROUP_CODE void save() {
+        if (seeds_.empty()) return;
+        HrRecord* record = this->new_record();
+        lanes_.by_leader([&] {
+            record->seed_next = seeds_.next;
+            record->seed_end = seeds_.end;
+            return 0u;
+        });
+        seeds_ = {0, 0};
+    }
+
+    const Kernel& kernel_;
+    const Seeds& expand_;
+};
+
+} // namespace headrace

@@ -1,0 +1,234 @@
+#include <headrace/persistent/engine.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <new>
+#include <string>
+
+namespace headrace {
+namespace {
+
+constexpr std::uint32_t first_rounds = 32;      // small: nobody knows yet how long a unit takes
+constexpr std::uint32_t most_rounds = 1u << 30; // a group counts its rounds in 32 bits
+constexpr double fastest_growth = 8;            // per launch, of the budget
+constexpr std::uint32_t seed_chunk = 512;       // amortises the claim: 8 rounds and more of a group of 64
+
+std::string status_text(std::uint32_t status) {
+    switch (status) {
+    case HR_SPAWNED_TOO_MANY:
+        return "a kernel spawned more work units than its Kind declares";
+    case HR_THREW:
+        return "a kernel threw";
+    default:
+        return "a kernel reported status " + std::to_string(status);
+    }
+}
+
+} // namespace
+
+std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish, Bytes local_bytes) {
+    const std::uint32_t each = shape.beyond_continuation();
+    if (each == 0) return 0;
+    const std::uint32_t least = std::bit_ceil(each);
+    if (wish != 0) return std::max(least, std::bit_ceil(wish));
+    const Bytes unit = Bytes{4} * shape.unit_words * shape.kinds;
+    std::uint32_t units = std::bit_ceil((each + 1) * shape.lanes);
+    while (units > least && units * unit > local_bytes) units /= 2;
+    while (units * 2 * unit <= local_bytes / 3)
+        units *= 2; // little memory: rather that than trips to the GIQ
+    return units;
+}
+
+Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kernel,
+               const EngineOptions& options)
+    : device_(device),
+      stream_(stream),
+      kernel_(std::move(kernel)),
+      options_(options),
+      rounds_(options.first_rounds != 0 ? options.first_rounds : first_rounds) {
+    if (!kernel_)
+        throw Error{ErrorKind::unsupported, "no kernel for this device's technology"}.on_device(
+            device.info().id);
+    image_owner_ = device_.allocate_host(sizeof(HrControl));
+    image_ = new (image_owner_.get()) HrControl{};
+    prepare();
+}
+
+Engine::~Engine() {
+    if (running_)
+        static_cast<void>(returned_.outcome()); // the launch uses our memory; its failure has nobody to go to
+}
+
+void Engine::prepare() {
+    EngineShape shape;
+    stream_.launch([&](const NativeStream& native) { shape = kernel_->prepare(native, options_.wishes); })
+        .wait();
+    HEADRACE_ASSERT(shape.lanes >= 1 && shape.groups >= 1 && shape.kinds <= HR_MAX_KINDS);
+    HEADRACE_ASSERT(shape.liq_units >= shape.beyond_continuation());
+    if (shape == shape_ && control_) return;
+    shape_ = shape;
+    laid_out_ = false;
+    control_.reset();
+}
+
+/// Fresh queues: every bundle free, every spare missing, no record.
+void Engine::lay_out() {
+    const bool queues = shape_.beyond_continuation() > 0;
+    const bool first = !control_;
+    if (first) {
+        bundles_ = !queues ? 0 : options_.bundles != 0 ? options_.bundles : std::max(64u, 4 * shape_.groups);
+        const Bytes record =
+            4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
+        slots_.reset(); // before the new ones: there may not be room for both
+        bundle_words_.reset();
+        spill_.reset();
+        spill_ = device_.allocate(4 * hr_spill_records_at(shape_.groups) + 2 * shape_.groups * record);
+        bundle_words_ = device_.allocate(
+            std::max<Bytes>(64, 4 * hr_bundle_at(bundles_, shape_.lanes, shape_.unit_words)));
+        control_ = device_.allocate(sizeof(HrControl));
+    }
+    std::vector<std::vector<std::uint64_t>> entries(shape_.kinds + 1);
+    for (std::uint32_t bundle = 0; bundle < bundles_; ++bundle) entries.back().push_back(bundle);
+
+    const HrCounters counters = image_->counters;
+    *image_ = HrControl{};
+    image_->counters = counters;
+    image_->groups = shape_.groups;
+    image_->lanes = shape_.lanes;
+    image_->kinds = shape_.kinds;
+    image_->unit_words = shape_.unit_words;
+    image_->liq_units = shape_.liq_units;
+    image_->seed_chunk = std::max(seed_chunk, shape_.lanes);
+    write_rings(entries);
+    const std::vector<std::uint32_t> spares(shape_.groups, HR_NO_BUNDLE);
+    stream_.copy_in(*spill_, 0, spares.data(), 4 * spares.size()).wait();
+    laid_out_ = true;
+}
+
+/// New slots for `bundles_` bundles, tickets from 0: entries[kind], then those of the free ring.
+void Engine::write_rings(const std::vector<std::vector<std::uint64_t>>& entries) {
+    const std::uint32_t ring_slots = std::bit_ceil(std::max(2u, bundles_));
+    std::vector<HrSlot> slots(entries.size() * ring_slots);
+    for (std::size_t ring = 0; ring < entries.size(); ++ring) {
+        const auto& values = entries[ring];
+        for (std::size_t i = 0; i < ring_slots; ++i)
+            slots[ring * ring_slots + i] = i < values.size() ? HrSlot{i + 1, values[i]} : HrSlot{i, 0};
+        image_->rings[ring].head.value = 0;
+        image_->rings[ring].tail.value = values.size();
+    }
+    image_->ring_slots = ring_slots;
+    image_->bundles = bundles_;
+    const Bytes bytes = slots.size() * sizeof(HrSlot);
+    if (!slots_ || slots_->size() < bytes) {
+        slots_.reset();
+        slots_ = device_.allocate(bytes);
+    }
+    stream_.copy_in(*slots_, 0, slots.data(), bytes).wait();
+}
+
+/// Twice the bundles; the full ones keep their numbers and their order.
+void Engine::grow_pool() {
+    const std::uint32_t old_slots = image_->ring_slots;
+    std::vector<HrSlot> slots(std::size_t{shape_.kinds + 1} * old_slots);
+    stream_.copy_out(slots.data(), *slots_, 0, slots.size() * sizeof(HrSlot)).wait();
+    std::vector<std::vector<std::uint64_t>> entries(shape_.kinds + 1);
+    for (std::uint32_t ring = 0; ring <= shape_.kinds; ++ring) {
+        const HrTickets& tickets = image_->rings[ring];
+        for (std::uint64_t ticket = tickets.head.value; ticket != tickets.tail.value; ++ticket)
+            entries[ring].push_back(slots[ring * std::size_t{old_slots} + (ticket & (old_slots - 1))].value);
+    }
+    if (bundles_ >= 1u << 30)
+        throw Error{ErrorKind::out_of_memory, "the pool of bundles cannot grow any more"}.on_device(
+            device_.info().id);
+    const Bytes old_bytes = 4 * hr_bundle_at(bundles_, shape_.lanes, shape_.unit_words);
+    auto larger = device_.allocate(2 * old_bytes);
+    stream_.copy_peer(*larger, 0, *bundle_words_, 0, old_bytes).wait();
+    bundle_words_ = std::move(larger);
+    for (std::uint32_t bundle = bundles_; bundle < 2 * bundles_; ++bundle) entries.back().push_back(bundle);
+    bundles_ *= 2;
+    write_rings(entries);
+}
+
+Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after) {
+    HEADRACE_ASSERT(!running_ && begin <= end && end <= std::uint64_t{1} << 63);
+    // What a parked launch left behind, and a failed one's queues, are dropped.
+    if (!laid_out_ || image_->pending.value != 0) lay_out();
+    image_->pending.value = end - begin;
+    image_->seed_cursor.value = begin;
+    image_->seed_end = end;
+    image_->spill_count = 0;
+    image_->saved.value = 0;
+    busy_ = std::chrono::nanoseconds{0};
+    return launch(after);
+}
+
+Event Engine::launch(std::span<const Event> after) {
+    image_->rounds = rounds_;
+    image_->park = HR_RUN;
+    image_->status = HR_OK;
+    image_->hungry = 0;
+    image_->restored.value = 0;
+    running_ = true;
+    laid_out_ = false; // until collect() has seen that it ended well
+    enqueued_ = std::chrono::steady_clock::now();
+    ++launches_;
+    const Event written = stream_.copy_in(*control_, 0, image_, sizeof(HrControl), after);
+    launched_ = stream_.launch(
+        [this](const NativeStream& native) {
+            kernel_->enqueue(native,
+                             {*control_, *slots_, *bundle_words_, *spill_, shape_.groups, shape_.liq_units});
+        },
+        std::array{written});
+    returned_ = stream_.copy_out(image_, *control_, 0, sizeof(HrControl), std::array{launched_});
+    return returned_;
+}
+
+Engine::State Engine::collect() {
+    HEADRACE_ASSERT(running_);
+    running_ = false;
+    returned_.wait();
+    if (image_->status != HR_OK)
+        throw Error{ErrorKind::kernel, status_text(image_->status)}.on_device(device_.info().id);
+    const auto times = launched_.times();
+    const auto took = times ? times->end - times->begin : std::chrono::steady_clock::now() - enqueued_;
+    busy_ += took;
+    adapt_budget(took, image_->park == HR_PARK_BUDGET);
+    if (image_->pending.value != 0 && image_->park == HR_RUN)
+        throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
+                                             " work units unaccounted for"}
+            .on_device(device_.info().id);
+    laid_out_ = true;
+    return image_->pending.value == 0 ? State::finished : State::parked;
+}
+
+/// Towards launches of options_.launch_time; carefully upwards, since the next rounds may be longer ones.
+void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
+    const double factor = std::chrono::duration<double>(options_.launch_time) /
+                          std::max(std::chrono::duration<double>(took), std::chrono::duration<double>(1e-6));
+    if (factor > 1 && !ended_by_budget) return; // a launch that ended early tells nothing of its budget
+    const double rounds = rounds_ * std::min(factor, fastest_growth);
+    rounds_ = static_cast<std::uint32_t>(std::clamp(rounds, 1.0, static_cast<double>(most_rounds)));
+}
+
+Event Engine::resume() {
+    HEADRACE_ASSERT(!running_ && laid_out_ && image_->pending.value != 0);
+    if (image_->park == HR_PARK_POOL) grow_pool();
+    HEADRACE_ASSERT(image_->saved.value <= shape_.groups);
+    image_->spill_count = static_cast<std::uint32_t>(image_->saved.value);
+    image_->saved.value = 0;
+    image_->spill_half ^= 1u;
+    image_->seed_cursor.value = std::min(image_->seed_cursor.value, image_->seed_end);
+    return launch({});
+}
+
+void Engine::rebind(std::unique_ptr<BoundKernel> kernel) {
+    HEADRACE_ASSERT(!running_ && kernel);
+    kernel_ = std::move(kernel);
+    prepare();
+}
+
+std::uint64_t Engine::remaining() const noexcept { return image_->pending.value; }
+EngineCounters Engine::counters() const noexcept { return image_->counters; }
+
+} // namespace headrace

@@ -1,0 +1,87 @@
+// persistent/engine.hpp - the host's side of the persistent engine, the same for every technology.
+#pragma once
+#include <headrace/persistent/engine_memory.hpp>
+#include <headrace/persistent/launcher.hpp>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace headrace {
+
+/// 0 means: choose.
+struct EngineOptions {
+    EngineWishes wishes;
+    std::uint32_t bundles = 0;      ///< in the pool at first; it grows when it runs out
+    std::uint32_t first_rounds = 0; ///< each group's budget in the first launch
+    std::chrono::nanoseconds launch_time = std::chrono::milliseconds(100); ///< what budgets aim at
+};
+
+/// What the queues did, summed over all launches: control.h says what each figure means.
+using EngineCounters = HrCounters;
+
+/// Runs one kernel over ranges of seeds on one device, one range at a time.
+///
+///     Event event = engine.start(0, seeds, after);
+///     while (engine.collect() == Engine::State::parked) engine.resume();
+///
+/// A launch ends when all work is done or when its budget is used up: whoever wants to stop does not resume.
+/// The engine borrows device and stream. Threads: one at a time. Units in flight are lost by `start` and by a
+/// failure.
+class Engine {
+public:
+    enum class State : std::uint8_t { finished, parked };
+
+    /// Lays out the queues. Throws what the device throws, and what the kernel's compiler says.
+    Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kernel,
+           const EngineOptions& options = {});
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    /// Begins with seeds [begin, end); end is at most 2^63. The event completes when the first launch has
+    /// ended.
+    Event start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after = {});
+    /// Waits for the launch and says how it ended. Throws what it failed with.
+    State collect();
+    /// Goes on where the launch parked; first enlarges the bundle pool if that is why. Throws out_of_memory.
+    Event resume();
+    /// From the next start on, runs `kernel`.
+    void rebind(std::unique_ptr<BoundKernel> kernel);
+
+    /// Device time of the launches since `start`.
+    [[nodiscard]] std::chrono::nanoseconds busy() const noexcept { return busy_; }
+    /// Work units that exist and are not completed, seeds included, when the last launch ended.
+    [[nodiscard]] std::uint64_t remaining() const noexcept;
+    [[nodiscard]] EngineCounters counters() const noexcept;
+    [[nodiscard]] std::uint64_t launches() const noexcept { return launches_; } ///< since construction
+    [[nodiscard]] const EngineShape& shape() const noexcept { return shape_; }
+    [[nodiscard]] std::uint32_t bundles() const noexcept { return bundles_; } ///< in the pool now
+
+private:
+    void prepare();
+    void lay_out();
+    void write_rings(const std::vector<std::vector<std::uint64_t>>& entries);
+    void grow_pool();
+    Event launch(std::span<const Event> after);
+    void adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget);
+
+    Device& device_;
+    Stream& stream_;
+    std::unique_ptr<BoundKernel> kernel_;
+    EngineOptions options_;
+    EngineShape shape_;
+    std::uint32_t bundles_ = 0;
+    std::uint32_t rounds_ = 0;
+    std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_;
+    std::shared_ptr<void> image_owner_;
+    HrControl* image_ = nullptr; ///< the host's copy of the control block
+    Event launched_, returned_;
+    std::chrono::steady_clock::time_point enqueued_;
+    std::chrono::nanoseconds busy_{0};
+    std::uint64_t launches_ = 0;
+    bool running_ = false;  ///< a launch is to be collected
+    bool laid_out_ = false; ///< the queues are as an ended launch or lay_out left them
+};
+
+} // namespace headrace

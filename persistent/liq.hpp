@@ -1,0 +1,86 @@
+// persistent/liq.hpp - the local inbox: a group's own units in its own memory, a deque for each kind, no
+// atomics. Newest units are taken from the top, which bounds memory; the oldest are given away from the
+// bottom.
+#pragma once
+#include <headrace/persistent/sync.hpp>
+#include <headrace/persistent/units.hpp>
+
+namespace headrace {
+
+/// Positions only grow, modulo 2^32, and are uniform over the group; units lie word-interleaved, so that
+/// lanes that access neighbouring positions access neighbouring words. The caller syncs between writing and
+/// reading.
+template <std::uint32_t UnitWordCount, std::uint32_t KindCount>
+class Liq {
+    using Words = UnitWords<UnitWordCount>;
+
+public:
+    /// Borrows `words`; `capacity` units of each kind: a power of two, or 0.
+    HEADRACE_GROUP_CODE Liq(std::uint32_t* words, std::uint32_t capacity)
+        : words_(words), capacity_(capacity) {}
+
+    HEADRACE_GROUP_CODE std::uint32_t capacity() const { return capacity_; }
+    HEADRACE_GROUP_CODE std::uint32_t top(std::uint32_t kind) const { return pick(top_, kind); }
+    HEADRACE_GROUP_CODE std::uint32_t bottom(std::uint32_t kind) const { return pick(bottom_, kind); }
+    HEADRACE_GROUP_CODE std::uint32_t size(std::uint32_t kind) const { return top(kind) - bottom(kind); }
+    HEADRACE_GROUP_CODE std::uint32_t room(std::uint32_t kind) const { return capacity_ - size(kind); }
+
+    HEADRACE_GROUP_CODE bool empty() const {
+        std::uint32_t units = 0;
+        for (std::uint32_t kind = 0; kind < KindCount; ++kind) units += top_[kind] - bottom_[kind];
+        return units == 0;
+    }
+    HEADRACE_GROUP_CODE std::uint32_t fullest() const {
+        std::uint32_t best = 0, units = top_[0] - bottom_[0];
+        for (std::uint32_t kind = 1; kind < KindCount; ++kind)
+            if (top_[kind] - bottom_[kind] > units) {
+                best = kind;
+                units = top_[kind] - bottom_[kind];
+            }
+        return best;
+    }
+
+    HEADRACE_GROUP_CODE void add(std::uint32_t kind, std::uint32_t units) { move(top_, kind, units); }
+    HEADRACE_GROUP_CODE void drop_newest(std::uint32_t kind, std::uint32_t units) {
+        move(top_, kind, 0u - units);
+    }
+    HEADRACE_GROUP_CODE void drop_oldest(std::uint32_t kind, std::uint32_t units) {
+        move(bottom_, kind, units);
+    }
+
+    HEADRACE_GROUP_CODE Words read(std::uint32_t kind, std::uint32_t position) const {
+        const std::uint32_t* column = column_of(kind, position);
+        Words unit;
+        for (std::uint32_t w = 0; w < UnitWordCount; ++w) unit.word[w] = column[w * capacity_];
+        return unit;
+    }
+    HEADRACE_GROUP_CODE void write(std::uint32_t kind, std::uint32_t position, const Words& unit) const {
+        std::uint32_t* column = column_of(kind, position);
+        for (std::uint32_t w = 0; w < UnitWordCount; ++w) column[w * capacity_] = unit.word[w];
+    }
+
+private:
+    HEADRACE_GROUP_CODE std::uint32_t* column_of(std::uint32_t kind, std::uint32_t position) const {
+        return words_ + kind * UnitWordCount * capacity_ + (position & (capacity_ - 1));
+    }
+
+    // Constant indices keep the positions in registers.
+    static HEADRACE_GROUP_CODE std::uint32_t pick(const std::uint32_t (&of)[KindCount], std::uint32_t kind) {
+        std::uint32_t position = of[0];
+        for (std::uint32_t i = 1; i < KindCount; ++i)
+            if (i == kind) position = of[i];
+        return position;
+    }
+    static HEADRACE_GROUP_CODE void move(std::uint32_t (&of)[KindCount], std::uint32_t kind,
+                                         std::uint32_t by) {
+        for (std::uint32_t i = 0; i < KindCount; ++i)
+            if (KindCount == 1 || i == kind) of[i] += by;
+    }
+
+    std::uint32_t* words_;
+    std::uint32_t capacity_;
+    std::uint32_t top_[KindCount] = {};
+    std::uint32_t bottom_[KindCount] = {};
+};
+
+} // namespace headrace

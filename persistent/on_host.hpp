@@ -1,0 +1,90 @@
+// persistent/on_host.hpp - the engine on host threads: one lane group per thread.
+#pragma once
+#include <headrace/persistent/consumer_group.hpp>
+#include <headrace/persistent/engine_memory.hpp>
+#include <headrace/persistent/lanes_host.hpp>
+#include <headrace/persistent/launcher.hpp>
+#include <headrace/persistent/producer_group.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace headrace::on_cpu {
+
+template <class Lanes, class Kernel, class Seeds>
+struct GroupFor {
+    using type = ConsumerGroup<HostSync, Lanes, Kernel, Seeds>;
+};
+template <class Lanes, ConsumerProducer Kernel, class Seeds>
+struct GroupFor<Lanes, Kernel, Seeds> {
+    using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds>;
+};
+
+/// A kernel bound for host threads. `Runner` says whose threads:
+///     static unsigned threads(const NativeStream&);
+///     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body);  //
+///     body(i), i < n
+/// run() rethrows the first exception. Bodies may run one after the other: no group waits for one that has
+/// not begun.
+template <class Kernel, class Seeds, class Lanes, class Runner>
+class HostBoundKernel final : public BoundKernel {
+    using GroupType = typename GroupFor<Lanes, Kernel, Seeds>::type;
+    static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
+
+public:
+    HostBoundKernel(const Kernel& kernel, const Seeds& seeds) : kernel_(kernel), seeds_(seeds) {}
+
+    EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
+        EngineShape shape;
+        shape.lanes = Lanes::size;
+        shape.groups = Runner::threads(stream);
+        if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
+        shape.kinds = GroupType::kinds;
+        shape.unit_words = GroupType::unit_words;
+        shape.max_spawns = GroupType::max_spawns;
+        shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
+        local_.assign(shape.groups, std::vector<std::uint32_t>(
+                                        group_local_words(shape.kinds, shape.unit_words, shape.liq_units)));
+        return shape;
+    }
+
+    void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
+        const EngineView view{static_cast<HrControl*>(memory.control.address()),
+                              static_cast<HrSlot*>(memory.slots.address()),
+                              static_cast<std::uint32_t*>(memory.bundles.address()),
+                              static_cast<std::uint32_t*>(memory.spill.address())};
+        Runner::run(stream, memory.groups, [&](unsigned number) {
+            try {
+                GroupType group(Lanes{}, kernel_, seeds_, view, number, local_[number].data());
+                group.run();
+            } catch (...) {
+                // The user's functor threw. Others stop at their next look; what this group held is lost, and
+                // the engine lays out its queues anew before it starts again. relaxed: the host reads after
+                // the launch.
+                HostSync::store(view.control->status, HR_THREW, relaxed);
+                HostSync::store(view.control->park, HR_PARK_FAILED, relaxed);
+                throw;
+            }
+        });
+    }
+
+private:
+    Kernel kernel_;
+    Seeds seeds_;
+    std::vector<std::vector<std::uint32_t>> local_; ///< each group's, allocated apart: no false sharing
+};
+
+/// What a generated unit returns.
+template <class Kernel, class Seeds, class Lanes, class Runner>
+Launcher make_launcher() {
+    static_assert(std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>,
+                  "kernels and seeds are copied to devices as bytes");
+    return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
+               std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
+        HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
+        return std::make_unique<HostBoundKernel<Kernel, Seeds, Lanes, Runner>>(
+            *static_cast<const Kernel*>(kernel), *static_cast<const Seeds*>(seeds));
+    }};
+}
+
+} // namespace headrace::on_cpu

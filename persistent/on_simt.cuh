@@ -1,0 +1,150 @@
+// persistent/on_simt.cuh - the engine as a CUDA or HIP kernel: one lane group per warp or wavefront.
+#pragma once
+#include <headrace/persistent/consumer_group.hpp>
+#include <headrace/persistent/engine_memory.hpp>
+#include <headrace/persistent/lanes_simt.cuh>
+#include <headrace/persistent/launcher.hpp>
+#include <headrace/persistent/producer_group.hpp>
+
+#include <string>
+
+#if defined(__CUDACC__)
+    #include <cuda_runtime_api.h>
+    #define HEADRACE_SIMT(name) cuda##name
+#else
+    #include <hip/hip_runtime_api.h>
+    #define HEADRACE_SIMT(name) hip##name
+#endif
+
+namespace headrace::HEADRACE_SIMT_NAMESPACE {
+
+template <class Kernel, class Seeds>
+struct GroupFor {
+    using type = ConsumerGroup<DeviceSync, SimtLanes, Kernel, Seeds>;
+};
+template <ConsumerProducer Kernel, class Seeds>
+struct GroupFor<Kernel, Seeds> {
+    using type = ProducerGroup<DeviceSync, SimtLanes, Kernel, Seeds>;
+};
+
+/// Four groups of 32 or two of 64: small blocks waste few lanes when registers decide how many are resident.
+inline constexpr unsigned block_threads = 128;
+
+/// Every lane group of the grid works until all work is done or all park.
+template <class Kernel, class Seeds>
+__global__ void __launch_bounds__(block_threads)
+    persistent_kernel(const Kernel kernel, const Seeds seeds, const EngineView view, std::uint32_t groups,
+                      std::uint32_t local_words) {
+    extern __shared__ std::uint32_t local[];
+    const std::uint32_t in_block = threadIdx.x / SimtLanes::size;
+    const std::uint32_t number = blockIdx.x * (blockDim.x / SimtLanes::size) + in_block;
+    if (number >= groups) return; // whole groups leave
+    typename GroupFor<Kernel, Seeds>::type group(
+        SimtLanes{static_cast<std::uint32_t>(threadIdx.x % SimtLanes::size)}, kernel, seeds, view, number,
+        local + in_block * local_words);
+    group.run();
+}
+
+/// Throws Error if a runtime call failed.
+inline void check(HEADRACE_SIMT(Error_t) status, const char* call) {
+    if (status == HEADRACE_SIMT(Success)) return;
+    static_cast<void>(HEADRACE_SIMT(GetLastError)()); // do not hand a stale error to the next caller
+    const bool memory = status == HEADRACE_SIMT(ErrorMemoryAllocation);
+    throw Error{memory ? ErrorKind::out_of_memory : ErrorKind::device,
+                std::string(call) + ": " + HEADRACE_SIMT(GetErrorName)(status) + ", " +
+                    HEADRACE_SIMT(GetErrorString)(status)}
+        .with_code(static_cast<std::int64_t>(status));
+}
+
+template <class Kernel, class Seeds>
+class SimtBoundKernel final : public BoundKernel {
+    using GroupType = typename GroupFor<Kernel, Seeds>::type;
+    static_assert(sizeof(Kernel) + sizeof(Seeds) + sizeof(EngineView) + 64 <= 4096,
+                  "kernels are passed by value: their views must fit into 4 KB");
+    static constexpr Bytes local_bytes = 12
+                                         << 10; // of a LIQ: four of them within the 48 KB that every GPU has
+
+public:
+    SimtBoundKernel(const Kernel& kernel, const Seeds& seeds) : kernel_(kernel), seeds_(seeds) {}
+
+    EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
+        int lanes = 0, processors = 0;
+        check(HEADRACE_SIMT(DeviceGetAttribute)(&lanes, warp_size_attribute, stream.ordinal),
+              "asking for the lane group's size");
+        check(HEADRACE_SIMT(DeviceGetAttribute)(&processors, processors_attribute, stream.ordinal),
+              "asking for the number of multiprocessors");
+        EngineShape shape;
+        shape.lanes = static_cast<std::uint32_t>(lanes);
+        shape.kinds = GroupType::kinds;
+        shape.unit_words = GroupType::unit_words;
+        shape.max_spawns = GroupType::max_spawns;
+        shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
+        groups_per_block_ = block_threads / shape.lanes;
+        local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units);
+        allow_shared_memory();
+        int blocks = 0;
+        check(HEADRACE_SIMT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, entry(), block_threads,
+                                                                       shared_bytes()),
+              "asking how many blocks can be resident");
+        if (blocks < 1)
+            throw Error{ErrorKind::unsupported, "a work unit of " + std::to_string(shape.unit_words * 4) +
+                                                    " bytes leaves no room for a lane group's queues"};
+        shape.groups = static_cast<std::uint32_t>(blocks * processors) * groups_per_block_;
+        if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
+        return shape;
+    }
+
+    void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
+        const EngineView view{static_cast<HrControl*>(memory.control.address()),
+                              static_cast<HrSlot*>(memory.slots.address()),
+                              static_cast<std::uint32_t*>(memory.bundles.address()),
+                              static_cast<std::uint32_t*>(memory.spill.address())};
+        const unsigned blocks = (memory.groups + groups_per_block_ - 1) / groups_per_block_;
+        persistent_kernel<Kernel, Seeds>
+            <<<blocks, block_threads, shared_bytes(), static_cast<HEADRACE_SIMT(Stream_t)>(stream.stream)>>>(
+                kernel_, seeds_, view, memory.groups, local_words_);
+        check(HEADRACE_SIMT(GetLastError)(), "launching a persistent kernel");
+    }
+
+private:
+#if defined(__CUDACC__)
+    static constexpr auto warp_size_attribute = cudaDevAttrWarpSize;
+    static constexpr auto processors_attribute = cudaDevAttrMultiProcessorCount;
+#else
+    static constexpr auto warp_size_attribute = hipDeviceAttributeWarpSize;
+    static constexpr auto processors_attribute = hipDeviceAttributeMultiprocessorCount;
+#endif
+    static const void* entry() { return reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds>); }
+    [[nodiscard]] std::size_t shared_bytes() const {
+        return std::size_t{4} * local_words_ * groups_per_block_;
+    }
+
+    /// More than 48 KB of shared memory must be asked for.
+    void allow_shared_memory() const {
+        if (shared_bytes() <= 48 << 10) return;
+        check(HEADRACE_SIMT(FuncSetAttribute)(entry(), HEADRACE_SIMT(FuncAttributeMaxDynamicSharedMemorySize),
+                                              static_cast<int>(shared_bytes())),
+              "asking for shared memory");
+    }
+
+    Kernel kernel_;
+    Seeds seeds_;
+    std::uint32_t groups_per_block_ = 1;
+    std::uint32_t local_words_ = 0;
+};
+
+/// What a generated unit returns.
+template <class Kernel, class Seeds>
+Launcher launcher() {
+    static_assert(std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>,
+                  "kernels and seeds are copied to devices as bytes");
+    return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
+               std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
+        // The sizes guard against a device compiler that lays the structs out otherwise.
+        HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
+        return std::make_unique<SimtBoundKernel<Kernel, Seeds>>(*static_cast<const Kernel*>(kernel),
+                                                                *static_cast<const Seeds*>(seeds));
+    }};
+}
+
+} // namespace headrace::HEADRACE_SIMT_NAMESPACE

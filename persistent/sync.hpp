@@ -1,0 +1,64 @@
+// persistent/sync.hpp - atomics with their scope, as the queues see them; here for host threads.
+//
+// A Sync is a set of static functions over plain words of shared memory: load, store, fetch_add,
+// compare_exchange, each with its order, and pause. Queues and group code are templates over it: HostSync
+// runs under ThreadSanitizer, DeviceSync (sync_simt.cuh) inside kernels. There are no free-standing fences.
+#pragma once
+#include <headrace/persistent/kernel.hpp>
+
+#include <cstdint>
+
+/// Marks queue and group code: for the device where a device compiler reads it, for host threads elsewhere.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+    #define HEADRACE_GROUP_CODE __device__
+#else
+    #define HEADRACE_GROUP_CODE
+    #include <atomic>
+    #include <chrono>
+    #include <thread>
+#endif
+
+namespace headrace {
+
+/// A memory order as a type, so that the device's built-ins get a constant.
+template <int Value>
+struct MemoryOrder {};
+inline constexpr MemoryOrder<__ATOMIC_RELAXED> relaxed;
+inline constexpr MemoryOrder<__ATOMIC_ACQUIRE> acquire;
+inline constexpr MemoryOrder<__ATOMIC_RELEASE> release;
+
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
+/// Atomics between host threads.
+struct HostSync {
+    template <class T, int Order>
+    static T load(const T& word, MemoryOrder<Order>) {
+        // atomic_ref<const T> is C++26; loading does not write
+        return std::atomic_ref<T>(const_cast<T&>(word)).load(static_cast<std::memory_order>(Order));
+    }
+    template <class T, int Order>
+    static void store(T& word, T value, MemoryOrder<Order>) {
+        std::atomic_ref<T>(word).store(value, static_cast<std::memory_order>(Order));
+    }
+    template <class T, int Order>
+    static T fetch_add(T& word, T amount, MemoryOrder<Order>) {
+        return std::atomic_ref<T>(word).fetch_add(amount, static_cast<std::memory_order>(Order));
+    }
+    /// May fail for no reason; `expected` then has the word's value.
+    template <class T, int Order>
+    static bool compare_exchange(T& word, T& expected, T desired, MemoryOrder<Order>) {
+        return std::atomic_ref<T>(word).compare_exchange_weak(
+            expected, desired, static_cast<std::memory_order>(Order), std::memory_order_relaxed);
+    }
+    /// Lets others run: `polls` is how often the caller has asked in vain.
+    static void pause(std::uint32_t polls) {
+        if (polls < 16)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::chrono::microseconds(polls < 64 ? 20 : 200));
+    }
+};
+static_assert(static_cast<std::memory_order>(__ATOMIC_RELEASE) == std::memory_order_release);
+static_assert(static_cast<std::memory_order>(__ATOMIC_ACQUIRE) == std::memory_order_acquire);
+#endif
+
+} // namespace headrace

@@ -1,0 +1,130 @@
+// persistent/units.hpp - what group code needs to know of a kernel's kinds, at compile time.
+#pragma once
+#include <headrace/persistent/kernel.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+/// A number as a type, for lambdas that need it at compile time.
+template <std::uint32_t Value>
+using Constant = std::integral_constant<std::uint32_t, Value>;
+
+/// A work unit as queues move it. Longer than the unit where kinds differ in size.
+template <std::uint32_t Count>
+struct UnitWords {
+    std::uint32_t word[Count];
+};
+
+template <std::uint32_t Count, class Unit>
+HEADRACE_HOST_DEVICE UnitWords<Count> to_words(const Unit& unit) {
+    const auto exact = __builtin_bit_cast(UnitWords<sizeof(Unit) / 4>, unit);
+    UnitWords<Count> words{};
+    for (std::uint32_t i = 0; i < sizeof(Unit) / 4; ++i) words.word[i] = exact.word[i];
+    return words;
+}
+
+template <class Unit, std::uint32_t Count>
+HEADRACE_HOST_DEVICE Unit from_words(const UnitWords<Count>& words) {
+    UnitWords<sizeof(Unit) / 4> exact;
+    for (std::uint32_t i = 0; i < sizeof(Unit) / 4; ++i) exact.word[i] = words.word[i];
+    return __builtin_bit_cast(Unit, exact);
+}
+
+template <class>
+struct KindTraits;
+
+template <class... K>
+struct KindTraits<Kinds<K...>> {
+    static constexpr std::uint32_t count = sizeof...(K);
+    static_assert(count >= 1 && count <= 8, "an engine has room for 8 kinds");
+
+    static constexpr std::uint32_t unit_words =
+        std::max({static_cast<std::uint32_t>(sizeof(typename K::Unit) / 4)...});
+    static constexpr std::uint32_t max_spawns = std::max({static_cast<std::uint32_t>(K::max_spawns)...});
+
+    /// How many of `spawns` may go to the LIQ: with one kind the first is the lane's continuation.
+    static constexpr std::uint32_t beyond_continuation(std::uint32_t spawns) {
+        return count == 1 && spawns > 0 ? spawns - 1 : spawns;
+    }
+    static constexpr std::uint32_t staged = beyond_continuation(max_spawns);
+
+    /// The position of a unit's type among the kinds; `count` if it is none of them.
+    template <class Unit>
+    static constexpr std::uint32_t index_of() {
+        std::uint32_t index = 0;
+        static_cast<void>(((std::is_same_v<Unit, typename K::Unit> ? true : (++index, false)) || ...));
+        return index;
+    }
+
+    /// Calls f(Constant<i>, kind i's Kind as a null pointer) for the kind whose number is known at run time.
+    template <class F>
+    static HEADRACE_HOST_DEVICE void dispatch(std::uint32_t kind, F&& f) {
+        dispatch(kind, f, std::make_integer_sequence<std::uint32_t, count>{});
+    }
+
+private:
+    template <class F, std::uint32_t... I>
+    static HEADRACE_HOST_DEVICE void dispatch(std::uint32_t kind, F& f,
+                                              std::integer_sequence<std::uint32_t, I...>) {
+        if constexpr (count == 1)
+            (f(Constant<I>{}, static_cast<K*>(nullptr)), ...);
+        else
+            ((kind == I ? f(Constant<I>{}, static_cast<K*>(nullptr)) : void()), ...);
+    }
+};
+
+/// What a lane holds while its group runs: its unit, and what the kernel has spawned.
+template <class Traits>
+struct LaneState {
+    static constexpr std::uint32_t places = Traits::staged == 0 ? 1 : Traits::staged; // no empty arrays
+    using Words = UnitWords<Traits::unit_words>;
+
+    Words unit;                  ///< to run, or the continuation
+    bool continues;              ///< `unit` is a continuation
+    std::uint32_t staged;        ///< spawned beyond it; more than Traits::staged: too many
+    std::uint32_t kinds[places]; ///< of the staged
+    Words units[places];
+};
+
+/// What a kernel sees of its lane while it processes a unit of kind number `Running`.
+///
+/// `spawn` comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
+template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns>
+class SpawningLane {
+public:
+    HEADRACE_HOST_DEVICE explicit SpawningLane(LaneState<Traits>& state) : state_(state) {}
+
+    template <class Unit>
+    HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
+        constexpr std::uint32_t kind = Traits::template index_of<Unit>();
+        static_assert(kind < Traits::count, "spawn: this type is none of the kernel's Units");
+        static_assert(MaxSpawns > 0, "spawn: this kind declares that it spawns nothing");
+        if (kind == Running && !state_.continues) {
+            state_.unit = to_words<Traits::unit_words>(unit);
+            state_.continues = true;
+            return;
+        }
+        const std::uint32_t others = state_.staged + (state_.continues ? 1 : 0);
+        if (others >= MaxSpawns) {
+            state_.staged = Traits::staged + 1; // the group reports it
+            return;
+        }
+        // An index known at compile time keeps the staged units in registers.
+        for (std::uint32_t place = 0; place < Traits::staged; ++place)
+            if (place == state_.staged) {
+                state_.units[place] = to_words<Traits::unit_words>(unit);
+                state_.kinds[place] = kind;
+            }
+        ++state_.staged;
+    }
+
+private:
+    LaneState<Traits>& state_;
+};
+
+/// What a consumer kernel sees of its lane.
+struct ConsumingLane {};
+
+} // namespace headrace

@@ -1,0 +1,245 @@
+// The engine's group code under host threads: every overflow path, every width of lane group, with
+// ThreadSanitizer.
+#include "drain.hpp"
+#include "expected.hpp"
+#include "thread_device.hpp"
+
+#include <headrace/persistent/on_host.hpp>
+
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+#if defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t slower = 8; // ThreadSanitizer's cost
+#else
+constexpr std::uint64_t slower = 1;
+#endif
+
+template <unsigned Width, class RunnerType>
+struct Config {
+    using Lanes = HostLanes<Width>;
+    using Runner = RunnerType;
+};
+
+/// One engine for one kernel on threads.
+template <class Config, class Kernel, class Seeds>
+struct Bench {
+    ThreadDevice device;
+    ThreadStream stream;
+    ArrivalTable arrived;
+    Engine engine;
+
+    Bench(Kernel kernel, const Seeds& seeds, const EngineOptions& options)
+        : engine(device, stream, bind(kernel, seeds, arrived), options) {}
+
+    static std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds, ArrivalTable& table) {
+        kernel.arrivals = table.view();
+        const Launcher launcher =
+            on_cpu::make_launcher<Kernel, Seeds, typename Config::Lanes, typename Config::Runner>();
+        return launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds);
+    }
+};
+
+template <class Config, class Kernel, class Seeds>
+EngineCounters expect_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
+                                   EngineOptions options, std::uint64_t begin = 0) {
+    const Deadline deadline("the engine", 60s * slower);
+    Bench<Config, Kernel, Seeds> bench(kernel, seeds, options);
+    drain(bench.engine, begin, end);
+    const ArrivalTable expected = expected_arrivals(kernel, seeds, begin, end);
+    EXPECT_EQ(bench.arrived.total(), expected.total());
+    EXPECT_EQ(bench.arrived, expected);
+    EXPECT_EQ(bench.engine.counters().units, expected.total());
+    EXPECT_EQ(bench.engine.counters().spawned + (end - begin), expected.total());
+    EXPECT_EQ(bench.engine.remaining(), 0u);
+    return bench.engine.counters();
+}
+
+template <class Config>
+class GroupCode : public testing::Test {};
+using Configs =
+    testing::Types<Config<1, ThreadRunner<1>>, Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>,
+                   Config<16, ThreadRunner<4>>, Config<32, ThreadRunner<8>>, Config<64, ThreadRunner<1>>,
+                   Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>, Config<64, SerialRunner<3>>>;
+TYPED_TEST_SUITE(GroupCode, Configs);
+
+constexpr EngineOptions roomy{};
+/// Everything so small that every way out is taken.
+constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .first_rounds = 3};
+
+TYPED_TEST(GroupCode, FullTreesArriveExactlyOnce) {
+    const BinaryTree tree{{}, 1 << 9};
+    expect_exactly_once<TypeParam>(tree, Roots{}, 100, roomy);
+    expect_exactly_once<TypeParam>(tree, Roots{}, 100, tiny);
+}
+
+TYPED_TEST(GroupCode, ADeepTreeFromOneSeedArrivesExactlyOnce) {
+    const BinaryTree tree{{}, 1 << 15};
+    expect_exactly_once<TypeParam>(tree, Roots{}, 1, roomy);
+    const auto counters = expect_exactly_once<TypeParam>(tree, Roots{}, 1, tiny);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_GT(counters.restored, 0u);
+}
+
+TYPED_TEST(GroupCode, IrregularTreesArriveExactlyOnce) {
+    const IrregularTree tree{{}, std::uint64_t{1} << 30};
+    expect_exactly_once<TypeParam>(tree, Roots{}, 20000, roomy);
+    expect_exactly_once<TypeParam>(tree, Roots{}, 2000, tiny);
+}
+
+TYPED_TEST(GroupCode, ChainsArriveExactlyOnce) {
+    expect_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 5000, roomy);
+    const auto counters = expect_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 5000, tiny);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_EQ(counters.pushed, 0u);
+}
+
+TYPED_TEST(GroupCode, SeveralKindsArriveExactlyOnce) {
+    const Plant plant{{}, 9};
+    expect_exactly_once<TypeParam>(plant, Sprouts{}, 500, roomy);
+    expect_exactly_once<TypeParam>(plant, Sprouts{}, 100, tiny);
+}
+
+TYPED_TEST(GroupCode, AConsumerVisitsEachIndexOnce) {
+    expect_exactly_once<TypeParam>(Visit{}, Indices{}, 100000, roomy);
+    const auto counters = expect_exactly_once<TypeParam>(Visit{}, Indices{}, 100003, tiny, 7);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_EQ(counters.spawned, 0u);
+}
+
+TYPED_TEST(GroupCode, NothingToDoIsDoneAtOnce) {
+    const auto counters = expect_exactly_once<TypeParam>(BinaryTree{{}, 4}, Roots{}, 10, roomy, 10);
+    EXPECT_EQ(counters.rounds, 0u);
+    expect_exactly_once<TypeParam>(Visit{}, Indices{}, 10, roomy, 10);
+}
+
+TYPED_TEST(GroupCode, SeedsAreCountedIn64Bits) {
+    const std::uint64_t begin = (std::uint64_t{1} << 33) - 1000;
+    expect_exactly_once<TypeParam>(Visit{}, Indices{}, begin + 2000, roomy, begin);
+    expect_exactly_once<TypeParam>(BinaryTree{{}, 16}, Roots{}, begin + 2000, roomy, begin);
+}
+
+TYPED_TEST(GroupCode, SpawningTooManyIsAnErrorAndTheEngineGoesOnAfterIt) {
+    const Deadline deadline("the engine", 60s * slower);
+    Bench<TypeParam, Liar, Roots> bench(Liar{}, Roots{}, roomy);
+    drain(bench.engine, 0, 900);
+    try {
+        drain(bench.engine, 0, 5000);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kernel);
+        EXPECT_NE(error.message().find("spawned more"), std::string::npos);
+    }
+    drain(bench.engine, 1000, 1900);
+    EXPECT_EQ(bench.engine.remaining(), 0u);
+}
+
+/// Throws at one unit.
+struct Thrower {
+    using Units = Kinds<Kind<Node, 2>>;
+    Arrivals arrivals;
+    std::uint64_t bad_seed = 0;
+    void operator()(auto& lane, Node node) const {
+        if (node.seed == bad_seed && node.heap == 5) throw std::runtime_error("unit 5 is bad");
+        if (node.heap < 64) {
+            lane.spawn(Node{node.seed, 2 * node.heap});
+            lane.spawn(Node{node.seed, 2 * node.heap + 1});
+        }
+    }
+};
+
+TYPED_TEST(GroupCode, AnExceptionStopsAllGroupsAndReachesTheHost) {
+    const Deadline deadline("the engine", 60s * slower);
+    Bench<TypeParam, Thrower, Roots> bench(Thrower{{}, 700}, Roots{}, roomy);
+    try {
+        drain(bench.engine, 0, 1000);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kernel);
+        EXPECT_NE(error.message().find("unit 5 is bad"), std::string::npos);
+    }
+    drain(bench.engine, 0, 700); // the engine is as new
+    EXPECT_EQ(bench.engine.remaining(), 0u);
+}
+
+TYPED_TEST(GroupCode, ARangeBeyond32BitsParksAndCanBeLeft) {
+    const Deadline deadline("the engine", 60s * slower);
+    Bench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, {.wishes = {}, .first_rounds = 2});
+    const std::uint64_t end = std::uint64_t{5} << 32;
+    bench.engine.start(3, end);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    bench.engine.resume();
+    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    EXPECT_EQ(bench.engine.remaining() + bench.arrived.total(), end - 3);
+    EXPECT_GT(bench.engine.remaining(), std::uint64_t{1} << 34);
+    drain(bench.engine, 0, 10); // another start drops what was parked
+    EXPECT_EQ(bench.engine.remaining(), 0u);
+}
+
+TYPED_TEST(GroupCode, ManyRunsInARowDoNotHang) {
+    const Deadline deadline("a thousand runs", 100s);
+    const BinaryTree tree{{}, 4};
+    Bench<TypeParam, BinaryTree, Roots> bench(tree, Roots{}, tiny);
+    const std::uint64_t runs = 1000 / slower;
+    for (std::uint64_t run = 0; run < runs; ++run) drain(bench.engine, 0, 1 + run % 9);
+    std::uint64_t trees = 0;
+    for (std::uint64_t run = 0; run < runs; ++run) trees += 1 + run % 9;
+    EXPECT_EQ(bench.arrived.total(), 7 * trees);
+}
+
+// ---- that each path really ran
+// ------------------------------------------------------------------------------------
+
+using Crowd = Config<16, ThreadRunner<6>>;
+
+TEST(OverflowPaths, APoolThatRunsOutParksGrowsAndLosesNothing) {
+    const Deadline deadline("the engine", 60s * slower);
+    // Three spawns a unit, an inbox for hardly one lane, one bundle: room runs out in every way.
+    Bench<Crowd, IrregularTree, Roots> bench(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{},
+                                             {.wishes = {.liq_units = 4}, .bundles = 1});
+    drain(bench.engine, 0, 20000 / slower);
+    const EngineCounters counters = bench.engine.counters();
+    EXPECT_GT(counters.narrow_rounds, 0u);
+    EXPECT_GT(counters.no_bundle, 0u);
+    EXPECT_GT(counters.pushed, 0u);
+    EXPECT_EQ(counters.pushed, counters.popped);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_EQ(counters.saved, counters.restored);
+    EXPECT_GT(bench.engine.bundles(), 1u);
+    EXPECT_EQ(bench.arrived,
+              expected_arrivals(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 0, 20000 / slower));
+}
+
+TEST(OverflowPaths, HungryGroupsAreFed) {
+    const auto counters = expect_exactly_once<Crowd>(BinaryTree{{}, 1 << 18}, Roots{}, 1, roomy);
+    EXPECT_GT(counters.idle, 0u);
+    EXPECT_GT(counters.shared, 0u);
+    EXPECT_GT(counters.popped, 0u);
+}
+
+TEST(OverflowPaths, AFullerKindIsPreferred) {
+    const auto counters = expect_exactly_once<Crowd>(Plant{{}, 9}, Sprouts{}, 500, roomy);
+    EXPECT_GT(counters.switches, 0u);
+}
+
+TEST(OverflowPaths, RecordsThatNobodyTookUpAreCarriedOn) {
+    // One group after the other: the first uses up the budget, the others only find that all parked.
+    using Serial = Config<16, SerialRunner<4>>;
+    const auto counters = expect_exactly_once<Serial>(
+        BinaryTree{{}, 1 << 12}, Roots{}, 64,
+        {.wishes = {}, .first_rounds = 5, .launch_time = std::chrono::nanoseconds(1)});
+    EXPECT_GT(counters.saved, 100u);
+    EXPECT_EQ(counters.saved, counters.restored);
+}
+
+TEST(OverflowPaths, TenMillionUnitsArriveExactlyOnce) {
+    const auto counters = expect_exactly_once<Crowd>(BinaryTree{{}, 1 << 13}, Roots{}, 640 / slower, roomy);
+    EXPECT_GT(counters.units, 10'000'000u / slower);
+}
+
+} // namespace
+} // namespace headrace::test

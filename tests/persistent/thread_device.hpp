@@ -1,0 +1,120 @@
+// tests/persistent/thread_device.hpp - a device whose kernels run on plain std::threads, so that
+// ThreadSanitizer sees all. Requests run during the call that enqueues them.
+#pragma once
+#include <headrace/core/device.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace headrace::test {
+
+class HostMemory final : public Memory {
+public:
+    explicit HostMemory(Bytes size) : size_(size), bytes_(::operator new (size, std::align_val_t{128})) {
+        std::memset(bytes_, 0xdb, size); // whoever reads what nobody wrote shall notice
+    }
+    ~HostMemory() override { ::operator delete (bytes_, std::align_val_t{128}); }
+    [[nodiscard]] Bytes size() const noexcept override { return size_; }
+    [[nodiscard]] void* address() const noexcept override { return bytes_; }
+
+private:
+    Bytes size_;
+    void* bytes_;
+};
+
+class ThreadStream final : public Stream {
+public:
+    Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                  std::span<const Event> after) override {
+        return now(after, [&] { std::memcpy(at(to, offset), from, size); });
+    }
+    Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                   std::span<const Event> after) override {
+        return now(after, [&] { std::memcpy(to, at(from, offset), size); });
+    }
+    Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
+                    std::span<const Event> after) override {
+        return now(after, [&] { std::memcpy(at(to, to_offset), at(from, from_offset), size); });
+    }
+    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
+        return now(after, [&] { std::memset(at(memory, offset), 0, size); });
+    }
+    Event launch(Body body, std::span<const Event> after) override {
+        return now(after, [&] { body(NativeStream{.technology = "cpu"}); });
+    }
+
+private:
+    static std::byte* at(const Memory& memory, Bytes offset) {
+        return static_cast<std::byte*>(memory.address()) + offset;
+    }
+    template <class F>
+    Event now(std::span<const Event> after, F&& work) {
+        try {
+            for (const Event& event : after) event.wait();
+            work();
+            return {};
+        } catch (...) {
+            return Event::failed(current_error(ErrorKind::kernel));
+        }
+    }
+};
+
+class ThreadDevice final : public Device {
+public:
+    ThreadDevice() {
+        info_.id = "threads";
+        info_.name = "std::thread";
+        info_.technology = "cpu";
+        info_.compute_units = std::thread::hardware_concurrency();
+    }
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override {
+        return std::make_unique<HostMemory>(size);
+    }
+    [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
+        return {std::aligned_alloc(128, (size + 127) / 128 * 128), std::free};
+    }
+    [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return std::make_unique<ThreadStream>(); }
+    [[nodiscard]] bool reaches(const Device&) const override { return false; }
+    [[nodiscard]] Bytes free_memory() const override { return Bytes{1} << 30; }
+
+private:
+    DeviceInfo info_;
+};
+
+/// Runs lane groups on threads of their own, all at once.
+template <unsigned Threads>
+struct ThreadRunner {
+    static unsigned threads(const NativeStream&) { return Threads; }
+    static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body) {
+        std::exception_ptr first;
+        std::mutex mutex;
+        std::vector<std::thread> threads;
+        for (unsigned i = 0; i < n; ++i)
+            threads.emplace_back([&, i] {
+                try {
+                    body(i);
+                } catch (...) {
+                    const std::lock_guard lock(mutex);
+                    if (!first) first = std::current_exception();
+                }
+            });
+        for (std::thread& thread : threads) thread.join();
+        if (first) std::rethrow_exception(first);
+    }
+};
+
+/// Runs lane groups one after the other, as PoCL does with work-groups: whoever waits for a later one hangs.
+template <unsigned Groups>
+struct SerialRunner {
+    static unsigned threads(const NativeStream&) { return Groups; }
+    static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body) {
+        for (unsigned i = 0; i < n; ++i) body(i);
+    }
+};
+
+} // namespace headrace::test

@@ -1,0 +1,160 @@
+// tests/persistent/trees.kernels.hpp - kernels whose every unit can be counted, for all technologies.
+#pragma once
+#include <headrace/persistent/atomic_add.hpp>
+#include <headrace/persistent/kernel.hpp>
+
+#include <cstdint>
+
+namespace headrace::test {
+
+/// A bijection of 64-bit words (splitmix64's finaliser): sums of it tell one set of ids from another.
+HEADRACE_HOST_DEVICE inline std::uint64_t mix(std::uint64_t x) {
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+/// Who arrived: how many, and the sum of their mixed ids. Several sums, so that lanes do not queue for one
+/// address.
+struct Arrivals {
+    static constexpr std::uint32_t cells = 1024;
+    std::uint64_t* words = nullptr; ///< counts[cells], sums[cells]
+
+    HEADRACE_HOST_DEVICE void arrive(std::uint64_t id) const {
+        const std::uint64_t mixed = mix(id);
+        const std::uint64_t cell = mixed % cells;
+        atomic_add(words[cell], std::uint64_t{1});
+        atomic_add(words[cells + cell], mixed);
+    }
+};
+
+/// A node of a tree whose ids are those of a heap, below each seed a tree of its own.
+struct Node {
+    std::uint64_t seed;
+    std::uint64_t heap; ///< 1: the root; children of h are 2h and 2h + 1
+    HEADRACE_HOST_DEVICE std::uint64_t id() const { return mix(seed) ^ heap; }
+};
+
+/// Full binary trees of `depth` levels: both children are spawned.
+struct BinaryTree {
+    using Units = Kinds<Kind<Node, 2>>;
+    Arrivals arrivals;
+    std::uint64_t first_leaf = 1; ///< heap numbers from here on are leaves: 2^(depth - 1)
+
+    HEADRACE_KERNEL void operator()(auto& lane, Node node) const {
+        arrivals.arrive(node.id());
+        if (node.heap >= first_leaf) return;
+        lane.spawn(Node{node.seed, 2 * node.heap});
+        lane.spawn(Node{node.seed, 2 * node.heap + 1});
+    }
+};
+
+/// Trees whose nodes end by chance: depth and width differ from seed to seed.
+struct IrregularTree {
+    using Units = Kinds<Kind<Node, 4>>;
+    Arrivals arrivals;
+    std::uint64_t deepest = 1; ///< heap numbers from here on are leaves
+
+    HEADRACE_HOST_DEVICE static unsigned children(const Node& node) {
+        const std::uint64_t chance = mix(node.id()) % 16;
+        return chance < 7 ? 0 : chance < 11 ? 1 : chance < 14 ? 2 : chance < 15 ? 3 : 4;
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, Node node) const {
+        arrivals.arrive(node.id());
+        if (node.heap >= deepest) return;
+        for (unsigned child = 0; child < children(node); ++child)
+            lane.spawn(Node{node.seed, 4 * node.heap + child});
+    }
+};
+
+struct Roots {
+    HEADRACE_KERNEL Node operator()(std::uint64_t index) const { return {index, 1}; }
+};
+
+/// A chain: every unit spawns one successor, so no queue is used at all.
+struct Link {
+    std::uint64_t seed;
+    std::uint32_t left;
+    std::uint32_t unused;
+};
+struct Chain {
+    using Units = Kinds<Kind<Link, 1>>;
+    Arrivals arrivals;
+    HEADRACE_KERNEL void operator()(auto& lane, Link link) const {
+        arrivals.arrive(mix(link.seed) + link.left);
+        if (link.left > 0) lane.spawn(Link{link.seed, link.left - 1, 0});
+    }
+};
+struct ChainStarts {
+    std::uint32_t longest = 1;
+    HEADRACE_HOST_DEVICE std::uint32_t length(std::uint64_t index) const {
+        return static_cast<std::uint32_t>(mix(index) % longest);
+    }
+    HEADRACE_KERNEL Link operator()(std::uint64_t index) const { return {index, length(index), 0}; }
+};
+
+/// Three kinds of three sizes: a branch makes buds and a leaf, a bud makes a branch and leaves, a leaf makes
+/// nothing.
+struct Branch {
+    std::uint64_t id;
+    std::uint32_t depth;
+    std::uint32_t unused;
+};
+struct Bud {
+    std::uint64_t id;
+    std::uint32_t depth;
+    std::uint32_t ballast[5];
+};
+struct Leaf {
+    std::uint32_t low, high;
+};
+struct Plant {
+    using Units = Kinds<Kind<Branch, 3>, Kind<Bud, 3>, Kind<Leaf, 0>>;
+    Arrivals arrivals;
+    std::uint32_t depth = 1;
+
+    HEADRACE_HOST_DEVICE static Leaf leaf(std::uint64_t id) {
+        return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)};
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, Branch branch) const {
+        arrivals.arrive(branch.id);
+        lane.spawn(leaf(mix(branch.id + 1)));
+        if (branch.depth >= depth) return;
+        lane.spawn(Bud{mix(branch.id + 2), branch.depth + 1, {1, 2, 3, 4, 5}});
+        if (mix(branch.id) % 3 != 0) lane.spawn(Bud{mix(branch.id + 3), branch.depth + 1, {1, 2, 3, 4, 5}});
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, Bud bud) const {
+        // A ballast that did not survive the queues shows as an id that nobody expects.
+        const bool whole = bud.ballast[0] == 1 && bud.ballast[2] == 3 && bud.ballast[4] == 5;
+        arrivals.arrive(whole ? bud.id : 0);
+        if (bud.depth < depth) lane.spawn(Branch{mix(bud.id + 4), bud.depth + 1, 0});
+        lane.spawn(leaf(mix(bud.id + 5)));
+        lane.spawn(leaf(mix(bud.id + 6)));
+    }
+    HEADRACE_KERNEL void operator()(auto&, Leaf leaf) const {
+        arrivals.arrive(std::uint64_t{leaf.high} << 32 | leaf.low);
+    }
+};
+struct Sprouts {
+    HEADRACE_KERNEL Branch operator()(std::uint64_t index) const { return {mix(index), 0, 0}; }
+};
+
+/// A consumer: each index arrives.
+struct Visit {
+    Arrivals arrivals;
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t index) const { arrivals.arrive(index); }
+};
+
+/// Spawns one more than it declares, for one seed in a thousand.
+struct Liar {
+    using Units = Kinds<Kind<Node, 2>>;
+    Arrivals arrivals;
+    HEADRACE_KERNEL void operator()(auto& lane, Node node) const {
+        if (node.heap == 1 && node.seed % 1000 == 999)
+            for (unsigned i = 0; i < 3; ++i) lane.spawn(Node{node.seed, 2 + i});
+    }
+};
+
+} // namespace headrace::test
