@@ -1,0 +1,88 @@
+// devices/opencl/context.cpp - see context.hpp.
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS // clCreateCommandQueue: the one that every version has
+#include <headrace/devices/opencl/context.hpp>
+
+#include <utility>
+
+namespace headrace::opencl {
+namespace {
+
+// Bodies of launches and kernels' adapters know a context by its native handle alone.
+struct Registry {
+    std::mutex mutex;
+    std::map<cl_context, const Context*> contexts;
+};
+Registry& registry() {
+    static Registry instance;
+    return instance;
+}
+
+} // namespace
+
+Context::Context(cl_device_id device, DeviceInfo device_info)
+    : device_(device), info_(std::move(device_info)) {
+    cl_int status = CL_SUCCESS;
+    context_ = ContextHandle{clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status)};
+    check(status, "clCreateContext");
+    measure_clock();
+    const std::scoped_lock lock(registry().mutex);
+    registry().contexts.emplace(get(), this);
+}
+
+Context::~Context() {
+    const std::scoped_lock lock(registry().mutex);
+    registry().contexts.erase(get());
+}
+
+const Context* Context::of(cl_context native) {
+    const std::scoped_lock lock(registry().mutex);
+    const auto found = registry().contexts.find(native);
+    return found == registry().contexts.end() ? nullptr : found->second;
+}
+
+QueueHandle Context::make_queue() const {
+    cl_int status = CL_SUCCESS;
+    QueueHandle queue{clCreateCommandQueue(get(), device_, CL_QUEUE_PROFILING_ENABLE, &status)};
+    check(status, "clCreateCommandQueue");
+    return queue;
+}
+
+// The quickest of a few round trips is the one that says most about where the two clocks stand.
+void Context::measure_clock() {
+    using Clock = std::chrono::steady_clock;
+    const QueueHandle queue = make_queue();
+    auto quickest = Clock::duration::max();
+    for (int trial = 0; trial < 8; ++trial) {
+        EventHandle event;
+        const auto before = Clock::now();
+        check(clEnqueueMarkerWithWaitList(queue.get(), 0, nullptr, event.out()),
+              "clEnqueueMarkerWithWaitList");
+        check(clFinish(queue.get()), "clFinish");
+        const auto after = Clock::now();
+        cl_ulong ended = 0;
+        if (clGetEventProfilingInfo(event.get(), CL_PROFILING_COMMAND_END, sizeof ended, &ended, nullptr) !=
+                CL_SUCCESS ||
+            after - before >= quickest)
+            continue;
+        quickest = after - before;
+        clock_offset_ = (before + quickest / 2).time_since_epoch() - std::chrono::nanoseconds(ended);
+    }
+}
+
+std::chrono::steady_clock::time_point Context::host_time(cl_ulong device_nanoseconds) const noexcept {
+    return std::chrono::steady_clock::time_point{clock_offset_ +
+                                                 std::chrono::nanoseconds(device_nanoseconds)};
+}
+
+ProgramHandle Context::find_program(const std::string& key) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = programs_.find(key);
+    return found == programs_.end() ? ProgramHandle{} : found->second;
+}
+
+void Context::keep_program(const std::string& key, ProgramHandle program) const {
+    const std::scoped_lock lock(mutex_);
+    programs_.insert_or_assign(key, std::move(program));
+}
+
+} // namespace headrace::opencl

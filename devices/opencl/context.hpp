@@ -1,0 +1,52 @@
+// devices/opencl/context.hpp - what all objects of one OpenCL device share, and keep alive.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/devices/opencl/handle.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace headrace::opencl {
+
+/// One device in a context of its own. Events, streams and memories hold it by shared pointer.
+///
+/// Its address is the `family` of its events: only within one context can the driver order them.
+class Context {
+public:
+    Context(cl_device_id device, DeviceInfo device_info);
+    ~Context();
+    Context(const Context&) = delete; // shared by address
+    Context& operator=(const Context&) = delete;
+
+    [[nodiscard]] cl_context get() const noexcept { return context_.get(); }
+    [[nodiscard]] cl_device_id device() const noexcept { return device_; }
+    [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
+
+    /// A new in-order queue that measures.
+    [[nodiscard]] QueueHandle make_queue() const;
+    /// The device's clock, on the host's: both run at one rate, so one difference tells.
+    [[nodiscard]] std::chrono::steady_clock::time_point host_time(cl_ulong device_nanoseconds) const noexcept;
+
+    /// Programs that are built already, by everything that decides what a build gives.
+    [[nodiscard]] ProgramHandle find_program(const std::string& key) const;
+    void keep_program(const std::string& key, ProgramHandle program) const;
+    /// The Context behind a native one if it is ours, else null. The caller sees to it that it lives.
+    [[nodiscard]] static const Context* of(cl_context native);
+
+    std::atomic<Bytes> allocated = 0;
+
+private:
+    void measure_clock();
+
+    cl_device_id device_;
+    DeviceInfo info_;
+    ContextHandle context_;
+    std::chrono::nanoseconds clock_offset_{};
+    mutable std::mutex mutex_;
+    mutable std::map<std::string, ProgramHandle> programs_;
+};
+
+} // namespace headrace::opencl

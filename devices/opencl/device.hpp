@@ -1,0 +1,28 @@
+// devices/opencl/device.hpp - an OpenCL device as Device.
+#pragma once
+#include <headrace/devices/opencl/context.hpp>
+
+#include <memory>
+
+namespace headrace::opencl {
+
+class OpenClDevice final : public Device {
+public:
+    /// Makes a context for it. Throws Error{device}.
+    OpenClDevice(cl_device_id device, DeviceInfo info);
+
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return context_->info(); }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;
+    [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override;
+    [[nodiscard]] std::unique_ptr<Stream> make_stream() override;
+    [[nodiscard]] bool reaches(const Device& other) const override;
+    /// OpenCL cannot tell: the total less what was allocated here.
+    [[nodiscard]] Bytes free_memory() const override;
+
+    [[nodiscard]] const Context& context() const noexcept { return *context_; }
+
+private:
+    std::shared_ptr<Context> context_;
+};
+
+} // namespace headrace::opencl

@@ -1,0 +1,91 @@
+// devices/opencl/event.cpp - see event.hpp.
+#include <headrace/devices/opencl/event.hpp>
+
+#include <headrace/devices/notifier.hpp>
+
+#include <utility>
+
+namespace headrace::opencl {
+
+void NativeEvent::complete_with(EventHandle command, EventHandle before) {
+    command_ = std::move(command);
+    before_ = std::move(before);
+}
+
+cl_int NativeEvent::native_status() const {
+    cl_int status = CL_QUEUED;
+    const cl_int asked =
+        clGetEventInfo(native(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    return asked == CL_SUCCESS ? status : asked;
+}
+
+void NativeEvent::finish(cl_int status) {
+    if (status > CL_COMPLETE) return; // queued, submitted or running
+    if (status == CL_COMPLETE)
+        settle();
+    else
+        settle(std::make_shared<const Error>(
+            status_error(status, "a command on the device").on_device(context_->info().id)));
+}
+
+bool NativeEvent::query() {
+    if (!settled()) finish(native_status());
+    return settled();
+}
+
+void NativeEvent::block() {
+    const cl_event event = native();
+    const cl_int waited = clWaitForEvents(1, &event);
+    const cl_int status = native_status();
+    // The event's own code says more than "an event in the list failed"; but if it has none, all is lost.
+    finish(status <= CL_COMPLETE ? status : waited == CL_SUCCESS ? CL_COMPLETE : waited);
+}
+
+// The driver's thread only posts. It holds a reference of its own: who armed may be gone by then.
+void NativeEvent::arm() {
+    if (settled() || armed_.test_and_set(std::memory_order_relaxed)) return;
+    using Keep = std::shared_ptr<NativeEvent>;
+    auto keep = std::make_unique<Keep>(std::static_pointer_cast<NativeEvent>(shared_from_this()));
+    const auto called_back = [](cl_event, cl_int status, void* user) {
+        const std::unique_ptr<Keep> self{static_cast<Keep*>(user)};
+        notify([event = std::move(*self), status] { event->finish(status); });
+    };
+    const cl_int status = clSetEventCallback(native(), CL_COMPLETE, called_back, keep.get());
+    if (status == CL_SUCCESS)
+        static_cast<void>(keep.release()); // now the callback's
+    else
+        finish(status);
+}
+
+std::optional<EventTimes> NativeEvent::times() const {
+    cl_ulong begin = 0, end = 0;
+    const bool measured =
+        clGetEventProfilingInfo(before_ ? before_.get() : native(),
+                                before_ ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START, sizeof begin,
+                                &begin, nullptr) == CL_SUCCESS &&
+        clGetEventProfilingInfo(native(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) == CL_SUCCESS;
+    if (!measured || end < begin) return std::nullopt;
+    return EventTimes{context_->host_time(begin), context_->host_time(end)};
+}
+
+WaitList::WaitList(const std::shared_ptr<const Context>& context, std::span<const Event> after) {
+    for (const Event& event : after) {
+        if (event.done()) continue;
+        const auto& state = event.state();
+        if (state->family() == context.get()) {
+            native_.push_back(static_cast<const NativeEvent&>(*state).native());
+            continue;
+        }
+        cl_int status = CL_SUCCESS;
+        EventHandle bridge{clCreateUserEvent(context->get(), &status)};
+        check(status, "clCreateUserEvent");
+        native_.push_back(bridge.get());
+        keep_.push_back(bridge);
+        // The context must outlive the user event, which may be the last to go.
+        state->on_settled([bridge = std::move(bridge), context](const ErrorPtr&) {
+            static_cast<void>(clSetUserEventStatus(bridge.get(), CL_COMPLETE));
+        });
+    }
+}
+
+} // namespace headrace::opencl

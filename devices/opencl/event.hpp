@@ -1,0 +1,57 @@
+// devices/opencl/event.hpp - a cl_event behind an Event, and other events as OpenCL can wait for them.
+#pragma once
+#include <headrace/core/event.hpp>
+#include <headrace/devices/opencl/context.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace headrace::opencl {
+
+/// Completion of one command, or of all between two markers.
+class NativeEvent final : public EventState {
+public:
+    explicit NativeEvent(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+
+    /// Once, before anyone else has the event. `before`: a marker that ends where the measured time begins;
+    /// none where that is the start of the command itself.
+    void complete_with(EventHandle command, EventHandle before = {});
+
+    [[nodiscard]] cl_event native() const noexcept { return command_.get(); }
+
+    [[nodiscard]] const void* family() const noexcept override { return context_.get(); }
+    bool query() override;
+    void block() override;
+    void arm() override;
+    [[nodiscard]] std::optional<EventTimes> times() const override;
+
+private:
+    void finish(cl_int status);
+    [[nodiscard]] cl_int native_status() const;
+
+    std::shared_ptr<const Context> context_;
+    EventHandle command_, before_;
+    std::atomic_flag armed_;
+};
+
+/// The unfinished ones among `after`, as a list for clEnqueue calls.
+///
+/// What is not of this context becomes a user event that the settling of the original completes. It does so
+/// with success whatever the outcome: PoCL 3.1 never calls back for what depends on a failed user event, and
+/// the failure travels by EventState::inherit.
+class WaitList {
+public:
+    WaitList(const std::shared_ptr<const Context>& context, std::span<const Event> after);
+
+    [[nodiscard]] cl_uint size() const noexcept { return static_cast<cl_uint>(native_.size()); }
+    [[nodiscard]] const cl_event* data() const noexcept { return native_.empty() ? nullptr : native_.data(); }
+
+private:
+    std::vector<EventHandle> keep_;
+    std::vector<cl_event> native_;
+};
+
+} // namespace headrace::opencl

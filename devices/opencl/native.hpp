@@ -1,0 +1,29 @@
+// devices/opencl/native.hpp - OpenCL's own objects, for kernels' adapters and for users' OpenCL code.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/devices/opencl/handle.hpp>
+
+#include <string>
+
+namespace headrace {
+
+/// Where a program is built for: one device in its context.
+struct OpenClTarget {
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+};
+
+/// Borrowed from `device`; throws invalid_argument if that is of another technology.
+[[nodiscard]] OpenClTarget opencl_target(const Device& device);
+[[nodiscard]] OpenClTarget opencl_target(const NativeStream& stream);
+
+/// Builds `source`, or finds it built: in this process, or in the cache on disk (program_cache.hpp).
+///
+/// Threads: any. Errors: kernel if the source does not compile, with the compiler's log; device.
+[[nodiscard]] opencl::ProgramHandle build_program(OpenClTarget target, const std::string& source,
+                                                  const std::string& options);
+
+/// Throws Error{kernel} if the program has no kernel of that name.
+[[nodiscard]] opencl::KernelHandle make_kernel(const opencl::ProgramHandle& program, const std::string& name);
+
+} // namespace headrace

@@ -1,0 +1,141 @@
+// devices/opencl/stream.cpp - see stream.hpp.
+#include <headrace/devices/opencl/stream.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::opencl {
+namespace {
+
+/// True if it is known already that work after these must not be seen to succeed.
+bool any_failed(std::span<const Event> after) {
+    return std::ranges::any_of(after, [](const Event& event) { return event.done() && event.outcome(); });
+}
+
+} // namespace
+
+QueueStream::QueueStream(std::shared_ptr<const Context> context)
+    : context_(std::move(context)), queue_(context_->make_queue()) {}
+
+cl_mem QueueStream::range(const Memory& memory, Bytes offset, Bytes size, std::string_view what) const {
+    const auto* buffer = dynamic_cast<const Buffer*>(&memory);
+    const auto complain = [&](const std::string& text) {
+        throw Error{ErrorKind::invalid_argument, std::string(what) + " " + text}.on_device(
+            context_->info().id);
+    };
+    if (!buffer || &buffer->context() != context_.get()) complain("needs memory of this device");
+    if (offset > buffer->size() || size > buffer->size() - offset)
+        complain("of " + std::to_string(size) + " bytes at " + std::to_string(offset) +
+                 " leaves a memory of " + std::to_string(buffer->size()) + " bytes");
+    return buffer->native();
+}
+
+EventHandle QueueStream::marker(const WaitList* waits) const {
+    EventHandle event;
+    check(clEnqueueMarkerWithWaitList(queue_.get(), waits ? waits->size() : 0,
+                                      waits ? waits->data() : nullptr, event.out()),
+          "clEnqueueMarkerWithWaitList");
+    return event;
+}
+
+template <class Submit>
+Event QueueStream::submit(std::span<const Event> after, const Submit& submit) {
+    auto state = std::make_shared<NativeEvent>(context_);
+    state->inherit(after);
+    try {
+        submit(*state, WaitList{context_, after});
+        // Others may come to wait for this from another queue, so the driver must not sit on it.
+        check(clFlush(queue_.get()), "clFlush");
+        return last_ = Event{state};
+    } catch (...) {
+        Error error{*current_error(ErrorKind::device)};
+        error.on_device(context_->info().id);
+        std::vector<Event> all(after.begin(), after.end());
+        all.push_back(last_.order_only());
+        all.push_back(Event::failed(std::make_shared<const Error>(std::move(error))));
+        return last_ = Event::all(all);
+    }
+}
+
+Event QueueStream::enqueue(std::string_view call, std::span<const Event> after, const Command& command) {
+    return submit(after, [&](NativeEvent& state, const WaitList& waits) {
+        EventHandle event;
+        if (any_failed(after))
+            event = marker(&waits); // the command would work on what was never written
+        else
+            check(command(waits, event.out()), call);
+        state.complete_with(std::move(event));
+    });
+}
+
+Event QueueStream::copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                           std::span<const Event> after) {
+    const cl_mem buffer = range(to, offset, size, "a copy to the device");
+    return enqueue("clEnqueueWriteBuffer", after, [&](const WaitList& waits, cl_event* event) {
+        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+        return clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, offset, size, from, waits.size(),
+                                    waits.data(), event);
+    });
+}
+
+Event QueueStream::copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                            std::span<const Event> after) {
+    const cl_mem buffer = range(from, offset, size, "a copy from the device");
+    return enqueue("clEnqueueReadBuffer", after, [&](const WaitList& waits, cl_event* event) {
+        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+        return clEnqueueReadBuffer(queue_.get(), buffer, CL_FALSE, offset, size, to, waits.size(),
+                                   waits.data(), event);
+    });
+}
+
+Event QueueStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
+                             std::span<const Event> after) {
+    const cl_mem target = range(to, to_offset, size, "a copy between memories");
+    const cl_mem source = range(from, from_offset, size, "a copy between memories");
+    const Bytes apart = to_offset > from_offset ? to_offset - from_offset : from_offset - to_offset;
+    if (target == source && apart < size)
+        throw Error{ErrorKind::invalid_argument, "a copy between memories overlaps itself"}.on_device(
+            context_->info().id);
+    return enqueue("clEnqueueCopyBuffer", after, [&](const WaitList& waits, cl_event* event) {
+        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+        return clEnqueueCopyBuffer(queue_.get(), source, target, from_offset, to_offset, size, waits.size(),
+                                   waits.data(), event);
+    });
+}
+
+Event QueueStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
+    const cl_mem buffer = range(memory, offset, size, "zeroing");
+    return enqueue("clEnqueueFillBuffer", after, [&](const WaitList& waits, cl_event* event) {
+        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+        static constexpr cl_uint zeros[4] = {};
+        Bytes pattern = sizeof zeros; // must divide both; drivers write one pattern per work-item
+        while ((offset | size) % pattern != 0) pattern /= 2;
+        return clEnqueueFillBuffer(queue_.get(), buffer, zeros, pattern, offset, size, waits.size(),
+                                   waits.data(), event);
+    });
+}
+
+Event QueueStream::launch(Body body, std::span<const Event> after) {
+    return submit(after, [&](NativeEvent& state, const WaitList& waits) {
+        EventHandle before = marker(&waits);
+        if (!any_failed(after)) {
+            try {
+                body({.technology = "opencl",
+                      .stream = queue_.get(),
+                      .context = context_->get(),
+                      .device = context_->device()});
+            } catch (...) {
+                // What the body had enqueued before may still run, so the event ends with that.
+                Error error{*current_error()};
+                error.on_device(context_->info().id);
+                const Event failed = Event::failed(std::make_shared<const Error>(std::move(error)));
+                state.inherit({&failed, 1});
+            }
+        }
+        state.complete_with(marker(nullptr), std::move(before));
+    });
+}
+
+} // namespace headrace::opencl

@@ -1,0 +1,42 @@
+// devices/opencl/stream.hpp - an in-order command queue as Stream.
+#pragma once
+#include <headrace/devices/opencl/event.hpp>
+#include <headrace/devices/opencl/memory.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace headrace::opencl {
+
+class QueueStream final : public Stream {
+public:
+    explicit QueueStream(std::shared_ptr<const Context> context);
+
+    Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                  std::span<const Event> after) override;
+    Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                   std::span<const Event> after) override;
+    Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
+                    std::span<const Event> after) override;
+    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
+    Event launch(Body body, std::span<const Event> after) override;
+
+private:
+    using Command = std::function<cl_int(const WaitList&, cl_event*)>;
+
+    Event enqueue(std::string_view call, std::span<const Event> after, const Command& command);
+    /// Runs `submit`, which fills the event in; whatever it throws becomes the event's failure.
+    template <class Submit>
+    Event submit(std::span<const Event> after, const Submit& submit);
+    [[nodiscard]] EventHandle marker(const WaitList* waits) const;
+    /// The range of a buffer of ours; throws invalid_argument otherwise.
+    [[nodiscard]] cl_mem range(const Memory& memory, Bytes offset, Bytes size, std::string_view what) const;
+
+    std::shared_ptr<const Context> context_;
+    QueueHandle queue_;
+    Event last_; // what a request that could not be enqueued must still not complete before
+};
+
+} // namespace headrace::opencl
