@@ -38,6 +38,10 @@ void Dependencies::remove(const EventSlotPtr& slot) {
     std::erase_if(all_, [&](const Dependency& dependency) { return dependency.slot == slot; });
 }
 
+bool Dependencies::has(const EventSlotPtr& slot) const {
+    return std::ranges::find(all_, slot, &Dependency::slot) != all_.end();
+}
+
 std::vector<Event> Dependencies::resolve() const {
     std::vector<Event> events;
     for (const Dependency& dependency : all_) {

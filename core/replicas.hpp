@@ -49,6 +49,7 @@ class Dependencies {
 public:
     void add(const EventSlotPtr& slot, bool inherits);
     void remove(const EventSlotPtr& slot);
+    [[nodiscard]] bool has(const EventSlotPtr& slot) const;
     /// Blocks until all are published; leaves out what has ended well.
     [[nodiscard]] std::vector<Event> resolve() const;
 

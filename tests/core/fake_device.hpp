@@ -1,0 +1,294 @@
+// tests/core/fake_device.hpp - a device made of host threads, for tests: slow at random, counting, failing on
+// demand. Its events behave like a driver's: they settle when somebody asks, and order among themselves
+// without the host.
+#pragma once
+#include <headrace/core/device.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace headrace::testing {
+
+/// Known to the "driver" (a stream's thread) first, and to the host when it asks.
+class FakeEvent final : public EventState {
+public:
+    [[nodiscard]] const void* family() const noexcept override { return &family_of_all; }
+    bool query() override {
+        const std::unique_lock lock(mutex_);
+        return finished_ && tell();
+    }
+    void block() override {
+        std::unique_lock lock(mutex_);
+        signal_.wait(lock, [this] { return finished_; });
+        lock.unlock();
+        tell();
+    }
+    void arm() override {
+        {
+            const std::scoped_lock lock(mutex_);
+            armed_ = true;
+            if (!finished_) return;
+        }
+        tell();
+    }
+    /// The driver's end of it.
+    void finish(ErrorPtr error) {
+        bool armed = false;
+        {
+            const std::scoped_lock lock(mutex_);
+            own_error_ = std::move(error);
+            finished_ = true;
+            armed = armed_;
+        }
+        signal_.notify_all();
+        if (armed) tell();
+    }
+
+private:
+    bool tell() {
+        settle(own_error_); // written before finished_, which the callers have seen
+        return true;
+    }
+
+    static inline const char family_of_all = 0;
+    std::mutex mutex_;
+    std::condition_variable signal_;
+    bool finished_ = false, armed_ = false;
+    ErrorPtr own_error_;
+};
+
+enum class FakeRequest : std::uint8_t { copy_in, copy_out, copy_peer, fill, launch };
+
+struct FakeOptions {
+    std::string id = "fake:0";
+    bool shares_host_memory = false;
+    bool has_peers = false;                     ///< reaches every other fake device that has
+    std::chrono::microseconds longest_delay{0}; ///< before each request, at random
+    std::uint64_t seed = 1;                     ///< of the delays
+    Bytes memory = Bytes{1} << 30;              ///< allocations beyond it fail
+    double peak_gflops = 1000;
+    std::string technology = "fake";
+};
+
+class FakeDevice;
+
+class FakeMemory final : public Memory {
+public:
+    FakeMemory(Bytes size, std::shared_ptr<std::atomic<Bytes>> free)
+        : bytes_(size, std::byte{0xA5}), free_(std::move(free)) {}
+    ~FakeMemory() override { *free_ += bytes_.size(); }
+    [[nodiscard]] Bytes size() const noexcept override { return bytes_.size(); }
+    [[nodiscard]] void* address() const noexcept override { return const_cast<std::byte*>(bytes_.data()); }
+
+private:
+    std::vector<std::byte> bytes_;
+    std::shared_ptr<std::atomic<Bytes>> free_;
+};
+
+class FakeStream final : public Stream {
+public:
+    explicit FakeStream(FakeDevice& device, std::uint64_t seed);
+    ~FakeStream() override;
+
+    Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                  std::span<const Event> after) override;
+    Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                   std::span<const Event> after) override;
+    Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
+                    std::span<const Event> after) override;
+    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
+    Event launch(Body body, std::span<const Event> after) override;
+
+private:
+    struct Command {
+        FakeRequest kind;
+        std::function<void()> work;
+        std::vector<Event> after;
+        std::shared_ptr<FakeEvent> event;
+    };
+    Event enqueue(FakeRequest kind, std::function<void()> work, std::span<const Event> after);
+    void run();
+
+    FakeDevice& device_;
+    std::mt19937_64 random_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Command> commands_;
+    bool closing_ = false;
+    std::thread thread_;
+};
+
+class FakeDevice final : public Device {
+public:
+    explicit FakeDevice(FakeOptions options = {})
+        : options_(std::move(options)), free_(std::make_shared<std::atomic<Bytes>>(options_.memory)) {
+        info_.id = options_.id;
+        info_.name = "fake device " + options_.id;
+        info_.technology = options_.technology;
+        info_.memory = info_.largest_allocation = options_.memory;
+        info_.peak_gflops = options_.peak_gflops;
+        info_.shares_host_memory = options_.shares_host_memory;
+    }
+
+    [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+    [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override {
+        if (size > *free_)
+            throw Error{ErrorKind::out_of_memory,
+                        "asked for " + std::to_string(size) + " bytes of " + std::to_string(free_->load())}
+                .on_device(info_.id);
+        *free_ -= size;
+        return std::make_unique<FakeMemory>(size, free_);
+    }
+    [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
+        return std::make_shared<std::vector<std::max_align_t>>(size / sizeof(std::max_align_t) + 1);
+    }
+    [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
+        return std::make_unique<FakeStream>(*this, options_.seed + ++streams_);
+    }
+    [[nodiscard]] bool reaches(const Device& other) const override {
+        const auto* fake = dynamic_cast<const FakeDevice*>(&other);
+        return fake != nullptr && options_.has_peers && fake->options_.has_peers;
+    }
+    [[nodiscard]] Bytes free_memory() const override { return *free_; }
+
+    /// The next `times` requests of that kind fail without doing anything.
+    void fail_next(FakeRequest kind, int times = 1) { failures_[static_cast<unsigned>(kind)] += times; }
+
+    [[nodiscard]] Bytes bytes_in() const { return bytes_[0]; }
+    [[nodiscard]] Bytes bytes_out() const { return bytes_[1]; }
+    [[nodiscard]] Bytes bytes_peer() const { return bytes_[2]; } ///< received
+    [[nodiscard]] unsigned requests(FakeRequest kind) const { return requests_[static_cast<unsigned>(kind)]; }
+    [[nodiscard]] const FakeOptions& options() const { return options_; }
+
+private:
+    friend class FakeStream;
+
+    void count(FakeRequest kind, Bytes size) {
+        if (static_cast<unsigned>(kind) < 3) bytes_[static_cast<unsigned>(kind)] += size;
+    }
+    [[nodiscard]] bool must_fail(FakeRequest kind) {
+        ++requests_[static_cast<unsigned>(kind)];
+        std::atomic<int>& left = failures_[static_cast<unsigned>(kind)];
+        if (left.fetch_sub(1) > 0) return true;
+        ++left;
+        return false;
+    }
+
+    FakeOptions options_;
+    DeviceInfo info_;
+    std::shared_ptr<std::atomic<Bytes>> free_;
+    std::atomic<unsigned> streams_ = 0;
+    std::atomic<Bytes> bytes_[3] = {};
+    std::atomic<unsigned> requests_[5] = {};
+    std::atomic<int> failures_[5] = {};
+};
+
+inline FakeStream::FakeStream(FakeDevice& device, std::uint64_t seed)
+    : device_(device), random_(seed), thread_([this] { run(); }) {}
+
+inline FakeStream::~FakeStream() {
+    {
+        const std::scoped_lock lock(mutex_);
+        closing_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+}
+
+inline Event FakeStream::copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                                 std::span<const Event> after) {
+    device_.count(FakeRequest::copy_in, size);
+    auto* target = static_cast<std::byte*>(to.address()) + offset;
+    return enqueue(
+        FakeRequest::copy_in, [=] { std::memcpy(target, from, size); }, after);
+}
+
+inline Event FakeStream::copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                                  std::span<const Event> after) {
+    device_.count(FakeRequest::copy_out, size);
+    const auto* source = static_cast<const std::byte*>(from.address()) + offset;
+    return enqueue(
+        FakeRequest::copy_out, [=] { std::memcpy(to, source, size); }, after);
+}
+
+inline Event FakeStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset,
+                                   Bytes size, std::span<const Event> after) {
+    device_.count(FakeRequest::copy_peer, size);
+    auto* target = static_cast<std::byte*>(to.address()) + to_offset;
+    const auto* source = static_cast<const std::byte*>(from.address()) + from_offset;
+    return enqueue(
+        FakeRequest::copy_peer, [=] { std::memcpy(target, source, size); }, after);
+}
+
+inline Event FakeStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
+    auto* target = static_cast<std::byte*>(memory.address()) + offset;
+    return enqueue(
+        FakeRequest::fill, [=] { std::memset(target, 0, size); }, after);
+}
+
+inline Event FakeStream::launch(Body body, std::span<const Event> after) {
+    return enqueue(
+        FakeRequest::launch,
+        [this, body = std::move(body)] {
+            body({.technology = device_.options_.technology,
+                  .stream = this,
+                  .context = nullptr,
+                  .device = nullptr});
+        },
+        after);
+}
+
+inline Event FakeStream::enqueue(FakeRequest kind, std::function<void()> work, std::span<const Event> after) {
+    auto event = std::make_shared<FakeEvent>();
+    event->inherit(after);
+    {
+        const std::scoped_lock lock(mutex_);
+        commands_.push_back({kind, std::move(work), {after.begin(), after.end()}, event});
+    }
+    changed_.notify_one();
+    return Event{event};
+}
+
+inline void FakeStream::run() {
+    for (;;) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return closing_ || !commands_.empty(); });
+        if (commands_.empty()) return;
+        Command command = std::move(commands_.front());
+        commands_.pop_front();
+        lock.unlock();
+
+        ErrorPtr failure;
+        for (const Event& event : command.after)
+            if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
+        if (const auto longest = device_.options_.longest_delay.count(); longest > 0) {
+            const auto delay = std::uniform_int_distribution<std::int64_t>(0, longest)(random_);
+            std::this_thread::sleep_for(std::chrono::microseconds(delay));
+        }
+        if (!failure) {
+            try {
+                if (device_.must_fail(command.kind))
+                    throw Error{ErrorKind::device, "failed on demand"}.on_device(device_.info().id);
+                command.work();
+            } catch (...) {
+                failure = current_error();
+            }
+        }
+        command.work = {}; // what the body captured goes before anybody is told
+        command.event->finish(std::move(failure));
+    }
+}
+
+} // namespace headrace::testing
