@@ -1,0 +1,427 @@
+// tests/core/controller_test.cpp - failures that travel with data, explicit moves, splitting, memory,
+// warnings.
+#include <headrace/core/controller.hpp>
+#include <headrace/core/log.hpp>
+
+#include <core/fake_device.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+using testing::FakeDevice;
+using testing::FakeOptions;
+using testing::FakeRequest;
+
+void nothing(const NativeStream&) {}
+void fails(const NativeStream&) { throw std::runtime_error("the kernel's own words"); }
+
+/// Lines that were logged while it lives.
+class LogCapture {
+public:
+    LogCapture() {
+        set_log_sink([this](LogLevel level, std::string_view line) {
+            if (level == LogLevel::warning) lines.emplace_back(line);
+        });
+    }
+    ~LogCapture() { set_log_sink({}); }
+    LogCapture(const LogCapture&) = delete; // the sink holds its address
+    LogCapture& operator=(const LogCapture&) = delete;
+    std::vector<std::string> lines;
+};
+
+ErrorKind kind_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.kind();
+    }
+    ADD_FAILURE() << "no Error was thrown";
+    return ErrorKind::internal;
+}
+
+/// One device, one datum of eight bytes that is still unwritten.
+class ControllerTest : public ::testing::Test {
+protected:
+    Event run(Access access, Stream::Body body = nothing) {
+        return run_on(controller, access, std::move(body));
+    }
+    Event run_on(Controller& on, Access access, Stream::Body body = nothing) {
+        const TileUse use{x(), access};
+        return on.launch("kernel", {&use, 1}, std::move(body));
+    }
+    Event run_on_host(
+        Access access, std::function<void()> task = [] {}) {
+        const TileUse use{x(), access};
+        return controller.host_task({&use, 1}, std::move(task));
+    }
+    Tile& x() { return *storage.tiles().front(); }
+    std::uint64_t& value() { return *static_cast<std::uint64_t*>(storage.host()); }
+    std::uint64_t* image() { return static_cast<std::uint64_t*>(controller.memory(storage).address()); }
+
+    FakeDevice device, other_device{FakeOptions{.id = "fake:1"}};
+    Controller controller{device}, other{other_device};
+    Storage storage{"x", 8};
+};
+
+TEST_F(ControllerTest, WarnsOncePerDatumAndByNameThatNothingWroteIt) {
+    const LogCapture log;
+    Storage y("y", 8);
+    run(Access::read).wait();
+    run(Access::read).wait();
+    run_on_host(Access::read).wait();
+    ASSERT_EQ(log.lines.size(), 1U);
+    EXPECT_NE(log.lines[0].find("'x'"), std::string::npos) << log.lines[0];
+    const TileUse use{*y.tiles().front(), Access::update};
+    controller.launch("kernel", {&use, 1}, nothing).wait();
+    ASSERT_EQ(log.lines.size(), 2U);
+    EXPECT_NE(log.lines[1].find("'y'"), std::string::npos) << log.lines[1];
+}
+
+TEST_F(ControllerTest, DoesNotWarnOfWhatAnotherControllerWrote) {
+    const LogCapture log;
+    run(Access::write);
+    run_on(other, Access::read).wait();
+    run_on_host(Access::read).wait();
+    EXPECT_TRUE(log.lines.empty());
+}
+
+TEST_F(ControllerTest, AFailureReachesWhatReadsTheDataOnEveryImage) {
+    const Event failed = run(Access::write, fails);
+    const Event after = run(Access::read);
+    const Event elsewhere = run_on(other, Access::update);
+    const Event on_host = run_on_host(Access::read);
+    const Event gathered = gather(x());
+    for (const Event& event : {failed, after, elsewhere, on_host, gathered}) {
+        const ErrorPtr error = event.outcome();
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->kind(), ErrorKind::kernel);
+        EXPECT_EQ(error->message(), "the kernel's own words");
+    }
+    // And once everything has settled.
+    EXPECT_EQ(kind_of([&] { run(Access::read).wait(); }), ErrorKind::kernel);
+    EXPECT_EQ(kind_of([&] { gather(x()).wait(); }), ErrorKind::kernel);
+    EXPECT_EQ(kind_of([&] { headrace::wait(x()); }), ErrorKind::kernel);
+    EXPECT_EQ(kind_of([&] { controller.move_from(x()).wait(); }), ErrorKind::kernel);
+}
+
+TEST_F(ControllerTest, AFailedReaderHurtsNobody) {
+    run(Access::write, [p = image()](const NativeStream&) { *p = 7; });
+    const Event failed = run(Access::read, fails);
+    run(Access::update, [p = image()](const NativeStream&) { ++*p; }).wait();
+    gather(x()).wait();
+    EXPECT_EQ(value(), 8U);
+    EXPECT_TRUE(failed.outcome());
+}
+
+TEST_F(ControllerTest, AFullWriteHeals) {
+    run(Access::write, fails);
+    run(Access::read);
+    const Event healed =
+        run(Access::write, [p = image()](const NativeStream&) { *p = 42; }); // submitted at once
+    run_on(other, Access::read).wait();
+    healed.wait();
+    gather(x()).wait();
+    EXPECT_EQ(value(), 42U);
+
+    run(Access::update, fails);
+    headrace::wait(*Storage("unrelated", 8).tiles().front());
+    EXPECT_TRUE(run_on_host(Access::read).outcome());
+    run_on_host(Access::write, [this] { value() = 43; }).wait();
+    run(Access::read).wait();
+    EXPECT_NO_THROW(headrace::wait(x()));
+}
+
+TEST_F(ControllerTest, AFailedUpdateIsNotHealedByAnUpdate) {
+    run(Access::write, fails);
+    EXPECT_TRUE(run(Access::update).outcome());
+    EXPECT_TRUE(run(Access::read).outcome());
+}
+
+TEST_F(ControllerTest, FailuresTravelAlongTheDataOnly) {
+    Storage y("y", 8);
+    const TileUse both[] = {{x(), Access::read}, {*y.tiles().front(), Access::write}};
+    run(Access::write, fails);
+    const Event copied = controller.launch("x to y", both, nothing);
+    EXPECT_TRUE(copied.outcome());
+    EXPECT_EQ(kind_of([&] { gather(*y.tiles().front()).wait(); }), ErrorKind::kernel);
+    Storage z("z", 8);
+    const TileUse use{*z.tiles().front(), Access::write};
+    EXPECT_NO_THROW(controller.launch("z", {&use, 1}, nothing).wait());
+}
+
+TEST_F(ControllerTest, AFailedTransferLeavesTheImageItCameFrom) {
+    value() = 5;
+    host_wrote(x());
+    device.fail_next(FakeRequest::copy_in);
+    EXPECT_EQ(kind_of([&] { run(Access::read).wait(); }), ErrorKind::device);
+    std::uint64_t read = 0;
+    run(Access::read, [&, p = image()](const NativeStream&) { read = *p; }).wait(); // fetched again
+    EXPECT_EQ(read, 5U);
+    device.fail_next(FakeRequest::copy_in);
+    controller.release(storage);
+    EXPECT_TRUE(run(Access::read).outcome());
+    run_on(other, Access::read).wait();
+    gather(x()).wait();
+    EXPECT_EQ(value(), 5U);
+}
+
+TEST_F(ControllerTest, AStartThatThrowsFailsTheRequestAndKeepsItsPlace) {
+    Promise slow;
+    const TileUse read{x(), Access::read}, write{x(), Access::write};
+    controller.submit("slow reader", {&read, 1}, [&](std::span<const Event>) { return slow.event(); });
+    const Event failed = controller.submit("broken", {&write, 1}, [](std::span<const Event>) -> Event {
+        throw Error{ErrorKind::unsupported, "no such kernel"};
+    });
+    const Event next = run(Access::write);
+    EXPECT_FALSE(failed.wait_for(std::chrono::milliseconds(20))) << "it was to come after the reader";
+    EXPECT_FALSE(next.done()) << "the reader still uses what it writes";
+    slow.complete();
+    next.wait();
+    const ErrorPtr error = failed.outcome();
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::unsupported);
+    EXPECT_EQ(error->task(), "broken");
+}
+
+TEST_F(ControllerTest, AFailureThatIsThereAtOnceDoesNotOvertakeItsLane) {
+    // The second kernel cannot run; the writer must wait for the first all the same.
+    Storage y("y", 8);
+    const TileUse spoil{*y.tiles().front(), Access::write};
+    EXPECT_TRUE(controller.launch("spoils y", {&spoil, 1}, fails).outcome());
+    Promise gate;
+    const Event first = run(Access::read, [&](const NativeStream&) { gate.event().wait(); });
+    const TileUse uses[] = {{x(), Access::read}, {*y.tiles().front(), Access::read}};
+    const Event second = controller.launch("reads x and y", uses, nothing);
+    const TileUse write{x(), Access::write};
+    const Event writer = controller.submit("writer", {&write, 1},
+                                           [](std::span<const Event> after) { return Event::all(after); });
+    EXPECT_FALSE(writer.wait_for(std::chrono::milliseconds(20)));
+    gate.complete();
+    writer.wait();
+    EXPECT_TRUE(first.done());
+    EXPECT_TRUE(second.outcome());
+}
+
+TEST_F(ControllerTest, WaitAllThrowsTheFirstFailureOnce) {
+    run(Access::write, fails);
+    for (int i = 0; i < 2000; ++i) run(Access::write);
+    EXPECT_EQ(kind_of([&] { controller.wait_all(); }), ErrorKind::kernel);
+    EXPECT_NO_THROW(controller.wait_all());
+}
+
+TEST_F(ControllerTest, ExplicitMovesPrefetchAndAgreeWithImplicitOnes) {
+    value() = 3;
+    host_wrote(x());
+    controller.move_to(x()).wait();
+    EXPECT_EQ(device.bytes_in(), 8U);
+    run(Access::update, [p = image()](const NativeStream&) { ++*p; });
+    EXPECT_EQ(device.bytes_in(), 8U) << "it was there";
+    controller.move_from(x()).wait();
+    EXPECT_EQ(value(), 4U);
+    gather(x()).wait();
+    controller.move_to(x()).wait();
+    EXPECT_EQ(device.bytes_out(), 8U);
+    EXPECT_EQ(device.bytes_in(), 8U);
+}
+
+TEST_F(ControllerTest, AnExplicitMoveFromAStaleImageIsAnError) {
+    EXPECT_EQ(kind_of([&] { controller.move_to(x()); }), ErrorKind::invalid_argument) << "nothing wrote it";
+    EXPECT_EQ(kind_of([&] { controller.move_from(x()); }), ErrorKind::invalid_argument);
+    run(Access::write).wait();
+    EXPECT_EQ(kind_of([&] { controller.move_to(x()); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { other.move_from(x()); }), ErrorKind::invalid_argument);
+    run_on_host(Access::write).wait();
+    EXPECT_EQ(kind_of([&] { controller.move_from(x()); }), ErrorKind::invalid_argument);
+}
+
+TEST_F(ControllerTest, PartsOfADatumAreCoherentOnTheirOwn) {
+    std::array<std::uint64_t, 4> words{1, 2, 3, 4};
+    Storage array("array", sizeof words, words.data());
+    Tile& whole = *array.tiles().front();
+    auto* on_first = static_cast<std::uint64_t*>(controller.memory(array).address());
+    auto* on_second = static_cast<std::uint64_t*>(other.memory(array).address());
+    const auto halves = array.tiles(16, 32);
+    ASSERT_EQ(halves.size(), 1U);
+    const TileUse first{*array.tiles(0, 16).front(), Access::update}, second{*halves.front(), Access::update};
+    controller.launch("first", {&first, 1},
+                      [=](const NativeStream&) { on_first[0] += 10, on_first[1] += 10; });
+    other.launch("second", {&second, 1},
+                 [=](const NativeStream&) { on_second[2] += 20, on_second[3] += 20; });
+    EXPECT_EQ(device.bytes_in(), 16U);
+    EXPECT_EQ(other_device.bytes_in(), 16U);
+    // The tile that was split since means all of it; neighbours that one request made move as one.
+    gather(whole).wait();
+    EXPECT_EQ(words, (std::array<std::uint64_t, 4>{11, 12, 23, 24}));
+    const TileUse all{whole, Access::read};
+    controller.launch("all", {&all, 1}, nothing).wait();
+    EXPECT_EQ(device.bytes_in(), 16U + 16U);
+    EXPECT_EQ(array.tiles().size(), 2U);
+}
+
+TEST_F(ControllerTest, NeighboursOfOneOriginMoveInOneCopy) {
+    std::vector<std::byte> bytes(1000);
+    Storage array("array", bytes.size(), bytes.data());
+    for (Bytes cut = 10; cut < 1000; cut += 10) static_cast<void>(array.tiles(cut - 10, cut));
+    std::vector<TileUse> uses;
+    for (Tile* tile : array.tiles()) uses.push_back({*tile, Access::read});
+    ASSERT_EQ(uses.size(), 100U);
+    controller.launch("all", uses, nothing).wait();
+    EXPECT_EQ(device.requests(FakeRequest::copy_in), 1U);
+    EXPECT_EQ(device.bytes_in(), 1000U);
+}
+
+TEST_F(ControllerTest, TilesOutsideOfTheDatumAreRefused) {
+    EXPECT_EQ(kind_of([&] { static_cast<void>(storage.tiles(0, 9)); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { static_cast<void>(storage.tiles(4, 4)); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([] { Storage empty("empty", 0); }), ErrorKind::invalid_argument);
+}
+
+TEST_F(ControllerTest, AFailureInOnePartLeavesTheOthers) {
+    std::array<std::uint64_t, 2> words{1, 2};
+    Storage array("array", sizeof words, words.data());
+    Tile &left = *array.tiles(0, 8).front(), &right = *array.tiles(8, 16).front();
+    const TileUse use{left, Access::update};
+    controller.launch("breaks", {&use, 1}, fails);
+    EXPECT_TRUE(gather(left).outcome());
+    EXPECT_FALSE(gather(right).outcome());
+}
+
+TEST_F(ControllerTest, ZeroCopyKernelsWorkInPlaceAndConflictOnTheHostImage) {
+    FakeDevice cpu(FakeOptions{.id = "cpu", .shares_host_memory = true});
+    Controller in_place(cpu), copying(cpu, {.private_copies = true});
+    EXPECT_TRUE(in_place.is_zero_copy());
+    EXPECT_FALSE(copying.is_zero_copy());
+    EXPECT_EQ(in_place.memory(storage).address(), storage.host());
+    EXPECT_NE(copying.memory(storage).address(), storage.host());
+
+    Promise gate;
+    run_on(in_place, Access::write, [&](const NativeStream&) {
+        gate.event().wait();
+        value() = 9;
+    });
+    std::uint64_t seen = 0;
+    const Event reader = run(Access::read, [&, p = image()](const NativeStream&) { seen = *p; });
+    const Event task = run_on_host(Access::read, [&] { EXPECT_EQ(value(), 9U); });
+    EXPECT_FALSE(reader.wait_for(std::chrono::milliseconds(10)));
+    gate.complete();
+    reader.wait();
+    task.wait();
+    EXPECT_EQ(seen, 9U);
+    EXPECT_EQ(cpu.bytes_in() + cpu.bytes_out(), 0U);
+    run_on(copying, Access::read).wait();
+    EXPECT_EQ(cpu.bytes_in(), 8U);
+}
+
+TEST_F(ControllerTest, InternalDataIsNotTheHosts) {
+    Storage scratch("scratch", 8, internal);
+    Tile& tile = *scratch.tiles().front();
+    const TileUse write{tile, Access::write}, read{tile, Access::read};
+    auto* here = static_cast<std::uint64_t*>(controller.memory(scratch).address());
+    auto* there = static_cast<std::uint64_t*>(other.memory(scratch).address());
+    controller.launch("write", {&write, 1}, [=](const NativeStream&) { *here = 5; });
+    std::uint64_t seen = 0;
+    other.launch("read", {&read, 1}, [&, there](const NativeStream&) { seen = *there; }).wait();
+    EXPECT_EQ(seen, 5U) << "between devices that do not reach each other the host is a way station";
+    EXPECT_EQ(kind_of([&] { gather(tile).wait(); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { host_wrote(tile); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { controller.move_from(tile); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { controller.host_task({&read, 1}, [] {}); }), ErrorKind::invalid_argument);
+}
+
+TEST_F(ControllerTest, LackOfMemoryThrowsWithSizesAndChangesNothing) {
+    FakeDevice small(FakeOptions{.id = "small", .memory = 100});
+    Controller on_small(small);
+    std::vector<std::byte> bytes(101);
+    Storage large("large", bytes.size(), bytes.data());
+    const TileUse uses[] = {{x(), Access::write}, {*large.tiles().front(), Access::read}};
+    EXPECT_EQ(kind_of([&] { on_small.launch("kernel", uses, nothing); }), ErrorKind::out_of_memory);
+    EXPECT_NO_THROW(gather(*large.tiles().front()).wait());
+    const LogCapture log;
+    run(Access::read).wait();
+    EXPECT_EQ(log.lines.size(), 1U) << "x counts as unwritten still";
+}
+
+TEST_F(ControllerTest, ReleaseFreesOnceNothingUsesTheImage) {
+    const Bytes free = device.free_memory();
+    Promise gate;
+    run(Access::write, [&, p = image()](const NativeStream&) {
+        gate.event().wait();
+        *p = 6;
+    });
+    const Event gathered = gather(x());
+    EXPECT_EQ(device.free_memory(), free - 8);
+    std::jthread opener([&] { gate.complete(); });
+    controller.release(storage);
+    EXPECT_EQ(device.free_memory(), free);
+    EXPECT_TRUE(gathered.done());
+    EXPECT_EQ(value(), 6U);
+    run(Access::read).wait(); // comes back
+}
+
+TEST_F(ControllerTest, StoragesAndControllersEndInAnyOrder) {
+    auto datum = std::make_optional<Storage>("datum", 8);
+    auto short_lived = std::make_optional<Controller>(other_device);
+    const auto use_it = [&](Controller& on, Access access) {
+        const TileUse use{*datum->tiles().front(), access};
+        return on.launch("kernel", {&use, 1}, nothing);
+    };
+    use_it(controller, Access::write);
+    use_it(*short_lived, Access::read);
+    use_it(*short_lived, Access::read);
+    short_lived.reset();
+    EXPECT_EQ(other_device.free_memory(), other_device.options().memory);
+    use_it(controller, Access::update);
+    datum.reset();
+    EXPECT_EQ(device.free_memory(), device.options().memory);
+    short_lived.emplace(other_device);
+}
+
+TEST_F(ControllerTest, SynchronousRequestsHaveEndedWhenSubmittingReturns) {
+    Controller synchronous(device, {.asynchronous = false});
+    const TileUse use{x(), Access::write};
+    EXPECT_TRUE(synchronous.launch("kernel", {&use, 1}, nothing).done());
+    EXPECT_TRUE(synchronous.host_task({&use, 1}, [] {}).done());
+}
+
+TEST(HostLane, TasksOfOneLaneRunInOrderAndThoseOfTwoOverlap) {
+    HostLane one, two;
+    std::vector<int> order; // of one lane: no lock
+    Promise gate;
+    one.run("waits for the other lane", {}, [&] {
+        gate.event().wait();
+        order.push_back(1);
+    });
+    const Event last = one.run("second", {}, [&] { order.push_back(2); });
+    two.run("opens", {}, [&] { gate.complete(); });
+    last.wait();
+    EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(HostLane, WhatATaskThrowsBecomesAnErrorWithItsName) {
+    HostLane lane;
+    const ErrorPtr error = lane.run("write frame 7", {}, [] { throw 7; }).outcome();
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::kernel);
+    EXPECT_EQ(error->task(), "write frame 7");
+}
+
+TEST(HostLane, RunsWhatWasSubmittedBeforeItEnds) {
+    int ran = 0;
+    {
+        HostLane lane;
+        for (int i = 0; i < 100; ++i) lane.run("task", {}, [&] { ++ran; });
+    }
+    EXPECT_EQ(ran, 100);
+}
+
+} // namespace
+} // namespace headrace
