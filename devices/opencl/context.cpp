@@ -19,10 +19,11 @@ Registry& registry() {
 
 } // namespace
 
-Context::Context(cl_device_id device, DeviceInfo device_info)
-    : device_(device), info_(std::move(device_info)) {
+Context::Context(DeviceHandle device, DeviceInfo device_info)
+    : device_(std::move(device)), info_(std::move(device_info)) {
     cl_int status = CL_SUCCESS;
-    context_ = ContextHandle{clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status)};
+    const cl_device_id native = device_.get();
+    context_ = ContextHandle{clCreateContext(nullptr, 1, &native, nullptr, nullptr, &status)};
     check(status, "clCreateContext");
     measure_clock();
     const std::scoped_lock lock(registry().mutex);
@@ -42,7 +43,7 @@ const Context* Context::of(cl_context native) {
 
 QueueHandle Context::make_queue() const {
     cl_int status = CL_SUCCESS;
-    QueueHandle queue{clCreateCommandQueue(get(), device_, CL_QUEUE_PROFILING_ENABLE, &status)};
+    QueueHandle queue{clCreateCommandQueue(get(), device(), CL_QUEUE_PROFILING_ENABLE, &status)};
     check(status, "clCreateCommandQueue");
     return queue;
 }

@@ -16,13 +16,13 @@ namespace headrace::opencl {
 /// Its address is the `family` of its events: only within one context can the driver order them.
 class Context {
 public:
-    Context(cl_device_id device, DeviceInfo device_info);
+    Context(DeviceHandle device, DeviceInfo device_info);
     ~Context();
     Context(const Context&) = delete; // shared by address
     Context& operator=(const Context&) = delete;
 
     [[nodiscard]] cl_context get() const noexcept { return context_.get(); }
-    [[nodiscard]] cl_device_id device() const noexcept { return device_; }
+    [[nodiscard]] cl_device_id device() const noexcept { return device_.get(); }
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
 
     /// A new in-order queue that measures.
@@ -41,7 +41,7 @@ public:
 private:
     void measure_clock();
 
-    cl_device_id device_;
+    DeviceHandle device_;
     DeviceInfo info_;
     ContextHandle context_;
     std::chrono::nanoseconds clock_offset_{};

@@ -64,10 +64,10 @@ private:
 
 } // namespace
 
-OpenClDevice::OpenClDevice(cl_device_id device, DeviceInfo info) {
+OpenClDevice::OpenClDevice(DeviceHandle device, DeviceInfo info) {
     const std::string id = info.id;
     try {
-        context_ = std::make_shared<Context>(device, std::move(info));
+        context_ = std::make_shared<Context>(std::move(device), std::move(info));
     } catch (Error& error) {
         throw Error{error.on_device(id)};
     }

@@ -9,7 +9,7 @@ namespace headrace::opencl {
 class OpenClDevice final : public Device {
 public:
     /// Makes a context for it. Throws Error{device}.
-    OpenClDevice(cl_device_id device, DeviceInfo info);
+    OpenClDevice(DeviceHandle device, DeviceInfo info);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return context_->info(); }
     [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;

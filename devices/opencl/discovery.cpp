@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <sstream>
 #include <utility>
 
 namespace headrace {
@@ -38,9 +39,10 @@ T value_of(cl_device_id device, cl_device_info what, T otherwise = {}) {
 }
 
 bool has_extension(cl_device_id device, std::string_view name) {
-    const std::string all =
-        " " + text_of(clGetDeviceInfo, device, cl_device_info{CL_DEVICE_EXTENSIONS}) + " ";
-    return all.find(" " + std::string(name) + " ") != std::string::npos;
+    std::istringstream all(text_of(clGetDeviceInfo, device, cl_device_info{CL_DEVICE_EXTENSIONS}));
+    for (std::string extension; all >> extension;)
+        if (extension == name) return true;
+    return false;
 }
 
 std::string pci_address(unsigned domain, unsigned bus, unsigned device, unsigned function) {
@@ -56,8 +58,7 @@ std::string physical_id(cl_device_id device, DeviceKind kind, const std::string&
         return pci_address(pci.pci_domain, pci.pci_bus, pci.pci_device, pci.pci_function);
     }
     if (has_extension(device, "cl_nv_device_attribute_query")) {
-        const auto slot =
-            value_of<cl_uint>(device, nvidia_pci_slot); // device and function, as PCI packs them
+        const auto slot = value_of<cl_uint>(device, nvidia_pci_slot); // device and function in one byte
         return pci_address(value_of<cl_uint>(device, nvidia_pci_domain),
                            value_of<cl_uint>(device, nvidia_pci_bus), slot >> 3, slot & 7);
     }
@@ -152,6 +153,34 @@ std::string obstacle(cl_device_id device) {
     return {};
 }
 
+bool can_be_divided(cl_device_id device, const DeviceInfo& info) {
+    std::array<cl_device_partition_property, 8> ways{};
+    if (info.kind != DeviceKind::cpu || value_of<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) < 2 ||
+        clGetDeviceInfo(device, CL_DEVICE_PARTITION_PROPERTIES, sizeof ways, ways.data(), nullptr) !=
+            CL_SUCCESS)
+        return false;
+    return std::ranges::find(ways, CL_DEVICE_PARTITION_BY_COUNTS) != ways.end();
+}
+
+/// The device's last `cores` compute units.
+std::unique_ptr<Device> open_part(cl_device_id whole, DeviceInfo info, unsigned cores) {
+    if (cores == 0 || cores > info.compute_units)
+        throw Error{ErrorKind::invalid_argument, std::to_string(cores) + " cores of " +
+                                                     std::to_string(info.compute_units) + " are asked for"}
+            .on_device(info.id);
+    if (cores == info.compute_units)
+        return std::make_unique<opencl::OpenClDevice>(opencl::DeviceHandle::retained(whole), info);
+    const std::array<cl_device_partition_property, 5> by_counts{CL_DEVICE_PARTITION_BY_COUNTS,
+                                                                info.compute_units - cores, cores,
+                                                                CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+    std::array<cl_device_id, 2> parts{};
+    check(clCreateSubDevices(whole, by_counts.data(), 2, parts.data(), nullptr), "clCreateSubDevices");
+    const opencl::DeviceHandle others{parts[0]};
+    info.peak_gflops *= static_cast<double>(cores) / info.compute_units;
+    info.compute_units = cores;
+    return std::make_unique<opencl::OpenClDevice>(opencl::DeviceHandle{parts[1]}, std::move(info));
+}
+
 } // namespace
 
 DeviceCandidates find_opencl_devices() {
@@ -172,7 +201,13 @@ DeviceCandidates find_opencl_devices() {
             DeviceCandidate candidate;
             if (std::string alias = alias_of(name); !alias.empty())
                 candidate.aliases.push_back(std::move(alias));
-            candidate.open = [device, info] { return std::make_unique<opencl::OpenClDevice>(device, info); };
+            candidate.open = [device, info] {
+                return std::make_unique<opencl::OpenClDevice>(opencl::DeviceHandle::retained(device), info);
+            };
+            if (can_be_divided(device, info))
+                candidate.open_part = [device, info](unsigned cores) {
+                    return open_part(device, info, cores);
+                };
             candidate.info = std::move(info);
             found.devices.push_back(std::move(candidate));
         }

@@ -73,7 +73,8 @@ void ProgramCache::store(std::string_view key, const std::vector<unsigned char>&
     std::filesystem::create_directories(folder_, ignored);
     const auto target = file(key);
     auto partial = target;
-    partial += "." + std::to_string(::getpid()) + "." + std::to_string(serial++);
+    partial += std::to_string(::getpid()).insert(0, 1, '.');
+    partial += std::to_string(serial++).insert(0, 1, '.');
     Header header;
     header.key_bytes = key.size();
     header.value_bytes = value.size();
