@@ -153,7 +153,14 @@ private:
 DeviceSelection select_devices(std::string_view request) {
     const std::vector<std::string> names = read_device_list(request);
     DeviceCandidates found = find_candidates(names);
-    std::vector<Choice> choices = choose(found, names);
+    std::vector<Choice> choices;
+    try {
+        choices = choose(found, names);
+    } catch (const Error&) {
+        // Once more among everything: the message shall list all that is there.
+        found = find_candidates(std::array{std::string("all")});
+        choices = choose(found, names);
+    }
     DeviceSelection selection = Opening(std::move(found), std::move(choices)).open_all();
     if (selection.devices.empty()) {
         std::string why;

@@ -1,0 +1,185 @@
+// devices/simt/context.cpp - see context.hpp.
+#include <headrace/devices/simt/context.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace headrace::HEADRACE_ON_SIMT {
+
+using namespace std::chrono_literals;
+
+StreamOwner make_stream() {
+    StreamHandle stream = nullptr;
+    HEADRACE_CALL(StreamCreateWithFlags, &stream, HEADRACE_RUNTIME(StreamNonBlocking));
+    return StreamOwner(stream);
+}
+
+PooledEvent::~PooledEvent() {
+    if (!event_) return;
+    const std::scoped_lock lock(home_->mutex_);
+    home_->free_events_.push_back(event_); // room was reserved when it was made
+}
+
+Context::Context(int ordinal, DeviceInfo info) : ordinal_(ordinal), info_(std::move(info)) {
+    make_current();
+    gates_ = std::make_shared<Gates>(ordinal_);
+    service_ = make_stream();
+    int has_pools = 0;
+    HEADRACE_CALL(DeviceGetAttribute, &has_pools, attribute_pools, ordinal_);
+    if (has_pools) {
+        // A pool of our own, not the default one: access rights and limits of ours concern nobody else.
+        HEADRACE_RUNTIME(MemPoolProps) properties{};
+        properties.allocType = HEADRACE_RUNTIME(MemAllocationTypePinned);
+        properties.location.type = HEADRACE_RUNTIME(MemLocationTypeDevice);
+        properties.location.id = ordinal_;
+        HEADRACE_CALL(MemPoolCreate, &pool_, &properties);
+    }
+    compare_clocks();
+}
+
+// A destructor has nobody to tell, and at the end of the process the runtime may be gone already: statuses
+// are not looked at.
+Context::~Context() {
+    clock_mark_.reset();
+    static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
+    for (EventHandle event : free_events_) static_cast<void>(HEADRACE_RUNTIME(EventDestroy)(event));
+    static_cast<void>(HEADRACE_RUNTIME(StreamSynchronize)(service_.get()));
+    if (pool_) static_cast<void>(HEADRACE_RUNTIME(MemPoolDestroy)(pool_));
+}
+
+void Context::make_current() const { HEADRACE_CALL(SetDevice, ordinal_); }
+
+PooledEvent Context::make_event() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!free_events_.empty()) {
+            EventHandle event = free_events_.back();
+            free_events_.pop_back();
+            return {*this, event};
+        }
+        free_events_.reserve(++all_events_);
+    }
+    // Blocking: a thread that waits sleeps, because the cores have other work.
+    EventHandle event = nullptr;
+    HEADRACE_CALL(EventCreateWithFlags, &event, HEADRACE_RUNTIME(EventBlockingSync));
+    return {*this, event};
+}
+
+std::size_t Context::events() const {
+    const std::scoped_lock lock(mutex_);
+    return all_events_;
+}
+
+std::shared_ptr<const ClockMark> Context::clock_mark() {
+    // The runtime gives differences as float milliseconds: after a minute they are good to 4 us.
+    bool old = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        old = !clock_mark_ || std::chrono::steady_clock::now() - clock_mark_->host > 60s;
+    }
+    if (old) compare_clocks();
+    const std::scoped_lock lock(mutex_);
+    return clock_mark_;
+}
+
+void Context::compare_clocks() {
+    PooledEvent event = make_event();
+    HEADRACE_CALL(EventRecord, event.get(), service_.get());
+    const auto begin = std::chrono::steady_clock::now();
+    Status status = not_ready;
+    auto now = begin;
+    // Nothing else is on this stream, so this takes microseconds; if it does not, the old mark is good
+    // enough.
+    while (status == not_ready && now - begin < 2ms) {
+        status = HEADRACE_RUNTIME(EventQuery)(event.get());
+        now = std::chrono::steady_clock::now();
+    }
+    if (status == not_ready) {
+        static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
+        return;
+    }
+    expect_success(status, HEADRACE_RUNTIME_NAME(EventQuery));
+    auto mark = std::make_shared<ClockMark>();
+    mark->event = std::move(event);
+    mark->host = now;
+    std::shared_ptr<const ClockMark> before; // goes back to the pool after the lock is released
+    const std::scoped_lock lock(mutex_);
+    before = std::exchange(clock_mark_, std::move(mark));
+}
+
+Status Context::try_allocate(void** memory, Bytes size) const {
+    if (!pool_) return HEADRACE_RUNTIME(Malloc)(memory, size);
+    const Status status = HEADRACE_RUNTIME(MallocFromPoolAsync)(memory, size, pool_, service_.get());
+    // Other streams may use it at once, so it must be there when we return.
+    return status == success ? HEADRACE_RUNTIME(StreamSynchronize)(service_.get()) : status;
+}
+
+void* Context::allocate(Bytes size) {
+    if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device(info_.id);
+    make_current();
+    void* memory = nullptr;
+    // In the order of a stream: a plain allocation would wait until every kernel has ended, a persistent one
+    // too.
+    Status status = try_allocate(&memory, size);
+    if (status == HEADRACE_RUNTIME(ErrorMemoryAllocation) && pool_) {
+        static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
+        // What the pool still holds may lie in pieces; given back, it can be had in one.
+        static_cast<void>(HEADRACE_RUNTIME(StreamSynchronize)(service_.get()));
+        static_cast<void>(HEADRACE_RUNTIME(MemPoolTrimTo)(pool_, 0));
+        status = try_allocate(&memory, size);
+    }
+    if (status == HEADRACE_RUNTIME(ErrorMemoryAllocation)) {
+        static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
+        throw Error{ErrorKind::out_of_memory, info_.name + " cannot hold " + std::to_string(size) +
+                                                  " bytes more: " + std::to_string(free_memory()) + " of " +
+                                                  std::to_string(info_.memory) + " bytes are free"}
+            .on_device(info_.id)
+            .with_code(static_cast<std::int64_t>(status));
+    }
+    expect_success(status, "allocating device memory");
+    return memory;
+}
+
+void Context::free(void* memory) noexcept {
+    static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
+    if (pool_)
+        static_cast<void>(HEADRACE_RUNTIME(FreeAsync)(memory, service_.get()));
+    else
+        static_cast<void>(HEADRACE_RUNTIME(Free)(memory));
+}
+
+Bytes Context::free_memory() const {
+    make_current();
+    std::size_t free = 0, total = 0;
+    HEADRACE_CALL(MemGetInfo, &free, &total);
+    return free;
+}
+
+bool Context::admit(int other) {
+    if (other == ordinal_) return true;
+    int can = 0;
+    HEADRACE_CALL(DeviceCanAccessPeer, &can, other, ordinal_);
+    if (!can) return false;
+    const std::scoped_lock lock(mutex_);
+    if (!pool_ || std::ranges::find(admitted_, other) != admitted_.end()) return true;
+    HEADRACE_RUNTIME(MemAccessDesc) access{};
+    access.location.type = HEADRACE_RUNTIME(MemLocationTypeDevice);
+    access.location.id = other;
+    access.flags = HEADRACE_RUNTIME(MemAccessFlagsProtReadWrite);
+    if (HEADRACE_RUNTIME(MemPoolSetAccess)(pool_, &access, 1) != success) {
+        static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
+        return false;
+    }
+    admitted_.push_back(other);
+    return true;
+}
+
+ErrorPtr Context::lasting_failure() const noexcept {
+    static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
+    const Status status = HEADRACE_RUNTIME(StreamQuery)(service_.get());
+    if (status == success || status == not_ready) return {};
+    return std::make_shared<const Error>(
+        status_error(status, HEADRACE_RUNTIME_NAME(StreamQuery)).on_device(info_.id));
+}
+
+} // namespace headrace::HEADRACE_ON_SIMT

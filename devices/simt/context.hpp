@@ -1,0 +1,102 @@
+// devices/simt/context.hpp - what all objects of one CUDA or HIP device share, and keep alive.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/devices/simt/gates.hpp>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace headrace::HEADRACE_ON_SIMT {
+
+class Context;
+
+struct StreamDeleter {
+    void operator()(StreamHandle stream) const noexcept {
+        static_cast<void>(HEADRACE_RUNTIME(StreamDestroy)(stream));
+    }
+};
+using StreamOwner = std::unique_ptr<std::remove_pointer_t<StreamHandle>, StreamDeleter>;
+/// Waits for none of the streams that exist already, as the runtime's default stream would.
+[[nodiscard]] StreamOwner make_stream();
+
+/// One of the context's events, which goes back there.
+class PooledEvent {
+public:
+    PooledEvent() = default;
+    PooledEvent(Context& home, EventHandle event) noexcept : home_(&home), event_(event) {}
+    ~PooledEvent();
+    PooledEvent(PooledEvent&& other) noexcept
+        : home_(other.home_), event_(std::exchange(other.event_, nullptr)) {}
+    PooledEvent& operator=(PooledEvent&& other) noexcept {
+        std::swap(home_, other.home_);
+        std::swap(event_, other.event_);
+        return *this;
+    }
+    [[nodiscard]] EventHandle get() const noexcept { return event_; }
+
+private:
+    Context* home_ = nullptr; // whoever has the event also holds the context
+    EventHandle event_ = nullptr;
+};
+
+/// A moment that the device and the host both know.
+struct ClockMark {
+    PooledEvent event;
+    std::chrono::steady_clock::time_point host;
+};
+
+/// One device. Streams, events and memories hold it by shared pointer.
+class Context : public std::enable_shared_from_this<Context> {
+public:
+    Context(int ordinal, DeviceInfo info);
+    ~Context();
+    Context(const Context&) = delete; // shared by address
+    Context& operator=(const Context&) = delete;
+
+    [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
+    [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
+    [[nodiscard]] Gates& gates() const noexcept { return *gates_; }
+
+    /// Makes this device the calling thread's. It stays so: setting back what was there before would start
+    /// that device, whether anybody uses it or not.
+    void make_current() const;
+
+    [[nodiscard]] PooledEvent make_event();
+    [[nodiscard]] std::size_t events() const; ///< for tests: how many there are, in use or not
+
+    /// The last moment at which the clocks were compared, not long ago. Null if the device was too busy to
+    /// say.
+    [[nodiscard]] std::shared_ptr<const ClockMark> clock_mark();
+
+    [[nodiscard]] void* allocate(Bytes size);
+    void free(void* memory) noexcept;
+    [[nodiscard]] Bytes free_memory() const;
+    /// Lets `other` read and write what is allocated here; false if the hardware cannot.
+    [[nodiscard]] bool admit(int other);
+
+    /// An error that stays, if the device has one: nothing that ran on it may be believed any more.
+    [[nodiscard]] ErrorPtr lasting_failure() const noexcept;
+
+private:
+    friend class PooledEvent;
+
+    [[nodiscard]] Status try_allocate(void** memory, Bytes size) const;
+    void compare_clocks();
+
+    const int ordinal_;
+    const DeviceInfo info_;
+    std::shared_ptr<Gates> gates_;
+    StreamOwner service_;       // allocations and clock marks; no work that could hold them up
+    PoolHandle pool_ = nullptr; // null: the device has no pools
+    mutable std::mutex mutex_;
+    std::vector<EventHandle> free_events_;
+    std::size_t all_events_ = 0;
+    std::vector<int> admitted_;
+    std::shared_ptr<const ClockMark> clock_mark_;
+};
+
+} // namespace headrace::HEADRACE_ON_SIMT

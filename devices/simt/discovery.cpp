@@ -1,0 +1,93 @@
+// devices/simt/discovery.cpp - the GPUs that the driver shows.
+#include <headrace/devices/simt/device.hpp>
+#include <headrace/devices/simt/simt.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+namespace headrace {
+namespace HEADRACE_ON_SIMT {
+namespace {
+
+template <class Attribute>
+int attribute(Attribute which, int ordinal) {
+    int value = 0;
+    HEADRACE_CALL(DeviceGetAttribute, &value, which, ordinal);
+    return value;
+}
+
+/// As the OpenCL backend writes it, so that two views of one GPU are known as such.
+std::string pci_address(int ordinal) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "pci:%04x:%02x:%02x.0",
+                  static_cast<unsigned>(attribute(attribute_pci_domain, ordinal)),
+                  static_cast<unsigned>(attribute(attribute_pci_bus, ordinal)),
+                  static_cast<unsigned>(attribute(attribute_pci_device, ordinal)));
+    return text.data();
+}
+
+DeviceInfo describe(int ordinal) {
+    DeviceProperties properties{};
+    HEADRACE_CALL(GetDeviceProperties, &properties, ordinal);
+    DeviceInfo info;
+    info.id = std::string(technology) + ":" + std::to_string(ordinal);
+    info.name = properties.name;
+    info.technology = technology;
+    info.driver = driver_version();
+    info.physical_id = pci_address(ordinal);
+    info.kind = DeviceKind::gpu;
+    info.memory = info.largest_allocation = properties.totalGlobalMem;
+    info.compute_units = static_cast<unsigned>(attribute(attribute_multiprocessors, ordinal));
+    info.lane_group = static_cast<unsigned>(attribute(attribute_lane_group, ordinal));
+    const double gigahertz = attribute(attribute_clock_khz, ordinal) * 1e-6;
+    info.peak_gflops = 2.0 * info.compute_units * fused_per_cycle(properties) * gigahertz;
+    return info;
+}
+
+DeviceCandidates find_devices() {
+    DeviceCandidates found;
+    if (!driver_is_installed()) {
+        found.left_out.push_back(
+            {technology, "", std::string("no driver (") + driver_library + " is not there)"});
+        return found;
+    }
+    int count = 0;
+    const Status status = HEADRACE_RUNTIME(GetDeviceCount)(&count);
+    if (status == HEADRACE_RUNTIME(ErrorNoDevice)) {
+        static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
+        count = 0;
+    } else {
+        expect_success(status, HEADRACE_RUNTIME_NAME(GetDeviceCount));
+    }
+    if (count == 0) found.left_out.push_back({technology, "", "the driver shows no GPU"});
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        DeviceCandidate candidate;
+        candidate.info = describe(ordinal);
+        candidate.open = [ordinal, info = candidate.info] {
+            return std::make_unique<SimtDevice>(ordinal, info);
+        };
+        found.devices.push_back(std::move(candidate));
+    }
+    return found;
+}
+
+} // namespace
+} // namespace HEADRACE_ON_SIMT
+
+#if defined(HEADRACE_SIMT_HIP)
+
+DeviceCandidates find_hip_devices() { return on_hip::find_devices(); }
+
+#else
+
+DeviceCandidates find_cuda_devices() {
+    constexpr int keep = 0; // what the user has set
+    setenv("CUDA_MODULE_LOADING", "EAGER", keep);
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", keep);
+    return on_cuda::find_devices();
+}
+
+#endif
+
+} // namespace headrace

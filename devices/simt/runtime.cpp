@@ -1,0 +1,170 @@
+// devices/simt/runtime.cpp - see runtime.hpp.
+#include <headrace/devices/simt/runtime.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#if defined(HEADRACE_SIMT_HIP)
+    #include <filesystem>
+#else
+    #include <dlfcn.h>
+#endif
+
+namespace headrace::HEADRACE_ON_SIMT {
+namespace {
+
+ErrorKind kind_of(Status status) {
+    switch (status) {
+    case HEADRACE_RUNTIME(ErrorMemoryAllocation):
+        return ErrorKind::out_of_memory;
+    // A launch that the device refused: the kernel asks for too much, or was not compiled for this device.
+    case HEADRACE_RUNTIME(ErrorInvalidConfiguration):
+    case HEADRACE_RUNTIME(ErrorLaunchOutOfResources):
+        return ErrorKind::kernel;
+    case HEADRACE_RUNTIME(ErrorInvalidDeviceFunction):
+#if defined(HEADRACE_SIMT_HIP)
+    case hipErrorNoBinaryForGpu:
+        return ErrorKind::unsupported;
+#else
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+        return ErrorKind::unsupported;
+#endif
+    // Everything else, the errors that stay (an illegal address, a trap, ECC) among it.
+    default:
+        return ErrorKind::device;
+    }
+}
+
+} // namespace
+
+Error status_error(Status status, const char* call, std::source_location where) {
+    Error error{kind_of(status),
+                std::string(call) + ": " + HEADRACE_RUNTIME(GetErrorName)(status) + ", " +
+                    HEADRACE_RUNTIME(GetErrorString)(status),
+                where};
+    return std::move(error.with_code(static_cast<std::int64_t>(status)));
+}
+
+void expect_success(Status status, const char* call, std::source_location where) {
+    if (status == success) return;
+    static_cast<void>(HEADRACE_RUNTIME(GetLastError)()); // do not hand a stale error to the next caller
+    throw status_error(status, call, where);
+}
+
+#if defined(HEADRACE_SIMT_HIP)
+
+bool driver_is_installed() { return std::filesystem::exists(driver_library); }
+
+std::string driver_version() {
+    int version = 0; // 50221153: 5.2.21153
+    HEADRACE_CALL(DriverGetVersion, &version);
+    return "HIP " + std::to_string(version / 10'000'000) + "." + std::to_string(version / 100'000 % 100);
+}
+
+bool is_pinned(const void* memory) {
+    hipPointerAttribute_t attributes{};
+    if (hipPointerGetAttributes(&attributes, memory) != success) { // what it says of memory it does not know
+        static_cast<void>(hipGetLastError());
+        return false;
+    }
+    #if HIP_VERSION_MAJOR >= 6
+    return attributes.type == hipMemoryTypeHost;
+    #else
+    return attributes.memoryType == hipMemoryTypeHost;
+    #endif
+}
+
+bool GateMemory::usable(int ordinal) {
+    int can = 0;
+    HEADRACE_CALL(DeviceGetAttribute, &can, hipDeviceAttributeCanUseStreamWaitValue, ordinal);
+    return can != 0;
+}
+
+std::uint64_t* GateMemory::allocate() {
+    void* word = nullptr; // one signal, always of 8 bytes; the host may write it
+    HEADRACE_CALL(ExtMallocWithFlags, &word, sizeof(std::uint64_t), hipMallocSignalMemory);
+    return static_cast<std::uint64_t*>(word);
+}
+
+void GateMemory::free(std::uint64_t* word) noexcept { static_cast<void>(hipFree(word)); }
+
+void GateMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
+    HEADRACE_CALL(StreamWaitValue64, stream, word, value, hipStreamWaitValueGte, ~std::uint64_t{0});
+}
+
+#else
+
+namespace {
+
+/// A call of the driver's own interface, found in the driver that is loaded; null if that has none.
+template <class Function>
+Function* driver_call(const char* name) {
+    void* call = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    #if CUDART_VERSION >= 12050
+    const auto status = cudaGetDriverEntryPointByVersion(name, &call, 12000, cudaEnableDefault, &found);
+    #else
+    const auto status = cudaGetDriverEntryPoint(name, &call, cudaEnableDefault, &found);
+    #endif
+    if (status != success) static_cast<void>(cudaGetLastError());
+    return status == success && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Function*>(call)
+                                                                     : nullptr;
+}
+
+auto* stream_wait_value() {
+    static auto* const call = driver_call<decltype(cuStreamWaitValue64)>("cuStreamWaitValue64");
+    return call;
+}
+
+} // namespace
+
+bool driver_is_installed() {
+    // Kept open: the runtime opens it next. What else may be wrong with it, the runtime will say.
+    static void* const library = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL);
+    return library != nullptr;
+}
+
+std::string driver_version() {
+    int version = 0; // 13000: 13.0
+    HEADRACE_CALL(DriverGetVersion, &version);
+    return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+bool is_pinned(const void* memory) {
+    cudaPointerAttributes attributes{};
+    if (cudaPointerGetAttributes(&attributes, memory) != success) {
+        static_cast<void>(cudaGetLastError());
+        return false;
+    }
+    return attributes.type != cudaMemoryTypeUnregistered;
+}
+
+bool GateMemory::usable(int ordinal) {
+    auto* const ask = driver_call<decltype(cuDeviceGetAttribute)>("cuDeviceGetAttribute");
+    int can = 0;
+    return stream_wait_value() && ask &&
+           ask(&can, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, ordinal) == CUDA_SUCCESS && can != 0;
+}
+
+std::uint64_t* GateMemory::allocate() {
+    void* word = nullptr;
+    HEADRACE_CALL(HostAlloc, &word, sizeof(std::uint64_t), host_flags);
+    return static_cast<std::uint64_t*>(word);
+}
+
+void GateMemory::free(std::uint64_t* word) noexcept { static_cast<void>(cudaFreeHost(word)); }
+
+void GateMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
+    void* seen_by_device = nullptr;
+    HEADRACE_CALL(HostGetDevicePointer, &seen_by_device, word, 0);
+    const CUresult result = stream_wait_value()(stream, reinterpret_cast<CUdeviceptr>(seen_by_device), value,
+                                                CU_STREAM_WAIT_VALUE_GEQ);
+    if (result != CUDA_SUCCESS)
+        throw Error{ErrorKind::device, "cuStreamWaitValue64 failed"}.with_code(result);
+}
+
+#endif
+
+} // namespace headrace::HEADRACE_ON_SIMT

@@ -1,0 +1,110 @@
+// devices/simt/runtime.hpp - the runtime's calls by names that fit CUDA and HIP: the one header that tells
+// them apart. The two name nearly everything alike, so RUNTIME(StreamCreate) is cudaStreamCreate or
+// hipStreamCreate; what differs in more than the prefix is below. Everything that includes this lives in a
+// namespace per technology, because both may be linked into one program.
+#pragma once
+#include <headrace/core/error.hpp>
+
+#include <cstdint>
+
+#if defined(HEADRACE_SIMT_HIP)
+    #include <hip/hip_runtime_api.h>
+    #define HEADRACE_ON_SIMT on_hip
+    #define HEADRACE_RUNTIME(name) hip##name
+    #define HEADRACE_RUNTIME_NAME(name) "hip" #name
+#else
+    #include <cuda.h> // types only: the driver's library is not linked, so that programs start without a driver
+    #include <cuda_runtime_api.h>
+    #define HEADRACE_ON_SIMT on_cuda
+    #define HEADRACE_RUNTIME(name) cuda##name
+    #define HEADRACE_RUNTIME_NAME(name) "cuda" #name
+#endif
+
+/// Calls cuda`name` or hip`name` and throws Error if that fails: HEADRACE_CALL(StreamSynchronize, stream).
+#define HEADRACE_CALL(name, ...)                                                                             \
+    ::headrace::HEADRACE_ON_SIMT::expect_success(HEADRACE_RUNTIME(name)(__VA_ARGS__),                        \
+                                                 HEADRACE_RUNTIME_NAME(name))
+
+namespace headrace::HEADRACE_ON_SIMT {
+
+using Status = HEADRACE_RUNTIME(Error_t);
+using StreamHandle = HEADRACE_RUNTIME(Stream_t);
+using EventHandle = HEADRACE_RUNTIME(Event_t);
+using PoolHandle = HEADRACE_RUNTIME(MemPool_t);
+
+inline constexpr Status success = HEADRACE_RUNTIME(Success);
+inline constexpr Status not_ready = HEADRACE_RUNTIME(ErrorNotReady);
+
+/// What a failed call means: its kind, and a message with the call and the runtime's name for it.
+[[nodiscard]] Error status_error(Status status, const char* call,
+                                 std::source_location where = std::source_location::current());
+/// Throws that error if the call failed.
+void expect_success(Status status, const char* call,
+                    std::source_location where = std::source_location::current());
+
+#if defined(HEADRACE_SIMT_HIP)
+
+inline constexpr char technology[] = "hip";
+inline constexpr char driver_library[] = "/dev/kfd"; ///< a file without which there is no driver
+inline constexpr auto attribute_multiprocessors = hipDeviceAttributeMultiprocessorCount;
+inline constexpr auto attribute_clock_khz = hipDeviceAttributeClockRate;
+inline constexpr auto attribute_lane_group = hipDeviceAttributeWarpSize;
+inline constexpr auto attribute_pools = hipDeviceAttributeMemoryPoolsSupported;
+inline constexpr auto attribute_pci_domain = hipDeviceAttributePciDomainID;
+inline constexpr auto attribute_pci_bus = hipDeviceAttributePciBusId;
+inline constexpr auto attribute_pci_device = hipDeviceAttributePciDeviceId;
+inline constexpr unsigned host_flags = hipHostMallocPortable | hipHostMallocMapped;
+using DeviceProperties = hipDeviceProp_t;
+
+/// Multiply-adds that a compute unit starts in a cycle: 64 lanes. CDNA's packed ones would be twice that.
+[[nodiscard]] constexpr int fused_per_cycle(const DeviceProperties&) { return 64; }
+
+inline Status allocate_pinned(void** memory, std::size_t size) {
+    return hipHostMalloc(memory, size, host_flags);
+}
+inline Status free_pinned(void* memory) { return hipHostFree(memory); }
+
+#else
+
+inline constexpr char technology[] = "cuda";
+inline constexpr char driver_library[] = "libcuda.so.1";
+inline constexpr auto attribute_multiprocessors = cudaDevAttrMultiProcessorCount;
+inline constexpr auto attribute_clock_khz = cudaDevAttrClockRate;
+inline constexpr auto attribute_lane_group = cudaDevAttrWarpSize;
+inline constexpr auto attribute_pools = cudaDevAttrMemoryPoolsSupported;
+inline constexpr auto attribute_pci_domain = cudaDevAttrPciDomainId;
+inline constexpr auto attribute_pci_bus = cudaDevAttrPciBusId;
+inline constexpr auto attribute_pci_device = cudaDevAttrPciDeviceId;
+inline constexpr unsigned host_flags = cudaHostAllocPortable | cudaHostAllocMapped;
+using DeviceProperties = cudaDeviceProp;
+
+/// Multiply-adds that a multiprocessor starts in a cycle: 64 in 6.0, 7.x and 8.0, else 128 (since 5.0).
+[[nodiscard]] constexpr int fused_per_cycle(const DeviceProperties& device) {
+    const bool small = device.major == 7 || (device.minor == 0 && (device.major == 6 || device.major == 8));
+    return small ? 64 : 128;
+}
+
+inline Status allocate_pinned(void** memory, std::size_t size) {
+    return cudaHostAlloc(memory, size, host_flags);
+}
+inline Status free_pinned(void* memory) { return cudaFreeHost(memory); }
+
+#endif
+
+/// True if the driver is installed. Without it there are no such devices; with it, every failure is an error.
+[[nodiscard]] bool driver_is_installed();
+/// "CUDA 13.0": of the driver, not of the library that was compiled in.
+[[nodiscard]] std::string driver_version();
+/// True if the runtime knows `memory` as pinned host memory, so that copies do not stop for it.
+[[nodiscard]] bool is_pinned(const void* memory);
+
+/// Words in host memory that a stream can wait for. `usable` is false where hardware or driver cannot.
+struct GateMemory {
+    [[nodiscard]] static bool usable(int ordinal);
+    [[nodiscard]] static std::uint64_t* allocate();
+    static void free(std::uint64_t* word) noexcept;
+    /// The stream goes on once the word is `value` or more.
+    static void wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value);
+};
+
+} // namespace headrace::HEADRACE_ON_SIMT
