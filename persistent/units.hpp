@@ -112,7 +112,7 @@ public:
             return;
         }
         // An index known at compile time keeps the staged units in registers.
-        for (std::uint32_t place = 0; place < Traits::staged; ++place)
+        for (std::uint32_t place = 0; place < LaneState<Traits>::places; ++place)
             if (place == state_.staged) {
                 state_.units[place] = to_words<Traits::unit_words>(unit);
                 state_.kinds[place] = kind;

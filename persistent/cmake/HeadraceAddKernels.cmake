@@ -1,0 +1,97 @@
+# headrace_add_kernels(target HEADER path.kernels.hpp KERNELS TracePath:CameraPaths Square BACKENDS cpu cuda hip)
+#
+# Compiles the kernels of HEADER, each with the seeds behind its colon (without: headrace::Indices, for consumers), for each
+# of BACKENDS, into `target`. Names are as seen from the global namespace or from headrace. A technology that is not named,
+# or that this build lacks, gets launchers that are null: its devices are left out, in words, when the program runs.
+# One generated unit per technology: nothing of two technologies meets in one compiler run.
+function(headrace_add_kernels target)
+  cmake_parse_arguments(arg "" "HEADER" "KERNELS;BACKENDS" ${ARGN})
+  if(NOT arg_HEADER OR NOT arg_KERNELS OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "headrace_add_kernels(target HEADER file KERNELS Kernel:Seeds... [BACKENDS cpu cuda hip])")
+  endif()
+  if(NOT arg_BACKENDS)
+    set(arg_BACKENDS cpu cuda hip)
+  endif()
+  foreach(backend IN LISTS arg_BACKENDS)
+    if(NOT backend MATCHES "^(cpu|cuda|hip)$")
+      message(FATAL_ERROR "headrace_add_kernels: unknown backend '${backend}'; there are cpu, cuda and hip")
+    endif()
+  endforeach()
+  cmake_path(ABSOLUTE_PATH arg_HEADER BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE header)
+  if(NOT EXISTS "${header}")
+    message(FATAL_ERROR "headrace_add_kernels: no such header: ${header}")
+  endif()
+  cmake_path(GET header STEM stem)
+  target_link_libraries(${target} PRIVATE headrace::persistent headrace::cpu)
+
+  foreach(technology IN ITEMS Cpu Cuda Hip)
+    string(TOLOWER ${technology} backend)
+    string(TOUPPER ${technology} upper)
+    set(built OFF)
+    if(backend IN_LIST arg_BACKENDS AND (backend STREQUAL "cpu" OR HEADRACE_HAS_${upper}))
+      set(built ON)
+    endif()
+    set(definitions "")
+    foreach(pair IN LISTS arg_KERNELS)
+      # The last colon that is not half of a '::' parts kernel and seeds.
+      if(pair MATCHES "^(.*[^:]):([^:].*)$")
+        set(types "${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}")
+      else()
+        set(types "${pair}, headrace::Indices")
+      endif()
+      set(body "{}")
+      if(built)
+        set(body "on_${backend}::launcher<${types}>()")
+      endif()
+      string(APPEND definitions
+        "template <>\nLauncher launcher<technology::${technology}, ${types}>() {\n    return ${body};\n}\n")
+    endforeach()
+    set(adapter "persistent/launcher.hpp")
+    set(extension cpp)
+    if(built)
+      set(adapter "persistent/on_simt.cuh")
+      if(backend STREQUAL "cpu")
+        set(adapter "persistent/on_cpu.hpp")
+      elseif(backend STREQUAL "cuda")
+        set(extension cu)
+      else()
+        set(extension hip)
+      endif()
+    endif()
+    set(unit "${CMAKE_CURRENT_BINARY_DIR}/headrace_kernels/${target}_${stem}_${backend}.${extension}")
+    file(CONFIGURE OUTPUT "${unit}" @ONLY CONTENT
+"// Written by headrace_add_kernels: what is in @header@, for @backend@.
+#include <headrace/@adapter@>
+
+#include \"@header@\"
+
+namespace headrace {
+@definitions@} // namespace headrace
+")
+    if(extension STREQUAL "cu")
+      headrace_compile_cuda_kernels(${target} "${unit}" "${stem}")
+    elseif(extension STREQUAL "hip")
+      headrace_compile_hip(objects "${unit}")
+      target_sources(${target} PRIVATE ${objects})
+      set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    else()
+      target_sources(${target} PRIVATE "${unit}")
+    endif()
+  endforeach()
+endfunction()
+
+# The CUDA unit in an object library of its own: CMake 3.25 does not know how to ask nvcc 13 for C++20, which `target` may
+# demand of every language it compiles.
+function(headrace_compile_cuda_kernels target unit stem)
+  set(objects ${target}_${stem}_cuda)
+  add_library(${objects} OBJECT "${unit}")
+  set_property(TARGET ${objects} PROPERTY CXX_STANDARD)
+  set_property(TARGET ${objects} PROPERTY CUDA_STANDARD)
+  set_property(TARGET ${objects} PROPERTY POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${objects} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-lineinfo>")
+  target_include_directories(${objects} PRIVATE
+    "${HEADRACE_INCLUDE_DIR}" "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  target_compile_definitions(${objects} PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  target_sources(${target} PRIVATE "$<TARGET_OBJECTS:${objects}>")
+  target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+endfunction()

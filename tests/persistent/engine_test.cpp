@@ -1,0 +1,217 @@
+// The engine on every device of this machine, through the units that headrace_add_kernels generated.
+#include "cpu_only.kernels.hpp"
+#include "drain.hpp"
+#include "expected.hpp"
+
+#include <headrace/devices/discovery.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Kernel, class Seeds>
+Launcher launcher_for(std::string_view technology) {
+    if (technology == "cpu") return launcher<technology::Cpu, Kernel, Seeds>();
+    if (technology == "cuda") return launcher<technology::Cuda, Kernel, Seeds>();
+    if (technology == "hip") return launcher<technology::Hip, Kernel, Seeds>();
+    return {};
+}
+
+/// HEADRACE_REQUIRE_DEVICES="cpu,cuda:0": these may not be skipped.
+bool is_required(const std::string& id) {
+    const char* required = std::getenv("HEADRACE_REQUIRE_DEVICES");
+    return required && ("," + std::string(required) + ",").find("," + id + ",") != std::string::npos;
+}
+
+/// One device, with memory that every arrival is counted in.
+class EngineOnDevice : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        try {
+            device_ = std::move(select_devices(GetParam()).devices.at(0));
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::not_found || is_required(GetParam())) throw;
+            GTEST_SKIP() << "no " << GetParam() << " here: " << error.message();
+        }
+        stream_ = device_->make_stream();
+        words_ = device_->allocate(sizeof(std::uint64_t) * 2 * Arrivals::cells);
+        forget();
+    }
+    void forget() { stream_->fill_zero(*words_, 0, words_->size()).wait(); }
+
+    ArrivalTable arrived() {
+        ArrivalTable table;
+        stream_->copy_out(table.words().data(), *words_, 0, words_->size()).wait();
+        return table;
+    }
+
+    template <class Kernel, class Seeds>
+    std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds) {
+        kernel.arrivals = {static_cast<std::uint64_t*>(words_->address())};
+        const Launcher launcher = launcher_for<Kernel, Seeds>(device_->info().technology);
+        return launcher ? launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds) : nullptr;
+    }
+
+    template <class Kernel, class Seeds>
+    EngineCounters expect_exactly_once(const Kernel& kernel, const Seeds& seeds, std::uint64_t begin,
+                                       std::uint64_t end, const EngineOptions& options = {}) {
+        const Deadline deadline("the engine", 100s);
+        forget();
+        Engine engine(*device_, *stream_, bind(kernel, seeds), options);
+        drain(engine, begin, end);
+        const ArrivalTable expected = expected_arrivals(kernel, seeds, begin, end);
+        EXPECT_EQ(arrived().total(), expected.total());
+        EXPECT_EQ(arrived(), expected);
+        EXPECT_EQ(engine.counters().units, expected.total());
+        EXPECT_EQ(engine.remaining(), 0u);
+        EXPECT_GT(engine.busy(), 0ns);
+        return engine.counters();
+    }
+
+    std::unique_ptr<Device> device_;
+    std::unique_ptr<Stream> stream_;
+    std::unique_ptr<Memory> words_;
+};
+
+/// Everything so small that every way out is taken.
+constexpr EngineOptions tiny{.wishes = {.groups = 64, .liq_units = 4}, .bundles = 1, .first_rounds = 3};
+constexpr EngineOptions single{.wishes = {.groups = 1}};
+
+TEST_P(EngineOnDevice, TenMillionUnitsOfFullTreesArriveExactlyOnce) {
+    const auto counters = expect_exactly_once(BinaryTree{{}, 1 << 13}, Roots{}, 0, 640);
+    EXPECT_GT(counters.units, 10'000'000u);
+}
+
+TEST_P(EngineOnDevice, ADeepTreeFromOneSeedIsShared) {
+    const auto counters = expect_exactly_once(BinaryTree{{}, 1 << 22}, Roots{}, 0, 1);
+    EXPECT_EQ(counters.pushed, counters.popped);
+}
+
+TEST_P(EngineOnDevice, IrregularTreesArriveExactlyOnce) {
+    expect_exactly_once(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 0, 300000);
+}
+
+TEST_P(EngineOnDevice, TenMillionUnitsOfChainsArriveExactlyOnce) {
+    const auto counters = expect_exactly_once(Chain{}, ChainStarts{200}, 0, 110000);
+    EXPECT_GT(counters.units, 10'000'000u);
+}
+
+TEST_P(EngineOnDevice, SeveralKindsArriveExactlyOnce) {
+    expect_exactly_once(Plant{{}, 9}, Sprouts{}, 0, 20000);
+}
+
+TEST_P(EngineOnDevice, AConsumerVisitsEachIndexOnce) {
+    expect_exactly_once(Visit{}, Indices{}, 5, 10'000'003);
+}
+
+TEST_P(EngineOnDevice, TinyQueuesTakeEveryWayOutAndLoseNothing) {
+    const auto counters =
+        expect_exactly_once(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 0, 20000, tiny);
+    EXPECT_GT(counters.narrow_rounds, 0u);
+    EXPECT_GT(counters.no_bundle, 0u);
+    EXPECT_GT(counters.pushed, 0u);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_EQ(counters.saved, counters.restored);
+    expect_exactly_once(BinaryTree{{}, 1 << 12}, Roots{}, 0, 100, tiny);
+    expect_exactly_once(Plant{{}, 7}, Sprouts{}, 0, 300, tiny);
+    expect_exactly_once(Chain{}, ChainStarts{100}, 0, 5000, tiny);
+    expect_exactly_once(Visit{}, Indices{}, 0, 100000, tiny);
+}
+
+TEST_P(EngineOnDevice, ASingleGroupDrainsEverything) {
+    expect_exactly_once(BinaryTree{{}, 1 << 12}, Roots{}, 0, 20, single);
+    expect_exactly_once(Plant{{}, 7}, Sprouts{}, 0, 100, single);
+    expect_exactly_once(Visit{}, Indices{}, 0, 10000, single);
+}
+
+TEST_P(EngineOnDevice, SeedsAreCountedIn64Bits) {
+    const std::uint64_t begin = (std::uint64_t{1} << 33) - 5000;
+    expect_exactly_once(BinaryTree{{}, 16}, Roots{}, begin, begin + 10000);
+    expect_exactly_once(Visit{}, Indices{}, begin, begin + 10000);
+}
+
+TEST_P(EngineOnDevice, ARangeBeyond32BitsParksAndCanBeLeft) {
+    const Deadline deadline("the engine", 100s);
+    Engine engine(*device_, *stream_, bind(Visit{}, Indices{}), {.wishes = {}, .first_rounds = 2});
+    const std::uint64_t end = std::uint64_t{5} << 36;
+    engine.start(3, end);
+    ASSERT_EQ(engine.collect(), Engine::State::parked);
+    engine.resume();
+    ASSERT_EQ(engine.collect(), Engine::State::parked);
+    EXPECT_EQ(engine.remaining() + arrived().total(), end - 3);
+    EXPECT_GT(engine.remaining(), std::uint64_t{1} << 36);
+    drain(engine, 0, 10);
+    EXPECT_EQ(engine.remaining(), 0u);
+}
+
+TEST_P(EngineOnDevice, AThousandRunsInARowDoNotHang) {
+    const Deadline deadline("a thousand runs", 100s);
+    Engine engine(*device_, *stream_, bind(BinaryTree{{}, 4}, Roots{}));
+    std::uint64_t trees = 0;
+    for (std::uint64_t run = 0; run < 1000; ++run) {
+        drain(engine, 0, 1 + run % 100);
+        trees += 1 + run % 100;
+    }
+    EXPECT_EQ(arrived().total(), 7 * trees);
+}
+
+TEST_P(EngineOnDevice, SpawningTooManyIsAnError) {
+    const Deadline deadline("the engine", 100s);
+    Engine engine(*device_, *stream_, bind(Liar{}, Roots{}));
+    try {
+        drain(engine, 0, 5000);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kernel);
+    }
+    drain(engine, 0, 900);
+    EXPECT_EQ(engine.remaining(), 0u);
+}
+
+TEST_P(EngineOnDevice, AnotherKernelOfTheSameTypeCanBeBound) {
+    const Deadline deadline("the engine", 100s);
+    Engine engine(*device_, *stream_, bind(BinaryTree{{}, 4}, Roots{}));
+    drain(engine, 0, 10);
+    engine.rebind(bind(BinaryTree{{}, 8}, Roots{}));
+    drain(engine, 0, 10);
+    EXPECT_EQ(arrived().total(), 10u * 7 + 10 * 15);
+}
+
+TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {
+    const Deadline deadline("the engine", 100s);
+    Engine engine(*device_, *stream_, bind(BinaryTree{{}, 1 << 20}, Roots{}),
+                  {.wishes = {}, .launch_time = std::chrono::milliseconds(2)});
+    EXPECT_GT(drain(engine, 0, 16), 0u);
+    EXPECT_EQ(arrived().total(), 16u * ((1 << 21) - 1));
+    EXPECT_GT(engine.launches(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, EngineOnDevice, testing::Values("cpu", "cuda:0", "hip:0"),
+                         [](const auto& info) { return info.param.substr(0, info.param.find(':')); });
+
+TEST(Launchers, ATechnologyThatWasNotAskedForIsNull) {
+    EXPECT_TRUE((launcher<technology::Cpu, CpuOnly, Indices>()));
+    EXPECT_FALSE((launcher<technology::Cuda, CpuOnly, Indices>()));
+    EXPECT_FALSE((launcher<technology::Hip, CpuOnly, Indices>()));
+}
+
+TEST(Launchers, AnEngineWithoutAKernelSaysSo) {
+    auto device = std::move(select_devices("cpu").devices.at(0));
+    auto stream = device->make_stream();
+    try {
+        Engine engine(*device, *stream, nullptr);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+        EXPECT_EQ(error.device(), "cpu");
+    }
+}
+
+} // namespace
+} // namespace headrace::test
