@@ -39,9 +39,10 @@ EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
 
 } // namespace
 
-DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window, Jobs jobs)
+DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window,
+                           Colleagues& colleagues)
     : number_(number), device_(std::move(device)), controller_(std::make_unique<Controller>(*device_)),
-      jobs_(std::move(jobs)) {
+      colleagues_(colleagues) {
     for (unsigned i = 0; i < std::max(window, 1U); ++i) {
         places_.push_back(std::make_unique<Place>());
         places_.back()->stream = device_->make_stream();
@@ -91,7 +92,7 @@ void DeviceWorker::run(const std::stop_token& stop) {
 }
 
 bool DeviceWorker::start_a_task(Place& place) {
-    for (const auto& job : jobs_()) {
+    for (const auto& job : colleagues_.unfinished()) {
         const auto range = job->next(number_);
         if (!range) continue;
         if (place.engine_job != job) place.engine.reset();
@@ -205,7 +206,9 @@ void DeviceWorker::settle(Place& place) {
 void DeviceWorker::fail(Place& place, ErrorPtr error) {
     auto told = std::make_shared<Error>(*error);
     told->on_device(device_->info().id).in_job(place.job->job().name()).in_task(place.task->name());
-    if (error->kind() == ErrorKind::device) {
+    // An input that another device lost is no fault of this one.
+    const bool ours = error->device().empty() || error->device() == device_->info().id;
+    if (error->kind() == ErrorKind::device && ours) {
         retire(told);
     } else {
         place.done.fail(told);
@@ -222,6 +225,9 @@ void DeviceWorker::retire(const ErrorPtr& error) {
         retired_ = error;
     }
     log_error("device " + device_->info().id + " is used no more: " + error->what());
+    // Nothing may be freed under a launch that has not noticed yet.
+    for (const auto& place : places_)
+        if (place->job) static_cast<void>(place->event.outcome());
     // Sums that this device holds are gone with it; jobs that are still running compute theirs again.
     for (const auto& weak : domains_)
         if (const auto domain = weak.lock()) domain->drop_replica(*controller_, error);
@@ -232,12 +238,13 @@ void DeviceWorker::retire(const ErrorPtr& error) {
         place->engine.reset();
         lost.emplace_back(std::exchange(place->job, nullptr), place->task->range());
     }
-    for (const auto& job : jobs_()) {
+    for (const auto& job : colleagues_.unfinished()) {
         std::vector<IndexRange> ranges;
         for (const auto& [of, range] : lost)
             if (of == job) ranges.push_back(range);
         job->retire(number_, error, ranges);
     }
+    colleagues_.wake_all(); // for what they have to do again
 }
 
 } // namespace headrace

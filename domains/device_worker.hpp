@@ -19,10 +19,19 @@ namespace headrace {
 /// Threads   the public calls from any; everything else on the worker's own
 class DeviceWorker {
 public:
-    /// The jobs that may have work, oldest first.
-    using Jobs = std::function<std::vector<std::shared_ptr<JobExecution>>()>;
+    /// What a worker asks of its runtime.
+    class Colleagues {
+    public:
+        /// The jobs that may have work, oldest first.
+        [[nodiscard]] virtual std::vector<std::shared_ptr<JobExecution>> unfinished() const = 0;
+        /// There may be work again for other devices.
+        virtual void wake_all() = 0;
 
-    DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window, Jobs jobs);
+    protected:
+        ~Colleagues() = default;
+    };
+
+    DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window, Colleagues& colleagues);
     ~DeviceWorker(); // after every job has ended
 
     [[nodiscard]] const Device& device() const noexcept { return *device_; }
@@ -48,7 +57,7 @@ private:
     std::unique_ptr<Controller> controller_;
     std::vector<std::unique_ptr<Place>> places_;
     std::vector<std::weak_ptr<DomainData>> domains_; ///< that may have a replica here
-    Jobs jobs_;
+    Colleagues& colleagues_;
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     bool awake_ = false;

@@ -39,13 +39,13 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
 
 } // namespace
 
-class Runtime::Impl {
+class Runtime::Impl final : public DeviceWorker::Colleagues {
 public:
     Impl(std::vector<std::unique_ptr<Device>> devices, std::vector<LeftOut> left_out, RuntimeOptions options)
         : options_(std::move(options)), left_out_(std::move(left_out)) {
         for (auto& device : devices)
-            workers_.push_back(std::make_unique<DeviceWorker>(
-                workers_.size(), std::move(device), options_.window, [this] { return unfinished(); }));
+            workers_.push_back(
+                std::make_unique<DeviceWorker>(workers_.size(), std::move(device), options_.window, *this));
     }
 
     ~Impl() {
@@ -136,12 +136,12 @@ private:
         }
     }
 
-    [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const {
+    [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override {
         const std::scoped_lock lock(mutex_);
         return jobs_;
     }
 
-    void wake_all() {
+    void wake_all() override {
         for (const auto& worker : workers_) worker->wake();
     }
 

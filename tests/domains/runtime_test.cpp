@@ -1,0 +1,179 @@
+// tests/domains/runtime_test.cpp - several devices that share a job, disagree in speed, and fail.
+#include <core/fake_device.hpp>
+#include <headrace/domains/headrace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+
+namespace headrace {
+namespace {
+
+using testing::FakeDevice;
+using testing::FakeOptions;
+using testing::FakeRequest;
+
+struct Fakes {
+    FakeDevice* first;
+    FakeDevice* second;
+    std::unique_ptr<Runtime> runtime;
+
+    explicit Fakes(Bytes memory_of_second = Bytes{1} << 30) {
+        const std::uint64_t seed = std::random_device{}();
+        auto one = std::make_unique<FakeDevice>(
+            FakeOptions{.id = "fake:0", .longest_delay = std::chrono::microseconds(200), .seed = seed});
+        auto two = std::make_unique<FakeDevice>(FakeOptions{.id = "fake:1",
+                                                            .longest_delay = std::chrono::microseconds(200),
+                                                            .seed = seed + 1000,
+                                                            .memory = memory_of_second,
+                                                            .peak_gflops = 500});
+        first = one.get();
+        second = two.get();
+        std::vector<std::unique_ptr<Device>> devices;
+        devices.push_back(std::move(one));
+        devices.push_back(std::move(two));
+        runtime = std::make_unique<Runtime>(std::move(devices), RuntimeOptions{.devices = "", .policy = "demand:40"});
+    }
+};
+
+/// Writes i at i.
+Job iota(const Domain<std::uint64_t>& x) {
+    return Job("iota", x.size()).writes(rows(x)).host_function("fake", [x](Task& task, const NativeStream&) {
+        const auto view = task.write(x);
+        for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) view[i] = i;
+    });
+}
+
+/// Adds every index once to one sum.
+Job sum_up(const Domain<std::uint64_t>& sum, std::uint64_t size) {
+    return Job("sum", size).accumulates(sum).host_function("fake", [sum](Task& task, const NativeStream&) {
+        const auto total = task.sum(sum);
+        for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) total.add(0, i);
+    });
+}
+
+TEST(Runtime, DevicesShareAJob) {
+    Fakes fakes;
+    const Domain<std::uint64_t> x("x", {10'007});
+    const JobHandle handle = fakes.runtime->submit(iota(x));
+    handle.wait();
+    const auto result = x.gather();
+    for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(result[i], i);
+    const JobReport report = handle.report();
+    ASSERT_EQ(report.devices.size(), 2U);
+    EXPECT_GT(report.devices[0].tasks, 0U);
+    EXPECT_GT(report.devices[1].tasks, 0U);
+    EXPECT_DOUBLE_EQ(report.devices[1].capability, 0.5);
+}
+
+TEST(Runtime, WritingFetchesNothing) {
+    Fakes fakes;
+    const Domain<std::uint64_t> x("x", {1000});
+    static_cast<void>(x.fill());
+    fakes.runtime->submit(iota(x)).wait();
+    EXPECT_EQ(fakes.first->bytes_in() + fakes.second->bytes_in(), 0U);
+    static_cast<void>(x.gather());
+    EXPECT_EQ(fakes.first->bytes_out() + fakes.second->bytes_out(), 8000U);
+}
+
+TEST(Runtime, WhatADeviceLostIsComputedElsewhere) {
+    for (int round = 0; round < 20; ++round) {
+        Fakes fakes;
+        const Domain<std::uint64_t> x("x", {10'007});
+        fakes.first->fail_next(FakeRequest::launch, 1);
+        const JobHandle handle = fakes.runtime->submit(iota(x));
+        handle.wait();
+        const auto result = x.gather();
+        for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(result[i], i);
+        EXPECT_NE(handle.report().devices[0].failure.find("failed on demand"), std::string::npos);
+        // The next job knows.
+        const JobHandle next = fakes.runtime->submit(iota(x));
+        next.wait();
+        ASSERT_EQ(next.report().devices.size(), 1U);
+        EXPECT_EQ(next.report().left_out[0].id, "fake:0");
+    }
+}
+
+TEST(Runtime, SumsOfALostDeviceAreTakenAgain) {
+    for (int round = 0; round < 20; ++round) {
+        Fakes fakes;
+        constexpr std::uint64_t size = 10'007;
+        const Domain<std::uint64_t> sum("sum", {1});
+        // Some launches go well first: what they summed up is lost as well.
+        std::atomic<int> launches = 0;
+        Job job = Job("sum", size).accumulates(sum).host_function("fake", [&](Task& task, const NativeStream&) {
+            if (task.device().info().id == "fake:0" && ++launches == 4)
+                throw Error{ErrorKind::device, "gone in mid-job"};
+            const auto total = task.sum(sum);
+            for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) total.add(0, i);
+        });
+        fakes.runtime->submit(job).wait();
+        EXPECT_EQ(sum.gather()[0], size * (size - 1) / 2);
+    }
+}
+
+TEST(Runtime, SumsOfEndedJobsAreLostWithTheirDevice) {
+    Fakes fakes;
+    const Domain<std::uint64_t> sum("sum", {1}), x("x", {100});
+    fakes.runtime->submit(sum_up(sum, 1000)).wait();
+    fakes.first->fail_next(FakeRequest::launch, 1);
+    fakes.runtime->submit(iota(x)).wait();
+    try {
+        static_cast<void>(sum.gather());
+        FAIL() << "sums that are gone were reported";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::device);
+    }
+}
+
+TEST(Runtime, AllDevicesLostIsAnError) {
+    Fakes fakes;
+    const Domain<std::uint64_t> x("x", {1000});
+    fakes.first->fail_next(FakeRequest::launch, 1);
+    fakes.second->fail_next(FakeRequest::launch, 1);
+    const JobHandle handle = fakes.runtime->submit(iota(x));
+    EXPECT_THROW(handle.wait(), Error);
+    EXPECT_THROW(fakes.runtime->submit(iota(x)), Error);
+}
+
+TEST(Runtime, ADeviceTooSmallIsLeftOutInWords) {
+    Fakes fakes(4096);
+    const Domain<std::uint64_t> x("x", {1000});
+    const JobHandle handle = fakes.runtime->submit(iota(x));
+    handle.wait();
+    const JobReport report = handle.report();
+    ASSERT_EQ(report.left_out.size(), 1U);
+    EXPECT_EQ(report.left_out[0].id, "fake:1");
+    EXPECT_NE(report.left_out[0].why.find("8000 bytes"), std::string::npos);
+}
+
+TEST(Runtime, WhatNoDeviceHoldsIsTheUsersMistake) {
+    Fakes fakes;
+    const Domain<std::uint64_t> x("x", {std::uint64_t{1} << 40});
+    try {
+        fakes.runtime->submit(iota(x));
+        FAIL() << "it was taken";
+    } catch (const Error& error) {
+        EXPECT_TRUE(error.is_users_mistake());
+        EXPECT_NE(std::string(error.what()).find("fake:1"), std::string::npos);
+    }
+}
+
+TEST(Runtime, JobsRunBesideEachOther) {
+    Fakes fakes;
+    std::vector<Domain<std::uint64_t>> domains;
+    std::vector<JobHandle> handles;
+    for (int i = 0; i < 20; ++i) {
+        domains.emplace_back(std::to_string(i), Extent{{501, 1, 1}});
+        handles.push_back(fakes.runtime->submit(iota(domains.back())));
+    }
+    for (const JobHandle& handle : handles) handle.wait();
+    for (const auto& domain : domains) {
+        const auto result = domain.gather();
+        for (std::uint64_t i = 0; i < domain.size(); ++i) ASSERT_EQ(result[i], i);
+    }
+}
+
+} // namespace
+} // namespace headrace
