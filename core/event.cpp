@@ -12,6 +12,8 @@ ErrorPtr EventState::error() const {
 }
 
 void EventState::settle(ErrorPtr own) {
+    // Whoever waits may see the outcome, and drop the last reference, before we have told everybody.
+    const std::shared_ptr<EventState> alive = weak_from_this().lock();
     std::vector<Continuation> continuations;
     std::vector<std::shared_ptr<EventState>> roots;
     {

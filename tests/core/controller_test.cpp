@@ -393,9 +393,9 @@ TEST_F(ControllerTest, SynchronousRequestsHaveEndedWhenSubmittingReturns) {
 }
 
 TEST(HostLane, TasksOfOneLaneRunInOrderAndThoseOfTwoOverlap) {
-    HostLane one, two;
     std::vector<int> order; // of one lane: no lock
     Promise gate;
+    HostLane one, two;
     one.run("waits for the other lane", {}, [&] {
         gate.event().wait();
         order.push_back(1);

@@ -92,5 +92,35 @@ TEST(Event, InheritsAFailureThatCameBeforeAndOneThatComesLater) {
     }
 }
 
+TEST(Event, OrderOnlyCompletesWithItAndKeepsItsFailureToItself) {
+    Promise promise;
+    const Event event = promise.event(), ordered = event.order_only();
+    auto state = std::make_shared<EventState>();
+    state->inherit({&ordered, 1});
+    bool told = false;
+    ordered.then([&told](const ErrorPtr& error) {
+        told = true;
+        EXPECT_FALSE(error);
+    });
+    EXPECT_FALSE(ordered.done());
+    promise.fail(some_error());
+    state->settle();
+    EXPECT_TRUE(told);
+    EXPECT_TRUE(ordered.done());
+    EXPECT_TRUE(event.outcome());
+    EXPECT_NO_THROW(ordered.wait());
+    EXPECT_FALSE(Event{state}.outcome());
+    const Event both[] = {ordered, ordered};
+    EXPECT_FALSE(Event::all(both).outcome());
+}
+
+TEST(Event, APromiseThatIsReplacedFailsItsEvent) {
+    Promise promise;
+    const Event event = promise.event();
+    promise = Promise{};
+    EXPECT_TRUE(event.done());
+    EXPECT_FALSE(promise.event().done());
+}
+
 } // namespace
 } // namespace headrace

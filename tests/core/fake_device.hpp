@@ -152,7 +152,8 @@ public:
         return std::make_unique<FakeMemory>(size, free_);
     }
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
-        return std::make_shared<std::vector<std::max_align_t>>(size / sizeof(std::max_align_t) + 1);
+        auto words = std::make_shared<std::vector<std::max_align_t>>(size / sizeof(std::max_align_t) + 1);
+        return {words, words->data()};
     }
     [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
         return std::make_unique<FakeStream>(*this, options_.seed + ++streams_);
