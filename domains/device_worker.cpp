@@ -66,14 +66,6 @@ ErrorPtr DeviceWorker::retired() const {
     return retired_;
 }
 
-void DeviceWorker::wake() {
-    {
-        const std::scoped_lock lock(mutex_);
-        awake_ = true;
-    }
-    wake_.notify_one();
-}
-
 void DeviceWorker::run(const std::stop_token& stop) {
     while (true) {
         for (const auto& place : places_) {
@@ -84,9 +76,7 @@ void DeviceWorker::run(const std::stop_token& stop) {
             }
             if (!place->job && !retired()) start_a_task(*place);
         }
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [this] { return awake_; });
-        awake_ = false;
+        bell_->wait();
         if (stop.stop_requested()) return;
     }
 }
@@ -169,7 +159,7 @@ void DeviceWorker::begin(Place& place) {
 }
 
 void DeviceWorker::watch(Place& place) {
-    place.event.then([this](const ErrorPtr&) { wake(); });
+    place.event.then([bell = bell_](const ErrorPtr&) { bell->ring(); });
 }
 
 void DeviceWorker::settle(Place& place) {

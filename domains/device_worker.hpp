@@ -2,9 +2,9 @@
 // Private to domains/.
 #pragma once
 #include <headrace/core/controller.hpp>
+#include <headrace/domains/doorbell.hpp>
 #include <headrace/domains/job_execution.hpp>
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -39,7 +39,7 @@ public:
     /// Null while the device can be relied upon.
     [[nodiscard]] ErrorPtr retired() const;
     /// Something may have changed: a new job, ranges returned, a task's event.
-    void wake();
+    void wake() { bell_->ring(); }
 
 private:
     struct Place;
@@ -59,9 +59,8 @@ private:
     std::vector<std::weak_ptr<DomainData>> domains_; ///< that may have a replica here
     Colleagues& colleagues_;
     mutable std::mutex mutex_;
-    std::condition_variable wake_;
-    bool awake_ = false;
     ErrorPtr retired_;
+    std::shared_ptr<Doorbell> bell_ = std::make_shared<Doorbell>(); ///< an event's late continuation may outlive us
     std::jthread thread_;
 };
 
