@@ -1,3 +1,11 @@
+# CMake 3.25 does not know how to ask nvcc 13 for C++20.
+if(HEADRACE_HAS_CUDA AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
+  list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+endif()
+
 # headrace_add_kernels(target HEADER path.kernels.hpp KERNELS TracePath:CameraPaths Square BACKENDS cpu cuda hip)
 #
 # Compiles the kernels of HEADER, each with the seeds behind its colon (without: headrace::Indices, for consumers), for each
@@ -80,15 +88,12 @@ namespace headrace {
   endforeach()
 endfunction()
 
-# The CUDA unit in an object library of its own: CMake 3.25 does not know how to ask nvcc 13 for C++20, which `target` may
-# demand of every language it compiles.
+# The CUDA unit in an object library of its own, so that nvcc's options stay with it.
 function(headrace_compile_cuda_kernels target unit stem)
   set(objects ${target}_${stem}_cuda)
   add_library(${objects} OBJECT "${unit}")
-  set_property(TARGET ${objects} PROPERTY CXX_STANDARD)
-  set_property(TARGET ${objects} PROPERTY CUDA_STANDARD)
-  set_property(TARGET ${objects} PROPERTY POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${objects} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-lineinfo>")
+  set_target_properties(${objects} PROPERTIES CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${objects} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo>")
   target_include_directories(${objects} PRIVATE
     "${HEADRACE_INCLUDE_DIR}" "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   target_compile_definitions(${objects} PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
