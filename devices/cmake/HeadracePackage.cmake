@@ -1,13 +1,10 @@
-# What `cmake --install` delivers: libraries, headers, programs, and the package that find_package(headrace) reads.
+# What `cmake --install` delivers: libraries, headers, and the package that find_package(headrace) reads.
 include(CMakePackageConfigHelpers)
 set(headrace_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/headrace")
 
 get_property(headrace_installed_targets GLOBAL PROPERTY HEADRACE_INSTALLED_TARGETS)
 install(TARGETS ${headrace_installed_targets} EXPORT headraceTargets)
 install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION "${headrace_package_dir}")
-if(TARGET headrace-path-tracer)
-  install(TARGETS headrace-path-tracer)
-endif()
 
 # <headrace/core/event.hpp> is core/event.hpp: a floor is installed as it lies in the tree. The .cuh and .cl files
 # go too, because headrace_add_kernels compiles them into the user's programs.
