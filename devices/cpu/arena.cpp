@@ -2,6 +2,7 @@
 #include <headrace/devices/cpu/arena.hpp>
 #include <headrace/devices/cpu/arena_tbb.hpp>
 
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
 

@@ -49,7 +49,7 @@ DeviceCandidates find_devices() {
     DeviceCandidates found;
     if (!driver_is_installed()) {
         found.left_out.push_back(
-            {technology, "", std::string("no driver (") + driver_library + " is not there)"});
+            {technology, "", std::string("no ") + vendor + " driver: " + driver_library + " is not there"});
         return found;
     }
     int count = 0;

@@ -45,6 +45,7 @@ void expect_success(Status status, const char* call,
 #if defined(HEADRACE_SIMT_HIP)
 
 inline constexpr char technology[] = "hip";
+inline constexpr char vendor[] = "AMD";
 inline constexpr char driver_library[] = "/dev/kfd"; ///< a file without which there is no driver
 inline constexpr auto attribute_multiprocessors = hipDeviceAttributeMultiprocessorCount;
 inline constexpr auto attribute_clock_khz = hipDeviceAttributeClockRate;
@@ -67,6 +68,7 @@ inline Status free_pinned(void* memory) { return hipHostFree(memory); }
 #else
 
 inline constexpr char technology[] = "cuda";
+inline constexpr char vendor[] = "NVIDIA";
 inline constexpr char driver_library[] = "libcuda.so.1";
 inline constexpr auto attribute_multiprocessors = cudaDevAttrMultiProcessorCount;
 inline constexpr auto attribute_clock_khz = cudaDevAttrClockRate;

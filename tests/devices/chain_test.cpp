@@ -1,0 +1,107 @@
+// tests/devices/chain_test.cpp - events of one technology order the work of another, with no thread between.
+#include <devices/devices_fixture.hpp>
+#include <devices/requests.hpp>
+
+#include <array>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Data that travels from the first device to the second and back, again and again, over host memory.
+class Chain : public OnDevices {
+protected:
+    struct Station {
+        std::unique_ptr<Stream> in, out;
+        std::unique_ptr<Memory> memory;
+    };
+
+    void SetUp() override {
+        OnDevices::SetUp();
+        for (const auto& device : devices_)
+            stations_.push_back({device->make_stream(), device->make_stream(), device->allocate(size)});
+    }
+
+    /// Through every station, once; `last` is what the first copy comes after.
+    Event travel(Event last, std::vector<std::byte>& data) {
+        for (Station& station : stations_) {
+            last = station.in->copy_in(*station.memory, 0, data.data(), size, {&last, 1});
+            last = station.out->copy_out(data.data(), *station.memory, 0, size, {&last, 1});
+            if (&station == &stations_.front()) // a kernel of the host's in between, if this is a CPU
+                last = station.in->launch([](const NativeStream&) {}, {&last, 1});
+        }
+        return last;
+    }
+
+    static constexpr Bytes size = 100'003;
+    std::vector<Station> stations_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Pairs, Chain,
+                         testing::Values("cpu,opencl:pocl", "cpu,cuda:0", "cpu,opencl:nvidia",
+                                         "cuda:0,opencl:pocl", "cuda:0,opencl:nvidia",
+                                         "cpu,cuda:0,opencl:pocl", "cuda:0,cuda:1", "cpu,hip:0",
+                                         "hip:0,hip:1"),
+                         test_name);
+
+TEST_P(Chain, DataSurvivesAHundredRounds) {
+    const auto sent = some_bytes(size, 1);
+    auto data = sent;
+    Promise gate;
+    Event last = gate.event();
+    for (int i = 0; i < 100; ++i) last = travel(last, data);
+    std::this_thread::sleep_for(10ms);
+    EXPECT_FALSE(last.done()); // all of it was handed over before anything could begin
+    gate.complete();
+    last.wait();
+    EXPECT_EQ(sent, data);
+}
+
+TEST_P(Chain, EachStepSeesTheOneBefore) {
+    std::vector<std::byte> data;
+    for (std::size_t round = 0; round < 20; ++round) {
+        const auto sent = some_bytes(size, round);
+        data = sent;
+        for (Station& station : stations_) // nothing of an earlier round may be taken for this one's
+            station.in->fill_zero(*station.memory, 0, size).wait();
+        travel({}, data).wait();
+        ASSERT_EQ(sent, data) << round;
+    }
+}
+
+TEST_P(Chain, AFailureTravelsToTheEnd) {
+    std::vector<std::byte> data(size);
+    Promise gate;
+    Event last = gate.event();
+    for (int i = 0; i < 10; ++i) last = travel(last, data);
+    gate.fail(an_error());
+    ASSERT_TRUE(last.outcome());
+    EXPECT_EQ(last.outcome()->message(), "it broke");
+    EXPECT_NO_THROW(travel({}, data).wait()); // and hurts nothing that does not depend on it
+}
+
+TEST_P(Chain, ABodyThatFailsPoisonsTheOtherDevice) {
+    std::vector<std::byte> data(size);
+    const Event broken = stations_.front().in->launch([](const NativeStream&) {
+        throw Error{ErrorKind::kernel, "it broke"};
+    });
+    const Event last =
+        stations_.back().in->copy_in(*stations_.back().memory, 0, data.data(), size, {&broken, 1});
+    ASSERT_TRUE(last.outcome());
+    EXPECT_EQ(last.outcome()->message(), "it broke");
+}
+
+TEST_P(Chain, WhereDevicesReachEachOtherTheHostIsNotNeeded) {
+    if (!device(1).reaches(device(0))) GTEST_SKIP() << "they do not reach each other";
+    const auto sent = some_bytes(size, 4);
+    std::vector<std::byte> received(size - 10);
+    const Event in = stations_[0].in->copy_in(*stations_[0].memory, 0, sent.data(), size);
+    const Event there =
+        stations_[1].in->copy_peer(*stations_[1].memory, 3, *stations_[0].memory, 7, size - 10, {&in, 1});
+    stations_[1].out->copy_out(received.data(), *stations_[1].memory, 3, size - 10, {&there, 1}).wait();
+    EXPECT_TRUE(std::ranges::equal(received, std::span(sent).subspan(7, size - 10)));
+}
+
+} // namespace
+} // namespace headrace::test

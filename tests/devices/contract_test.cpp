@@ -1,0 +1,380 @@
+// tests/devices/contract_test.cpp - what core/device.hpp promises, on every backend.
+#include <devices/devices_fixture.hpp>
+#include <devices/requests.hpp>
+
+#include <atomic>
+#include <stdexcept>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Contract : public OnDevices {
+protected:
+    void SetUp() override {
+        OnDevices::SetUp();
+        if (!devices_.empty()) stream_ = device().make_stream();
+    }
+    Stream& stream() { return *stream_; }
+
+    std::unique_ptr<Stream> stream_; // goes before its device
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, Contract, every_device(), test_name);
+
+TEST_P(Contract, SaysWhatItIs) {
+    const DeviceInfo& info = device().info();
+    EXPECT_FALSE(info.id.empty());
+    EXPECT_FALSE(info.name.empty());
+    EXPECT_FALSE(info.driver.empty());
+    EXPECT_FALSE(info.physical_id.empty());
+    EXPECT_EQ(info.technology, GetParam().substr(0, GetParam().find(':')));
+    EXPECT_GT(info.memory, 100u << 20);
+    EXPECT_LE(info.largest_allocation, info.memory);
+    EXPECT_GE(info.compute_units, 1u);
+    EXPECT_GE(info.lane_group, 1u);
+    EXPECT_GT(info.peak_gflops, 1);
+    EXPECT_LT(info.peak_gflops, 1e6);
+    EXPECT_LE(device().free_memory(), info.memory);
+    EXPECT_GT(device().free_memory(), 0u);
+}
+
+TEST_P(Contract, CopiesComeBackWhateverSizeAndOffset) {
+    // The largest is more than two of the buffers that unpinned memory goes through.
+    for (const Bytes size : {1u, 3u, 63u, 64u, 65u, 4097u, (1u << 20) + 1, (9u << 20) + 5})
+        for (const Bytes offset : {0u, 1u, 7u, 129u}) {
+            const auto memory = device().allocate(size + offset + 1);
+            const auto sent = some_bytes(size, offset);
+            std::vector<std::byte> received(size);
+            const Event in = stream().copy_in(*memory, offset, sent.data(), size);
+            stream().copy_out(received.data(), *memory, offset, size, {&in, 1}).wait();
+            ASSERT_EQ(sent, received) << size << " bytes at " << offset;
+        }
+}
+
+TEST_P(Contract, CopiesFromAndToItsOwnHostMemory) {
+    const Bytes size = (3u << 20) + 11;
+    const auto from = device().allocate_host(size), to = device().allocate_host(size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(from.get()) % 64, 0u);
+    const auto sent = some_bytes(size, 5);
+    std::ranges::copy(sent, static_cast<std::byte*>(from.get()));
+    const auto memory = device().allocate(size);
+    stream().copy_in(*memory, 0, from.get(), size);
+    stream().copy_out(to.get(), *memory, 0, size).wait();
+    EXPECT_TRUE(std::ranges::equal(sent, std::span(static_cast<const std::byte*>(to.get()), size)));
+}
+
+TEST_P(Contract, CopiesOfNothingComplete) {
+    const auto memory = device().allocate(64);
+    std::byte byte{};
+    EXPECT_NO_THROW(stream().copy_in(*memory, 64, &byte, 0).wait());
+    EXPECT_NO_THROW(stream().copy_out(&byte, *memory, 0, 0).wait());
+    EXPECT_NO_THROW(stream().fill_zero(*memory, 3, 0).wait());
+}
+
+TEST_P(Contract, FillsExactlyWhatItWasToldTo) {
+    const Bytes size = 1031;
+    for (const auto& [begin, end] :
+         {std::pair<Bytes, Bytes>{0, size}, {1, 2}, {7, 1000}, {64, 128}, {1030, 1031}}) {
+        const auto memory = device().allocate(size);
+        auto expected = some_bytes(size, begin);
+        stream().copy_in(*memory, 0, expected.data(), size);
+        stream().fill_zero(*memory, begin, end - begin);
+        std::vector<std::byte> received(size);
+        stream().copy_out(received.data(), *memory, 0, size).wait();
+        std::fill(expected.begin() + static_cast<std::ptrdiff_t>(begin),
+                  expected.begin() + static_cast<std::ptrdiff_t>(end), std::byte{});
+        ASSERT_EQ(expected, received) << begin << " to " << end;
+    }
+}
+
+TEST_P(Contract, RequestsOfAStreamRunInTheirOrder) {
+    const auto memory = device().allocate(sizeof(int));
+    std::vector<int> values(200), seen(200);
+    std::iota(values.begin(), values.end(), 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        stream().copy_in(*memory, 0, &values[i], sizeof(int));
+        stream().copy_out(&seen[i], *memory, 0, sizeof(int));
+    }
+    stream().launch([](const NativeStream&) {}).wait();
+    EXPECT_EQ(values, seen);
+}
+
+TEST_P(Contract, StreamsWaitForEachOther) {
+    const auto other = device().make_stream();
+    const auto memory = device().allocate(1 << 20);
+    std::vector<std::byte> received(1 << 20);
+    Event last;
+    for (std::size_t round = 0; round < 50; ++round) {
+        const auto sent = some_bytes(1 << 20, round);
+        const Event in = stream().copy_in(*memory, 0, sent.data(), sent.size(), {&last, 1});
+        last = other->copy_out(received.data(), *memory, 0, received.size(), {&in, 1});
+        last.wait();
+        ASSERT_EQ(sent, received) << round;
+    }
+}
+
+TEST_P(Contract, AStreamStartsWhenTheHostSaysSo) {
+    Promise gate;
+    const Event open = gate.event();
+    const auto memory = device().allocate(8 << 20);
+    std::vector<std::byte> sent(8 << 20), received(8 << 20, std::byte{1});
+    // Large and unpinned: these calls return at once all the same.
+    const Event in = stream().copy_in(*memory, 0, sent.data(), sent.size(), {&open, 1});
+    const Event out = stream().copy_out(received.data(), *memory, 0, received.size());
+    std::this_thread::sleep_for(30ms);
+    EXPECT_FALSE(in.done());
+    EXPECT_FALSE(out.done());
+    std::ranges::copy(some_bytes(8 << 20, 3), sent.begin()); // it has not been read yet
+    gate.complete();
+    out.wait();
+    EXPECT_EQ(sent, received);
+}
+
+TEST_P(Contract, AFailureIsInheritedAndNeverASuccess) {
+    Promise gate;
+    const Event open = gate.event();
+    const auto other = device().make_stream();
+    const auto memory = device().allocate(64);
+    int value = 0;
+    const Event first = stream().copy_in(*memory, 0, &value, sizeof value, {&open, 1});
+    const Event second = other->copy_out(&value, *memory, 0, sizeof value, {&first, 1});
+    const Event bystander =
+        stream().fill_zero(*memory, 0, 64); // after `first` on its stream, but not because of it
+    gate.fail(an_error());
+    for (const Event& event : {first, second}) {
+        ASSERT_TRUE(event.outcome());
+        EXPECT_EQ(event.outcome()->message(), "it broke");
+    }
+    EXPECT_NO_THROW(bystander.wait());
+
+    const Event late = stream().launch([](const NativeStream&) {}, {&second, 1}); // it has failed already
+    ASSERT_TRUE(late.outcome());
+    EXPECT_EQ(late.outcome()->message(), "it broke");
+}
+
+TEST_P(Contract, WorkAfterAKnownFailureIsNotDone) {
+    const Event failed = Event::failed(an_error());
+    bool called = false;
+    const Event event = stream().launch([&](const NativeStream&) { called = true; }, {&failed, 1});
+    EXPECT_TRUE(event.outcome());
+    EXPECT_FALSE(called);
+}
+
+TEST_P(Contract, AFailureComesNoEarlierThanWhatItIsOrderedAfter) {
+    Promise gate;
+    const std::vector<Event> after{Event::failed(an_error()), gate.event()};
+    const Event event = stream().launch([](const NativeStream&) {}, after);
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(event.done());
+    gate.complete();
+    ASSERT_TRUE(event.outcome());
+}
+
+TEST_P(Contract, OrderAlonePassesNoFailure) {
+    Promise gate;
+    const Event order = gate.event().order_only();
+    const auto memory = device().allocate(64);
+    const Event event = stream().fill_zero(*memory, 0, 64, {&order, 1});
+    EXPECT_FALSE(event.done());
+    gate.fail(an_error());
+    EXPECT_NO_THROW(event.wait());
+}
+
+TEST_P(Contract, ContinuationsRunAlthoughNobodyWaits) {
+    Promise gate;
+    const Event open = gate.event();
+    const auto memory = device().allocate(64);
+    Signal succeeded, failed;
+    const auto other = device().make_stream();
+    Promise broken;
+    const Event breaks = broken.event();
+    stream().fill_zero(*memory, 0, 64, {&open, 1}).then([&](const ErrorPtr& error) {
+        succeeded.raise(!error);
+    });
+    other->fill_zero(*memory, 0, 64, {&breaks, 1}).then([&](const ErrorPtr& error) {
+        failed.raise(error != nullptr);
+    });
+    broken.fail(an_error()); // though asked for later: one stream's continuations do not wait for another's
+    EXPECT_TRUE(failed.wait());
+    EXPECT_FALSE(succeeded.is_raised());
+    gate.complete();
+    EXPECT_TRUE(succeeded.wait());
+}
+
+TEST_P(Contract, CopiesBetweenItsOwnMemories) {
+    if (!device().reaches(device())) GTEST_SKIP() << "it does not reach itself";
+    const auto from = device().allocate(5000), to = device().allocate(5000);
+    const auto sent = some_bytes(5000, 9);
+    std::vector<std::byte> received(4000);
+    stream().copy_in(*from, 0, sent.data(), sent.size());
+    stream().copy_peer(*to, 3, *from, 77, 4000);
+    stream().copy_out(received.data(), *to, 3, 4000).wait();
+    EXPECT_TRUE(std::ranges::equal(received, std::span(sent).subspan(77, 4000)));
+}
+
+TEST_P(Contract, TimesLieWhereTheWorkDid) {
+    const auto memory = device().allocate(16 << 20);
+    const std::vector<std::byte> sent(16 << 20);
+    stream().copy_in(*memory, 0, sent.data(), sent.size()).wait(); // warm
+    const auto before = std::chrono::steady_clock::now();
+    const Event first = stream().copy_in(*memory, 0, sent.data(), sent.size());
+    const Event second = stream().fill_zero(*memory, 0, memory->size());
+    second.wait();
+    const auto after = std::chrono::steady_clock::now();
+    first.wait();
+    const auto a = first.times(), b = second.times();
+    ASSERT_TRUE(a && b);
+    const auto slack = 2ms; // clocks of two chips, compared over a bus
+    EXPECT_GE(a->begin, before - slack);
+    EXPECT_LT(a->begin, a->end);
+    EXPECT_LE(a->end, b->begin + slack);
+    EXPECT_LE(b->begin, b->end);
+    EXPECT_LE(b->end, after + slack);
+    EXPECT_GT(a->end - a->begin, 16ms / 100); // 16 MiB at no more than 100 GB/s
+}
+
+TEST_P(Contract, ManyThousandEventsLeaveNothingBehind) {
+    const auto memory = device().allocate(64);
+    const auto rounds = [&] {
+        Event last;
+        for (int i = 0; i < 10'000; ++i) {
+            last = stream().fill_zero(*memory, 0, 64, {&last, 1});
+            if (i % 500 == 0) last.wait();
+        }
+        last.wait();
+    };
+    rounds();
+    rounds();
+    const Bytes before = resident_memory();
+    rounds();
+    rounds();
+    const Bytes after = resident_memory();
+    EXPECT_LT(after, before + (4u << 20)); // 200 bytes an event, if each left some
+}
+
+TEST_P(Contract, AnAllocationThatCannotBeSaysHowLargeItWas) {
+    for (const Bytes size : {Bytes{1} << 60, ~Bytes{0}, device().info().memory + 1}) {
+        try {
+            const auto memory = device().allocate(size);
+            FAIL() << size << " bytes were given";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::out_of_memory) << error.what();
+            EXPECT_NE(std::string(error.what()).find(std::to_string(size)), std::string::npos)
+                << error.what();
+            EXPECT_EQ(error.device(), device().info().id);
+        }
+    }
+    EXPECT_THROW(static_cast<void>(device().allocate(0)), Error);
+    const auto memory = device().allocate(1 << 20); // it still works
+    EXPECT_NO_THROW(stream().fill_zero(*memory, 0, memory->size()).wait());
+}
+
+TEST_P(Contract, ABodyThatThrowsFailsItsEventAlone) {
+    const Event broken =
+        stream().launch([](const NativeStream&) { throw std::runtime_error("no such luck"); });
+    const Event told = stream().launch([](const NativeStream&) {
+        throw Error{ErrorKind::unsupported, "not here"};
+    });
+    const Event inherits = stream().launch([](const NativeStream&) {}, {&broken, 1});
+    const Event fine = stream().launch([](const NativeStream&) {});
+    ASSERT_TRUE(broken.outcome());
+    EXPECT_EQ(broken.outcome()->kind(), ErrorKind::kernel);
+    EXPECT_EQ(broken.outcome()->message(), "no such luck");
+    EXPECT_EQ(broken.outcome()->device(), device().info().id);
+    ASSERT_TRUE(told.outcome());
+    EXPECT_EQ(told.outcome()->kind(), ErrorKind::unsupported);
+    ASSERT_TRUE(inherits.outcome());
+    EXPECT_EQ(inherits.outcome()->message(), "no such luck");
+    EXPECT_NO_THROW(fine.wait());
+}
+
+TEST_P(Contract, BodiesGetTheNativeStream) {
+    NativeStream seen;
+    stream().launch([&](const NativeStream& native) { seen = native; }).wait();
+    EXPECT_EQ(seen.technology, device().info().technology);
+    EXPECT_NE(seen.stream, nullptr);
+}
+
+TEST_P(Contract, RangesOutsideAreRefused) {
+    const auto memory = device().allocate(100);
+    std::byte bytes[200]{};
+    const auto kind_of = [](const auto& call) {
+        try {
+            call();
+        } catch (const Error& error) {
+            return error.kind();
+        }
+        return ErrorKind::internal;
+    };
+    EXPECT_EQ(kind_of([&] { stream().copy_in(*memory, 0, bytes, 101); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { stream().copy_out(bytes, *memory, 101, 0); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { stream().fill_zero(*memory, 1, ~Bytes{0}); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { stream().copy_peer(*memory, 0, *memory, 60, 50); }), ErrorKind::invalid_argument);
+}
+
+TEST_P(Contract, EventsOutliveTheirStreamAndDevice) {
+    auto memory = device().allocate(1 << 20);
+    const Event waited_for = stream().fill_zero(*memory, 0, memory->size());
+    const Event armed = stream().fill_zero(*memory, 0, memory->size());
+    Signal signal;
+    stream_.reset();
+    memory.reset();
+    devices_.clear();
+    EXPECT_NO_THROW(waited_for.wait());
+    armed.then([&](const ErrorPtr& error) { signal.raise(!error); });
+    EXPECT_TRUE(signal.wait());
+    EXPECT_TRUE(waited_for.times());
+}
+
+TEST_P(Contract, ForgottenEventsDoTheirWork) {
+    const auto memory = device().allocate(64);
+    Promise gate;
+    int sent = 7, received = 0;
+    {
+        const Event open = gate.event();
+        stream().copy_in(*memory, 0, &sent, sizeof sent, {&open, 1});
+    }
+    gate.complete();
+    stream().copy_out(&received, *memory, 0, sizeof received).wait();
+    EXPECT_EQ(received, 7);
+}
+
+TEST_P(Contract, ThreadsWorkBesideEachOther) {
+    std::atomic<int> wrong = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int number = 1; number <= 4; ++number)
+            threads.emplace_back([&, number] {
+                const auto own = device().make_stream();
+                const auto memory = device().allocate(sizeof(int));
+                Event last;
+                for (int i = 0; i < 100; ++i) {
+                    const int sent = 1000 * number + i;
+                    int received = 0;
+                    last = own->copy_in(*memory, 0, &sent, sizeof sent, {&last, 1});
+                    last = own->copy_out(&received, *memory, 0, sizeof received, {&last, 1});
+                    last.wait();
+                    if (received != sent) ++wrong;
+                }
+            });
+    }
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Contract, StreamsLeaveNoThreadBehind) {
+    {
+        const auto warm = device().make_stream();
+        warm->launch([](const NativeStream&) {}).wait();
+    }
+    const std::size_t before = threads_of_this_process();
+    for (int i = 0; i < 20; ++i) {
+        const auto one = device().make_stream();
+        one->launch([](const NativeStream&) {});
+    }
+    EXPECT_LE(threads_of_this_process(), before);
+}
+
+} // namespace
+} // namespace headrace::test

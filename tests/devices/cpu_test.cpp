@@ -1,0 +1,118 @@
+// tests/devices/cpu_test.cpp - what the processor's backend promises beyond the contract.
+#include <devices/requests.hpp>
+#include <headrace/devices/cpu/arena.hpp>
+#include <headrace/devices/cpu/arena_tbb.hpp>
+#include <headrace/devices/cpu/cpu.hpp>
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_reduce.h>
+
+#include <atomic>
+#include <set>
+#include <stdexcept>
+
+#include <sched.h>
+
+namespace headrace::test {
+namespace {
+
+std::vector<Core> all_cores() { return read_topology().cores; }
+
+TEST(CpuArena, CallsEveryBodyOnce) {
+    CpuArena arena(all_cores(), false);
+    for (const unsigned n : {0u, 1u, 2u, 7u, 1000u}) {
+        std::vector<std::atomic<int>> calls(n);
+        arena.run(n, [&](unsigned i) { ++calls[i]; });
+        for (const auto& count : calls) EXPECT_EQ(count, 1);
+    }
+}
+
+TEST(CpuArena, RethrowsWhatABodyThrew) {
+    CpuArena arena(all_cores(), false);
+    EXPECT_THROW(arena.run(100, [](unsigned i) { i == 37 ? throw std::out_of_range("37") : void(); }),
+                 std::out_of_range);
+    std::atomic<int> calls = 0;
+    arena.run(10, [&](unsigned) { ++calls; });
+    EXPECT_EQ(calls, 10);
+}
+
+TEST(CpuArena, HasAThreadForEachHardwareThread) {
+    std::size_t threads = 0;
+    for (const Core& core : all_cores()) threads += core.size();
+    EXPECT_EQ(CpuArena(all_cores(), false).threads(), threads);
+    EXPECT_EQ(CpuArena(std::vector<Core>{all_cores().front()}, true).threads(), all_cores().front().size());
+}
+
+TEST(CpuArena, PinnedThreadsStayOnTheirCores) {
+    const auto cores = all_cores();
+    const std::set<unsigned> allowed(cores.back().begin(), cores.back().end());
+    cpu_set_t before, after;
+    sched_getaffinity(0, sizeof before, &before);
+    CpuArena arena(std::vector<Core>{cores.back()}, true);
+    std::atomic<int> outside = 0;
+    arena.run(64, [&](unsigned) {
+        cpu_set_t set;
+        sched_getaffinity(0, sizeof set, &set);
+        for (unsigned processor = 0; processor < CPU_SETSIZE; ++processor)
+            if (CPU_ISSET(processor, &set) && !allowed.contains(processor)) ++outside;
+    });
+    EXPECT_EQ(outside, 0);
+    sched_getaffinity(0, sizeof after, &after);
+    EXPECT_TRUE(CPU_EQUAL(&before, &after)); // the caller's thread is its own again
+}
+
+TEST(CpuArena, IsAnArenaOfOneTbb) {
+    CpuArena arena(all_cores(), false);
+    const int sum = tbb_arena(arena).execute([] {
+        return tbb::parallel_reduce(
+            tbb::blocked_range<int>(0, 1000), 0,
+            [](const tbb::blocked_range<int>& range, int start) {
+                for (int i = range.begin(); i < range.end(); ++i) start += i;
+                return start;
+            },
+            std::plus<>());
+    });
+    EXPECT_EQ(sum, 499'500);
+}
+
+TEST(CpuDevice, WorksInPlaceOnMemoryOfTheHost) {
+    const auto device = make_cpu_device();
+    const auto memory = device->allocate(64);
+    ASSERT_NE(memory->address(), nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory->address()) % 64, 0u);
+    EXPECT_TRUE(device->info().shares_host_memory);
+}
+
+TEST(CpuDevice, TakesAsManyCoresAsItIsTold) {
+    const unsigned cores = make_cpu_device()->info().compute_units;
+    const auto one = make_cpu_device(1);
+    EXPECT_EQ(one->info().compute_units, 1u);
+    EXPECT_NEAR(one->info().peak_gflops * cores, make_cpu_device()->info().peak_gflops,
+                0.2 * make_cpu_device()->info().peak_gflops); // the clock may have been read at two moments
+    EXPECT_THROW(static_cast<void>(make_cpu_device(100'000)), Error);
+}
+
+TEST(CpuDevice, DoesNotPromiseTheSameMemoryTwice) {
+    const auto device = make_cpu_device();
+    const Bytes most = device->free_memory() / 5 * 3;
+    const auto first = device->allocate(most); // never touched: the system would promise it again
+    EXPECT_THROW(static_cast<void>(device->allocate(most)), Error);
+}
+
+TEST(CpuDevice, AKernelUsesTheArena) {
+    const auto device = make_cpu_device();
+    const auto stream = device->make_stream();
+    std::vector<int> squares(1000);
+    stream
+        ->launch([&](const NativeStream& native) {
+            static_cast<CpuArena*>(native.stream)->run(1000, [&](unsigned i) {
+                squares[i] = static_cast<int>(i * i);
+            });
+        })
+        .wait();
+    EXPECT_EQ(squares[999], 998'001);
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,100 @@
+// tests/devices/devices_fixture.hpp - who decides whether a test that needs a device runs, is skipped or
+// fails. Absent: skipped, in words. There, but its driver fails: a failure. Absent although the environment's
+// HEADRACE_REQUIRE_DEVICES ("cuda,opencl:nvidia") names it or its technology: a failure.
+#pragma once
+#include <headrace/devices/discovery.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace headrace::test {
+
+/// True if a run on this machine may not do without `device` ("cuda:0") or its technology ("cuda").
+inline bool device_is_required(std::string_view device) {
+    const char* const environment = std::getenv("HEADRACE_REQUIRE_DEVICES");
+    std::istringstream list(environment ? environment : "");
+    for (std::string name; std::getline(list, name, ',');)
+        if (name == device || name == device.substr(0, device.find(':'))) return true;
+    return device == "cpu"; // every machine has one
+}
+
+/// Opens the devices of a list; empty, with `why` in words, if one is absent. A broken driver throws.
+inline std::vector<std::unique_ptr<Device>> open_devices(const std::string& list, std::string& why) {
+    try {
+        return select_devices(list).devices;
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::not_found) throw;
+        why = error.message();
+        return {};
+    }
+}
+
+/// Why a device of the list is absent; empty if all are there.
+inline std::string absent(const std::string& list) {
+    std::string why;
+    static_cast<void>(open_devices(list, why));
+    return why;
+}
+
+/// Ends the process with a word if a test hangs: CTest's own limit would not say where.
+class TestDeadline {
+public:
+    explicit TestDeadline(std::string what, std::chrono::seconds limit = std::chrono::seconds(60))
+        : thread_([this, what = std::move(what), limit](const std::stop_token& stop) {
+              std::unique_lock lock(mutex_);
+              if (never_.wait_for(lock, stop, limit, [] { return false; }) || stop.stop_requested()) return;
+              std::fprintf(stderr, "deadline: %s did not end within %lld s\n", what.c_str(),
+                           static_cast<long long>(limit.count()));
+              std::abort();
+          }) {}
+
+private:
+    std::mutex mutex_;
+    std::condition_variable_any never_;
+    std::jthread thread_; // last: it uses the rest
+};
+
+/// A test on the devices of a list, its parameter: `device()` is the first.
+class OnDevices : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        std::string why;
+        devices_ = open_devices(GetParam(), why);
+        if (!devices_.empty()) return;
+        std::istringstream list(GetParam());
+        for (std::string name; std::getline(list, name, ',');)
+            ASSERT_FALSE(device_is_required(name) && !absent(name).empty()) << why;
+        GTEST_SKIP() << why;
+    }
+
+    [[nodiscard]] Device& device(std::size_t i = 0) { return *devices_.at(i); }
+    std::vector<std::unique_ptr<Device>> devices_;
+
+private:
+    TestDeadline deadline_{"a test on " + GetParam()};
+};
+
+/// "cuda:0" as part of a test's name, which takes letters and digits only.
+inline std::string test_name(const testing::TestParamInfo<std::string>& info) {
+    std::string name = info.param;
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    return name;
+}
+
+/// Every technology once. The names are fixed, because CTest learns them on the machine that builds.
+inline auto every_device() {
+    return testing::Values("cpu", "opencl:pocl", "opencl:nvidia", "cuda:0", "hip:0");
+}
+
+} // namespace headrace::test

@@ -1,0 +1,65 @@
+// tests/devices/requests.hpp - small things that tests of devices need.
+#pragma once
+#include <headrace/core/event.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <unistd.h>
+
+namespace headrace::test {
+
+inline ErrorPtr an_error() { return std::make_shared<const Error>(ErrorKind::kernel, "it broke"); }
+
+/// Bytes that differ from place to place and from seed to seed.
+inline std::vector<std::byte> some_bytes(std::size_t size, std::size_t seed) {
+    std::minstd_rand random(static_cast<std::minstd_rand::result_type>(seed + 1));
+    std::vector<std::byte> bytes(size);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() >> 8);
+    return bytes;
+}
+
+/// What a continuation says, for a thread that waits for it.
+class Signal {
+public:
+    void raise(bool value) {
+        const std::scoped_lock lock(mutex_);
+        value_ = value;
+        raised_.notify_all();
+    }
+    [[nodiscard]] bool is_raised() {
+        const std::scoped_lock lock(mutex_);
+        return value_.has_value();
+    }
+    /// What was said; false if nothing within ten seconds.
+    [[nodiscard]] bool wait() {
+        std::unique_lock lock(mutex_);
+        return raised_.wait_for(lock, std::chrono::seconds(10), [this] { return value_.has_value(); }) &&
+               *value_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable raised_;
+    std::optional<bool> value_;
+};
+
+inline std::size_t resident_memory() {
+    std::size_t total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+inline std::size_t threads_of_this_process() {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+} // namespace headrace::test
