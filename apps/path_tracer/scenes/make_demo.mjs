@@ -24,7 +24,7 @@ const materials = [
     { name: 'light tile', colour: [0.68, 0.63, 0.55] },
     { name: 'dark tile', colour: [0.16, 0.15, 0.15] },
     { name: 'plinth', colour: [0.55, 0.53, 0.50] },
-    { name: 'plaster', colour: [0.83, 0.78, 0.70] },
+    { name: 'plaster', colour: [0.66, 0.62, 0.56] },
     { name: 'lamp', colour: [0, 0, 0], radiance: [16, 14.7, 12.6] },
     { name: 'glass', colour: [1, 1, 1], ior: 1.5 },
     { name: 'mirror', colour: [0.95, 0.95, 0.95], metal: true },
@@ -119,7 +119,7 @@ function make_ceiling() {
     });
 }
 
-const bust = { x: 0, z: -0.45, stands_at: 0.72, scale: 0.158, turned_degrees: 14 };
+const bust = { x: 0, z: -0.45, stands_at: 0.72, scale: 0.158, turned_degrees: 17 };
 
 function make_plinth() {
     const step = (half, from, to) =>
