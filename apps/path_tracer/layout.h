@@ -1,0 +1,127 @@
+// apps/path_tracer/layout.h - what the host and every kernel share in memory, in the common part of C++ and
+// OpenCL C. Fixed-width fields only; the sizes are asserted at the end, where C++ reads this file.
+#ifndef HEADRACE_PATH_TRACER_LAYOUT_H
+#define HEADRACE_PATH_TRACER_LAYOUT_H
+
+#ifdef __OPENCL_C_VERSION__
+typedef uint uint32_t;
+typedef ulong uint64_t;
+#else
+    #include <cstddef>
+    #include <cstdint>
+namespace path_tracer {
+using std::uint32_t;
+using std::uint64_t;
+#endif
+
+typedef struct Float3 {
+    float x, y, z;
+} Float3;
+
+/// Linear radiance or reflectance in Rec. 709 primaries.
+typedef struct Rgb {
+#ifndef __OPENCL_C_VERSION__
+    using Scalar = float; // lets a headrace::Domain<Rgb> be accumulated
+#endif
+    float r, g, b;
+} Rgb;
+
+/// Both children of an inner node, so that one fetch of 64 bytes decides where to go on.
+/// A child is `first << 4 | count`: `count` triangles from `first` on, or, with count 0, the inner node
+/// `first`.
+typedef struct __attribute__((aligned(16))) BvhNode {
+    Float3 lo0;
+    uint32_t child0;
+    Float3 hi0;
+    uint32_t unused0;
+    Float3 lo1;
+    uint32_t child1;
+    Float3 hi1;
+    uint32_t unused1;
+} BvhNode;
+
+/// Three corners, not a corner and two edges: neighbours must see bit-equal shared corners, or rays slip
+/// between.
+typedef struct __attribute__((aligned(16))) Triangle {
+    Float3 a;
+    uint32_t material;
+    Float3 b;
+    uint32_t id; ///< in the order of the scene file
+    Float3 c;
+    uint32_t unused;
+} Triangle;
+
+/// A mixture of smooth glass, mirror and Lambert; a path takes one of them, by chance.
+///
+/// `glass`, `mirror` and `diffuse` are already divided by the chance of their being taken: they multiply the
+/// path's throughput as they are. `albedo` is the undivided Lambert part, which shadow rays need.
+typedef struct __attribute__((aligned(16))) Material {
+    Rgb diffuse;
+    float glass_chance;
+    Rgb mirror;
+    float mirror_chance;
+    Rgb glass;
+    float ior; ///< index of refraction on the side that the normal turns its back to
+    Rgb emission;
+    float inverse_density; ///< 1 / (probability per area that a shadow ray goes to a point of this material)
+    Rgb albedo;
+    uint32_t is_emitter;
+} Material;
+
+/// One column of an alias table over the emitting triangles, weighted by area x luminance.
+typedef struct Light {
+    uint32_t triangle; ///< index into the triangles
+    float keep;        ///< chance to stay in this column
+    uint32_t alias;    ///< the column to go to otherwise
+} Light;
+
+/// A pinhole: the ray through (x, y), in pixels from the top left corner, goes along corner + x right + y
+/// down.
+typedef struct Camera {
+    Float3 eye, corner, right, down;
+} Camera;
+
+/// All that is the same for every path of a picture.
+typedef struct Frame {
+    Camera camera;
+    uint32_t width, height;
+    uint32_t max_depth;     ///< hits of a path
+    uint32_t roulette_from; ///< hit from which on Russian roulette is played; 0: never
+    uint32_t shadow_rays;   ///< for each diffuse hit; 0: emission is found by hitting it
+    uint32_t lights;        ///< columns of the alias table
+    uint32_t coherent;      ///< 1: groups of 32 shuffled pixels share their random numbers
+    uint32_t seed_low, seed_high;
+    Rgb sky;
+    float ray_offset; ///< how far from a surface rays begin, in units of the scene
+} Frame;
+
+/// The work unit of the consumer-producer kernel: a ray on its way to its next hit.
+typedef struct PathVertex {
+    Float3 origin, direction;
+    Rgb throughput;
+    uint32_t pixel; ///< row * width + column
+    uint32_t key;   ///< of the random numbers: the pixel, or its group in a coherent picture
+    uint32_t sample;
+    uint32_t hits; ///< so far; with the top bit set, emission at the next hit counts
+} PathVertex;
+
+#define PATH_TRACER_COUNTS_EMISSION 0x80000000u
+#define PATH_TRACER_NO_TRIANGLE 0xffffffffu
+#define PATH_TRACER_FAR_AWAY 1e30f /* distances are below */
+#define PATH_TRACER_MISSES 2e30f
+#define PATH_TRACER_STACK 64 /* the BVH is never deeper: bvh.cpp sees to it */
+
+#ifndef __OPENCL_C_VERSION__
+static_assert(sizeof(Float3) == 12 && sizeof(Rgb) == 12);
+static_assert(sizeof(BvhNode) == 64 && offsetof(BvhNode, lo1) == 32 && offsetof(BvhNode, child1) == 44);
+static_assert(sizeof(Triangle) == 48 && offsetof(Triangle, material) == 12 && offsetof(Triangle, c) == 32);
+static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
+              offsetof(Material, albedo) == 64);
+static_assert(sizeof(Light) == 12);
+static_assert(sizeof(Camera) == 48);
+static_assert(sizeof(Frame) == 100 && offsetof(Frame, sky) == 84 && offsetof(Frame, ray_offset) == 96);
+static_assert(sizeof(PathVertex) == 52 && offsetof(PathVertex, pixel) == 36);
+} // namespace path_tracer
+#endif
+
+#endif

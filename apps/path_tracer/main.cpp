@@ -1,0 +1,110 @@
+// apps/path_tracer/main.cpp - headrace-path-tracer: renders a scene on every device of the machine at once.
+// Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 128 + signal after Ctrl-C.
+#include "interruption.hpp"
+#include "output_file.hpp"
+#include "progress_bar.hpp"
+#include "render.hpp"
+#include "vector_math.hpp"
+#include <headrace/core/log.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+using namespace path_tracer;
+using namespace std::chrono_literals;
+using headrace::Error;
+using headrace::ErrorKind;
+
+/// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
+void check_size(const Options& options) {
+    const double film = double{3} * sizeof(Rgb) * options.width * options.height;
+    const double memory =
+        static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    if (film > memory)
+        throw Error{ErrorKind::invalid_argument, "--width " + std::to_string(options.width) + " --height " +
+                                                     std::to_string(options.height) + ": needs " +
+                                                     std::to_string(static_cast<long long>(film / 1e9)) +
+                                                     " GB, more than the " +
+                                                     std::to_string(static_cast<long long>(memory / 1e9)) +
+                                                     " GB of this machine; ask for fewer pixels"};
+}
+
+/// Waits for the job, shows how far it is, and cancels it when the user wants to leave.
+void wait_for(const headrace::JobHandle& job, std::uint64_t work_units, bool shows_progress) {
+    ProgressBar bar(work_units, shows_progress);
+    bool cancelled = false;
+    while (!job.wait_for(50ms)) {
+        bar.show(job.finished_units());
+        if (interruption() != 0 && !cancelled) {
+            job.cancel();
+            cancelled = true;
+        }
+    }
+    bar.finish();
+    job.wait(); // throws what went wrong
+}
+
+void run(const Options& options) {
+    check_size(options);
+    check_writable(options.out);
+    if (!options.report.empty()) check_writable(options.report);
+
+    const Scene scene = load_scene(options.scene, options.albedo);
+    if (!options.quiet)
+        for (const std::string& note : scene.notes)
+            headrace::log_warning(options.scene.string() + ": " + note);
+    const CameraPose view = options.camera ? *options.camera
+                            : scene.camera ? *scene.camera
+                                           : view_of_all(scene);
+    PreparedScene prepared = prepare_scene(scene);
+    const Frame frame = make_frame(options, prepared, view);
+    const SceneDomains domains(prepared);
+    headrace::Domain<Rgb> film("film", {options.height, options.width});
+
+    headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
+    const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
+    const headrace::JobHandle handle = runtime.submit(job);
+    wait_for(handle, job.work_units(), options.progress && !options.quiet);
+
+    std::vector<Rgb> pixels(film.size());
+    const std::span<const Rgb> sums = film.gather();
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+        pixels[i] = sums[i] * (1.0f / static_cast<float>(options.samples));
+    const headrace::JobReport report = handle.report();
+    write_whole(options.out, encode_image(image_format(options.out), options.width, options.height, pixels));
+    if (!options.report.empty()) write_whole(options.report, report.json());
+    if (!options.quiet) std::fputs(report.table().c_str(), stdout);
+}
+
+/// One line for people, whatever the message was made of.
+int complain(std::string what, int exit_code) {
+    for (char& letter : what)
+        if (letter == '\n' || letter == '\r') letter = ' ';
+    std::fprintf(stderr, "headrace-path-tracer: %s\n", what.c_str());
+    return exit_code;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    watch_for_interruption();
+    try {
+        run(parse_options(argc, argv));
+        return 0;
+    } catch (const Answered&) {
+        return 0;
+    } catch (const Error& error) {
+        if (interruption() != 0) return complain("interrupted; no image was written", 128 + interruption());
+        return complain(error.what(), error.is_users_mistake() ? 2 : 1);
+    } catch (const std::bad_alloc&) {
+        return complain("the host ran out of memory; ask for fewer pixels or a smaller scene", 1);
+    } catch (const std::exception& error) {
+        return complain(error.what(), 1);
+    }
+}

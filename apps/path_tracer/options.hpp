@@ -1,0 +1,39 @@
+// apps/path_tracer/options.hpp - what a user may ask of the program.
+#pragma once
+#include "image.hpp"
+#include "scene.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace path_tracer {
+
+enum class KernelChoice : std::uint8_t { consumer, producer };
+
+/// The command line, checked: every value is in its range.
+struct Options {
+    std::filesystem::path scene;
+    std::optional<CameraPose> camera;
+    Rgb sky{1, 1, 1};
+    float albedo = 0.8f;
+    uint32_t width = 640, height = 360, samples = 64;
+    uint32_t max_depth = 8;
+    uint32_t roulette_from = 4;
+    uint32_t shadow_rays = 1; ///< 0 with --no-direct-light
+    KernelChoice kernel = KernelChoice::producer;
+    bool coherent = false;
+    std::string devices, policy = "demand";
+    std::uint64_t seed = 1;
+    std::filesystem::path out = "image.png";
+    std::filesystem::path report; ///< empty: none
+    bool progress = false, quiet = false;
+};
+
+/// Nothing to run: --help or --version has been answered on stdout.
+struct Answered {};
+
+/// Errors  invalid_argument: which option, what is wrong with it, what it takes. Throws Answered.
+[[nodiscard]] Options parse_options(int argc, char** argv);
+
+} // namespace path_tracer

@@ -1,0 +1,174 @@
+// apps/path_tracer/path.hpp - light transport: one vertex of a path, the same for both kernels.
+//
+// A path has at most max_depth hits. What it gathers: the sky where a ray leaves the scene; emission at the
+// first hit and after a mirror or glass; and emission elsewhere either by shadow rays from the hit before
+// (then none from the last hit, whose emitters would be one hit too many) or, without shadow rays, by hitting
+// it. Both have the same expectation for the same max_depth. Surfaces reflect and emit on both sides.
+// Radiance is not scaled by n^2 inside glass: a path begins and ends outside of it.
+#pragma once
+#include "image_order.hpp"
+#include "intersect.hpp"
+#include "philox.hpp"
+
+namespace path_tracer {
+
+/// What one vertex gives to its pixel, and whether there is a next one.
+struct VertexResult {
+    Rgb radiance{0, 0, 0};
+    bool goes_on = false;
+    PathVertex next;
+};
+
+/// The first vertex of the path with this work index: a ray through a random point of its pixel.
+HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t index) {
+    PathVertex vertex;
+    place_path(frame, index, vertex.pixel, vertex.key, vertex.sample);
+    const Random4 random = random_block(frame, vertex.key, vertex.sample, 0, 0);
+    const uint32_t row = vertex.pixel / frame.width;
+    const float x = static_cast<float>(vertex.pixel - row * frame.width) + random.x;
+    const float y = static_cast<float>(row) + random.y;
+    const Camera& camera = frame.camera;
+    vertex.origin = camera.eye;
+    vertex.direction = normalised(camera.corner + camera.right * x + camera.down * y);
+    vertex.throughput = {1, 1, 1};
+    vertex.hits = PATH_TRACER_COUNTS_EMISSION;
+    return vertex;
+}
+
+/// Of length 1, on the side from which the corners run counter-clockwise.
+HEADRACE_HOST_DEVICE inline Float3 unit_normal(const Triangle& triangle) {
+    const Float3 normal = cross(triangle.b - triangle.a, triangle.c - triangle.a);
+    const float size = larger(larger(fabsf(normal.x), fabsf(normal.y)), fabsf(normal.z));
+    return normalised(normal * (1.0f / size)); // squares of small triangles would underflow
+}
+
+/// Where a ray met the scene.
+struct SurfacePoint {
+    Float3 position;
+    Float3 normal;     ///< length 1, towards where the ray came from
+    bool from_outside; ///< the ray came from the side to which the corners run counter-clockwise
+};
+
+HEADRACE_HOST_DEVICE inline SurfacePoint surface_point(const Triangle& triangle, const Hit& hit,
+                                                       Float3 direction) {
+    // A millionth towards the middle of the triangle: a point that rounding put beyond the edge at a concave
+    // corner would look through the other wall.
+    constexpr float keep = 0.999999f, third = (1 - keep) / 3;
+    const float u = hit.u * keep + third, v = hit.v * keep + third;
+    const Float3 position = triangle.a * (1 - u - v) + triangle.b * u + triangle.c * v;
+    const Float3 normal = unit_normal(triangle);
+    const bool from_outside = dot(normal, direction) < 0;
+    return {position, from_outside ? normal : -normal, from_outside};
+}
+
+/// Reflectance of a smooth boundary for unpolarised light, by Fresnel's equations.
+///
+/// Units     `ratio` is the index of refraction on the far side over that on the near side
+/// Result    1 under total internal reflection; else `cosine_in_far` is that of the refracted ray
+HEADRACE_HOST_DEVICE inline float fresnel(float cosine, float ratio, float& cosine_in_far) {
+    const float sine2 = (1 - cosine * cosine) / (ratio * ratio);
+    if (sine2 >= 1) return 1;
+    cosine_in_far = sqrtf(1 - sine2);
+    const float across = (cosine - ratio * cosine_in_far) / (cosine + ratio * cosine_in_far);
+    const float along = (ratio * cosine - cosine_in_far) / (ratio * cosine + cosine_in_far);
+    return 0.5f * (across * across + along * along);
+}
+
+/// Radiance that one shadow ray brings to the camera by way of a Lambert surface with `albedo`.
+HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame& frame, Float3 origin,
+                                             Float3 normal, Rgb albedo, const Random4& random) {
+    auto column = static_cast<uint32_t>(random.x * static_cast<float>(frame.lights));
+    column = column < frame.lights ? column : frame.lights - 1;
+    if (random.y >= scene.lights[column].keep) column = scene.lights[column].alias;
+    const Triangle light = scene.triangles[scene.lights[column].triangle];
+    const bool folds = random.z + random.w > 1; // the unit square, folded onto the triangle
+    const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
+    const Float3 on_light = light.a * (1 - u - v) + light.b * u + light.c * v;
+    Float3 light_normal = unit_normal(light);
+    if (dot(light_normal, on_light - origin) > 0) light_normal = -light_normal;
+
+    const Float3 way = on_light + light_normal * frame.ray_offset - origin;
+    const float distance2 = dot(way, way);
+    const float distance = sqrtf(distance2);
+    const Float3 direction = way * (1.0f / distance);
+    const float cosine = dot(normal, direction);
+    const float light_cosine = -dot(light_normal, direction);
+    if (!(cosine > 0 && light_cosine > 0)) return {0, 0, 0};
+    if (is_blocked(scene, {origin, direction}, distance)) return {0, 0, 0};
+    const Material& material = scene.materials[light.material];
+    constexpr float inverse_pi = 0.318309886f;
+    return albedo * material.emission *
+           (inverse_pi * cosine * light_cosine * material.inverse_density / distance2);
+}
+
+/// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays.
+HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, const Frame& frame,
+                                                      const PathVertex& vertex) {
+    VertexResult result;
+    const Hit hit = nearest_hit(scene, {vertex.origin, vertex.direction});
+    if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
+        result.radiance = vertex.throughput * frame.sky;
+        return result;
+    }
+    const Triangle triangle = scene.triangles[hit.triangle];
+    const Material material = scene.materials[triangle.material];
+    if ((vertex.hits & PATH_TRACER_COUNTS_EMISSION) != 0)
+        result.radiance = vertex.throughput * material.emission;
+    const uint32_t hits = (vertex.hits & ~PATH_TRACER_COUNTS_EMISSION) + 1;
+    if (hits >= frame.max_depth) return result;
+
+    const SurfacePoint point = surface_point(triangle, hit, vertex.direction);
+    const Float3 outside = point.position + point.normal * frame.ray_offset;
+    const bool casts_shadow_rays = frame.shadow_rays != 0 && frame.lights != 0;
+    if (casts_shadow_rays && !is_black(material.albedo)) {
+        Rgb sum{0, 0, 0};
+        for (uint32_t ray = 0; ray < frame.shadow_rays; ++ray)
+            sum = sum + direct_light(scene, frame, outside, point.normal, material.albedo,
+                                     random_block(frame, vertex.key, vertex.sample, hits, 1 + ray));
+        result.radiance =
+            result.radiance + vertex.throughput * sum * (1.0f / static_cast<float>(frame.shadow_rays));
+    }
+
+    PathVertex& next = result.next;
+    next = vertex;
+    next.hits = hits | PATH_TRACER_COUNTS_EMISSION;
+    next.origin = outside;
+    const Random4 random = random_block(frame, vertex.key, vertex.sample, hits, 0);
+    const float cosine = -dot(point.normal, vertex.direction);
+    const Float3 mirrored = vertex.direction + point.normal * (2 * cosine);
+    if (random.x < material.glass_chance) {
+        const float ratio = point.from_outside ? material.ior : 1 / material.ior;
+        float cosine_in_far = 0;
+        next.throughput = vertex.throughput * material.glass;
+        if (random.y < fresnel(cosine, ratio, cosine_in_far)) {
+            next.direction = normalised(mirrored);
+        } else {
+            next.direction =
+                normalised(vertex.direction * (1 / ratio) + point.normal * (cosine / ratio - cosine_in_far));
+            next.origin = point.position - point.normal * frame.ray_offset;
+        }
+    } else if (random.x < material.glass_chance + material.mirror_chance) {
+        next.throughput = vertex.throughput * material.mirror;
+        next.direction = normalised(mirrored);
+    } else {
+        next.throughput = vertex.throughput * material.diffuse;
+        if (casts_shadow_rays) next.hits = hits; // emission at the next hit has just been asked for
+        float sine, cosine_around;
+        sin_cos_of_turns(random.z, sine, cosine_around);
+        const float radius = sqrtf(random.y); // a point of the unit disk, lifted onto the sphere
+        Float3 tangent, bitangent;
+        make_frame(point.normal, tangent, bitangent);
+        next.direction = normalised(tangent * (radius * cosine_around) + bitangent * (radius * sine) +
+                                    point.normal * sqrtf(1 - random.y));
+    }
+
+    if (frame.roulette_from != 0 && hits >= frame.roulette_from) {
+        const float survival = smaller(largest(next.throughput), 0.95f);
+        if (random.w >= survival) return result;
+        next.throughput = next.throughput * (1 / survival);
+    }
+    result.goes_on = !is_black(next.throughput);
+    return result;
+}
+
+} // namespace path_tracer

@@ -1,0 +1,376 @@
+// apps/path_tracer/path_tracer.cl - the kernels of path_tracer.kernels.hpp in OpenCL C, function by function: change
+// both. layout.h comes before this text, so host and device agree on every struct. Same random numbers, same order
+// of operations: pictures differ by rounding alone. Why things are done as they are is said there.
+
+#define HEADRACE_PARAMETERS                                                                                            \
+    __global const BvhNode *nodes, __global const Triangle *triangles, __global const Material *materials,             \
+        __global const Light *lights, __global float *film, Frame frame
+#define HEADRACE_ARGUMENTS nodes, triangles, materials, lights, film, frame
+
+typedef PathVertex HrUnit;
+
+// ---- vector_math.hpp
+
+HR_FUNCTION Float3 vec(float x, float y, float z) {
+    Float3 v = {x, y, z};
+    return v;
+}
+HR_FUNCTION Float3 add(Float3 a, Float3 b) { return vec(a.x + b.x, a.y + b.y, a.z + b.z); }
+HR_FUNCTION Float3 sub(Float3 a, Float3 b) { return vec(a.x - b.x, a.y - b.y, a.z - b.z); }
+HR_FUNCTION Float3 negated(Float3 a) { return vec(-a.x, -a.y, -a.z); }
+HR_FUNCTION Float3 scaled(Float3 a, float s) { return vec(a.x * s, a.y * s, a.z * s); }
+HR_FUNCTION float dot_of(Float3 a, Float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+HR_FUNCTION Float3 cross_of(Float3 a, Float3 b) {
+    return vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+HR_FUNCTION Rgb rgb(float r, float g, float b) {
+    Rgb c = {r, g, b};
+    return c;
+}
+HR_FUNCTION Rgb rgb_add(Rgb a, Rgb b) { return rgb(a.r + b.r, a.g + b.g, a.b + b.b); }
+HR_FUNCTION Rgb rgb_mul(Rgb a, Rgb b) { return rgb(a.r * b.r, a.g * b.g, a.b * b.b); }
+HR_FUNCTION Rgb rgb_scaled(Rgb a, float s) { return rgb(a.r * s, a.g * s, a.b * s); }
+HR_FUNCTION bool is_black(Rgb c) { return c.r == 0 && c.g == 0 && c.b == 0; }
+HR_FUNCTION float largest(Rgb c) { return fmax(c.r, fmax(c.g, c.b)); }
+
+HR_FUNCTION Float3 normalised(Float3 a) { return scaled(a, 1.0f / sqrt(dot_of(a, a))); }
+HR_FUNCTION Float3 unit_normal(Float3 a, Float3 b, Float3 c) {
+    const Float3 normal = cross_of(sub(b, a), sub(c, a));
+    return normalised(scaled(normal, 1.0f / fmax(fmax(fabs(normal.x), fabs(normal.y)), fabs(normal.z))));
+}
+
+HR_FUNCTION void sin_cos_of_turns(float turns, float* sine, float* cosine) {
+    const float quarters = turns * 4.0f;
+    const int quadrant = (int)(quarters + 0.5f);
+    const float x = (quarters - (float)quadrant) * 1.57079633f;
+    const float x2 = x * x;
+    const float s = x * (1.0f + x2 * (-1.66666667e-1f +
+                                      x2 * (8.33333333e-3f + x2 * (-1.98412698e-4f + x2 * 2.75573192e-6f))));
+    const float c =
+        1.0f + x2 * (-0.5f + x2 * (4.16666667e-2f + x2 * (-1.38888889e-3f + x2 * 2.48015873e-5f)));
+    const bool swaps = (quadrant & 1) != 0;
+    const float sine_size = swaps ? c : s;
+    const float cosine_size = swaps ? s : c;
+    *sine = (quadrant & 2) != 0 ? -sine_size : sine_size;
+    *cosine = ((quadrant + 1) & 2) != 0 ? -cosine_size : cosine_size;
+}
+
+HR_FUNCTION void make_frame(Float3 n, Float3* tangent, Float3* bitangent) {
+    const float sign = n.z < 0.0f ? -1.0f : 1.0f;
+    const float a = -1.0f / (sign + n.z);
+    const float b = n.x * n.y * a;
+    *tangent = vec(1.0f + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    *bitangent = vec(b, sign + n.y * n.y * a, -n.y);
+}
+
+// ---- philox.hpp
+
+HR_FUNCTION float4 random_block(const Frame* frame, uint key, uint sample, uint hit, uint block) {
+    uint c0 = key, c1 = sample, c2 = hit, c3 = block;
+    uint key0 = frame->seed_low, key1 = frame->seed_high;
+    for (int round = 0; round < 7; ++round) {
+        const uint high0 = mul_hi(0xD2511F53u, c0), low0 = 0xD2511F53u * c0;
+        const uint high1 = mul_hi(0xCD9E8D57u, c2), low1 = 0xCD9E8D57u * c2;
+        c0 = high1 ^ c1 ^ key0;
+        c1 = low1;
+        c2 = high0 ^ c3 ^ key1;
+        c3 = low0;
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+    const float scale = 1.0f / 16777216.0f;
+    return (float4)((float)(c0 >> 8) * scale, (float)(c1 >> 8) * scale, (float)(c2 >> 8) * scale,
+                    (float)(c3 >> 8) * scale);
+}
+
+// ---- image_order.hpp
+
+HR_FUNCTION uint tiled_pixel(uint i, uint width, uint height) {
+    const uint columns = 8, rows = 4;
+    const uint band = i / (rows * width);
+    const uint band_rows = min(height - band * rows, rows);
+    const uint in_band = i - band * rows * width;
+    const uint tile = in_band / (columns * band_rows);
+    const uint tile_columns = min(width - tile * columns, columns);
+    const uint in_tile = in_band - tile * columns * band_rows;
+    const uint row = in_tile / tile_columns;
+    return (band * rows + row) * width + tile * columns + (in_tile - row * tile_columns);
+}
+
+HR_FUNCTION uint shuffled_pixel(uint i, uint count) {
+    uint mask = count - 1;
+    mask |= mask >> 1;
+    mask |= mask >> 2;
+    mask |= mask >> 4;
+    mask |= mask >> 8;
+    mask |= mask >> 16;
+    const uint bits = 32 - clz(mask);
+    const uint half_bits = bits / 2 + 1;
+    do {
+        for (int round = 0; round < 3; ++round) {
+            i ^= i >> half_bits;
+            i = (i * 0x9E3779B1u + 0x85EBCA6Bu) & mask;
+        }
+    } while (i >= count);
+    return i;
+}
+
+HR_FUNCTION void place_path(const Frame* frame, ulong index, uint* pixel, uint* key, uint* sample) {
+    const uint pixels = frame->width * frame->height;
+    *sample = (uint)(index / pixels);
+    const uint position = (uint)(index - (ulong)*sample * pixels);
+    if (frame->coherent != 0) {
+        *pixel = shuffled_pixel(position, pixels);
+        *key = position / 32;
+    } else {
+        *pixel = tiled_pixel(position, frame->width, frame->height);
+        *key = *pixel;
+    }
+}
+
+// ---- intersect.hpp
+
+typedef struct Hit {
+    float distance;
+    uint triangle;
+    float u, v;
+} Hit;
+
+HR_FUNCTION bool meet(__global const Triangle* triangle, uint index, Float3 origin, Float3 direction, Hit* hit) {
+    const Float3 corner_a = triangle->a, corner_b = triangle->b, corner_c = triangle->c;
+    const Float3 a = sub(corner_a, origin), b = sub(corner_b, origin), c = sub(corner_c, origin);
+    const float from_a = dot_of(cross_of(sub(c, b), add(c, b)), direction);
+    const float from_b = dot_of(cross_of(sub(a, c), add(a, c)), direction);
+    const float from_c = dot_of(cross_of(sub(b, a), add(b, a)), direction);
+    const bool inside =
+        (from_a >= 0 && from_b >= 0 && from_c >= 0) || (from_a <= 0 && from_b <= 0 && from_c <= 0);
+    if (!inside) return false;
+    const float sum = from_a + from_b + from_c;
+    const Float3 normal = cross_of(sub(corner_b, corner_a), sub(corner_c, corner_a));
+    const float slope = dot_of(normal, direction);
+    if (sum == 0 || slope == 0) return false;
+    const float distance_to = dot_of(normal, a) / slope;
+    if (!(distance_to > 0 && distance_to < hit->distance)) return false;
+    hit->distance = distance_to;
+    hit->triangle = index;
+    hit->u = from_b / sum;
+    hit->v = from_c / sum;
+    return true;
+}
+
+HR_FUNCTION float inverse_slope(float slope) {
+    const float least = 1e-20f;
+    return 1.0f / (fabs(slope) > least ? slope : slope < 0 ? -least : least);
+}
+
+HR_FUNCTION float enter(Float3 lo, Float3 hi, Float3 origin, Float3 inverse, float limit) {
+    const float x0 = (lo.x - origin.x) * inverse.x, x1 = (hi.x - origin.x) * inverse.x;
+    const float y0 = (lo.y - origin.y) * inverse.y, y1 = (hi.y - origin.y) * inverse.y;
+    const float z0 = (lo.z - origin.z) * inverse.z, z1 = (hi.z - origin.z) * inverse.z;
+    const float near = fmax(fmax(fmin(x0, x1), fmin(y0, y1)), fmax(fmin(z0, z1), 0.0f));
+    const float far = fmin(fmin(fmax(x0, x1), fmax(y0, y1)), fmin(fmax(z0, z1), limit));
+    return near <= far * 1.0000005f ? near : PATH_TRACER_MISSES;
+}
+
+HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* triangles, Float3 origin,
+                     Float3 direction, float limit, bool any_hit) {
+    Hit hit = {limit, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    const Float3 inverse =
+        vec(inverse_slope(direction.x), inverse_slope(direction.y), inverse_slope(direction.z));
+    uint stack[PATH_TRACER_STACK];
+    uint waiting = 0;
+    uint child = 0;
+    for (;;) {
+        const uint first = child >> 4, count = child & 15;
+        if (count != 0) {
+            for (uint i = first; i < first + count; ++i)
+                if (meet(&triangles[i], i, origin, direction, &hit) && any_hit) return hit;
+        } else {
+            const BvhNode node = nodes[first];
+            const float near0 = enter(node.lo0, node.hi0, origin, inverse, hit.distance);
+            const float near1 = enter(node.lo1, node.hi1, origin, inverse, hit.distance);
+            const bool zero_first = near0 <= near1;
+            const float nearer = zero_first ? near0 : near1;
+            const float farther = zero_first ? near1 : near0;
+            if (nearer < PATH_TRACER_MISSES) {
+                if (farther < PATH_TRACER_MISSES) stack[waiting++] = zero_first ? node.child1 : node.child0;
+                child = zero_first ? node.child0 : node.child1;
+                continue;
+            }
+        }
+        if (waiting == 0) return hit;
+        child = stack[--waiting];
+    }
+}
+
+// ---- path.hpp
+
+HR_FUNCTION PathVertex begin_path(const Frame* frame, ulong index) {
+    PathVertex vertex;
+    place_path(frame, index, &vertex.pixel, &vertex.key, &vertex.sample);
+    const float4 random = random_block(frame, vertex.key, vertex.sample, 0, 0);
+    const uint row = vertex.pixel / frame->width;
+    const float x = (float)(vertex.pixel - row * frame->width) + random.x;
+    const float y = (float)row + random.y;
+    const Camera camera = frame->camera;
+    vertex.origin = camera.eye;
+    vertex.direction = normalised(add(add(camera.corner, scaled(camera.right, x)), scaled(camera.down, y)));
+    vertex.throughput = rgb(1, 1, 1);
+    vertex.hits = PATH_TRACER_COUNTS_EMISSION;
+    return vertex;
+}
+
+HR_FUNCTION float fresnel(float cosine, float ratio, float* cosine_in_far) {
+    const float sine2 = (1 - cosine * cosine) / (ratio * ratio);
+    if (sine2 >= 1) return 1;
+    *cosine_in_far = sqrt(1 - sine2);
+    const float across = (cosine - ratio * *cosine_in_far) / (cosine + ratio * *cosine_in_far);
+    const float along = (ratio * cosine - *cosine_in_far) / (ratio * cosine + *cosine_in_far);
+    return 0.5f * (across * across + along * along);
+}
+
+HR_FUNCTION Rgb direct_light(__global const BvhNode* nodes, __global const Triangle* triangles,
+                             __global const Material* materials, __global const Light* lights,
+                             const Frame* frame, Float3 origin, Float3 normal, Rgb albedo, float4 random) {
+    uint column = (uint)(random.x * (float)frame->lights);
+    column = column < frame->lights ? column : frame->lights - 1;
+    if (random.y >= lights[column].keep) column = lights[column].alias;
+    const Triangle light = triangles[lights[column].triangle];
+    const bool folds = random.z + random.w > 1;
+    const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
+    const Float3 on_light = add(add(scaled(light.a, 1 - u - v), scaled(light.b, u)), scaled(light.c, v));
+    Float3 light_normal = unit_normal(light.a, light.b, light.c);
+    if (dot_of(light_normal, sub(on_light, origin)) > 0) light_normal = negated(light_normal);
+
+    const Float3 way = sub(add(on_light, scaled(light_normal, frame->ray_offset)), origin);
+    const float distance2 = dot_of(way, way);
+    const float distance_to = sqrt(distance2);
+    const Float3 direction = scaled(way, 1.0f / distance_to);
+    const float cosine = dot_of(normal, direction);
+    const float light_cosine = -dot_of(light_normal, direction);
+    if (!(cosine > 0 && light_cosine > 0)) return rgb(0, 0, 0);
+    if (walk(nodes, triangles, origin, direction, distance_to, true).triangle != PATH_TRACER_NO_TRIANGLE)
+        return rgb(0, 0, 0);
+    const Rgb emission = materials[light.material].emission;
+    const float inverse_density = materials[light.material].inverse_density;
+    const float inverse_pi = 0.318309886f;
+    return rgb_scaled(rgb_mul(albedo, emission),
+                      inverse_pi * cosine * light_cosine * inverse_density / distance2);
+}
+
+// What the vertex gives to its pixel goes to *radiance; true if *next goes on.
+HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Triangle* triangles,
+                              __global const Material* materials, __global const Light* lights,
+                              const Frame* frame, const PathVertex* vertex, Rgb* radiance, PathVertex* next) {
+    *radiance = rgb(0, 0, 0);
+    const Hit hit = walk(nodes, triangles, vertex->origin, vertex->direction, PATH_TRACER_FAR_AWAY, false);
+    if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
+        *radiance = rgb_mul(vertex->throughput, frame->sky);
+        return false;
+    }
+    const Triangle triangle = triangles[hit.triangle];
+    const Material material = materials[triangle.material];
+    if ((vertex->hits & PATH_TRACER_COUNTS_EMISSION) != 0)
+        *radiance = rgb_mul(vertex->throughput, material.emission);
+    const uint hits = (vertex->hits & ~PATH_TRACER_COUNTS_EMISSION) + 1;
+    if (hits >= frame->max_depth) return false;
+
+    const float keep = 0.999999f, third = (1 - keep) / 3;
+    const float u = hit.u * keep + third, v = hit.v * keep + third;
+    const Float3 position =
+        add(add(scaled(triangle.a, 1 - u - v), scaled(triangle.b, u)), scaled(triangle.c, v));
+    Float3 normal = unit_normal(triangle.a, triangle.b, triangle.c);
+    const bool from_outside = dot_of(normal, vertex->direction) < 0;
+    if (!from_outside) normal = negated(normal);
+    const Float3 outside = add(position, scaled(normal, frame->ray_offset));
+    const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
+    if (casts_shadow_rays && !is_black(material.albedo)) {
+        Rgb sum = rgb(0, 0, 0);
+        for (uint ray = 0; ray < frame->shadow_rays; ++ray)
+            sum = rgb_add(sum, direct_light(nodes, triangles, materials, lights, frame, outside, normal,
+                                            material.albedo,
+                                            random_block(frame, vertex->key, vertex->sample, hits, 1 + ray)));
+        *radiance =
+            rgb_add(*radiance, rgb_scaled(rgb_mul(vertex->throughput, sum), 1.0f / (float)frame->shadow_rays));
+    }
+
+    *next = *vertex;
+    next->hits = hits | PATH_TRACER_COUNTS_EMISSION;
+    next->origin = outside;
+    const float4 random = random_block(frame, vertex->key, vertex->sample, hits, 0);
+    const float cosine = -dot_of(normal, vertex->direction);
+    const Float3 mirrored = add(vertex->direction, scaled(normal, 2 * cosine));
+    if (random.x < material.glass_chance) {
+        const float ratio = from_outside ? material.ior : 1 / material.ior;
+        float cosine_in_far = 0;
+        next->throughput = rgb_mul(vertex->throughput, material.glass);
+        if (random.y < fresnel(cosine, ratio, &cosine_in_far)) {
+            next->direction = normalised(mirrored);
+        } else {
+            next->direction = normalised(
+                add(scaled(vertex->direction, 1 / ratio), scaled(normal, cosine / ratio - cosine_in_far)));
+            next->origin = sub(position, scaled(normal, frame->ray_offset));
+        }
+    } else if (random.x < material.glass_chance + material.mirror_chance) {
+        next->throughput = rgb_mul(vertex->throughput, material.mirror);
+        next->direction = normalised(mirrored);
+    } else {
+        next->throughput = rgb_mul(vertex->throughput, material.diffuse);
+        if (casts_shadow_rays) next->hits = hits;
+        float sine, cosine_around;
+        sin_cos_of_turns(random.z, &sine, &cosine_around);
+        const float radius = sqrt(random.y);
+        Float3 tangent, bitangent;
+        make_frame(normal, &tangent, &bitangent);
+        next->direction = normalised(
+            add(add(scaled(tangent, radius * cosine_around), scaled(bitangent, radius * sine)),
+                scaled(normal, sqrt(1 - random.y))));
+    }
+
+    if (frame->roulette_from != 0 && hits >= frame->roulette_from) {
+        const float survival = fmin(largest(next->throughput), 0.95f);
+        if (random.w >= survival) return false;
+        next->throughput = rgb_scaled(next->throughput, 1 / survival);
+    }
+    return !is_black(next->throughput);
+}
+
+// ---- path_tracer.kernels.hpp
+
+HR_FUNCTION void add_to_film(__global float* film, uint pixel, Rgb radiance) {
+    if (is_black(radiance)) return;
+    __global float* to = film + 3 * (ulong)pixel;
+    hr_atomic_add_float(to, radiance.r);
+    hr_atomic_add_float(to + 1, radiance.g);
+    hr_atomic_add_float(to + 2, radiance.b);
+}
+
+#ifdef HEADRACE_CONSUMER
+void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
+    PathVertex vertex = begin_path(&frame, index);
+    PathVertex next;
+    Rgb sum = rgb(0, 0, 0), radiance;
+    for (;;) {
+        const bool goes_on =
+            trace_vertex(nodes, triangles, materials, lights, &frame, &vertex, &radiance, &next);
+        sum = rgb_add(sum, radiance);
+        if (!goes_on) break;
+        vertex = next;
+    }
+    add_to_film(film, vertex.pixel, sum);
+}
+#else
+void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    *kind = 0;
+    *unit = begin_path(&frame, index);
+}
+
+void hr_run(HrLane* lane, uint kind, HrUnit vertex, HEADRACE_PARAMETERS) {
+    PathVertex next;
+    Rgb radiance;
+    const bool goes_on = trace_vertex(nodes, triangles, materials, lights, &frame, &vertex, &radiance, &next);
+    add_to_film(film, vertex.pixel, radiance);
+    if (goes_on) hr_spawn(lane, 0, &next);
+}
+#endif

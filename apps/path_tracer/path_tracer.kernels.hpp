@@ -1,0 +1,50 @@
+// apps/path_tracer/path_tracer.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP.
+// path_tracer.cl has them in OpenCL C. Both kernels see the same random numbers, so they make the same
+// picture up to the order of sums.
+#pragma once
+#include "path.hpp"
+
+namespace path_tracer {
+
+/// Consumer: a work index is one whole path.
+struct TracePath {
+    SceneView scene;
+    Frame frame;
+    headrace::Sum<Rgb> film;
+
+    HEADRACE_KERNEL void operator()(auto& /*lane*/, std::uint64_t index) const {
+        PathVertex vertex = begin_path(frame, index);
+        Rgb sum{0, 0, 0};
+        for (;;) {
+            const VertexResult result = trace_vertex(scene, frame, vertex);
+            sum = sum + result.radiance;
+            if (!result.goes_on) break;
+            vertex = result.next;
+        }
+        if (!is_black(sum)) film.add(vertex.pixel, sum);
+    }
+};
+
+/// Seeds of the consumer-producer kernel: a work index is one path, which begins at the camera.
+struct CameraPaths {
+    Frame frame;
+
+    HEADRACE_KERNEL PathVertex operator()(std::uint64_t index) const { return begin_path(frame, index); }
+};
+
+/// Consumer-producer: a work unit is one segment of a path with its shadow rays.
+struct TraceSegment {
+    using Units = headrace::Kinds<headrace::Kind<PathVertex, 1>>;
+
+    SceneView scene;
+    Frame frame;
+    headrace::Sum<Rgb> film;
+
+    HEADRACE_KERNEL void operator()(auto& lane, PathVertex vertex) const {
+        const VertexResult result = trace_vertex(scene, frame, vertex);
+        if (!is_black(result.radiance)) film.add(vertex.pixel, result.radiance);
+        if (result.goes_on) lane.spawn(result.next);
+    }
+};
+
+} // namespace path_tracer

@@ -1,0 +1,24 @@
+// apps/path_tracer/progress_bar.hpp - how far it is, on stderr.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+
+namespace path_tracer {
+
+/// Shows nothing if it is not wanted. On a terminal it is one line that changes, elsewhere a line per tenth.
+class ProgressBar {
+public:
+    ProgressBar(std::uint64_t total, bool is_wanted);
+    void show(std::uint64_t finished);
+    /// Ends the line.
+    void finish();
+
+private:
+    std::uint64_t total_;
+    bool is_wanted_, is_terminal_;
+    unsigned shown_ = 1001; // tenths of a percent
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+} // namespace path_tracer

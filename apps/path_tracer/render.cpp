@@ -1,0 +1,76 @@
+// apps/path_tracer/render.cpp - see render.hpp.
+#include "render.hpp"
+#include "path_tracer.kernels.hpp"
+
+#include "layout.h.hpp"
+#include "path_tracer.cl.hpp"
+
+namespace path_tracer {
+namespace {
+
+headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
+    headrace::OpenClKernel kernel;
+    kernel.name = "path_tracer.cl";
+    kernel.source =
+        std::string(headrace::embedded::layout_h) + std::string(headrace::embedded::path_tracer_cl);
+    if (choice == KernelChoice::producer) {
+        kernel.kinds = TraceSegment::Units::count;
+        kernel.unit_bytes = sizeof(PathVertex);
+        kernel.max_spawns = 1;
+    }
+    // As exact as C++: without this, OpenCL allows divisions and square roots to be off by some units.
+    kernel.options = "-cl-fp32-correctly-rounded-divide-sqrt";
+    return kernel;
+}
+
+} // namespace
+
+Frame make_frame(const Options& options, const PreparedScene& scene, const CameraPose& view) {
+    Frame frame{};
+    frame.camera = make_camera(view, options.width, options.height);
+    frame.width = options.width;
+    frame.height = options.height;
+    frame.max_depth = options.max_depth;
+    frame.roulette_from = options.roulette_from;
+    frame.shadow_rays = options.shadow_rays;
+    frame.lights = scene.light_count;
+    frame.coherent = options.coherent ? 1 : 0;
+    frame.seed_low = static_cast<uint32_t>(options.seed);
+    frame.seed_high = static_cast<uint32_t>(options.seed >> 32);
+    frame.sky = options.sky;
+    frame.ray_offset = scene.ray_offset;
+    return frame;
+}
+
+SceneDomains::SceneDomains(PreparedScene& scene)
+    : nodes("bvh", std::span(scene.nodes)),
+      triangles("triangles", std::span(scene.triangles)),
+      materials("materials", std::span(scene.materials)),
+      lights("lights", std::span(scene.lights)) {}
+
+headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
+                         const headrace::Domain<Rgb>& film) {
+    const auto view = [scene](headrace::Task& task) {
+        return SceneView{task.read(scene.nodes), task.read(scene.triangles), task.read(scene.materials),
+                         task.read(scene.lights)};
+    };
+    headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
+    job.reads(scene.nodes, scene.triangles, scene.materials, scene.lights).accumulates(film);
+    if (kernel == KernelChoice::consumer)
+        job.kernel([=](headrace::Task& task) { return TracePath{view(task), frame, task.sum(film)}; });
+    else
+        job.seeds(CameraPaths{frame}).kernel([=](headrace::Task& task) {
+            return TraceSegment{view(task), frame, task.sum(film)};
+        });
+    job.opencl(opencl_kernel(kernel), [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
+        arguments.buffer(task.memory(scene.nodes))
+            .buffer(task.memory(scene.triangles))
+            .buffer(task.memory(scene.materials))
+            .buffer(task.memory(scene.lights))
+            .buffer(task.memory(film))
+            .value(frame);
+    });
+    return job;
+}
+
+} // namespace path_tracer

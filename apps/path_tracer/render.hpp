@@ -1,0 +1,25 @@
+// apps/path_tracer/render.hpp - the job: a prepared scene on its way to a film.
+#pragma once
+#include "options.hpp"
+#include "prepared_scene.hpp"
+#include <headrace/domains/headrace.hpp>
+
+namespace path_tracer {
+
+/// What kernels need to know besides the scene, from what the user and the scene say.
+[[nodiscard]] Frame make_frame(const Options& options, const PreparedScene& scene, const CameraPose& view);
+
+/// The scene's arrays as domains. Borrows them from the PreparedScene for as long as it lives.
+struct SceneDomains {
+    explicit SceneDomains(PreparedScene& scene);
+    headrace::Domain<BvhNode> nodes;
+    headrace::Domain<Triangle> triangles;
+    headrace::Domain<Material> materials;
+    headrace::Domain<Light> lights;
+};
+
+/// Adds width x height x samples paths to `film`, in C++ for CPU, CUDA and HIP, or in OpenCL C.
+[[nodiscard]] headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples,
+                                       const SceneDomains& scene, const headrace::Domain<Rgb>& film);
+
+} // namespace path_tracer

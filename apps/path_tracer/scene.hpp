@@ -1,0 +1,56 @@
+// apps/path_tracer/scene.hpp - a scene file as flat arrays: triangles, materials, and the camera if it has
+// one.
+#pragma once
+#include "layout.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace path_tracer {
+
+/// A pinhole as people describe it; +y is up, or -z if it looks straight up or down.
+struct CameraPose {
+    Float3 eye, target;
+    float vertical_fov_degrees;
+};
+
+/// What a material is before it is prepared for kernels: parts that add up to what the surface sends on.
+struct SurfaceDescription {
+    Rgb diffuse{0, 0, 0};  ///< Lambert
+    Rgb mirror{0, 0, 0};   ///< smooth mirror
+    Rgb glass{0, 0, 0};    ///< smooth dielectric; its tint
+    float ior = 1.5f;      ///< of the glass
+    Rgb emission{0, 0, 0}; ///< radiance, on both sides
+};
+
+/// Triangles in the order of the file, with what they are made of.
+struct Scene {
+    std::vector<Triangle> triangles;
+    std::vector<SurfaceDescription> materials;
+    std::optional<CameraPose> camera;
+    std::vector<std::string> notes; ///< one line each: what of the file is not shown as it was meant
+};
+
+/// Reads OBJ with MTL, PLY, glTF 2.0 (.gltf, .glb).
+///
+/// `albedo` is the reflectance of meshes without a material. Triangles without area are left out.
+///
+/// MTL     Kd, Ke, Ks, Ni, Tf; illum 3, 5 and 8 add a mirror of Ks to Kd; 4, 6, 7 and 9 are glass of index
+/// Ni,
+///         tinted by Tf; others show Kd only, as there is no glossy surface here
+/// glTF    base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor and
+///         KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior; textures are not
+///         read
+/// Errors  not_found, io or invalid_argument with the file, the place in it, and what to do
+[[nodiscard]] Scene load_scene(const std::filesystem::path& file, float albedo);
+
+/// The view that shows all of the scene, from +z.
+[[nodiscard]] CameraPose view_of_all(const Scene& scene);
+
+/// The camera that kernels use, for a picture of width x height square pixels.
+/// Errors  invalid_argument if the view has no direction, or its angle is not in (0, 180)
+[[nodiscard]] Camera make_camera(const CameraPose& view, uint32_t width, uint32_t height);
+
+} // namespace path_tracer
