@@ -2,9 +2,35 @@
 #include <headrace/core/event.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace headrace {
+
+namespace {
+
+/// Runs continuations in the calling thread. Those of an event that one of them settles come after it and not
+/// within it, or a long chain of events would need a deep stack.
+void run(std::vector<EventState::Continuation> continuations, const ErrorPtr& error) {
+    using Batch = std::pair<std::vector<EventState::Continuation>, ErrorPtr>;
+    thread_local std::deque<Batch>* under_way = nullptr;
+    if (continuations.empty()) return;
+    if (under_way != nullptr) {
+        under_way->emplace_back(std::move(continuations), error);
+        return;
+    }
+    std::deque<Batch> batches;
+    batches.emplace_back(std::move(continuations), error);
+    under_way = &batches;
+    while (!batches.empty()) {
+        const Batch batch = std::move(batches.front());
+        batches.pop_front();
+        for (const auto& continuation : batch.first) continuation(batch.second);
+    }
+    under_way = nullptr;
+}
+
+} // namespace
 
 ErrorPtr EventState::error() const {
     const std::scoped_lock lock(mutex_);
@@ -30,7 +56,7 @@ void EventState::settle(ErrorPtr own) {
         settled_.store(true, std::memory_order_release);
     }
     settled_signal_.notify_all();
-    for (const auto& continuation : continuations) continuation(error_);
+    run(std::move(continuations), error_);
 }
 
 void EventState::on_settled(Continuation then) {
@@ -113,7 +139,8 @@ Event Event::order_only() const {
 Event Event::all(std::span<const Event> events) {
     std::vector<Event> open;
     for (const Event& event : events)
-        // Asks no driver: that could settle events, and run continuations, inside whatever the caller is doing.
+        // Asks no driver: that could settle events, and run continuations, inside whatever the caller is
+        // doing.
         if (event.state() && (!event.state()->settled() || event.outcome())) open.push_back(event);
     if (open.empty()) return {};
     if (open.size() == 1) return open.front();

@@ -14,7 +14,7 @@
 namespace headrace {
 namespace {
 
-constexpr std::size_t most_requests = 2000;
+constexpr std::size_t most_requests = 800;
 
 /// Analyses requests as a controller does, and keeps the whole history beside it.
 class Walk {
@@ -117,7 +117,7 @@ TEST(CoherenceOrder, EveryConflictIsOrderedAlthoughLittleIsRemembered) {
 
 TEST(CoherenceOrder, ReadersThatNothingOrdersBecomeOneEvent) {
     Replicas replicas(true);
-    std::vector<Promise> readers(100'000);
+    std::vector<Promise> readers(20'000);
     for (Promise& reader : readers) {
         auto slot = std::make_shared<EventSlot>();
         slot->publish(reader.event());

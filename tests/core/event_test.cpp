@@ -122,5 +122,19 @@ TEST(Event, APromiseThatIsReplacedFailsItsEvent) {
     EXPECT_FALSE(promise.event().done());
 }
 
+TEST(Event, AChainOfAnyLengthSettles) {
+    Promise first;
+    std::vector<Promise> others(30'000);
+    Event last = first.event();
+    for (Promise& other : others) {
+        const Event both[] = {last, other.event()};
+        last = Event::all(both);
+    }
+    for (Promise& other : others) other.complete();
+    EXPECT_FALSE(last.done());
+    first.complete();
+    EXPECT_TRUE(last.done());
+}
+
 } // namespace
 } // namespace headrace

@@ -127,6 +127,7 @@ private:
     std::condition_variable changed_;
     std::deque<Command> commands_;
     bool closing_ = false;
+    std::atomic<bool> in_call_ = false;
     std::thread thread_;
 };
 
@@ -252,6 +253,7 @@ inline Event FakeStream::launch(Body body, std::span<const Event> after) {
 }
 
 inline Event FakeStream::enqueue(FakeRequest kind, std::function<void()> work, std::span<const Event> after) {
+    HEADRACE_ASSERT(!in_call_.exchange(true)); // streams promise nothing to two threads at a time
     auto event = std::make_shared<FakeEvent>();
     event->inherit(after);
     {
@@ -259,6 +261,7 @@ inline Event FakeStream::enqueue(FakeRequest kind, std::function<void()> work, s
         commands_.push_back({kind, std::move(work), {after.begin(), after.end()}, event});
     }
     changed_.notify_one();
+    in_call_ = false;
     return Event{event};
 }
 
