@@ -64,7 +64,7 @@ protected:
         lanes_.by_leader([&] {
             // relaxed: units that leave the group are ordered after this by the ring's release and acquire,
             // and who reads 0 reads nothing else.
-            return Sync::fetch_add(control_.pending.value, static_cast<std::uint64_t>(delta_), relaxed);
+            return Sync::fetch_add(control_.pending.value, static_cast<std::uint64_t>(delta_), Sync::relaxed);
         });
         delta_ = 0;
     }
@@ -76,13 +76,13 @@ protected:
             const std::uint64_t end = control_.seed_end;
             // relaxed: indices carry no data. The look comes first, or many askers would run the cursor far
             // past the end.
-            const std::uint64_t cursor = Sync::load(control_.seed_cursor.value, relaxed);
+            const std::uint64_t cursor = Sync::load(control_.seed_cursor.value, Sync::relaxed);
             if (cursor >= end) return {end, end};
             std::uint64_t wanted = (end - cursor) / (2ull * control_.groups);
             if (wanted < at_least) wanted = at_least;
             if (wanted > control_.seed_chunk) wanted = control_.seed_chunk;
             // relaxed: as above; the addition alone decides who has which index.
-            const std::uint64_t first = Sync::fetch_add(control_.seed_cursor.value, wanted, relaxed);
+            const std::uint64_t first = Sync::fetch_add(control_.seed_cursor.value, wanted, Sync::relaxed);
             if (first >= end) return {end, end};
             return {first, wanted < end - first ? first + wanted : end};
         });
@@ -98,7 +98,8 @@ protected:
             std::uint32_t expected = HR_RUN;
             // relaxed: nothing is published by it; the host reads after the launch. May fail for no reason,
             // so again.
-            while (!Sync::compare_exchange(control_.park, expected, reason, relaxed) && expected == HR_RUN) {
+            while (!Sync::compare_exchange(control_.park, expected, reason, Sync::relaxed) &&
+                   expected == HR_RUN) {
             }
             return 0u;
         });
@@ -110,7 +111,8 @@ protected:
         lanes_.by_leader([&] {
             std::uint32_t expected = HR_OK;
             // relaxed: the host reads it after the launch.
-            while (!Sync::compare_exchange(control_.status, expected, status, relaxed) && expected == HR_OK) {
+            while (!Sync::compare_exchange(control_.status, expected, status, Sync::relaxed) &&
+                   expected == HR_OK) {
             }
             return 0u;
         });
@@ -124,12 +126,12 @@ protected:
     }
 
     HEADRACE_GROUP_CODE void look_for_park() {
-        if (lanes_.by_leader([&] { return Sync::load(control_.park, relaxed); }) != HR_RUN)
+        if (lanes_.by_leader([&] { return Sync::load(control_.park, Sync::relaxed); }) != HR_RUN)
             parked_ = true; // relaxed: see park
     }
 
     HEADRACE_GROUP_CODE bool failed() const {
-        return lanes_.by_leader([&] { return Sync::load(control_.park, relaxed); }) ==
+        return lanes_.by_leader([&] { return Sync::load(control_.park, Sync::relaxed); }) ==
                HR_PARK_FAILED; // relaxed: see park
     }
 
@@ -138,9 +140,9 @@ protected:
         if (records_gone_) return nullptr;
         const auto number = lanes_.by_leader([&]() -> std::uint64_t {
             // relaxed, both: the records were written in an earlier launch.
-            if (Sync::load(control_.restored.value, relaxed) >= control_.spill_count)
+            if (Sync::load(control_.restored.value, Sync::relaxed) >= control_.spill_count)
                 return control_.spill_count;
-            return Sync::fetch_add(control_.restored.value, std::uint64_t{1}, relaxed);
+            return Sync::fetch_add(control_.restored.value, std::uint64_t{1}, Sync::relaxed);
         });
         records_gone_ = number >= control_.spill_count;
         if (records_gone_) return nullptr;
@@ -153,16 +155,16 @@ protected:
         count(&GroupTally::saved);
         const auto number = lanes_.by_leader([&] {
             // relaxed: only claims a place; the next launch reads what is in it.
-            return Sync::fetch_add(control_.saved.value, std::uint64_t{1}, relaxed);
+            return Sync::fetch_add(control_.saved.value, std::uint64_t{1}, Sync::relaxed);
         });
         return record(control_.spill_half ^ 1u, number);
     }
 
-    HEADRACE_GROUP_CODE bool records_left() const {                                 // for the leader
-        return Sync::load(control_.restored.value, relaxed) < control_.spill_count; // relaxed: a guess
+    HEADRACE_GROUP_CODE bool records_left() const {                                       // for the leader
+        return Sync::load(control_.restored.value, Sync::relaxed) < control_.spill_count; // relaxed: a guess
     }
-    HEADRACE_GROUP_CODE bool seeds_left() const {                                   // for the leader
-        return Sync::load(control_.seed_cursor.value, relaxed) < control_.seed_end; // relaxed: a guess
+    HEADRACE_GROUP_CODE bool seeds_left() const {                                         // for the leader
+        return Sync::load(control_.seed_cursor.value, Sync::relaxed) < control_.seed_end; // relaxed: a guess
     }
 
     HEADRACE_GROUP_CODE void add_counters() {
@@ -212,7 +214,7 @@ private:
                                            place * words);
     }
     static HEADRACE_GROUP_CODE void add(std::uint64_t& sum, std::uint64_t amount) {
-        if (amount != 0) Sync::fetch_add(sum, amount, relaxed); // relaxed: read after the launch
+        if (amount != 0) Sync::fetch_add(sum, amount, Sync::relaxed); // relaxed: read after the launch
     }
 };
 

@@ -83,12 +83,14 @@ private:
                 std::uint32_t word[sizeof(T) / 4];
             };
             auto words = __builtin_bit_cast(Words, value);
-#pragma unroll
+            HEADRACE_UNROLL
             for (std::uint32_t& word : words.word) {
 #if defined(__CUDACC__)
                 word = __shfl_sync(all, word, 0);
 #else
-                word = static_cast<std::uint32_t>(__shfl(static_cast<int>(word), 0, static_cast<int>(size)));
+                // The leader is the first of the lanes, which all are here; the result is uniform to the
+                // compiler too.
+                word = static_cast<std::uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(word)));
 #endif
             }
             return __builtin_bit_cast(T, words);

@@ -27,11 +27,13 @@ public:
 
     HEADRACE_GROUP_CODE bool empty() const {
         std::uint32_t units = 0;
+        HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < KindCount; ++kind) units += top_[kind] - bottom_[kind];
         return units == 0;
     }
     HEADRACE_GROUP_CODE std::uint32_t fullest() const {
         std::uint32_t best = 0, units = top_[0] - bottom_[0];
+        HEADRACE_UNROLL
         for (std::uint32_t kind = 1; kind < KindCount; ++kind)
             if (top_[kind] - bottom_[kind] > units) {
                 best = kind;
@@ -51,11 +53,13 @@ public:
     HEADRACE_GROUP_CODE Words read(std::uint32_t kind, std::uint32_t position) const {
         const std::uint32_t* column = column_of(kind, position);
         Words unit;
+        HEADRACE_UNROLL
         for (std::uint32_t w = 0; w < UnitWordCount; ++w) unit.word[w] = column[w * capacity_];
         return unit;
     }
     HEADRACE_GROUP_CODE void write(std::uint32_t kind, std::uint32_t position, const Words& unit) const {
         std::uint32_t* column = column_of(kind, position);
+        HEADRACE_UNROLL
         for (std::uint32_t w = 0; w < UnitWordCount; ++w) column[w * capacity_] = unit.word[w];
     }
 
@@ -67,12 +71,14 @@ private:
     // Constant indices keep the positions in registers.
     static HEADRACE_GROUP_CODE std::uint32_t pick(const std::uint32_t (&of)[KindCount], std::uint32_t kind) {
         std::uint32_t position = of[0];
+        HEADRACE_UNROLL
         for (std::uint32_t i = 1; i < KindCount; ++i)
             if (i == kind) position = of[i];
         return position;
     }
     static HEADRACE_GROUP_CODE void move(std::uint32_t (&of)[KindCount], std::uint32_t kind,
                                          std::uint32_t by) {
+        HEADRACE_UNROLL
         for (std::uint32_t i = 0; i < KindCount; ++i)
             if (KindCount == 1 || i == kind) of[i] += by;
     }

@@ -61,8 +61,8 @@ public:
                 // The user's functor threw. Others stop at their next look; what this group held is lost, and
                 // the engine lays out its queues anew before it starts again. relaxed: the host reads after
                 // the launch.
-                HostSync::store(view.control->status, HR_THREW, relaxed);
-                HostSync::store(view.control->park, HR_PARK_FAILED, relaxed);
+                HostSync::store(view.control->status, HR_THREW, HostSync::relaxed);
+                HostSync::store(view.control->park, HR_PARK_FAILED, HostSync::relaxed);
                 throw;
             }
         });

@@ -8,15 +8,12 @@
 
 #include <string>
 
-#if defined(__CUDACC__)
-    #include <cuda_runtime_api.h>
-    #define HEADRACE_SIMT(name) cuda##name
-#else
-    #include <hip/hip_runtime_api.h>
-    #define HEADRACE_SIMT(name) hip##name
+#if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
+    #define HEADRACE_SIMT_HIP // which of the two devices/simt/runtime.hpp names
 #endif
+#include <headrace/devices/simt/runtime.hpp>
 
-namespace headrace::HEADRACE_SIMT_NAMESPACE {
+namespace headrace::HEADRACE_ON_SIMT {
 
 template <class Kernel, class Seeds>
 struct GroupFor {
@@ -45,17 +42,6 @@ __global__ void __launch_bounds__(block_threads)
     group.run();
 }
 
-/// Throws Error if a runtime call failed.
-inline void check(HEADRACE_SIMT(Error_t) status, const char* call) {
-    if (status == HEADRACE_SIMT(Success)) return;
-    static_cast<void>(HEADRACE_SIMT(GetLastError)()); // do not hand a stale error to the next caller
-    const bool memory = status == HEADRACE_SIMT(ErrorMemoryAllocation);
-    throw Error{memory ? ErrorKind::out_of_memory : ErrorKind::device,
-                std::string(call) + ": " + HEADRACE_SIMT(GetErrorName)(status) + ", " +
-                    HEADRACE_SIMT(GetErrorString)(status)}
-        .with_code(static_cast<std::int64_t>(status));
-}
-
 template <class Kernel, class Seeds>
 class SimtBoundKernel final : public BoundKernel {
     using GroupType = typename GroupFor<Kernel, Seeds>::type;
@@ -69,10 +55,8 @@ public:
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
         int lanes = 0, processors = 0;
-        check(HEADRACE_SIMT(DeviceGetAttribute)(&lanes, warp_size_attribute, stream.ordinal),
-              "asking for the lane group's size");
-        check(HEADRACE_SIMT(DeviceGetAttribute)(&processors, processors_attribute, stream.ordinal),
-              "asking for the number of multiprocessors");
+        HEADRACE_CALL(DeviceGetAttribute, &lanes, attribute_lane_group, stream.ordinal);
+        HEADRACE_CALL(DeviceGetAttribute, &processors, attribute_multiprocessors, stream.ordinal);
         EngineShape shape;
         shape.lanes = static_cast<std::uint32_t>(lanes);
         shape.kinds = GroupType::kinds;
@@ -83,9 +67,8 @@ public:
         local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units);
         allow_shared_memory();
         int blocks = 0;
-        check(HEADRACE_SIMT(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, entry(), block_threads,
-                                                                       shared_bytes()),
-              "asking how many blocks can be resident");
+        HEADRACE_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, entry(), block_threads,
+                      shared_bytes());
         if (blocks < 1)
             throw Error{ErrorKind::unsupported, "a work unit of " + std::to_string(shape.unit_words * 4) +
                                                     " bytes leaves no room for a lane group's queues"};
@@ -101,19 +84,12 @@ public:
                               static_cast<std::uint32_t*>(memory.spill.address())};
         const unsigned blocks = (memory.groups + groups_per_block_ - 1) / groups_per_block_;
         persistent_kernel<Kernel, Seeds>
-            <<<blocks, block_threads, shared_bytes(), static_cast<HEADRACE_SIMT(Stream_t)>(stream.stream)>>>(
+            <<<blocks, block_threads, shared_bytes(), static_cast<StreamHandle>(stream.stream)>>>(
                 kernel_, seeds_, view, memory.groups, local_words_);
-        check(HEADRACE_SIMT(GetLastError)(), "launching a persistent kernel");
+        HEADRACE_CALL(GetLastError);
     }
 
 private:
-#if defined(__CUDACC__)
-    static constexpr auto warp_size_attribute = cudaDevAttrWarpSize;
-    static constexpr auto processors_attribute = cudaDevAttrMultiProcessorCount;
-#else
-    static constexpr auto warp_size_attribute = hipDeviceAttributeWarpSize;
-    static constexpr auto processors_attribute = hipDeviceAttributeMultiprocessorCount;
-#endif
     static const void* entry() { return reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds>); }
     [[nodiscard]] std::size_t shared_bytes() const {
         return std::size_t{4} * local_words_ * groups_per_block_;
@@ -122,9 +98,8 @@ private:
     /// More than 48 KB of shared memory must be asked for.
     void allow_shared_memory() const {
         if (shared_bytes() <= 48 << 10) return;
-        check(HEADRACE_SIMT(FuncSetAttribute)(entry(), HEADRACE_SIMT(FuncAttributeMaxDynamicSharedMemorySize),
-                                              static_cast<int>(shared_bytes())),
-              "asking for shared memory");
+        HEADRACE_CALL(FuncSetAttribute, entry(), HEADRACE_RUNTIME(FuncAttributeMaxDynamicSharedMemorySize),
+                      static_cast<int>(shared_bytes()));
     }
 
     Kernel kernel_;
@@ -147,4 +122,4 @@ Launcher launcher() {
     }};
 }
 
-} // namespace headrace::HEADRACE_SIMT_NAMESPACE
+} // namespace headrace::HEADRACE_ON_SIMT

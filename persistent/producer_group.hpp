@@ -180,6 +180,7 @@ private:
             const std::uint32_t wanted = Lanes::count(active_);
             std::uint32_t may_run = wanted;
             Push last = Push::done;
+            HEADRACE_UNROLL
             for (std::uint32_t kind = 0; kind < kinds; ++kind) {
                 while (liq_.room(kind) < each_may_spawn * wanted && liq_.size(kind) > 0) {
                     last = push_oldest(kind, lane_count);
@@ -217,6 +218,7 @@ private:
         std::uint32_t spawned = Lanes::count(next);
         bool too_many = false;
         // One place further than there are: who staged more than there is room for has spawned too many.
+        HEADRACE_UNROLL
         for (std::uint32_t place = 0; place <= Traits::staged && max_spawns > 0; ++place) {
             const Mask have = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
             if (have == 0) break;
@@ -226,6 +228,7 @@ private:
             }
             if constexpr (has_queues) {
                 spawned += Lanes::count(have);
+                HEADRACE_UNROLL
                 for (std::uint32_t kind = 0; kind < kinds; ++kind) {
                     Mask mine = have;
                     if constexpr (has_kinds)
@@ -248,12 +251,14 @@ private:
     // An index known at compile time keeps the staged units in registers.
     HEADRACE_GROUP_CODE Words staged_unit(std::uint32_t lane, std::uint32_t place) {
         Words words = state_[lane].units[0];
+        HEADRACE_UNROLL
         for (std::uint32_t i = 1; i < Traits::staged; ++i)
             if (i == place) words = state_[lane].units[i];
         return words;
     }
     HEADRACE_GROUP_CODE std::uint32_t staged_kind(std::uint32_t lane, std::uint32_t place) {
         std::uint32_t kind = state_[lane].kinds[0];
+        HEADRACE_UNROLL
         for (std::uint32_t i = 1; i < Traits::staged; ++i)
             if (i == place) kind = state_[lane].kinds[i];
         return kind;
@@ -291,7 +296,7 @@ private:
         };
         const auto seen = lanes_.by_leader([&]() -> Seen {
             // relaxed, both: hints; what they lead to orders itself.
-            return {Sync::load(control_.park, relaxed), Sync::load(control_.hungry, relaxed)};
+            return {Sync::load(control_.park, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
         });
         if (seen.park != HR_RUN) parked_ = true;
         if constexpr (has_queues) {
@@ -352,13 +357,13 @@ private:
         if constexpr (has_queues) return_spare();
         this->count(&GroupTally::idle);
         const std::uint32_t park = lanes_.by_leader([&]() -> std::uint32_t {
-            Sync::fetch_add(control_.hungry, 1u, relaxed); // relaxed: a hint
+            Sync::fetch_add(control_.hungry, 1u, Sync::relaxed); // relaxed: a hint
             for (std::uint32_t polls = 0;; ++polls) {
-                if (Sync::load(control_.park, relaxed) != HR_RUN) return leave_parked;
+                if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
                 // relaxed: that it is 0 says all; see README.md, "Termination".
-                if (Sync::load(control_.pending.value, relaxed) == 0) return leave_finished;
+                if (Sync::load(control_.pending.value, Sync::relaxed) == 0) return leave_finished;
                 if (this->records_left() || this->seeds_left() || bundles_left()) {
-                    Sync::fetch_add(control_.hungry, ~0u, relaxed); // relaxed: a hint
+                    Sync::fetch_add(control_.hungry, ~0u, Sync::relaxed); // relaxed: a hint
                     return go_on;
                 }
                 Sync::pause(polls);
@@ -370,9 +375,9 @@ private:
     static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2;
 
     HEADRACE_GROUP_CODE bool bundles_left() const { // for the leader
-        if constexpr (has_queues)
-            for (std::uint32_t kind = 0; kind < kinds; ++kind)
-                if (!ring(kind).seems_empty()) return true;
+        if constexpr (has_queues) HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind)
+            if (!ring(kind).seems_empty()) return true;
         return false;
     }
 
@@ -400,6 +405,7 @@ private:
     HEADRACE_GROUP_CODE void save() {
         if (active_ == 0 && seeds_.empty() && liq_.empty()) return;
         HrRecord* record = this->new_record();
+        HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
             const std::uint32_t queued = liq_.size(kind);
             const std::uint32_t in_lanes = kind == running_ ? Lanes::count(active_) : 0;
@@ -431,8 +437,10 @@ private:
         seeds_ = {record->seed_next, record->seed_end};
         std::uint32_t fullest =
             0; // what a LIQ cannot hold was in lanes, so it is the fullest that goes back there
+        HEADRACE_UNROLL
         for (std::uint32_t kind = 1; kind < kinds; ++kind)
             if (record->count[kind] > record->count[fullest]) fullest = kind;
+        HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
             const std::uint32_t units = record->count[kind];
             const std::uint32_t taken = kind == fullest ? least(units, lane_count) : 0;
@@ -461,11 +469,13 @@ private:
     static HEADRACE_GROUP_CODE Words read_column(const std::uint32_t* from, std::uint32_t row,
                                                  std::uint32_t column) {
         Words words;
+        HEADRACE_UNROLL
         for (std::uint32_t w = 0; w < unit_words; ++w) words.word[w] = from[w * row + column];
         return words;
     }
     static HEADRACE_GROUP_CODE void write_column(std::uint32_t* to, std::uint32_t row, std::uint32_t column,
                                                  const Words& words) {
+        HEADRACE_UNROLL
         for (std::uint32_t w = 0; w < unit_words; ++w) to[w * row + column] = words.word[w];
     }
 

@@ -9,10 +9,13 @@
 #include <cstdint>
 
 /// Marks queue and group code: for the device where a device compiler reads it, for host threads elsewhere.
+/// HEADRACE_UNROLL: before short loops over kinds or staged units, so that arrays stay in a GPU's registers.
 #if defined(__CUDACC__) || defined(__HIPCC__)
     #define HEADRACE_GROUP_CODE __device__
+    #define HEADRACE_UNROLL _Pragma("unroll")
 #else
     #define HEADRACE_GROUP_CODE
+    #define HEADRACE_UNROLL
     #include <atomic>
     #include <chrono>
     #include <thread>
@@ -23,13 +26,17 @@ namespace headrace {
 /// A memory order as a type, so that the device's built-ins get a constant.
 template <int Value>
 struct MemoryOrder {};
-inline constexpr MemoryOrder<__ATOMIC_RELAXED> relaxed;
-inline constexpr MemoryOrder<__ATOMIC_ACQUIRE> acquire;
-inline constexpr MemoryOrder<__ATOMIC_RELEASE> release;
+
+/// The orders that every Sync names.
+struct MemoryOrders {
+    static constexpr MemoryOrder<__ATOMIC_RELAXED> relaxed{};
+    static constexpr MemoryOrder<__ATOMIC_ACQUIRE> acquire{};
+    static constexpr MemoryOrder<__ATOMIC_RELEASE> release{};
+};
 
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
 /// Atomics between host threads.
-struct HostSync {
+struct HostSync : MemoryOrders {
     template <class T, int Order>
     static T load(const T& word, MemoryOrder<Order>) {
         // atomic_ref<const T> is C++26; loading does not write

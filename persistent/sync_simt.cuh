@@ -15,13 +15,10 @@
 namespace headrace::HEADRACE_SIMT_NAMESPACE {
 
 /// Atomics of device scope: nobody but this GPU touches the queues while a launch runs.
-struct DeviceSync {
+struct DeviceSync : MemoryOrders {
 #if defined(__CUDACC__)
     template <class T>
     using Atomic = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
-    template <int Order>
-    static constexpr ::cuda::std::memory_order order = static_cast<::cuda::std::memory_order>(Order);
-
     template <class T, int Order>
     static __device__ T load(const T& word, MemoryOrder<Order>) {
         return Atomic<T>(const_cast<T&>(word)).load(static_cast<::cuda::std::memory_order>(Order));

@@ -68,10 +68,10 @@ TEST_P(Ring, EveryValueArrivesExactlyOnceAndInItsProducersOrder) {
         });
     for (unsigned c = 0; c < consumers; ++c)
         threads.emplace_back([&, c] {
-            while (HostSync::load(popped, relaxed) < producers * each) {
+            while (HostSync::load(popped, HostSync::relaxed) < producers * each) {
                 std::uint64_t value = 0;
                 if (ring.try_pop(value)) {
-                    HostSync::fetch_add(popped, std::uint64_t{1}, relaxed);
+                    HostSync::fetch_add(popped, std::uint64_t{1}, HostSync::relaxed);
                     got[c].push_back(value);
                 } else {
                     HostSync::pause(0);
@@ -114,14 +114,14 @@ TEST_P(Ring, PublishesWhatWasWrittenBeforeThePush) {
         });
     for (unsigned t = 0; t < 3; ++t)
         threads.emplace_back([&] {
-            while (HostSync::load(popped, relaxed) < 3 * rounds) {
+            while (HostSync::load(popped, HostSync::relaxed) < 3 * rounds) {
                 std::uint64_t bundle = 0;
                 if (!full.try_pop(bundle)) {
                     HostSync::pause(0);
                     continue;
                 }
-                HostSync::fetch_add(popped, std::uint64_t{1}, relaxed);
-                HostSync::fetch_add(sum, payload[bundle], relaxed);
+                HostSync::fetch_add(popped, std::uint64_t{1}, HostSync::relaxed);
+                HostSync::fetch_add(sum, payload[bundle], HostSync::relaxed);
                 while (!empty.try_push(bundle)) HostSync::pause(0);
             }
         });
