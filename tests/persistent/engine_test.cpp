@@ -3,12 +3,7 @@
 #include "drain.hpp"
 #include "expected.hpp"
 
-#include <headrace/devices/discovery.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <string>
+#include "devices/devices_fixture.hpp"
 
 namespace headrace::test {
 namespace {
@@ -23,24 +18,14 @@ Launcher launcher_for(std::string_view technology) {
     return {};
 }
 
-/// HEADRACE_REQUIRE_DEVICES="cpu,cuda:0": these may not be skipped.
-bool is_required(const std::string& id) {
-    const char* required = std::getenv("HEADRACE_REQUIRE_DEVICES");
-    return required && ("," + std::string(required) + ",").find("," + id + ",") != std::string::npos;
-}
-
 /// One device, with memory that every arrival is counted in.
-class EngineOnDevice : public testing::TestWithParam<std::string> {
+class EngineOnDevice : public OnDevices {
 protected:
     void SetUp() override {
-        try {
-            device_ = std::move(select_devices(GetParam()).devices.at(0));
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::not_found || is_required(GetParam())) throw;
-            GTEST_SKIP() << "no " << GetParam() << " here: " << error.message();
-        }
-        stream_ = device_->make_stream();
-        words_ = device_->allocate(sizeof(std::uint64_t) * 2 * Arrivals::cells);
+        OnDevices::SetUp();
+        if (devices_.empty()) return; // skipped
+        stream_ = device().make_stream();
+        words_ = device().allocate(sizeof(std::uint64_t) * 2 * Arrivals::cells);
         forget();
     }
     void forget() { stream_->fill_zero(*words_, 0, words_->size()).wait(); }
@@ -54,16 +39,15 @@ protected:
     template <class Kernel, class Seeds>
     std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds) {
         kernel.arrivals = {static_cast<std::uint64_t*>(words_->address())};
-        const Launcher launcher = launcher_for<Kernel, Seeds>(device_->info().technology);
+        const Launcher launcher = launcher_for<Kernel, Seeds>(device().info().technology);
         return launcher ? launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds) : nullptr;
     }
 
     template <class Kernel, class Seeds>
     EngineCounters expect_exactly_once(const Kernel& kernel, const Seeds& seeds, std::uint64_t begin,
                                        std::uint64_t end, const EngineOptions& options = {}) {
-        const Deadline deadline("the engine", 100s);
         forget();
-        Engine engine(*device_, *stream_, bind(kernel, seeds), options);
+        Engine engine(device(), *stream_, bind(kernel, seeds), options);
         drain(engine, begin, end);
         const ArrivalTable expected = expected_arrivals(kernel, seeds, begin, end);
         EXPECT_EQ(arrived().total(), expected.total());
@@ -74,7 +58,6 @@ protected:
         return engine.counters();
     }
 
-    std::unique_ptr<Device> device_;
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Memory> words_;
 };
@@ -137,8 +120,7 @@ TEST_P(EngineOnDevice, SeedsAreCountedIn64Bits) {
 }
 
 TEST_P(EngineOnDevice, ARangeBeyond32BitsParksAndCanBeLeft) {
-    const Deadline deadline("the engine", 100s);
-    Engine engine(*device_, *stream_, bind(Visit{}, Indices{}), {.wishes = {}, .first_rounds = 2});
+    Engine engine(device(), *stream_, bind(Visit{}, Indices{}), {.wishes = {}, .first_rounds = 2});
     const std::uint64_t end = std::uint64_t{5} << 36;
     engine.start(3, end);
     ASSERT_EQ(engine.collect(), Engine::State::parked);
@@ -151,8 +133,7 @@ TEST_P(EngineOnDevice, ARangeBeyond32BitsParksAndCanBeLeft) {
 }
 
 TEST_P(EngineOnDevice, AThousandRunsInARowDoNotHang) {
-    const Deadline deadline("a thousand runs", 100s);
-    Engine engine(*device_, *stream_, bind(BinaryTree{{}, 4}, Roots{}));
+    Engine engine(device(), *stream_, bind(BinaryTree{{}, 4}, Roots{}));
     std::uint64_t trees = 0;
     for (std::uint64_t run = 0; run < 1000; ++run) {
         drain(engine, 0, 1 + run % 100);
@@ -162,8 +143,7 @@ TEST_P(EngineOnDevice, AThousandRunsInARowDoNotHang) {
 }
 
 TEST_P(EngineOnDevice, SpawningTooManyIsAnError) {
-    const Deadline deadline("the engine", 100s);
-    Engine engine(*device_, *stream_, bind(Liar{}, Roots{}));
+    Engine engine(device(), *stream_, bind(Liar{}, Roots{}));
     try {
         drain(engine, 0, 5000);
         FAIL() << "no error";
@@ -175,8 +155,7 @@ TEST_P(EngineOnDevice, SpawningTooManyIsAnError) {
 }
 
 TEST_P(EngineOnDevice, AnotherKernelOfTheSameTypeCanBeBound) {
-    const Deadline deadline("the engine", 100s);
-    Engine engine(*device_, *stream_, bind(BinaryTree{{}, 4}, Roots{}));
+    Engine engine(device(), *stream_, bind(BinaryTree{{}, 4}, Roots{}));
     drain(engine, 0, 10);
     engine.rebind(bind(BinaryTree{{}, 8}, Roots{}));
     drain(engine, 0, 10);
@@ -184,16 +163,14 @@ TEST_P(EngineOnDevice, AnotherKernelOfTheSameTypeCanBeBound) {
 }
 
 TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {
-    const Deadline deadline("the engine", 100s);
-    Engine engine(*device_, *stream_, bind(BinaryTree{{}, 1 << 20}, Roots{}),
+    Engine engine(device(), *stream_, bind(BinaryTree{{}, 1 << 20}, Roots{}),
                   {.wishes = {}, .launch_time = std::chrono::milliseconds(2)});
     EXPECT_GT(drain(engine, 0, 16), 0u);
     EXPECT_EQ(arrived().total(), 16u * ((1 << 21) - 1));
     EXPECT_GT(engine.launches(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, EngineOnDevice, testing::Values("cpu", "cuda:0", "hip:0"),
-                         [](const auto& info) { return info.param.substr(0, info.param.find(':')); });
+INSTANTIATE_TEST_SUITE_P(Devices, EngineOnDevice, testing::Values("cpu", "cuda:0", "hip:0"), test_name);
 
 TEST(Launchers, ATechnologyThatWasNotAskedForIsNull) {
     EXPECT_TRUE((launcher<technology::Cpu, CpuOnly, Indices>()));
