@@ -53,6 +53,8 @@ public:
     [[nodiscard]] Device& device() const noexcept { return device_; }
     /// True if kernels work in place on the host image.
     [[nodiscard]] bool is_zero_copy() const noexcept { return zero_copy_; }
+    /// See ControllerOptions::asynchronous; from the next request on.
+    void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 
     /// A kernel on a stream of the caller's: `start` enqueues it. See Starter for what `start` may do.
     Event submit(std::string_view name, std::span<const TileUse> uses, const Starter& start);
@@ -106,7 +108,8 @@ private:
     void forget_ended();
 
     Device& device_;
-    const bool zero_copy_, asynchronous_;
+    const bool zero_copy_;
+    std::atomic<bool> asynchronous_;
     InOrderLane lane_;
     std::unique_ptr<Stream> kernels_; // its order is that of lane_
     TransferStream to_device_, from_device_;

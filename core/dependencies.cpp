@@ -27,7 +27,7 @@ private:
 constexpr Kinds everything{kernel_in, kernel_out,  host_in,  host_out,
                            to_device, from_device, peer_out, peer_in};
 
-/// Both requests belong to one controller, or at least one of them to none (the host).
+/// Both requests belong to one controller, or both to the host.
 ///
 /// Transfers of one controller leave each other out: with coherence between them there is always a request
 /// that orders them. To fetch twice, say, the host or another controller must have written in between; that
@@ -35,50 +35,39 @@ constexpr Kinds everything{kernel_in, kernel_out,  host_in,  host_out,
 /// waits for it. Peer copies pass by the host image, so this argument does not hold for them and they wait in
 /// full.
 constexpr Kinds within_controller(RequestKind later) {
+    // clang-format off
     switch (later) {
-    case kernel_in:
-        return {kernel_out, to_device, peer_in};
-    case kernel_out:
-        return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
-    case host_in:
-        return {host_out, from_device};
-    case host_out:
-        return {host_in, host_out, to_device, from_device};
-    case to_device:
-        return {kernel_in, kernel_out, host_out, peer_out, peer_in};
-    case from_device:
-        return {kernel_out, host_in, host_out, to_device, peer_in};
-    case peer_out:
-        return {kernel_out, to_device, peer_in};
-    case peer_in:
-        return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
+    case kernel_in: return {kernel_out, to_device, peer_in};
+    case kernel_out: return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
+    case host_in: return {host_out, from_device};
+    case host_out: return {host_in, host_out, to_device, from_device};
+    case to_device: return {kernel_in, kernel_out, host_out, peer_out, peer_in};
+    case from_device: return {kernel_out, host_in, host_out, to_device, peer_in};
+    case peer_out: return {kernel_out, to_device, peer_in};
+    case peer_in: return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
     case release:
-    case wait:
-        return everything;
+    case wait: return everything;
     }
+    // clang-format on
     return {};
 }
 
-/// The requests belong to two controllers: they can meet on the host image alone.
+/// The requests belong to two controllers, or one of them to the host: they can meet on the host image alone.
 constexpr Kinds across_controllers(RequestKind later) {
+    // clang-format off
     switch (later) {
-    case host_in:
-        return {host_out, from_device};
-    case host_out:
-        return {host_in, host_out, to_device, from_device};
-    case to_device:
-        return {host_out, from_device};
-    case from_device:
-        return {host_in, host_out, to_device, from_device};
+    case host_in: return {host_out, from_device};
+    case host_out: return {host_in, host_out, to_device, from_device};
+    case to_device: return {host_out, from_device};
+    case from_device: return {host_in, host_out, to_device, from_device};
     case kernel_in:
     case kernel_out:
     case peer_out:
-    case peer_in:
-        return {};
+    case peer_in: return {};
     case release: // of the last holder; a holder among others frees its own image and asks about that alone
-    case wait:
-        return everything;
+    case wait: return everything;
     }
+    // clang-format on
     return {};
 }
 

@@ -45,8 +45,8 @@ public:
     [[nodiscard]] ErrorPtr error() const;
 
     /// Sets the outcome: `own` failure, else the first failure among what this event inherits from, else
-    /// success. The first call wins. Runs the continuations in the calling thread; called from a continuation,
-    /// after that one.
+    /// success. The first call wins. Runs the continuations in the calling thread; called from a
+    /// continuation, after that one.
     void settle(ErrorPtr own = {});
 
     /// Calls `then` once: at once if settled, else from the thread that settles. `then` must be short, must

@@ -175,6 +175,7 @@ TEST_F(ControllerTest, AFailedTransferLeavesTheImageItCameFrom) {
 }
 
 TEST_F(ControllerTest, AStartThatThrowsFailsTheRequestAndKeepsItsPlace) {
+    host_wrote(x());
     Promise slow;
     const TileUse read{x(), Access::read}, write{x(), Access::write};
     controller.submit("slow reader", {&read, 1}, [&](std::span<const Event>) { return slow.event(); });
@@ -194,6 +195,7 @@ TEST_F(ControllerTest, AStartThatThrowsFailsTheRequestAndKeepsItsPlace) {
 
 TEST_F(ControllerTest, AFailureThatIsThereAtOnceDoesNotOvertakeItsLane) {
     // The second kernel cannot run; the writer must wait for the first all the same.
+    host_wrote(x());
     Storage y("y", 8);
     const TileUse spoil{*y.tiles().front(), Access::write};
     EXPECT_TRUE(controller.launch("spoils y", {&spoil, 1}, fails).outcome());
@@ -390,6 +392,13 @@ TEST_F(ControllerTest, SynchronousRequestsHaveEndedWhenSubmittingReturns) {
     const TileUse use{x(), Access::write};
     EXPECT_TRUE(synchronous.launch("kernel", {&use, 1}, nothing).done());
     EXPECT_TRUE(synchronous.host_task({&use, 1}, [] {}).done());
+    synchronous.set_asynchronous(true);
+    Promise gate;
+    const Event event =
+        synchronous.launch("kernel", {&use, 1}, [&](const NativeStream&) { gate.event().wait(); });
+    EXPECT_FALSE(event.done());
+    gate.complete();
+    synchronous.wait_all();
 }
 
 TEST(HostLane, TasksOfOneLaneRunInOrderAndThoseOfTwoOverlap) {
