@@ -1,0 +1,228 @@
+// persistent/opencl/opencl_kernel.cpp - see opencl_kernel.hpp.
+#include <headrace/persistent/opencl/opencl_kernel.hpp>
+
+#include <headrace/devices/opencl/native.hpp>
+#include <headrace/persistent/engine_memory.hpp>
+
+#include "consumer.cl.hpp"
+#include "control.h.hpp"
+#include "group.cl.hpp"
+#include "prelude.cl.hpp"
+#include "producer.cl.hpp"
+#include "ring.cl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+using opencl::check;
+
+constexpr std::uint32_t engine_parameters = 5; // of headrace_engine, before the user's
+constexpr std::uint32_t gpu_lanes = 32;
+constexpr std::uint32_t cpu_lanes =
+    8; // lanes take turns on one core: enough to share the cost of a queue operation
+constexpr std::uint32_t most_groups_per_processor = 32;
+
+template <class T>
+T device_value(cl_device_id device, cl_device_info what) {
+    T value{};
+    return clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : T{};
+}
+
+std::string device_text(cl_device_id device, cl_device_info what) {
+    std::array<char, 16384> text{}; // extensions are the longest
+    check(clGetDeviceInfo(device, what, text.size() - 1, text.data(), nullptr), "clGetDeviceInfo");
+    return text.data();
+}
+
+/// What the host must know of a device to build and to lay out for it.
+struct Facts {
+    bool gpu = false;
+    bool nvidia = false;
+    std::uint32_t processors = 1;
+    Bytes local_bytes = 0;
+    std::string standard; ///< the compiler's -cl-std
+};
+
+Facts facts_of(cl_device_id device) {
+    Facts facts;
+    facts.gpu = device_value<cl_device_type>(device, CL_DEVICE_TYPE) != CL_DEVICE_TYPE_CPU;
+    facts.processors = std::max(1u, device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+    facts.local_bytes = device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
+    const std::string extensions = device_text(device, CL_DEVICE_EXTENSIONS);
+    facts.nvidia = extensions.find("cl_nv_device_attribute_query") != std::string::npos;
+    const std::string version = device_text(device, CL_DEVICE_VERSION);
+    if (version.starts_with("OpenCL 1."))
+        throw Error{ErrorKind::unsupported,
+                    "the engine needs the atomics of OpenCL C 2.0, and the device has " + version};
+    if (extensions.find("cl_khr_int64_base_atomics") == std::string::npos)
+        throw Error{ErrorKind::unsupported, "the engine needs 64-bit atomics (cl_khr_int64_base_atomics)"};
+    facts.standard = version.starts_with("OpenCL 2.") ? "CL2.0" : "CL3.0";
+    return facts;
+}
+
+/// Feature macros are no guide: NVIDIA 580 has these atomics and says nothing of them. So they are tried.
+void require_atomics(OpenClTarget target, const Facts& facts) {
+    std::string source = "typedef uint hr_u32;\ntypedef ulong hr_u64;\n#define HR_FUNCTION static inline\n";
+    source += embedded::ring_cl;
+    source += "__kernel void headrace_probe(__global ulong* word) {\n"
+              "    if (hr_load_acquire(word) == 0) hr_store_release(word, hr_fetch_add(word + 1, 1));\n}\n";
+    try {
+        static_cast<void>(build_program(target, source, "-cl-std=" + facts.standard));
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kernel) throw;
+        throw Error{ErrorKind::unsupported,
+                    "the engine needs the device-wide acquire and release atomics of OpenCL C 2.0, and this "
+                    "driver's compiler does not take them"}
+            .with_code(error.native_code());
+    }
+}
+
+class OpenClBoundKernel final : public BoundKernel {
+public:
+    OpenClBoundKernel(OpenClKernel kernel, OpenClArguments arguments)
+        : kernel_(std::move(kernel)), arguments_(std::move(arguments)) {
+        const auto complain = [this](std::string_view what) {
+            throw Error{ErrorKind::invalid_argument,
+                        "the OpenCL kernel \"" + kernel_.name + "\": " + std::string(what)};
+        };
+        if (kernel_.kinds > HR_MAX_KINDS) complain("more kinds of work unit than the engine has room for");
+        if (kernel_.kinds > 0 && (kernel_.unit_bytes == 0 || kernel_.unit_bytes % 4 != 0))
+            complain("unit_bytes must be a multiple of 4");
+        if (arguments_.all().empty()) complain("it needs at least one argument");
+    }
+
+    EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
+        const OpenClTarget target = opencl_target(stream);
+        const Facts facts = facts_of(target.device);
+        require_atomics(target, facts);
+
+        EngineShape shape;
+        shape.lanes = lanes_ = facts.gpu ? gpu_lanes : cpu_lanes;
+        shape.kinds = kernel_.kinds;
+        shape.unit_words = kernel_.kinds > 0 ? kernel_.unit_bytes / 4 : 0;
+        shape.max_spawns = kernel_.kinds > 0 ? kernel_.max_spawns : 0;
+        // A sixteenth of the local memory lets many groups of a GPU share a processor.
+        shape.liq_units = choose_liq_units(shape, wishes.liq_units, facts.local_bytes / 16);
+        local_bytes_ = std::max<Bytes>(4, Bytes{4} * shape.kinds * shape.unit_words * shape.liq_units);
+
+        const std::string options =
+            "-cl-std=" + facts.standard + definitions(shape, facts) + " " + kernel_.options;
+        try {
+            native_ = make_kernel(build_program(target, source(), options), "headrace_engine");
+        } catch (const Error& error) {
+            throw Error{error.kind(), "the OpenCL kernel \"" + kernel_.name + "\": " + error.message()}
+                .with_code(error.native_code());
+        }
+        check_fits(target.device, facts);
+        shape.groups = groups(facts);
+        if (wishes.groups != 0) shape.groups = std::min(shape.groups, wishes.groups);
+        bind_arguments();
+        return shape;
+    }
+
+    void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
+        const std::array parts{&memory.control, &memory.slots, &memory.bundles, &memory.spill};
+        for (cl_uint i = 0; i < parts.size(); ++i) {
+            const void* buffer = parts[i]->handle();
+            check(clSetKernelArg(native_.get(), i, sizeof buffer, &buffer), "clSetKernelArg");
+        }
+        check(clSetKernelArg(native_.get(), 4, local_bytes_, nullptr), "clSetKernelArg");
+        const std::size_t local = lanes_, global = local * memory.groups;
+        check(clEnqueueNDRangeKernel(static_cast<cl_command_queue>(stream.stream), native_.get(), 1, nullptr,
+                                     &global, &local, 0, nullptr, nullptr),
+              "clEnqueueNDRangeKernel");
+    }
+
+private:
+    [[nodiscard]] std::string source() const {
+        std::string text{embedded::control_h};
+        text += embedded::prelude_cl;
+        text += "#line 1 \"" + kernel_.name + "\"\n" + kernel_.source + "\n#line 1 \"engine\"\n";
+        text += embedded::ring_cl;
+        text += embedded::group_cl;
+        text += kernel_.kinds > 0 ? embedded::producer_cl : embedded::consumer_cl;
+        return text;
+    }
+
+    [[nodiscard]] static std::string definitions(const EngineShape& shape, const Facts& facts) {
+        std::string text = " -DHEADRACE_LANES=" + std::to_string(shape.lanes);
+        if (shape.kinds == 0) {
+            text += " -DHEADRACE_CONSUMER=1";
+        } else {
+            text += " -DHEADRACE_PRODUCER=1 -DHEADRACE_KINDS=" + std::to_string(shape.kinds);
+            text += " -DHEADRACE_UNIT_WORDS=" + std::to_string(shape.unit_words);
+            text += " -DHEADRACE_MAX_SPAWNS=" + std::to_string(shape.max_spawns);
+        }
+        if (facts.nvidia) text += " -DHEADRACE_PTX=1";
+        return text;
+    }
+
+    void check_fits(cl_device_id device, const Facts& facts) {
+        std::size_t most = 0;
+        cl_ulong fixed = 0;
+        check(clGetKernelWorkGroupInfo(native_.get(), device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                       nullptr),
+              "clGetKernelWorkGroupInfo");
+        check(clGetKernelWorkGroupInfo(native_.get(), device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof fixed, &fixed,
+                                       nullptr),
+              "clGetKernelWorkGroupInfo");
+        local_of_group_ = fixed + local_bytes_;
+        if (most < lanes_ || local_of_group_ > facts.local_bytes)
+            throw Error{ErrorKind::unsupported,
+                        "the OpenCL kernel \"" + kernel_.name + "\" needs a lane group of " +
+                            std::to_string(lanes_) + " with " + std::to_string(local_of_group_) +
+                            " bytes of local memory; the device has " + std::to_string(most) + " and " +
+                            std::to_string(facts.local_bytes)};
+    }
+
+    /// No group waits for one that has not begun, so a guess that is too high costs time alone.
+    [[nodiscard]] std::uint32_t groups(const Facts& facts) const {
+        if (!facts.gpu) return facts.processors;
+        // A processor has more local memory than it gives to one group: since 2017 at least twice as much.
+        const Bytes fit = 2 * facts.local_bytes / local_of_group_;
+        return facts.processors *
+               static_cast<std::uint32_t>(std::clamp<Bytes>(fit, 1, most_groups_per_processor));
+    }
+
+    void bind_arguments() {
+        cl_uint parameters = 0;
+        check(clGetKernelInfo(native_.get(), CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, nullptr),
+              "clGetKernelInfo");
+        if (parameters - engine_parameters != arguments_.all().size())
+            throw Error{ErrorKind::invalid_argument,
+                        "the OpenCL kernel \"" + kernel_.name + "\" has " +
+                            std::to_string(parameters - engine_parameters) + " parameters and was given " +
+                            std::to_string(arguments_.all().size()) + " arguments"};
+        for (cl_uint i = 0; i < arguments_.all().size(); ++i) {
+            const auto& argument = arguments_.all()[i];
+            const cl_int status =
+                clSetKernelArg(native_.get(), engine_parameters + i, argument.size(), argument.data());
+            if (status != CL_SUCCESS)
+                throw Error{ErrorKind::invalid_argument,
+                            "the OpenCL kernel \"" + kernel_.name + "\" does not take argument " +
+                                std::to_string(i) + " (" + std::to_string(argument.size()) +
+                                " bytes): " + std::string(opencl::status_name(status))}
+                    .with_code(status);
+        }
+    }
+
+    OpenClKernel kernel_;
+    OpenClArguments arguments_;
+    opencl::KernelHandle native_;
+    std::uint32_t lanes_ = 1;
+    Bytes local_bytes_ = 0;    ///< of the LIQ
+    Bytes local_of_group_ = 0; ///< altogether
+};
+
+} // namespace
+
+std::unique_ptr<BoundKernel> bind_opencl(const OpenClKernel& kernel, OpenClArguments arguments) {
+    return std::make_unique<OpenClBoundKernel>(kernel, std::move(arguments));
+}
+
+} // namespace headrace

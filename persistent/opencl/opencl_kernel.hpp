@@ -1,0 +1,69 @@
+// persistent/opencl/opencl_kernel.hpp - kernels in OpenCL C, run by the same engine as those in C++.
+//
+// The source of a consumer:
+//     #define HEADRACE_PARAMETERS __global const float* in, __global float* out      // at least one
+//     #define HEADRACE_ARGUMENTS in, out
+//     void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) { out[index] = in[index] * in[index]; }
+// A consumer-producer has units (one struct for all kinds) and seeds:
+//     typedef struct { uint node; uint depth; } HrUnit;
+//     void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { *kind = 0; unit->node = ...;
+//     } void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) { ... hr_spawn(lane, kind,
+//     &next); }
+// prelude.cl has what these may call; none of them may hold a barrier.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/persistent/launcher.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace headrace {
+
+/// A kernel's source, and what the engine must know of it.
+struct OpenClKernel {
+    std::string name;             ///< for people: a build's errors name it
+    std::string source;           ///< as above
+    std::uint32_t kinds = 0;      ///< of work unit; 0: a consumer
+    std::uint32_t unit_bytes = 0; ///< sizeof(HrUnit): a multiple of 4
+    std::uint32_t max_spawns = 0; ///< the most units that one call of hr_run spawns
+    std::string options;          ///< for the compiler: "-DWIDTH=640 -cl-mad-enable"
+};
+
+/// What HEADRACE_PARAMETERS stands for, in its order.
+class OpenClArguments {
+public:
+    /// A `__global` pointer. The memory must outlive the launches.
+    OpenClArguments& buffer(const Memory& memory) {
+        const void* handle = memory.handle();
+        return bytes(&handle, sizeof handle); // a cl_mem is a pointer, and an argument is its bytes
+    }
+    /// A scalar, or a struct that has the same layout in OpenCL C.
+    template <class T>
+    OpenClArguments& value(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
+        return bytes(&value, sizeof value);
+    }
+
+    [[nodiscard]] const std::vector<std::vector<std::byte>>& all() const noexcept { return all_; }
+
+private:
+    OpenClArguments& bytes(const void* from, std::size_t size) {
+        const auto* first = static_cast<const std::byte*>(from);
+        all_.emplace_back(first, first + size);
+        return *this;
+    }
+
+    std::vector<std::vector<std::byte>> all_;
+};
+
+/// The kernel as the engine runs it. Null: this build lacks OpenCL.
+///
+/// It is built when the engine prepares it, which throws kernel with the compiler's log if the source is
+/// wrong, and unsupported if the device lacks what the engine needs.
+[[nodiscard]] std::unique_ptr<BoundKernel> bind_opencl(const OpenClKernel& kernel, OpenClArguments arguments);
+
+} // namespace headrace
