@@ -1,13 +1,31 @@
 #!/bin/sh
-# Renders a room with a scanned statue, glass and a mirror on every device of this machine at the same time.
+# Renders a room with a scanned bust, glass and a mirror on every device of this machine at the same time.
 # Arguments go to the program: `./demo.sh --spp 1024`, `./demo.sh --devices cpu`.
 set -eu
 cd -- "$(dirname -- "$0")"
 
 .ci/build headrace-path-tracer
+program=build/release/bin/headrace-path-tracer
 mkdir -p demo
-build/release/bin/headrace-path-tracer --scene apps/path_tracer/scenes/demo.obj --devices all \
-    --width 640 --height 360 --spp 64 --out demo/demo.png --report demo/report.json "$@" </dev/null
+
+# Left to itself the program uses each processor and GPU once. Here they shall all be seen at work, the same silicon
+# through two technologies too, so each is named; a first triangle shows which of them are there.
+probe=$(mktemp -d)
+trap 'rm -rf "$probe"' EXIT
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$probe/triangle.obj"
+devices=cpu samples=32
+for technology in opencl cuda hip; do
+    if "$program" --scene "$probe/triangle.obj" --devices $technology --width 8 --height 8 --spp 1 --quiet \
+        --out "$probe/triangle.png" </dev/null 2>"$probe/why"; then
+        devices=$devices,$technology
+        [ $technology = opencl ] || samples=1024
+    else
+        echo "without $technology: $(cat "$probe/why")"
+    fi
+done
+
+"$program" --scene apps/path_tracer/scenes/demo.gltf --devices $devices --width 640 --height 360 --spp $samples \
+    --out demo/demo.png --report demo/report.json "$@" </dev/null
 echo
 echo "image   $PWD/demo/demo.png"
 echo "report  $PWD/demo/report.json"

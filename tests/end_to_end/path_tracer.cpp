@@ -126,7 +126,7 @@ Options convex_body(const Scratch& folder, double albedo) {
     obj.material("matt");
     obj.box({-1, -1.5, -0.75}, {1, 1.5, 0.75});
     folder.write("body.obj", obj.text());
-    return {"--scene", "body.obj", "--camera", "3,4,5,0,0,0,60", "--sky", "1,1,1"};
+    return {"--scene", "body.obj", "--camera", "3,4,5,0,0,0,36", "--sky", "1,1,1"};
 }
 
 Options glowing_room(const Scratch& folder, double albedo) {
@@ -153,7 +153,8 @@ Options room_with(const Scratch& folder, std::string_view second, std::string_vi
     obj.material("wall");
     obj.box({-2, 0, -2}, {2, 3, 2});
     obj.material("lamp");
-    obj.box({-0.5, 2.9, -0.5}, {0.5, 2.95, 0.5});
+    obj.box({-0.5, 2.3, -0.5},
+            {0.5, 2.35, 0.5}); // away from walls: light falls off as 1/d^2, and so does noise
     obj.material("matt");
     obj.box({-1.5, 0.01, -1.2}, {-0.5, 1.2, -0.4});
     obj.material(second);
