@@ -11,14 +11,6 @@ namespace headrace {
 
 namespace {
 
-/// Completes when all of `after` have, with `error`: a request that cannot run still keeps its place in the
-/// order.
-Event failed_after(std::span<const Event> after, ErrorPtr error) {
-    std::vector<Event> all{Event::failed(std::move(error))};
-    for (const Event& event : after) all.push_back(event.order_only());
-    return Event::all(all);
-}
-
 /// The failure that is known already; null if none.
 ErrorPtr known_failure(std::span<const Event> after) {
     for (const Event& event : after)
@@ -28,14 +20,24 @@ ErrorPtr known_failure(std::span<const Event> after) {
 }
 
 Event start_or_fail(std::string_view name, std::span<const Event> after, const Starter& start) {
-    if (ErrorPtr error = known_failure(after)) return failed_after(after, std::move(error));
+    if (ErrorPtr error = known_failure(after)) return Event::failed(std::move(error));
     try {
         return start(after);
     } catch (...) {
         Error error{*current_error()};
         if (!name.empty()) error.in_task(name);
-        return failed_after(after, std::make_shared<const Error>(std::move(error)));
+        return Event::failed(std::make_shared<const Error>(std::move(error)));
     }
+}
+
+/// A request that failed while it was submitted has overtaken those that it should have come after, and those
+/// before it on its lane, of which tiles remember the last one only. They may still be using the tiles: it
+/// waits for them.
+Event in_place(Event event, std::span<const Event> after, const Event& before_on_lane) {
+    if (!event.state() || !event.state()->settled() || !event.outcome()) return event;
+    std::vector<Event> all{std::move(event), before_on_lane.order_only()};
+    for (const Event& earlier : after) all.push_back(earlier.order_only());
+    return Event::all(all);
 }
 
 } // namespace
@@ -197,7 +199,7 @@ void Submission::copy(Storage& storage, Tile& tile, Move move) {
 void Submission::enqueue(const Copy& copy) {
     const std::vector<Event> after = copy.after.resolve();
     const Bytes size = copy.end - copy.begin;
-    copy.slot->publish(start_or_fail({}, after, [&](std::span<const Event> events) {
+    Event event = start_or_fail({}, after, [&](std::span<const Event> events) {
         Controller::TransferStream& way =
             copy.to == nullptr ? copy.controller->from_device_ : copy.controller->to_device_;
         way.bytes.fetch_add(size, std::memory_order_relaxed); // a statistic: nothing is ordered by it
@@ -212,7 +214,8 @@ void Submission::enqueue(const Copy& copy) {
         return from != nullptr
                    ? way.stream->copy_in(*copy.to, copy.begin, from, size, events)
                    : way.stream->copy_peer(*copy.to, copy.begin, *copy.from, copy.begin, size, events);
-    }));
+    });
+    copy.slot->publish(in_place(std::move(event), after, {}));
 }
 
 Event Submission::run(std::string_view name, const Starter& start) {
@@ -220,14 +223,9 @@ Event Submission::run(std::string_view name, const Starter& start) {
     for (const std::string& warning : warnings_) log_warning(warning);
     for (const Copy& copy : copies_) enqueue(copy);
     const std::vector<Event> after = after_.resolve();
-    Event event = failure_ ? failed_after(after, failure_) : start_or_fail(name, after, start);
-    if (lane_ != nullptr) {
-        // Later requests remember the last one of a lane only. A failure that is there at once has overtaken
-        // those before it, which may still be using the tiles: it keeps its place.
-        if (event.state() && event.state()->settled())
-            if (const ErrorPtr error = event.outcome()) event = failed_after({&lane_->last, 1}, error);
-        lane_->last = event;
-    }
+    Event event = failure_ ? Event::failed(failure_) : start_or_fail(name, after, start);
+    event = in_place(event, after, lane_ == nullptr ? Event{} : lane_->last);
+    if (lane_ != nullptr) lane_->last = event;
     done_->publish(event);
     return event;
 }
