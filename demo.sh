@@ -20,7 +20,8 @@ for technology in opencl cuda hip; do
         devices=$devices,$technology
         [ $technology = opencl ] || samples=1024
     else
-        echo "without $technology: $(cat "$probe/why")"
+        why=$(sed -n "s/.*; $technology: \([^;]*\).*/\1/p" "$probe/why") # of all that is left out, in its words
+        echo "without $technology: ${why:-$(tail -n 1 "$probe/why")}"
     fi
 done
 
