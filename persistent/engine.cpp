@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-constexpr std::uint32_t first_rounds = 32;      // small: nobody knows yet how long a unit takes
+constexpr std::uint32_t first_rounds = 4;       // small: nobody knows yet how long a unit takes
 constexpr std::uint32_t most_rounds = 1u << 30; // a group counts its rounds in 32 bits
 constexpr double fastest_growth = 8;            // per launch, of the budget
 constexpr std::uint32_t seed_chunk = 512;       // amortises the claim: 8 rounds and more of a group of 64

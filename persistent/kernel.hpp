@@ -1,5 +1,4 @@
-// persistent/kernel.hpp - what a kernel author says: where code may run, and which kinds of work unit there
-// are.
+// persistent/kernel.hpp - what a kernel author says: where code may run, and which kinds of work unit it has.
 //
 // A consumer kernel is called with an index; it spawns nothing and has no `Units`:
 //     struct Square {
@@ -11,6 +10,9 @@
 //         using Units = headrace::Kinds<headrace::Kind<Step, 1>>;     // a Step spawns at most one unit
 //         HEADRACE_KERNEL void operator()(auto& lane, Step step) const { if (...) lane.spawn(next); }
 //     };
+// It may say below which share of active lanes a lane group looks for more (75 unless it does; 100: as soon
+// as one is idle):
+//     static constexpr unsigned refill_percent = 50;
 // Its seeds turn an index into a first work unit:
 //     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
 #pragma once
@@ -32,7 +34,7 @@
 
 namespace headrace {
 
-/// A kind of work unit: its type, and the largest number of units (of all kinds) that processing one may
+/// A kind of work unit: its type, and the largest number of units, of all kinds, that processing one may
 /// spawn.
 template <class UnitType, unsigned MaxSpawns>
 struct Kind {

@@ -27,11 +27,19 @@ struct GroupFor<Kernel, Seeds> {
 /// Four groups of 32 or two of 64: small blocks waste few lanes when registers decide how many are resident.
 inline constexpr unsigned block_threads = 128;
 
+#if defined(__CUDACC__)
+    // The parameters stay where the launch put them, also where their addresses are taken: no copy in each
+    // thread.
+    #define HEADRACE_PARAMETER const __grid_constant__
+#else
+    #define HEADRACE_PARAMETER const
+#endif
+
 /// Every lane group of the grid works until all work is done or all park.
 template <class Kernel, class Seeds>
 __global__ void __launch_bounds__(block_threads)
-    persistent_kernel(const Kernel kernel, const Seeds seeds, const EngineView view, std::uint32_t groups,
-                      std::uint32_t local_words) {
+    persistent_kernel(HEADRACE_PARAMETER Kernel kernel, HEADRACE_PARAMETER Seeds seeds,
+                      HEADRACE_PARAMETER EngineView view, std::uint32_t groups, std::uint32_t local_words) {
     extern __shared__ std::uint32_t local[];
     const std::uint32_t in_block = threadIdx.x / SimtLanes::size;
     const std::uint32_t number = blockIdx.x * (blockDim.x / SimtLanes::size) + in_block;

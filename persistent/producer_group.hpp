@@ -21,7 +21,7 @@ class ProducerGroup : Group<Sync, Lanes> {
     static constexpr std::uint32_t seed_kind = Traits::template index_of<SeedUnit>();
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
     /// Groups refill when fewer lanes are active.
-    static constexpr std::uint32_t enough = lane_count - lane_count / 4;
+    static constexpr std::uint32_t enough = enough_lanes<Kernel>(lane_count);
 
 public:
     static constexpr std::uint32_t kinds = Traits::count, unit_words = Traits::unit_words,

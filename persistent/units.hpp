@@ -124,6 +124,14 @@ private:
     LaneState<Traits>& state_;
 };
 
+/// How many of `lanes` must be active for a group not to look for more: see kernel.hpp.
+template <class Kernel>
+constexpr std::uint32_t enough_lanes(std::uint32_t lanes) {
+    std::uint32_t percent = 75;
+    if constexpr (requires { Kernel::refill_percent; }) percent = Kernel::refill_percent;
+    return std::clamp((lanes * percent + 99) / 100, std::uint32_t{1}, lanes);
+}
+
 /// What a consumer kernel sees of its lane.
 struct ConsumingLane {};
 
