@@ -39,10 +39,11 @@ private:
         Mailbox& box = mailbox();
         std::unique_lock lock(box.mutex);
         while (box.arrived.wait(lock, stop, [&box] { return !box.work.empty(); })) {
-            const auto work = std::move(box.work.front());
+            auto work = std::move(box.work.front());
             box.work.pop_front();
             lock.unlock();
             work();
+            work = nullptr; // what goes with it may post, too
             lock.lock();
         }
     }

@@ -21,7 +21,7 @@ std::shared_ptr<void> SimtDevice::allocate_host(Bytes size) {
     context_->make_current();
     void* memory = nullptr;
     const Status status = allocate_pinned(&memory, size);
-    if (status == HEADRACE_RUNTIME(ErrorMemoryAllocation)) {
+    if (status == out_of_memory) {
         static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
         throw Error{ErrorKind::out_of_memory,
                     "the host cannot pin " + std::to_string(size) + " bytes of memory more"}

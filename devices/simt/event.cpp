@@ -1,7 +1,6 @@
 // devices/simt/event.cpp - see event.hpp.
 #include <headrace/devices/notifier.hpp>
 #include <headrace/devices/simt/event.hpp>
-#include <headrace/devices/simt/host_call.hpp>
 
 #include <algorithm>
 
@@ -28,12 +27,20 @@ StreamPair::StreamPair(std::shared_ptr<Context> context) : context_(std::move(co
     work_ = make_stream();
 }
 
-void StreamPair::call_after(EventHandle event, std::function<void(Status)> work) {
+void StreamPair::announce(std::shared_ptr<NativeEvent> event) {
+    using Keep = std::shared_ptr<NativeEvent>;
     const std::scoped_lock lock(mutex_); // the wait and the call belong together
     context_->make_current();
     if (!beside_) beside_ = make_stream();
-    HEADRACE_CALL(StreamWaitEvent, beside_.get(), event, 0);
-    call_on_host(beside_.get(), std::move(work));
+    HEADRACE_CALL(StreamWaitEvent, beside_.get(), event->end(), 0);
+    auto keep = std::make_unique<Keep>(std::move(event));
+    const auto called_back = [](StreamHandle, Status status, void* user) {
+        const std::unique_ptr<Keep> self{static_cast<Keep*>(user)};
+        // Moved all the way: the last holder destroys streams, which may not happen in the driver's thread.
+        notify([event = std::move(*self), status] { event->finish(status); });
+    };
+    HEADRACE_CALL(StreamAddCallback, beside_.get(), called_back, keep.get(), 0);
+    static_cast<void>(keep.release()); // the callback's now
 }
 
 NativeEvent::NativeEvent(std::shared_ptr<StreamPair> stream)
@@ -90,12 +97,11 @@ void NativeEvent::block() {
 
 void NativeEvent::arm() {
     if (settled() || armed_.test_and_set(std::memory_order_relaxed)) return;
-    const auto self = std::static_pointer_cast<NativeEvent>(shared_from_this());
+    auto self = std::static_pointer_cast<NativeEvent>(shared_from_this());
     try {
-        stream_->call_after(end(),
-                            [self](Status status) { notify([self, status] { self->finish(status); }); });
+        stream_->announce(self);
     } catch (const Error&) {
-        notify([self] { self->block(); }); // whatever it was, who waits must be told
+        notify([self = std::move(self)] { self->block(); }); // whatever it was, who waits must be told
     }
 }
 

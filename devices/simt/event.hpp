@@ -10,6 +10,8 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
+class NativeEvent;
+
 /// A stream, and one beside it in which callbacks wait for its events without holding up its work.
 class StreamPair {
 public:
@@ -17,8 +19,8 @@ public:
 
     [[nodiscard]] Context& context() const noexcept { return *context_; }
     [[nodiscard]] StreamHandle work() const noexcept { return work_.get(); }
-    /// Calls `work` from the driver's thread when `event` is complete, with the outcome.
-    void call_after(EventHandle event, std::function<void(Status)> work);
+    /// Sees to it that the notifier's thread calls `event->finish` when that is complete.
+    void announce(std::shared_ptr<NativeEvent> event);
 
 private:
     std::shared_ptr<Context> context_; // first: streams go before it
@@ -50,9 +52,10 @@ public:
     void arm() override;
     [[nodiscard]] std::optional<EventTimes> times() const override;
 
-private:
+    /// Settles the event if the driver's answer is final.
     void finish(Status status);
 
+private:
     std::shared_ptr<StreamPair> stream_; // first: the events go back before it goes
     PooledEvent begin_, end_;
     std::shared_ptr<const ClockMark> clock_;

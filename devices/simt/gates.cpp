@@ -1,12 +1,19 @@
 // devices/simt/gates.cpp - see gates.hpp.
+#include <headrace/core/log.hpp>
+#include <headrace/devices/notifier.hpp>
 #include <headrace/devices/simt/gates.hpp>
 #include <headrace/devices/simt/host_call.hpp>
 
 #include <atomic>
+#include <string>
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-Gates::Gates(int ordinal) : usable_(GateMemory::usable(ordinal)) {}
+Gates::Gates(int ordinal) : usable_(GateMemory::usable(ordinal)) {
+    if (!usable_)
+        log_warning(std::string(technology) + ":" + std::to_string(ordinal) +
+                    " cannot wait for words in memory; use it without devices of other technologies");
+}
 
 Gates::~Gates() {
     for (std::uint64_t* word : all_) GateMemory::free(word);
@@ -44,7 +51,10 @@ void Gates::hold(StreamHandle stream, const Event& event) {
         // The runtime calls back for all streams from one thread, which sleeps meanwhile: right as long as
         // the event does not itself wait for a callback of this runtime. Devices of this decade do not come
         // here.
-        call_on_host(stream, [event](Status) { static_cast<void>(event.outcome()); });
+        call_on_host(stream, [event](Status) mutable {
+            static_cast<void>(event.outcome());
+            notify([last = std::move(event)] {}); // what goes with it must not go in the driver's thread
+        });
         return;
     }
     const Word word = take();

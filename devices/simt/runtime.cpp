@@ -55,7 +55,12 @@ void expect_success(Status status, const char* call, std::source_location where)
 
 #if defined(HEADRACE_SIMT_HIP)
 
-bool driver_is_installed() { return std::filesystem::exists(driver_library); }
+bool driver_is_installed() { return true; } // the runtime is linked, and says how many devices it sees
+
+std::string why_no_device() {
+    return std::filesystem::exists("/dev/kfd") ? "the driver shows no GPU"
+                                               : "no AMD driver: /dev/kfd is not there";
+}
 
 std::string driver_version() {
     int version = 0; // 50221153: 5.2.21153
@@ -122,8 +127,12 @@ auto* stream_wait_value() {
 
 bool driver_is_installed() {
     // Kept open: the runtime opens it next. What else may be wrong with it, the runtime will say.
-    static void* const library = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL);
+    static void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     return library != nullptr;
+}
+
+std::string why_no_device() {
+    return driver_is_installed() ? "the driver shows no GPU" : "no NVIDIA driver: libcuda.so.1 is not there";
 }
 
 std::string driver_version() {

@@ -7,6 +7,10 @@
 
 #include <cstdint>
 
+#if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
+    #define HEADRACE_SIMT_HIP // set by our build where g++ compiles for HIP
+#endif
+
 #if defined(HEADRACE_SIMT_HIP)
     #include <hip/hip_runtime_api.h>
     #define HEADRACE_ON_SIMT on_hip
@@ -33,6 +37,7 @@ using EventHandle = HEADRACE_RUNTIME(Event_t);
 using PoolHandle = HEADRACE_RUNTIME(MemPool_t);
 
 inline constexpr Status success = HEADRACE_RUNTIME(Success);
+inline constexpr Status out_of_memory = HEADRACE_RUNTIME(ErrorMemoryAllocation);
 inline constexpr Status not_ready = HEADRACE_RUNTIME(ErrorNotReady);
 
 /// What a failed call means: its kind, and a message with the call and the runtime's name for it.
@@ -45,8 +50,6 @@ void expect_success(Status status, const char* call,
 #if defined(HEADRACE_SIMT_HIP)
 
 inline constexpr char technology[] = "hip";
-inline constexpr char vendor[] = "AMD";
-inline constexpr char driver_library[] = "/dev/kfd"; ///< a file without which there is no driver
 inline constexpr auto attribute_multiprocessors = hipDeviceAttributeMultiprocessorCount;
 inline constexpr auto attribute_clock_khz = hipDeviceAttributeClockRate;
 inline constexpr auto attribute_lane_group = hipDeviceAttributeWarpSize;
@@ -68,8 +71,6 @@ inline Status free_pinned(void* memory) { return hipHostFree(memory); }
 #else
 
 inline constexpr char technology[] = "cuda";
-inline constexpr char vendor[] = "NVIDIA";
-inline constexpr char driver_library[] = "libcuda.so.1";
 inline constexpr auto attribute_multiprocessors = cudaDevAttrMultiProcessorCount;
 inline constexpr auto attribute_clock_khz = cudaDevAttrClockRate;
 inline constexpr auto attribute_lane_group = cudaDevAttrWarpSize;
@@ -95,6 +96,8 @@ inline Status free_pinned(void* memory) { return cudaFreeHost(memory); }
 
 /// True if the driver is installed. Without it there are no such devices; with it, every failure is an error.
 [[nodiscard]] bool driver_is_installed();
+/// For people, when there is no device.
+[[nodiscard]] std::string why_no_device();
 /// "CUDA 13.0": of the driver, not of the library that was compiled in.
 [[nodiscard]] std::string driver_version();
 /// True if the runtime knows `memory` as pinned host memory, so that copies do not stop for it.

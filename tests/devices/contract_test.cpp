@@ -251,7 +251,11 @@ TEST_P(Contract, ManyThousandEventsLeaveNothingBehind) {
     rounds();
     rounds();
     const Bytes after = resident_memory();
+#if defined(__SANITIZE_ADDRESS__)
+    static_cast<void>(before + after); // it keeps what was freed, to find who uses it
+#else
     EXPECT_LT(after, before + (4u << 20)); // 200 bytes an event, if each left some
+#endif
 }
 
 TEST_P(Contract, AnAllocationThatCannotBeSaysHowLargeItWas) {

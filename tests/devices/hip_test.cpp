@@ -1,0 +1,84 @@
+// tests/devices/hip_test.cpp - what only a fake HIP runtime shows: a device that is lost, and what is left
+// behind.
+#include <devices/devices_fixture.hpp>
+#include <devices/fake_hip.hpp>
+#include <devices/requests.hpp>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class LostDevice : public testing::Test {
+protected:
+    ~LostDevice() override { fake_hip::find_device_again(); }
+
+    TestDeadline deadline_{"a test of a lost device"};
+    std::unique_ptr<Device> device_ = std::move(select_devices("hip:0").devices.front());
+    std::unique_ptr<Stream> stream_ = device_->make_stream();
+    std::unique_ptr<Memory> memory_ = device_->allocate(1 << 20);
+};
+
+TEST_F(LostDevice, FailsWhatWasUnderWayAndTellsThoseWhoDoNotWait) {
+    Promise gate;
+    const Event open = gate.event();
+    Signal told;
+    std::vector<std::byte> data(1 << 20);
+    const Event copy = stream_->copy_in(*memory_, 0, data.data(), data.size(), {&open, 1});
+    const Event fill = stream_->fill_zero(*memory_, 0, 64);
+    fill.then([&](const ErrorPtr& error) { told.raise(error && error->kind() == ErrorKind::device); });
+    fake_hip::lose_device();
+    EXPECT_TRUE(told.wait());
+    ASSERT_TRUE(copy.outcome());
+    EXPECT_EQ(copy.outcome()->kind(), ErrorKind::device);
+    EXPECT_EQ(copy.outcome()->native_code(), 700);
+    EXPECT_EQ(copy.outcome()->device(), "hip:0");
+    gate.complete();
+}
+
+TEST_F(LostDevice, RefusesNewWorkThroughTheEvent) {
+    fake_hip::lose_device();
+    const Event event = stream_->fill_zero(*memory_, 0, 64);
+    ASSERT_TRUE(event.outcome());
+    EXPECT_EQ(event.outcome()->kind(), ErrorKind::device);
+    EXPECT_EQ(event.outcome()->device(), "hip:0");
+    EXPECT_THROW(static_cast<void>(device_->allocate(64)), Error);
+}
+
+TEST_F(LostDevice, PoisonsWhatAnotherDeviceMadeOfIt) {
+    const auto other = std::move(select_devices("hip:1").devices.front());
+    const auto stream = other->make_stream();
+    const auto memory = other->allocate(64);
+    Promise gate;
+    const Event open = gate.event();
+    const Event here = stream_->fill_zero(*memory_, 0, 64, {&open, 1});
+    // The driver lets this one go on when the other's work has ended, however it ended.
+    const Event there = stream->fill_zero(*memory, 0, 64, {&here, 1});
+    fake_hip::lose_device();
+    gate.complete();
+    EXPECT_TRUE(there.outcome());
+}
+
+TEST(FakeHip, NothingIsLeftBehind) {
+    const auto before = fake_hip::living();
+    {
+        const auto device = std::move(select_devices("hip:0").devices.front());
+        const auto stream = device->make_stream();
+        const auto memory = device->allocate(1000);
+        std::vector<std::byte> data(1000);
+        Signal signal;
+        Promise gate;
+        const Event open = gate.event();
+        stream->copy_in(*memory, 0, data.data(), data.size(), {&open, 1}).then([&](const ErrorPtr& error) {
+            signal.raise(!error);
+        });
+        gate.complete();
+        EXPECT_TRUE(signal.wait());
+    }
+    // The notifier's thread may be the last to let go.
+    for (int i = 0; i < 1000 && fake_hip::living() != before; ++i) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(fake_hip::living(), before);
+}
+
+} // namespace
+} // namespace headrace::test
