@@ -80,12 +80,14 @@ struct Split {
 
 class Builder {
 public:
-    explicit Builder(std::span<const Triangle> triangles) : references_(triangles.size()) {
+    Builder(std::span<const Triangle> triangles, float margin)
+        : margin_{margin, margin, margin}, references_(triangles.size()) {
         tbb::parallel_for(tbb::blocked_range<uint32_t>(0, size()), [&](const auto& range) {
             for (uint32_t i = range.begin(); i != range.end(); ++i) {
                 Reference& reference = references_[i];
                 for (const Float3 corner : {triangles[i].a, triangles[i].b, triangles[i].c})
                     reference.box.add(corner);
+                reference.box = {reference.box.lo - margin_, reference.box.hi + margin_};
                 reference.centre = (reference.box.lo + reference.box.hi) * 0.5f;
                 reference.index = i;
             }
@@ -225,18 +227,19 @@ private:
         return index;
     }
 
+    Float3 margin_;
     std::vector<Reference> references_;
 };
 
 } // namespace
 
-Bvh build_bvh(std::span<const Triangle> triangles) {
+Bvh build_bvh(std::span<const Triangle> triangles, float margin) {
     constexpr std::size_t most = (std::size_t{1} << 28) - 1; // a child is 28 bits of position and 4 of count
     if (triangles.empty() || triangles.size() > most)
         throw headrace::Error{headrace::ErrorKind::invalid_argument,
                               "a scene needs 1 to " + std::to_string(most) + " triangles, not " +
                                   std::to_string(triangles.size())};
-    return Builder(triangles).run();
+    return Builder(triangles, margin).run();
 }
 
 } // namespace path_tracer

@@ -17,11 +17,14 @@ struct Bvh {
 /// Builds by the surface area heuristic over 32 bins of each axis. The result is the same on any number of
 /// threads.
 ///
+/// Boxes     are wider than what they hold by `margin` on each side: a ray that rounding leads to a
+/// triangle's edge
+///           must find the way there open
 /// Cost      O(n log n); on the oneTBB arena of the caller
 /// Errors    invalid_argument without triangles, or with more than 2^28 - 1
 /// Source    Wald, "On fast construction of SAH-based bounding volume hierarchies", RT 2007; differs in:
 /// below a
 ///           certain depth nodes are halved by count, so that a walk never needs more than its fixed stack
-[[nodiscard]] Bvh build_bvh(std::span<const Triangle> triangles);
+[[nodiscard]] Bvh build_bvh(std::span<const Triangle> triangles, float margin);
 
 } // namespace path_tracer

@@ -47,6 +47,7 @@ public:
             check_line(text_.substr(0, end));
             text_.remove_prefix(std::min(end + 1, text_.size()));
         }
+        if (faces_ == 0) refuse_scene(file_, "has no triangles; export meshes, not points or curves");
         for (std::size_t of = 0; of < 3; ++of)
             if (largest_[of] > count_[of])
                 refuse_scene(file_, "line " + std::to_string(largest_line_[of]) + ": a face names " +
@@ -87,6 +88,7 @@ private:
     }
 
     void check_face(std::string_view rest) {
+        ++faces_;
         int corners = 0;
         for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest), ++corners)
             for (std::size_t of = 0; of < 3; ++of) {
@@ -95,7 +97,7 @@ private:
                 if (slash == word.size()) break;
                 word.remove_prefix(slash + 1);
             }
-        if (corners < 2) refuse("a face needs at least three vertices"); // two: a line, which is not shown
+        if (corners < 3) refuse("a face needs at least three vertices");
     }
 
     void check_index(std::string_view word, std::size_t of) {
@@ -115,7 +117,7 @@ private:
 
     const std::filesystem::path& file_;
     std::string_view text_;
-    std::int64_t line_ = 0;
+    std::int64_t line_ = 0, faces_ = 0;
     std::array<std::int64_t, 3> count_{}, largest_{}, largest_line_{};
 };
 

@@ -66,8 +66,12 @@ public:
 
     void run() {
         read_header();
-        for (const Element& element : elements_)
+        std::uint64_t faces = 0;
+        for (const Element& element : elements_) {
             if (element.name == "vertex") vertices_ = element.count;
+            if (element.name == "face") faces = element.count;
+        }
+        if (faces == 0) refuse("has no triangles; export a mesh, not points");
         for (const Element& element : elements_) check_element(element);
     }
 

@@ -14,7 +14,7 @@ struct SceneView {
 };
 
 struct Ray {
-    Float3 origin, direction; ///< the direction need not have length 1; distances are multiples of it
+    Float3 origin, direction; ///< the direction has length 1
 };
 
 struct Hit {
@@ -23,28 +23,51 @@ struct Hit {
     float u, v; ///< the point is (1 - u - v) a + u b + v c
 };
 
+/// A corner as seen along a ray: `depth` along it, `x` and `y` across.
+struct SeenCorner {
+    float x, y, depth;
+};
+
+/// A ray with two directions across it, which see corners in two dimensions.
+struct Sight {
+    Ray ray;
+    Float3 across, up;
+
+    HEADRACE_HOST_DEVICE explicit Sight(const Ray& along) : ray(along) {
+        make_frame(ray.direction, across, up);
+    }
+    HEADRACE_HOST_DEVICE SeenCorner operator()(Float3 corner) const {
+        const Float3 way = corner - ray.origin;
+        return {dot(way, across), dot(way, up), dot(way, ray.direction)};
+    }
+};
+
 /// Shortens `hit` to the triangle if the ray meets it before hit.distance, and more than 0 away.
 ///
-/// Each edge is tested with the corners as seen from the ray's origin, and in a form that only changes its
-/// sign when the edge is walked the other way. Both triangles at an edge therefore agree on which side a ray
-/// passes. Source    Embree's Pluecker intersector
-HEADRACE_HOST_DEVICE inline bool meet(const Triangle& triangle, uint32_t index, const Ray& ray, Hit& hit) {
-    const Float3 a = triangle.a - ray.origin;
-    const Float3 b = triangle.b - ray.origin;
-    const Float3 c = triangle.c - ray.origin;
-    const float from_a = dot(cross(c - b, c + b), ray.direction);
-    const float from_b = dot(cross(a - c, a + c), ray.direction);
-    const float from_c = dot(cross(b - a, b + a), ray.direction);
-    const bool inside =
-        (from_a >= 0 && from_b >= 0 && from_c >= 0) || (from_a <= 0 && from_b <= 0 && from_c <= 0);
-    if (!inside) return false;
-    const float sum = from_a + from_b + from_c;
-    const Float3 normal = cross(triangle.b - triangle.a, triangle.c - triangle.a);
-    const float slope = dot(normal, ray.direction);
-    if (sum == 0 || slope == 0) return false; // seen along its plane
-    const float distance = dot(normal, a) / slope;
+/// Neighbours see shared corners as the same points of a plane, and ask on which side of a line between two
+/// of them the ray is by comparing two products. Rounding may make such products equal, but never swaps them,
+/// and what is equal counts as inside: no ray passes between two triangles. (A difference of the products
+/// would not do: where a compiler makes one multiply-add of it, its sign can be wrong.) Source    Woop et
+/// al., "Watertight ray/triangle intersection", JCGT 2013; differs in: any plane across the ray
+///           instead of permuted and sheared axes, and no case needs double precision
+HEADRACE_HOST_DEVICE inline bool meet(const Triangle& triangle, uint32_t index, const Sight& sight,
+                                      Hit& hit) {
+    const SeenCorner a = sight(triangle.a), b = sight(triangle.b), c = sight(triangle.c);
+    const float bc = b.x * c.y, cb = c.x * b.y;
+    const float ca = c.x * a.y, ac = a.x * c.y;
+    const float ab = a.x * b.y, ba = b.x * a.y;
+    const bool left = bc >= cb && ca >= ac && ab >= ba;
+    const bool right = bc <= cb && ca <= ac && ab <= ba;
+    if (!left && !right) return false;
+    const float turn = left ? 1.0f : -1.0f;
+    const float of_a = larger((bc - cb) * turn, 0.0f); // twice the areas opposite to the corners
+    const float of_b = larger((ca - ac) * turn, 0.0f);
+    const float of_c = larger((ab - ba) * turn, 0.0f);
+    const float sum = of_a + of_b + of_c;
+    if (!(sum > 0)) return false; // seen along its plane
+    const float distance = (of_a * a.depth + of_b * b.depth + of_c * c.depth) / sum;
     if (!(distance > 0 && distance < hit.distance)) return false;
-    hit = {distance, index, from_b / sum, from_c / sum};
+    hit = {distance, index, of_b / sum, of_c / sum};
     return true;
 }
 
@@ -72,6 +95,7 @@ HEADRACE_HOST_DEVICE inline float enter(Float3 lo, Float3 hi, const Ray& ray, Fl
 template <bool AnyHit>
 HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, float limit) {
     Hit hit{limit, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    const Sight sight(ray);
     const Float3 inverse{inverse_slope(ray.direction.x), inverse_slope(ray.direction.y),
                          inverse_slope(ray.direction.z)};
     uint32_t stack[PATH_TRACER_STACK];
@@ -81,7 +105,7 @@ HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, flo
         const uint32_t first = child >> 4;
         if (const uint32_t count = child & 15; count != 0) {
             for (uint32_t i = first; i < first + count; ++i)
-                if (meet(scene.triangles[i], i, ray, hit) && AnyHit) return hit;
+                if (meet(scene.triangles[i], i, sight, hit) && AnyHit) return hit;
         } else {
             const BvhNode node = scene.nodes[first];
             const float near0 = enter(node.lo0, node.hi0, ray, inverse, hit.distance);

@@ -137,25 +137,40 @@ typedef struct Hit {
     float u, v;
 } Hit;
 
-HR_FUNCTION bool meet(__global const Triangle* triangle, uint index, Float3 origin, Float3 direction, Hit* hit) {
-    const Float3 corner_a = triangle->a, corner_b = triangle->b, corner_c = triangle->c;
-    const Float3 a = sub(corner_a, origin), b = sub(corner_b, origin), c = sub(corner_c, origin);
-    const float from_a = dot_of(cross_of(sub(c, b), add(c, b)), direction);
-    const float from_b = dot_of(cross_of(sub(a, c), add(a, c)), direction);
-    const float from_c = dot_of(cross_of(sub(b, a), add(b, a)), direction);
-    const bool inside =
-        (from_a >= 0 && from_b >= 0 && from_c >= 0) || (from_a <= 0 && from_b <= 0 && from_c <= 0);
-    if (!inside) return false;
-    const float sum = from_a + from_b + from_c;
-    const Float3 normal = cross_of(sub(corner_b, corner_a), sub(corner_c, corner_a));
-    const float slope = dot_of(normal, direction);
-    if (sum == 0 || slope == 0) return false;
-    const float distance_to = dot_of(normal, a) / slope;
+typedef struct SeenCorner {
+    float x, y, depth;
+} SeenCorner;
+
+typedef struct Sight {
+    Float3 origin, direction, across, up;
+} Sight;
+
+HR_FUNCTION SeenCorner seen(const Sight* sight, Float3 corner) {
+    const Float3 way = sub(corner, sight->origin);
+    SeenCorner point = {dot_of(way, sight->across), dot_of(way, sight->up), dot_of(way, sight->direction)};
+    return point;
+}
+
+HR_FUNCTION bool meet(__global const Triangle* triangle, uint index, const Sight* sight, Hit* hit) {
+    const SeenCorner a = seen(sight, triangle->a), b = seen(sight, triangle->b), c = seen(sight, triangle->c);
+    const float bc = b.x * c.y, cb = c.x * b.y;
+    const float ca = c.x * a.y, ac = a.x * c.y;
+    const float ab = a.x * b.y, ba = b.x * a.y;
+    const bool left = bc >= cb && ca >= ac && ab >= ba;
+    const bool right = bc <= cb && ca <= ac && ab <= ba;
+    if (!left && !right) return false;
+    const float turn = left ? 1.0f : -1.0f;
+    const float of_a = fmax((bc - cb) * turn, 0.0f);
+    const float of_b = fmax((ca - ac) * turn, 0.0f);
+    const float of_c = fmax((ab - ba) * turn, 0.0f);
+    const float sum = of_a + of_b + of_c;
+    if (!(sum > 0)) return false;
+    const float distance_to = (of_a * a.depth + of_b * b.depth + of_c * c.depth) / sum;
     if (!(distance_to > 0 && distance_to < hit->distance)) return false;
     hit->distance = distance_to;
     hit->triangle = index;
-    hit->u = from_b / sum;
-    hit->v = from_c / sum;
+    hit->u = of_b / sum;
+    hit->v = of_c / sum;
     return true;
 }
 
@@ -170,12 +185,14 @@ HR_FUNCTION float enter(Float3 lo, Float3 hi, Float3 origin, Float3 inverse, flo
     const float z0 = (lo.z - origin.z) * inverse.z, z1 = (hi.z - origin.z) * inverse.z;
     const float near = fmax(fmax(fmin(x0, x1), fmin(y0, y1)), fmax(fmin(z0, z1), 0.0f));
     const float far = fmin(fmin(fmax(x0, x1), fmax(y0, y1)), fmin(fmax(z0, z1), limit));
-    return near <= far * 1.0000005f ? near : PATH_TRACER_MISSES;
+    return near <= far * 1.000002f ? near : PATH_TRACER_MISSES;
 }
 
 HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* triangles, Float3 origin,
                      Float3 direction, float limit, bool any_hit) {
     Hit hit = {limit, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    Sight sight = {origin, direction};
+    make_frame(direction, &sight.across, &sight.up);
     const Float3 inverse =
         vec(inverse_slope(direction.x), inverse_slope(direction.y), inverse_slope(direction.z));
     uint stack[PATH_TRACER_STACK];
@@ -185,7 +202,7 @@ HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* tri
         const uint first = child >> 4, count = child & 15;
         if (count != 0) {
             for (uint i = first; i < first + count; ++i)
-                if (meet(&triangles[i], i, origin, direction, &hit) && any_hit) return hit;
+                if (meet(&triangles[i], i, &sight, &hit) && any_hit) return hit;
         } else {
             const BvhNode node = nodes[first];
             const float near0 = enter(node.lo0, node.hi0, origin, inverse, hit.distance);

@@ -68,7 +68,13 @@ std::vector<Light> alias_table(const std::vector<uint32_t>& emitters, const std:
 
 PreparedScene prepare_scene(const Scene& scene) {
     PreparedScene prepared;
-    Bvh bvh = build_bvh(scene.triangles);
+    float farthest = 0;
+    for (const Triangle& triangle : scene.triangles)
+        for (const Float3 corner : {triangle.a, triangle.b, triangle.c})
+            for (const float value : {corner.x, corner.y, corner.z})
+                farthest = std::max(farthest, std::abs(value));
+    prepared.ray_offset = farthest * 0x1p-20f;
+    Bvh bvh = build_bvh(scene.triangles, prepared.ray_offset);
     prepared.nodes = std::move(bvh.nodes);
     prepared.triangles.reserve(bvh.order.size());
     for (const uint32_t index : bvh.order) prepared.triangles.push_back(scene.triangles[index]);
@@ -79,12 +85,8 @@ PreparedScene prepare_scene(const Scene& scene) {
     std::vector<uint32_t> emitters;
     std::vector<double> weights;
     double total = 0;
-    float farthest = 0;
     for (std::size_t i = 0; i < prepared.triangles.size(); ++i) {
         const Triangle& triangle = prepared.triangles[i];
-        for (const Float3 corner : {triangle.a, triangle.b, triangle.c})
-            for (const float value : {corner.x, corner.y, corner.z})
-                farthest = std::max(farthest, std::abs(value));
         const Material& material = prepared.materials[triangle.material];
         const double weight = area(triangle) * luminance(material.emission);
         if (!(weight > 0)) continue;
@@ -97,7 +99,6 @@ PreparedScene prepare_scene(const Scene& scene) {
             material.inverse_density = static_cast<float>(total / luminance(material.emission));
     prepared.light_count = static_cast<uint32_t>(emitters.size());
     prepared.lights = emitters.empty() ? std::vector<Light>(1) : alias_table(emitters, weights, total);
-    prepared.ray_offset = farthest * 0x1p-20f;
     return prepared;
 }
 

@@ -1,11 +1,11 @@
 // apps/path_tracer/scene.cpp - see scene.hpp. The one unit that sees Assimp.
 #include "scene.hpp"
+#include "polygon.hpp"
 #include "scene_checks.hpp"
 #include "vector_math.hpp"
 #include <headrace/core/error.hpp>
 
 #include <assimp/Importer.hpp>
-#include <assimp/config.h>
 #include <assimp/material.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
@@ -127,6 +127,29 @@ void check_surface(const fs::path& file, const std::string& name, SurfaceDescrip
         notes.push_back("material \"" + name + "\" sends on more light than it gets; it is dimmed");
 }
 
+/// What the importer makes of a file that has passed our checks. As few of its steps as will do:
+/// distributions build it with assertions that abort, and its triangulation meets some on bent polygons.
+const aiScene* import_scene(Assimp::Importer& importer, const fs::path& file, FileFormat format,
+                            const std::string& gltf) {
+    std::string why;
+    try {
+        const aiScene* scene = nullptr;
+        if (format == FileFormat::gltf)
+            scene = importer.ReadFileFromMemory(gltf.data(), gltf.size(), aiProcess_ValidateDataStructure,
+                                                gltf.rfind("glTF", 0) == 0 ? "glb" : "gltf");
+        else // by name: an OBJ finds its MTL beside it
+            scene = importer.ReadFile(file.string(), aiProcess_ValidateDataStructure);
+        if (scene != nullptr && scene->mRootNode != nullptr) return scene;
+        why = importer.GetErrorString();
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        why = error.what();
+    }
+    std::replace(why.begin(), why.end(), '\n', ' ');
+    refuse_scene(file, "cannot be read: " + why + "; export it again");
+}
+
 /// Everything below one node, in world coordinates.
 class Flattener {
 public:
@@ -160,22 +183,26 @@ private:
                         "a vertex is not finite or farther than 1e9 from the origin; scale the scene down");
         }
         const bool mirrors = world.Determinant() < 0; // keep the outside outside
+        std::vector<Float3> corners;
         for (unsigned i = 0; i < mesh.mNumFaces; ++i) {
             const aiFace& face = mesh.mFaces[i];
-            if (face.mNumIndices != 3) continue; // points and lines
-            for (unsigned corner = 0; corner < 3; ++corner)
+            corners.clear();
+            for (unsigned corner = 0; corner < face.mNumIndices; ++corner) {
                 if (face.mIndices[corner] >= mesh.mNumVertices)
                     refuse_scene(file_, "a face names a vertex that is not there; export it again");
-            const Float3 a = vertices[face.mIndices[0]];
-            const Float3 b = vertices[face.mIndices[mirrors ? 2 : 1]],
-                         c = vertices[face.mIndices[mirrors ? 1 : 2]];
-            const Float3 normal = cross(b - a, c - a);
-            // No area; or so little that devices which flush denormal numbers would divide by zero.
-            if (!(larger(larger(std::abs(normal.x), std::abs(normal.y)), std::abs(normal.z)) > 1e-30f))
-                continue;
-            to_.triangles.push_back(
-                {a, mesh.mMaterialIndex, b, static_cast<uint32_t>(to_.triangles.size()), c, 0});
+                corners.push_back(vertices[face.mIndices[corner]]);
+            }
+            if (mirrors) std::reverse(corners.begin(), corners.end());
+            for (const auto& triangle : triangulate(corners)) // none for points and lines
+                add(corners[triangle[0]], corners[triangle[1]], corners[triangle[2]], mesh.mMaterialIndex);
         }
+    }
+
+    void add(Float3 a, Float3 b, Float3 c, uint32_t material) {
+        const Float3 normal = cross(b - a, c - a);
+        // No area; or so little that devices which flush denormal numbers would divide by zero.
+        if (!(larger(larger(std::abs(normal.x), std::abs(normal.y)), std::abs(normal.z)) > 1e-30f)) return;
+        to_.triangles.push_back({a, material, b, static_cast<uint32_t>(to_.triangles.size()), c, 0});
     }
 
     const fs::path& file_;
@@ -190,27 +217,14 @@ Scene load_scene(const fs::path& file, float albedo) {
     const FileFormat format = format_of(file);
     const std::string bytes = read_file(file);
     CheckedGltf gltf;
-    Assimp::Importer importer;
-    importer.SetPropertyInteger(AI_CONFIG_PP_SBP_REMOVE, aiPrimitiveType_POINT | aiPrimitiveType_LINE);
-    const unsigned steps = aiProcess_Triangulate | aiProcess_ValidateDataStructure;
-    const aiScene* imported = nullptr;
-    if (format == FileFormat::gltf) {
+    if (format == FileFormat::obj)
+        check_obj(file, bytes);
+    else if (format == FileFormat::ply)
+        check_ply(file, bytes);
+    else
         gltf = check_gltf(file, bytes);
-        const bool is_binary = gltf.bytes.rfind("glTF", 0) == 0;
-        imported = importer.ReadFileFromMemory(gltf.bytes.data(), gltf.bytes.size(), steps,
-                                               is_binary ? "glb" : "gltf");
-    } else {
-        if (format == FileFormat::obj)
-            check_obj(file, bytes);
-        else
-            check_ply(file, bytes);
-        imported = importer.ReadFile(file.string(), steps); // by name: an OBJ finds its MTL beside it
-    }
-    if (imported == nullptr || imported->mRootNode == nullptr) {
-        std::string why = importer.GetErrorString();
-        std::replace(why.begin(), why.end(), '\n', ' ');
-        refuse_scene(file, "cannot be read: " + why + "; export it again");
-    }
+    Assimp::Importer importer;
+    const aiScene* imported = import_scene(importer, file, format, gltf.bytes);
 
     Scene scene;
     for (unsigned i = 0; i < imported->mNumMaterials; ++i) {

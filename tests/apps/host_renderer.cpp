@@ -1,0 +1,81 @@
+// tests/apps/host_renderer.cpp - see host_renderer.hpp.
+#include "apps/host_renderer.hpp"
+
+#include <cmath>
+
+namespace path_tracer::test {
+namespace {
+
+template <class T>
+headrace::View<const T> view(const std::vector<T>& elements) {
+    return {elements.data(), {{elements.size(), 1, 1}}};
+}
+
+/// What the engine would be.
+struct Lane {
+    std::vector<PathVertex> waiting;
+    void spawn(const PathVertex& vertex) { waiting.push_back(vertex); }
+};
+
+} // namespace
+
+SceneView view_of(const PreparedScene& scene) {
+    return {view(scene.nodes), view(scene.triangles), view(scene.materials), view(scene.lights)};
+}
+
+Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {
+    Frame frame{};
+    frame.camera = make_camera(pose, width, height);
+    frame.width = width;
+    frame.height = height;
+    frame.max_depth = 8;
+    frame.lights = scene.light_count;
+    frame.seed_low = 1;
+    frame.ray_offset = scene.ray_offset;
+    return frame;
+}
+
+std::vector<Rgb> sum_with_consumer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
+    std::vector<Rgb> film(std::size_t{frame.width} * frame.height);
+    const TracePath kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
+    Lane lane;
+    for (std::uint64_t i = 0; i < film.size() * samples; ++i) kernel(lane, i);
+    return film;
+}
+
+std::vector<Rgb> sum_with_producer(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
+    std::vector<Rgb> film(std::size_t{frame.width} * frame.height);
+    const TraceSegment kernel{view_of(scene), frame, {film.data(), {{film.size(), 1, 1}}}};
+    const CameraPaths seeds{frame};
+    Lane lane;
+    for (std::uint64_t i = 0; i < film.size() * samples; ++i) {
+        lane.spawn(seeds(i));
+        while (!lane.waiting.empty()) {
+            const PathVertex vertex = lane.waiting.back();
+            lane.waiting.pop_back();
+            kernel(lane, vertex);
+        }
+    }
+    return film;
+}
+
+Estimate estimate(const PreparedScene& scene, const Frame& frame, uint32_t samples) {
+    double sum = 0, sum2 = 0;
+    const std::uint64_t pixels = std::uint64_t{frame.width} * frame.height;
+    for (std::uint64_t i = 0; i < pixels * samples; ++i) {
+        PathVertex vertex = begin_path(frame, i);
+        double radiance = 0;
+        for (bool goes_on = true; goes_on;) {
+            const VertexResult result = trace_vertex(view_of(scene), frame, vertex);
+            radiance += double{result.radiance.r};
+            goes_on = result.goes_on;
+            vertex = result.next;
+        }
+        sum += radiance;
+        sum2 += radiance * radiance;
+    }
+    const double count = static_cast<double>(pixels * samples), mean = sum / count;
+    return {mean, std::sqrt(std::max(0.0, sum2 / count - mean * mean) / count)};
+}
+
+} // namespace path_tracer::test

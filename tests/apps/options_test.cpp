@@ -1,0 +1,123 @@
+// The command line: what is taken, and what is refused in words that name the option.
+#include "options.hpp"
+#include <headrace/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace path_tracer {
+namespace {
+
+Options parse(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "headrace-path-tracer");
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    return parse_options(static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(PathTracerOptions, AreTaken) {
+    const Options options = parse({"--scene",
+                                   "a b.obj",
+                                   "--camera",
+                                   "-1,2e0,3,4,-5.5,6,70",
+                                   "--sky",
+                                   "0,0.5,2",
+                                   "--albedo",
+                                   "0.25",
+                                   "--width",
+                                   "7",
+                                   "--height",
+                                   "9",
+                                   "--spp",
+                                   "11",
+                                   "--max-depth",
+                                   "3",
+                                   "--roulette-from",
+                                   "0",
+                                   "--shadow-rays",
+                                   "4",
+                                   "--kernel",
+                                   "consumer",
+                                   "--coherent",
+                                   "--devices",
+                                   "cpu,cuda:0",
+                                   "--policy",
+                                   "demand:20",
+                                   "--seed",
+                                   "18446744073709551615",
+                                   "--out",
+                                   "x.exr",
+                                   "--report",
+                                   "r.json",
+                                   "--progress",
+                                   "--quiet"});
+    EXPECT_EQ(options.scene, "a b.obj");
+    ASSERT_TRUE(options.camera);
+    EXPECT_EQ(options.camera->eye.x, -1);
+    EXPECT_EQ(options.camera->target.y, -5.5f);
+    EXPECT_EQ(options.camera->vertical_fov_degrees, 70);
+    EXPECT_EQ(options.sky.b, 2);
+    EXPECT_EQ(options.albedo, 0.25f);
+    EXPECT_EQ(options.width, 7u);
+    EXPECT_EQ(options.height, 9u);
+    EXPECT_EQ(options.samples, 11u);
+    EXPECT_EQ(options.max_depth, 3u);
+    EXPECT_EQ(options.roulette_from, 0u);
+    EXPECT_EQ(options.shadow_rays, 4u);
+    EXPECT_EQ(options.kernel, KernelChoice::consumer);
+    EXPECT_TRUE(options.coherent && options.progress && options.quiet);
+    EXPECT_EQ(options.devices, "cpu,cuda:0");
+    EXPECT_EQ(options.seed, ~std::uint64_t{0});
+    EXPECT_EQ(options.report, "r.json");
+}
+
+TEST(PathTracerOptions, NoDirectLightMeansNoShadowRays) {
+    EXPECT_EQ(parse({"--scene", "a.obj"}).shadow_rays, 1u);
+    EXPECT_EQ(parse({"--scene", "a.obj", "--no-direct-light"}).shadow_rays, 0u);
+}
+
+TEST(PathTracerOptions, RefusalsNameTheOption) {
+    const std::vector<std::vector<std::string>> bad = {{"--width", "0"},
+                                                       {"--width", "-3"},
+                                                       {"--width", "many"},
+                                                       {"--width", ""},
+                                                       {"--width", "1e99"},
+                                                       {"--height", "4294967296"},
+                                                       {"--spp", "0"},
+                                                       {"--max-depth", "0"},
+                                                       {"--roulette-from", "-1"},
+                                                       {"--shadow-rays", "0"},
+                                                       {"--albedo", "1.5"},
+                                                       {"--albedo", "nan"},
+                                                       {"--sky", "1,1"},
+                                                       {"--sky", "-1,0,0"},
+                                                       {"--sky", "1,1,1,1"},
+                                                       {"--sky", "1,1,"},
+                                                       {"--camera", "1,2,3"},
+                                                       {"--camera", "a,b,c,d,e,f,g"},
+                                                       {"--camera", "0,0,0,0,0,inf,60"},
+                                                       {"--kernel", "both"},
+                                                       {"--seed", "-1"},
+                                                       {"--no-such-option", ""}};
+    for (const auto& arguments : bad) {
+        std::vector<std::string> all = {"--scene", "a.obj"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        try {
+            static_cast<void>(parse(all));
+            ADD_FAILURE() << arguments[0] << ' ' << arguments[1] << " was taken";
+        } catch (const headrace::Error& error) {
+            EXPECT_TRUE(error.is_users_mistake());
+            EXPECT_NE(std::string(error.what()).find(arguments[0]), std::string::npos) << error.what();
+            EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+        }
+    }
+    EXPECT_THROW(static_cast<void>(parse({})), headrace::Error);
+    EXPECT_THROW(static_cast<void>(parse({"--scene", "a.obj", "--out", "a.jpeg"})), headrace::Error);
+    EXPECT_THROW(static_cast<void>(parse({"--scene", "a.obj", "--width", "70000", "--height", "70000"})),
+                 headrace::Error);
+}
+
+} // namespace
+} // namespace path_tracer

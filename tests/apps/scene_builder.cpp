@@ -1,0 +1,69 @@
+// tests/apps/scene_builder.cpp - see scene_builder.hpp.
+#include "apps/scene_builder.hpp"
+#include "vector_math.hpp"
+
+#include <array>
+
+namespace path_tracer::test {
+
+SceneBuilder& SceneBuilder::material(const SurfaceDescription& surface) {
+    scene_.materials.push_back(surface);
+    return *this;
+}
+
+SceneBuilder& SceneBuilder::triangle(Float3 a, Float3 b, Float3 c) {
+    scene_.triangles.push_back({a, static_cast<uint32_t>(scene_.materials.size() - 1), b,
+                                static_cast<uint32_t>(scene_.triangles.size()), c, 0});
+    return *this;
+}
+
+SceneBuilder& SceneBuilder::box(Float3 lo, Float3 hi) {
+    const auto corner = [&](int i) {
+        return Float3{(i & 1 ? hi : lo).x, (i & 2 ? hi : lo).y, (i & 4 ? hi : lo).z};
+    };
+    constexpr std::array<std::array<int, 4>, 6> faces = {
+        {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}}};
+    for (const auto& face : faces) {
+        triangle(corner(face[0]), corner(face[1]), corner(face[2]));
+        triangle(corner(face[0]), corner(face[2]), corner(face[3]));
+    }
+    return *this;
+}
+
+SceneBuilder& SceneBuilder::sphere(Float3 centre, float radius, int subdivisions) {
+    const auto divide = [&](const auto& self, Float3 a, Float3 b, Float3 c, int left) -> void {
+        if (left == 0) {
+            triangle(centre + a * radius, centre + b * radius, centre + c * radius);
+            return;
+        }
+        // Symmetric in its two corners, so that neighbours get the same bits.
+        const Float3 ab = normalised(a + b), bc = normalised(b + c), ca = normalised(c + a);
+        self(self, a, ab, ca, left - 1);
+        self(self, ab, b, bc, left - 1);
+        self(self, ca, bc, c, left - 1);
+        self(self, ab, bc, ca, left - 1);
+    };
+    for (const float x : {-1.0f, 1.0f})
+        for (const float y : {-1.0f, 1.0f})
+            for (const float z : {-1.0f, 1.0f}) {
+                const Float3 a{x, 0, 0}, b{0, y, 0}, c{0, 0, z};
+                if (x * y * z > 0)
+                    divide(divide, a, b, c, subdivisions);
+                else
+                    divide(divide, a, c, b, subdivisions);
+            }
+    return *this;
+}
+
+SceneBuilder& SceneBuilder::soup(std::mt19937& random, int count, float extent, float size) {
+    std::uniform_real_distribution<float> place(-extent, extent), shape(-size / 2, size / 2);
+    for (int i = 0; i < count; ++i) {
+        const Float3 centre{place(random), place(random), place(random)};
+        const auto corner = [&] { return centre + Float3{shape(random), shape(random), shape(random)}; };
+        const Float3 a = corner(), b = corner(), c = corner();
+        triangle(a, b, c);
+    }
+    return *this;
+}
+
+} // namespace path_tracer::test

@@ -1,0 +1,34 @@
+// tests/apps/scene_builder.hpp - small scenes made in code.
+#pragma once
+#include "scene.hpp"
+
+#include <random>
+
+namespace path_tracer::test {
+
+/// Adds to a Scene, one material at a time.
+class SceneBuilder {
+public:
+    /// Later shapes are made of this.
+    SceneBuilder& material(const SurfaceDescription& surface);
+    SceneBuilder& triangle(Float3 a, Float3 b, Float3 c);
+    /// Corners run counter-clockwise as seen from outside.
+    SceneBuilder& box(Float3 lo, Float3 hi);
+    SceneBuilder& sphere(Float3 centre, float radius, int subdivisions);
+    /// `count` triangles with corners in a cube of half-width `extent`, each about `size` wide.
+    SceneBuilder& soup(std::mt19937& random, int count, float extent, float size);
+    [[nodiscard]] const Scene& scene() const { return scene_; }
+
+private:
+    Scene scene_;
+};
+
+[[nodiscard]] inline SurfaceDescription lambert(float albedo, float emission = 0) {
+    return {.diffuse = {albedo, albedo, albedo}, .emission = {emission, emission, emission}};
+}
+[[nodiscard]] inline SurfaceDescription mirror(float reflectance) {
+    return {.mirror = {reflectance, reflectance, reflectance}};
+}
+[[nodiscard]] inline SurfaceDescription glass(float ior) { return {.glass = {1, 1, 1}, .ior = ior}; }
+
+} // namespace path_tracer::test
