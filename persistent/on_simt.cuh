@@ -28,7 +28,7 @@ struct GroupFor<Kernel, Seeds> {
 inline constexpr unsigned block_threads = 128;
 
 #if defined(__CUDACC__)
-    // The parameters stay where the launch put them, also where their addresses are taken: no copy in each
+    // Parameters stay where the launch put them, also where their addresses are taken: no copy in each
     // thread.
     #define HEADRACE_PARAMETER const __grid_constant__
 #else
@@ -55,8 +55,8 @@ class SimtBoundKernel final : public BoundKernel {
     using GroupType = typename GroupFor<Kernel, Seeds>::type;
     static_assert(sizeof(Kernel) + sizeof(Seeds) + sizeof(EngineView) + 64 <= 4096,
                   "kernels are passed by value: their views must fit into 4 KB");
-    static constexpr Bytes local_bytes = 12
-                                         << 10; // of a LIQ: four of them within the 48 KB that every GPU has
+    /// Of a LIQ: four of them within the 48 KB that every GPU has.
+    static constexpr Bytes local_bytes = 12 << 10;
 
 public:
     SimtBoundKernel(const Kernel& kernel, const Seeds& seeds) : kernel_(kernel), seeds_(seeds) {}
