@@ -136,12 +136,12 @@ TEST_P(Contract, AFailureIsInheritedAndNeverASuccess) {
     Promise gate;
     const Event open = gate.event();
     const auto other = device().make_stream();
-    const auto memory = device().allocate(64);
+    const auto memory = device().allocate(64), apart = device().allocate(64);
     int value = 0;
     const Event first = stream().copy_in(*memory, 0, &value, sizeof value, {&open, 1});
     const Event second = other->copy_out(&value, *memory, 0, sizeof value, {&first, 1});
     const Event bystander =
-        stream().fill_zero(*memory, 0, 64); // after `first` on its stream, but not because of it
+        stream().fill_zero(*apart, 0, 64); // after `first` on its stream, but not because of it
     gate.fail(an_error());
     for (const Event& event : {first, second}) {
         ASSERT_TRUE(event.outcome());
