@@ -18,6 +18,8 @@ std::string status_text(std::uint32_t status) {
     switch (status) {
     case HR_SPAWNED_TOO_MANY:
         return "a kernel spawned more work units than its Kind declares";
+    case HR_SEEDS_OF_TWO_KINDS:
+        return "an OpenCL kernel's hr_seed gave units of more than one kind, or of a kind that there is not";
     case HR_THREW:
         return "a kernel threw";
     default:

@@ -1,53 +1,72 @@
-// persistent/opencl/consumer.cl - a lane group that works off indices and spawns nothing: consumer_group.hpp.
+// persistent/opencl/consumer.cl - a lane group that works off indices and spawns nothing: consumer_group.hpp in
+// OpenCL C. Names begin with hr_ wherever the user's parameters are in scope.
 
 struct HrLane {
     uint lane;
 };
 
-HR_FUNCTION bool hr_restore(HrGroup* g) {
-    const __global HrRecord* record = hr_claim_record(g);
-    if (!record) return false;
+typedef struct HrPlan {
+    ulong first;
+    uint count; // 0: the group leaves
+} HrPlan;
+HR_LOCAL_FITS(HrPlan);
+
+HR_FUNCTION bool hr_restore(__local HrGroup* g, __global HrControl* c, __global uint* spill) {
+    const ulong number = hr_claim_record(g, c);
+    if (number == c->spill_count) return false;
+    const __global HrRecord* record = hr_record(c, spill, c->spill_half, number);
     g->seed_next = record->seed_next;
     g->seed_end = record->seed_end;
     return true;
 }
 
-HR_FUNCTION void hr_save(HrGroup* g) {
-    if (g->seed_next == g->seed_end) return;
-    __global HrRecord* record = hr_new_record(g);
-    if (hr_leads(g)) {
-        record->seed_next = g->seed_next;
-        record->seed_end = g->seed_end;
+HR_FUNCTION void hr_leave(__local HrGroup* g, __global HrControl* c, __global uint* spill) {
+    hr_flush(g, c);
+    if (hr_saves(g, c)) {
+        do {
+            if (!hr_has_seeds(g)) continue;
+            __global HrRecord* record = hr_new_record(g, c, spill);
+            record->seed_next = g->seed_next;
+            record->seed_end = g->seed_end;
+        } while (hr_restore(g, c, spill)); // what nobody came to restore must not stay behind
     }
-    g->seed_next = g->seed_end = 0;
+    hr_add_counters(g, c);
+}
+
+// The next round: a lane group's worth of indices.
+HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrPlan* plan, __global HrControl* c, __global uint* spill) {
+    if (plan->count > 0) { // the round that has just ended
+        g->delta -= plan->count;
+        g->units += plan->count;
+        if (hr_end_round(g, c) && hr_load32(&c->park) != HR_RUN) g->parked = true;
+    }
+    plan->count = 0;
+    if (g->parked || !(hr_has_seeds(g) || hr_restore(g, c, spill) || hr_claim_seeds(g, c, HEADRACE_LANES))) {
+        hr_leave(g, c, spill);
+        return;
+    }
+    const ulong left = g->seed_end - g->seed_next;
+    plan->first = g->seed_next;
+    plan->count = left < HEADRACE_LANES ? (uint)left : HEADRACE_LANES;
+    g->seed_next += plan->count;
 }
 
 __kernel __attribute__((reqd_work_group_size(HEADRACE_LANES, 1, 1))) void
 headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __global uint* hr_bundles,
-                __global uint* hr_spill, __local uint* hr_liq, HEADRACE_PARAMETERS) {
-    // Names begin with hr_ wherever the user's parameters are in scope.
-    __local HrShared hr_shared;
-    HrGroup hr_group;
-    HrGroup* hr_g = &hr_group;
-    hr_begin_group(hr_g, hr_control, hr_slots, hr_bundles, hr_spill, &hr_shared, hr_liq);
-    HrLane hr_lane = {hr_g->lane};
-
-    hr_look_for_park(hr_g); // who begins when all is over has nothing to do
-    while (!hr_g->parked) {
-        if (hr_g->seed_next == hr_g->seed_end && !hr_restore(hr_g) && !hr_claim_seeds(hr_g, HEADRACE_LANES)) break;
-        const ulong hr_left = hr_g->seed_end - hr_g->seed_next;
-        const uint hr_chosen = hr_left < HEADRACE_LANES ? (uint)hr_left : HEADRACE_LANES;
-        if (hr_g->lane < hr_chosen) hr_consume(&hr_lane, hr_g->seed_next + hr_g->lane, HEADRACE_ARGUMENTS);
-        hr_sync();
-        hr_g->seed_next += hr_chosen;
-        hr_g->delta -= hr_chosen;
-        hr_g->units += hr_chosen;
-        if (hr_end_round(hr_g)) hr_look_for_park(hr_g);
+                __global uint* hr_spill, __local ulong* hr_local, HEADRACE_PARAMETERS) {
+    __local HrGroup* hr_group = (__local HrGroup*)hr_local;
+    __local HrPlan* hr_plan = (__local HrPlan*)(hr_group + 1);
+    HrLane hr_lane = {(uint)get_local_id(0)};
+    if (hr_lane.lane == 0) {
+        hr_begin_group(hr_group, hr_control);
+        hr_plan->count = 0;
     }
-    hr_flush(hr_g);
-    if (hr_g->parked && hr_park_reason(hr_g) != HR_PARK_FAILED) {
-        do hr_save(hr_g);
-        while (hr_restore(hr_g)); // what nobody came to restore must not stay behind
-    }
-    hr_add_counters(hr_g);
+    uint hr_count;
+    do {
+        hr_sync(); // all have done their part of the round
+        if (hr_lane.lane == 0) hr_lead(hr_group, hr_plan, hr_control, hr_spill);
+        hr_sync(); // the plan is there
+        hr_count = hr_plan->count;
+        if (hr_lane.lane < hr_count) hr_consume(&hr_lane, hr_plan->first + hr_lane.lane, HEADRACE_ARGUMENTS);
+    } while (hr_count > 0);
 }

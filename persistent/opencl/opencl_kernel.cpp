@@ -25,6 +25,7 @@ constexpr std::uint32_t engine_parameters = 5; // of headrace_engine, before the
 constexpr std::uint32_t gpu_lanes = 32;
 constexpr std::uint32_t cpu_lanes =
     8; // lanes take turns on one core: enough to share the cost of a queue operation
+constexpr Bytes local_state_bytes = 512; // of a group beside its LIQ; its source checks that this is enough
 constexpr std::uint32_t most_groups_per_processor = 32;
 
 template <class T>
@@ -108,7 +109,7 @@ public:
         shape.max_spawns = kernel_.kinds > 0 ? kernel_.max_spawns : 0;
         // A sixteenth of the local memory lets many groups of a GPU share a processor.
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, facts.local_bytes / 16);
-        local_bytes_ = std::max<Bytes>(4, Bytes{4} * shape.kinds * shape.unit_words * shape.liq_units);
+        local_bytes_ = local_state_bytes + Bytes{4} * shape.kinds * shape.unit_words * shape.liq_units;
 
         const std::string options =
             "-cl-std=" + facts.standard + definitions(shape, facts) + " " + kernel_.options;
@@ -139,18 +140,31 @@ public:
     }
 
 private:
+    /// The parts in their order, each under its own name: a build's log then says where.
     [[nodiscard]] std::string source() const {
-        std::string text{embedded::control_h};
-        text += embedded::prelude_cl;
-        text += "#line 1 \"" + kernel_.name + "\"\n" + kernel_.source + "\n#line 1 \"engine\"\n";
-        text += embedded::ring_cl;
-        text += embedded::group_cl;
-        text += kernel_.kinds > 0 ? embedded::producer_cl : embedded::consumer_cl;
+        const bool producer = kernel_.kinds > 0;
+        const std::array<std::pair<std::string_view, std::string_view>, 6> parts{
+            {{"control.h", embedded::control_h},
+             {"prelude.cl", embedded::prelude_cl},
+             {kernel_.name, kernel_.source},
+             {"ring.cl", embedded::ring_cl},
+             {"group.cl", embedded::group_cl},
+             {producer ? "producer.cl" : "consumer.cl",
+              producer ? embedded::producer_cl : embedded::consumer_cl}}};
+        std::string text;
+        for (const auto& [name, part] : parts) {
+            text += "#line 1 \"";
+            for (const char c : name) text += c == '"' || c == '\\' || c == '\n' ? '_' : c;
+            text += "\"\n";
+            text += part;
+            text += '\n';
+        }
         return text;
     }
 
     [[nodiscard]] static std::string definitions(const EngineShape& shape, const Facts& facts) {
         std::string text = " -DHEADRACE_LANES=" + std::to_string(shape.lanes);
+        text += " -DHEADRACE_LOCAL_STATE=" + std::to_string(local_state_bytes);
         if (shape.kinds == 0) {
             text += " -DHEADRACE_CONSUMER=1";
         } else {
@@ -215,7 +229,7 @@ private:
     OpenClArguments arguments_;
     opencl::KernelHandle native_;
     std::uint32_t lanes_ = 1;
-    Bytes local_bytes_ = 0;    ///< of the LIQ
+    Bytes local_bytes_ = 0;    ///< that a launch asks for
     Bytes local_of_group_ = 0; ///< altogether
 };
 

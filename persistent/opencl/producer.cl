@@ -1,5 +1,6 @@
 // persistent/opencl/producer.cl - a lane group that works off units and what they spawn: producer_group.hpp in
-// OpenCL C. ../README.md is the plan of both. Names begin with hr_ wherever the user's parameters are in scope.
+// OpenCL C. ../README.md is the plan of both; here the leader follows it from one thing that takes all lanes to the
+// next. Names begin with hr_ wherever the user's parameters are in scope.
 
 // The most units that one call may put into the LIQ: with one kind the first is the lane's continuation.
 #define HR_STAGED (HEADRACE_KINDS == 1 && HEADRACE_MAX_SPAWNS > 0 ? HEADRACE_MAX_SPAWNS - 1 : HEADRACE_MAX_SPAWNS)
@@ -36,18 +37,68 @@ void hr_spawn(HrLane* lane, uint kind, const void* unit) {
     } else if (kind == lane->running && !lane->continues) {
         lane->unit = *spawned;
         lane->continues = true;
-    } else if (lane->staged < HR_STAGED) {
+    } else {
         lane->kinds[lane->staged] = kind;
         lane->units[lane->staged] = *spawned;
         ++lane->staged;
     }
 }
 
-// ---- masks and columns of words
+// What the lanes do before some of them run the kernel.
+enum {
+    HR_FILL,    // take units from LIQ, seeds and bundle, in this order of lanes
+    HR_RESTORE, // take up a record: the newest units of one kind into lanes, all others into the LIQ
+    HR_SHARE,   // copy the oldest units of a kind from the LIQ into a bundle
+    HR_SHELVE,  // put the lanes' units into the LIQ, for a fuller kind
+    HR_SAVE,    // copy all that is held into a record
+    HR_LEAVE    // nothing, and the kernel ends
+};
+
+// Written by the leader, read by all.
+typedef struct HrPlan {
+    uint act;
+    uint kind;   // of what is moved
+    uint lanes;  // FILL: which are to be filled; SHELVE, SAVE: whose units are to be moved
+    uint chosen; // those that run the kernel when all have acted
+
+    uint from_liq, newest; // FILL: how many, from this position downwards
+    ulong first_seed;
+    uint from_seeds;
+    uint from_bundle; // how many into lanes; the rest of the bundle goes to the LIQ, from `place` on
+    uint bundle, bundle_units;
+    uint place; // FILL, SHELVE: where in the LIQ; SHARE: from where
+    __global HrRecord* record;
+} HrPlan;
+
+// What the leader is about when it plans the next step.
+enum { HR_AT_REFILL, HR_AT_ROOM, HR_AT_LEAVE };
+
+typedef struct HrProducer {
+    HrPlan plan;
+    // Lanes add to these when they have run; the leader takes them in and clears them.
+    uint continuing;           // mask
+    uint added[HEADRACE_KINDS]; // units behind the LIQ's top
+    uint failure;              // a status of control.h, or HR_OK
+
+    // The leader's own.
+    uint stage;
+    uint active; // lanes that have a unit, all of kind `running`
+    uint running;
+    uint liq_units;
+    uint top[HEADRACE_KINDS], bottom[HEADRACE_KINDS];
+    uint spare;       // an empty bundle in hand, or HR_NO_BUNDLE
+    uint last_popped; // the kind of the last bundle from the GIQ
+    uint room_kind;   // the kind for which room is being made
+    bool lacks_bundle;
+    bool shares; // the bundle being filled is for others that are hungry
+    uint seed_kind;
+} HrProducer;
+HR_LOCAL_FITS(HrProducer);
+
+// ---- columns of words
 
 HR_FUNCTION bool hr_has(uint mask, uint lane) { return (mask >> lane & 1u) != 0; }
 HR_FUNCTION uint hr_count_below(uint mask, uint lane) { return popcount(mask & ((1u << lane) - 1u)); }
-HR_FUNCTION uint hr_lowest(uint mask) { return popcount((mask & (0u - mask)) - 1u); } // 32 if there is none
 
 HR_FUNCTION HrUnit hr_read_column(const __global uint* from, uint row, uint column) {
     HrWords words;
@@ -60,418 +111,527 @@ HR_FUNCTION void hr_write_column(__global uint* to, uint row, uint column, HrUni
     for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) to[w * row + column] = words.word[w];
 }
 
-// ---- the LIQ: a deque for each kind (liq.hpp)
-
-HR_FUNCTION uint hr_liq_size(const HrGroup* g, uint kind) { return g->top[kind] - g->bottom[kind]; }
-HR_FUNCTION uint hr_liq_room(const HrGroup* g, uint kind) { return g->liq_units - hr_liq_size(g, kind); }
-HR_FUNCTION uint hr_liq_fullest(const HrGroup* g) {
-    uint best = 0;
-    for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
-        if (hr_liq_size(g, kind) > hr_liq_size(g, best)) best = kind;
-    return best;
+// The LIQ: a deque for each kind; positions only grow, modulo 2^32 (liq.hpp).
+HR_FUNCTION __local uint* hr_liq_column(__local uint* liq, uint liq_units, uint kind, uint position) {
+    return liq + kind * HEADRACE_UNIT_WORDS * liq_units + (position & (liq_units - 1u));
 }
-HR_FUNCTION __local uint* hr_liq_column(const HrGroup* g, uint kind, uint position) {
-    return g->liq + kind * HEADRACE_UNIT_WORDS * g->liq_units + (position & (g->liq_units - 1u));
-}
-HR_FUNCTION HrUnit hr_liq_read(const HrGroup* g, uint kind, uint position) {
-    const __local uint* column = hr_liq_column(g, kind, position);
+HR_FUNCTION HrUnit hr_liq_read(__local uint* liq, uint liq_units, uint kind, uint position) {
+    const __local uint* column = hr_liq_column(liq, liq_units, kind, position);
     HrWords words;
-    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) words.word[w] = column[w * g->liq_units];
+    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) words.word[w] = column[w * liq_units];
     return words.unit;
 }
-HR_FUNCTION void hr_liq_write(const HrGroup* g, uint kind, uint position, HrUnit unit) {
-    __local uint* column = hr_liq_column(g, kind, position);
+HR_FUNCTION void hr_liq_write(__local uint* liq, uint liq_units, uint kind, uint position, HrUnit unit) {
+    __local uint* column = hr_liq_column(liq, liq_units, kind, position);
     HrWords words;
     words.unit = unit;
-    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) column[w * g->liq_units] = words.word[w];
-}
-// The unit of each lane in `mine`, in lane order, as the newest. Needs room, and a sync after.
-HR_FUNCTION void hr_append(HrGroup* g, uint kind, uint mine, HrUnit unit) {
-    if (hr_has(mine, g->lane)) hr_liq_write(g, kind, g->top[kind] + hr_count_below(mine, g->lane), unit);
-    g->top[kind] += popcount(mine);
+    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) column[w * liq_units] = words.word[w];
 }
 
-// ---- sharing
+HR_FUNCTION __global uint* hr_bundle(__global uint* bundles, uint bundle) {
+    return bundles + hr_bundle_at(bundle, HEADRACE_LANES, HEADRACE_UNIT_WORDS);
+}
+HR_FUNCTION __global uint* hr_record_columns(__global HrRecord* record, uint liq_units, uint kind) {
+    return (__global uint*)(record + 1) +
+           kind * HEADRACE_UNIT_WORDS * hr_record_room(HEADRACE_LANES, liq_units);
+}
 
-enum { HR_PUSH_DONE, HR_PUSH_NO_BUNDLE, HR_PUSH_SLOT_BUSY };
+// ---- the leader: where units come from
 
-HR_FUNCTION HrRing hr_ring(const HrGroup* g, uint number) { // number HEADRACE_KINDS: the free ring
-    const HrRing ring = {&g->control->rings[number], g->slots + (ulong)number * g->control->ring_slots,
-                         g->control->ring_slots - 1u};
+HR_FUNCTION HrRing hr_ring(__global HrControl* c, __global HrSlot* slots, uint number) { // HEADRACE_KINDS: the free ring
+    const HrRing ring = {&c->rings[number], slots + (ulong)number * c->ring_slots, c->ring_slots - 1u};
     return ring;
 }
 
-// Pops from a ring; false if nothing is there.
-HR_FUNCTION bool hr_pop(HrGroup* g, uint number, ulong* entry) {
-    if (hr_leads(g)) {
-        ulong popped = 0;
-        const bool there = hr_try_pop(hr_ring(g, number), &popped);
-        hr_say(g, popped, there);
-    }
-    ulong there;
-    *entry = hr_hear_both(g, &there);
-    hr_sync(); // the leader has acquired; now all may read and write
-    return there != 0;
-}
-
-HR_FUNCTION bool hr_push(HrGroup* g, uint number, ulong entry) {
-    hr_sync(); // all have read or written; now the leader may release
-    if (hr_leads(g)) hr_say(g, hr_try_push(hr_ring(g, number), entry), 0);
-    const bool pushed = hr_hear(g) != 0;
-    if (!pushed) hr_count(g, HR_SLOT_BUSY);
-    return pushed;
-}
-
-// The oldest units of a kind, at most a bundle, to the GIQ.
-HR_FUNCTION uint hr_push_oldest(HrGroup* g, uint kind, uint at_most) {
-    if (g->spare == HR_NO_BUNDLE) {
-        ulong entry;
-        if (!hr_pop(g, HEADRACE_KINDS, &entry)) {
-            hr_count(g, HR_NO_BUNDLE_LEFT);
-            return HR_PUSH_NO_BUNDLE;
-        }
-        g->spare = (uint)entry;
-    }
-    const uint units = min(min(hr_liq_size(g, kind), at_most), (uint)HEADRACE_LANES);
-    __global uint* to = g->bundles + hr_bundle_at(g->spare, HEADRACE_LANES, HEADRACE_UNIT_WORDS);
-    if (g->lane < units)
-        hr_write_column(to, HEADRACE_LANES, g->lane, hr_liq_read(g, kind, g->bottom[kind] + g->lane));
-    if (g->delta > 0) hr_flush(g); // before others can complete what we have not yet counted
-    // Not pushed: the units are still in the LIQ, and the bundle in hand.
-    if (!hr_push(g, kind, hr_entry(g->spare, units))) return HR_PUSH_SLOT_BUSY;
-    g->bottom[kind] += units;
-    g->spare = HR_NO_BUNDLE;
-    hr_count(g, HR_PUSHED);
-    return HR_PUSH_DONE;
+HR_FUNCTION uint hr_liq_size(const __local HrProducer* p, uint kind) { return p->top[kind] - p->bottom[kind]; }
+HR_FUNCTION uint hr_liq_room(const __local HrProducer* p, uint kind) { return p->liq_units - hr_liq_size(p, kind); }
+HR_FUNCTION uint hr_liq_fullest(const __local HrProducer* p) {
+    uint best = 0;
+    for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
+        if (hr_liq_size(p, kind) > hr_liq_size(p, best)) best = kind;
+    return best;
 }
 
 // True if no bundle is in hand any more.
-HR_FUNCTION bool hr_return_spare(HrGroup* g) {
-    if (g->spare == HR_NO_BUNDLE) return true;
-    if (!hr_push(g, HEADRACE_KINDS, g->spare)) return false;
-    g->spare = HR_NO_BUNDLE;
+HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                 __global HrSlot* slots) {
+    if (p->spare == HR_NO_BUNDLE) return true;
+    if (!hr_try_push(hr_ring(c, slots, HEADRACE_KINDS), p->spare)) {
+        ++g->tally[HR_SLOT_BUSY];
+        return false;
+    }
+    p->spare = HR_NO_BUNDLE;
     return true;
 }
 
-HR_FUNCTION void hr_look_around(HrGroup* g) {
-    if (hr_leads(g)) hr_say(g, hr_load32(&g->control->park), hr_load32(&g->control->hungry));
-    ulong hungry;
-    if (hr_hear_both(g, &hungry) != HR_RUN) g->parked = true;
-    if (!HR_HAS_QUEUES || hungry == 0) return;
-    const uint kind = hr_liq_fullest(g);
-    const uint half = (hr_liq_size(g, kind) + 1u) / 2u;
-    if (half > 0 && hr_push_oldest(g, kind, half) == HR_PUSH_DONE) hr_count(g, HR_SHARED);
-}
-
-// ---- where units come from
-
-// Which rank among the idle lanes that are to be filled; HEADRACE_LANES: this lane gets nothing.
-HR_FUNCTION uint hr_rank_to_fill(const HrGroup* g, uint wanted) {
-    const uint idle = HR_ALL_LANES & ~g->active;
-    const uint rank = hr_count_below(idle, g->lane);
-    return hr_has(idle, g->lane) && rank < wanted ? rank : HEADRACE_LANES;
-}
-HR_FUNCTION uint hr_idle_lanes(const HrGroup* g) { return HEADRACE_LANES - popcount(g->active); }
-
-// Newest units of `kind` to idle lanes.
-HR_FUNCTION void hr_take_from_liq(HrGroup* g, HrLane* lane, uint kind) {
-    const uint taken = min(hr_liq_size(g, kind), hr_idle_lanes(g));
-    if (taken == 0) return;
-    const uint rank = hr_rank_to_fill(g, taken);
-    if (rank < HEADRACE_LANES) lane->unit = hr_liq_read(g, kind, g->top[kind] - 1u - rank);
-    g->running = kind;
-    g->active |= hr_ballot(g, rank < HEADRACE_LANES); // and all have read before anyone overwrites
-    g->top[kind] -= taken;
-}
-
-// Seeds say what kind they are of. Those of another kind than the first idle lane's wait for the next call, which
-// expands them anew.
-HR_FUNCTION void hr_take_seeds(HrGroup* hr_g, HrLane* hr_lane, HEADRACE_PARAMETERS) {
-    const ulong hr_left = hr_g->seed_end - hr_g->seed_next;
-    const uint hr_idle = hr_idle_lanes(hr_g);
-    if (hr_left == 0 || hr_idle == 0) return;
-    const uint hr_rank = hr_rank_to_fill(hr_g, hr_left < hr_idle ? (uint)hr_left : hr_idle);
-    const bool hr_has_seed = hr_rank < HEADRACE_LANES;
-    uint hr_kind = 0;
-    HrUnit hr_unit;
-    if (hr_has_seed) hr_seed(hr_g->seed_next + hr_rank, &hr_kind, &hr_unit, HEADRACE_ARGUMENTS);
-    if (hr_rank == 0) hr_say(hr_g, hr_kind, 0);
-    const uint hr_first_kind = (uint)hr_hear(hr_g);
-    if (hr_first_kind >= HEADRACE_KINDS) {
-        hr_fail(hr_g, HR_SPAWNED_TOO_MANY);
-        return;
-    }
-    if (hr_g->active != 0 && hr_first_kind != hr_g->running) return;
-    const uint hr_others = hr_ballot(hr_g, hr_has_seed && hr_kind != hr_first_kind);
-    const bool hr_takes = hr_has_seed && hr_g->lane < hr_lowest(hr_others);
-    if (hr_takes) hr_lane->unit = hr_unit;
-    const uint hr_taken = hr_ballot(hr_g, hr_takes);
-    hr_g->running = hr_first_kind;
-    hr_g->active |= hr_taken;
-    hr_g->seed_next += popcount(hr_taken);
-}
-
-// A bundle of `kind` from the GIQ; what finds no idle lane goes to the LIQ.
-HR_FUNCTION bool hr_try_take_bundle(HrGroup* g, HrLane* lane, uint kind) {
-    const uint idle = hr_idle_lanes(g);
-    if (idle + hr_liq_room(g, kind) < HEADRACE_LANES) return false;
-    if (hr_leads(g)) hr_say(g, !hr_seems_empty(hr_ring(g, kind)), 0);
-    if (hr_hear(g) == 0 || !hr_return_spare(g)) return false;
-    ulong entry;
-    if (!hr_pop(g, kind, &entry)) return false;
-    const uint bundle = hr_entry_bundle(entry);
-    const uint units = hr_entry_count(entry);
-    const __global uint* from = g->bundles + hr_bundle_at(bundle, HEADRACE_LANES, HEADRACE_UNIT_WORDS);
-    const uint taken = min(units, idle);
-    const uint rank = hr_rank_to_fill(g, taken);
-    if (rank < HEADRACE_LANES) lane->unit = hr_read_column(from, HEADRACE_LANES, rank);
-    if (g->lane < units - taken)
-        hr_liq_write(g, kind, g->top[kind] + g->lane, hr_read_column(from, HEADRACE_LANES, taken + g->lane));
-    g->running = kind;
-    g->active |= hr_ballot(g, rank < HEADRACE_LANES);
-    g->top[kind] += units - taken;
-    hr_sync(); // all have read before the bundle is used again
-    g->spare = bundle;
-    g->last_popped = kind;
-    hr_count(g, HR_POPPED);
+// Plans to take a bundle of `kind` into `idle` lanes; what finds no lane goes to the LIQ, if it fits there.
+HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                __global HrSlot* slots, uint kind, uint idle) {
+    __local HrPlan* plan = &p->plan;
+    // In this step lanes may still be reading what they take from the LIQ, so its place is not free yet.
+    const uint being_read = kind == plan->kind ? plan->from_liq : 0;
+    if (idle + hr_liq_room(p, kind) < HEADRACE_LANES + being_read) return false;
+    const HrRing ring = hr_ring(c, slots, kind);
+    ulong entry = 0;
+    if (hr_seems_empty(ring) || !hr_return_spare(g, p, c, slots) || !hr_try_pop(ring, &entry)) return false;
+    plan->bundle = hr_entry_bundle(entry);
+    plan->bundle_units = hr_entry_count(entry);
+    plan->from_bundle = min(plan->bundle_units, idle);
+    plan->kind = p->running = kind;
+    // A kind that lanes read from was emptied by that: its bottom can rise as well as its top could sink.
+    p->top[kind] += being_read;
+    p->bottom[kind] += being_read;
+    plan->place = p->top[kind];
+    p->top[kind] += plan->bundle_units - plan->from_bundle;
+    p->spare = plan->bundle; // empty when the lanes have acted
+    p->last_popped = kind;
+    ++g->tally[HR_POPPED];
     return true;
 }
 
-HR_FUNCTION void hr_take_bundle(HrGroup* g, HrLane* lane) {
-    for (uint step = 1; step <= HEADRACE_KINDS; ++step) {
-        const uint kind = g->active == 0 ? (g->last_popped + step) % HEADRACE_KINDS : g->running;
-        if (hr_try_take_bundle(g, lane, kind) || g->active != 0) return;
-    }
+// Plans to take the newest units of a kind. How many lanes that fills.
+HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
+    const uint taken = min(hr_liq_size(p, kind), idle);
+    if (taken == 0) return 0;
+    p->plan.kind = p->running = kind;
+    p->plan.from_liq = taken;
+    p->plan.newest = p->top[kind] - 1u;
+    p->top[kind] -= taken;
+    return taken;
 }
 
-// ---- parking
-
-HR_FUNCTION uint hr_room_of_record(const HrGroup* g) { return hr_record_room(HEADRACE_LANES, g->liq_units); }
-HR_FUNCTION __global uint* hr_record_columns(const HrGroup* g, __global HrRecord* record, uint kind) {
-    return (__global uint*)(record + 1) + kind * HEADRACE_UNIT_WORDS * hr_room_of_record(g);
+// Plans to expand seeds; `filled`: lanes that have a unit, or will have by this plan.
+HR_FUNCTION uint hr_plan_seeds(__local HrGroup* g, __local HrProducer* p, uint filled) {
+    if (!hr_has_seeds(g) || (HR_HAS_KINDS && filled != 0 && p->running != p->seed_kind)) return 0;
+    const ulong left = g->seed_end - g->seed_next;
+    const uint idle = HEADRACE_LANES - filled;
+    p->plan.from_seeds = left < idle ? (uint)left : idle;
+    p->plan.first_seed = g->seed_next;
+    p->plan.kind = p->running = p->seed_kind;
+    g->seed_next += p->plan.from_seeds;
+    return p->plan.from_seeds;
 }
 
-HR_FUNCTION void hr_save(HrGroup* g, const HrLane* lane) {
-    uint held = 0;
-    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) held += hr_liq_size(g, kind);
-    if (held == 0 && g->active == 0 && g->seed_next == g->seed_end) return;
-    __global HrRecord* record = hr_new_record(g);
-    const uint room = hr_room_of_record(g);
-    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
-        const uint queued = hr_liq_size(g, kind);
-        const uint in_lanes = kind == g->running ? popcount(g->active) : 0;
-        __global uint* to = hr_record_columns(g, record, kind);
-        for (uint i = g->lane; i < queued; i += HEADRACE_LANES) // no barrier in here: the trip count is the lane's
-            hr_write_column(to, room, i, hr_liq_read(g, kind, g->bottom[kind] + i));
-        if (in_lanes > 0 && hr_has(g->active, g->lane)) // the newest: they come back into lanes first
-            hr_write_column(to, room, queued + hr_count_below(g->active, g->lane), lane->unit);
-        if (hr_leads(g)) record->count[kind] = queued + in_lanes;
-        g->top[kind] -= queued;
-    }
-    if (hr_leads(g)) {
-        record->seed_next = g->seed_next;
-        record->seed_end = g->seed_end;
-    }
-    hr_sync();
-    g->active = 0;
-    g->seed_next = g->seed_end = 0;
-}
-
-// Takes up what a parked group held. Only for a group that holds nothing.
-HR_FUNCTION bool hr_restore(HrGroup* g, HrLane* lane) {
-    __global HrRecord* record = hr_claim_record(g);
-    if (!record) return false;
+HR_FUNCTION void hr_plan_restore(__local HrProducer* p, __local HrGroup* g, __global HrRecord* record) {
+    __local HrPlan* plan = &p->plan;
     g->seed_next = record->seed_next;
     g->seed_end = record->seed_end;
-    const uint room = hr_room_of_record(g);
     uint fullest = 0; // what a LIQ cannot hold was in lanes, so it is the fullest that goes back there
     for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
         if (record->count[kind] > record->count[fullest]) fullest = kind;
+    const uint into_lanes = min(record->count[fullest], (uint)HEADRACE_LANES);
+    p->running = fullest;
+    p->active = into_lanes == 0 ? 0 : HR_ALL_LANES >> (HEADRACE_LANES - into_lanes);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
-        const uint units = record->count[kind];
-        const uint taken = kind == fullest ? min(units, (uint)HEADRACE_LANES) : 0;
-        const __global uint* from = hr_record_columns(g, record, kind);
-        for (uint i = g->lane; i < units - taken; i += HEADRACE_LANES) // no barrier in here
-            hr_liq_write(g, kind, g->top[kind] + i, hr_read_column(from, room, i));
-        g->top[kind] += units - taken;
-        if (g->lane < taken) lane->unit = hr_read_column(from, room, units - taken + g->lane);
-        if (taken > 0) { // all lanes are idle, so they are filled from the first on
-            g->running = kind;
-            g->active = HR_ALL_LANES >> (HEADRACE_LANES - taken);
+        p->bottom[kind] = 0; // a group that holds nothing begins anew
+        p->top[kind] = record->count[kind] - (kind == fullest ? into_lanes : 0);
+    }
+    plan->act = HR_RESTORE;
+    plan->kind = fullest;
+    plan->lanes = p->active;
+    plan->record = record;
+}
+
+// README, step 1. True if lanes have something to do for it.
+HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                __global HrSlot* slots, __global uint* spill) {
+    __local HrPlan* plan = &p->plan;
+    plan->act = HR_FILL;
+    plan->lanes = HR_ALL_LANES & ~p->active;
+    plan->kind = p->running;
+    plan->from_liq = plan->from_seeds = plan->from_bundle = plan->bundle_units = 0;
+    const uint before = popcount(p->active);
+    uint filled = before;
+    if (HR_HAS_QUEUES) {
+        filled += hr_plan_liq(p, p->running, HEADRACE_LANES - filled);
+        if (HR_HAS_KINDS && filled == 0) filled += hr_plan_liq(p, hr_liq_fullest(p), HEADRACE_LANES);
+    }
+    if (filled == 0 && !hr_has_seeds(g)) {
+        const ulong number = hr_claim_record(g, c);
+        if (number != c->spill_count) {
+            hr_plan_restore(p, g, hr_record(c, spill, c->spill_half, number));
+            return true;
         }
     }
-    hr_sync();
-    return true;
+    if (filled < HR_ENOUGH) filled += hr_plan_seeds(g, p, filled);
+    if (HR_HAS_QUEUES && filled < HR_ENOUGH) {
+        const uint idle = HEADRACE_LANES - filled;
+        if (filled != 0) {
+            hr_plan_bundle(g, p, c, slots, p->running, idle);
+        } else {
+            for (uint step = 1; step <= HEADRACE_KINDS; ++step)
+                if (hr_plan_bundle(g, p, c, slots, (p->last_popped + step) % HEADRACE_KINDS, idle)) break;
+        }
+        filled += plan->from_bundle;
+    }
+    // The seeds of a step are one range: a new one is for the next step if this has some already.
+    if (filled < HR_ENOUGH && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
+        filled += hr_plan_seeds(g, p, filled);
+    // The filled lanes are the first of the idle ones.
+    uint left = filled - before;
+    for (uint idle = plan->lanes; left > 0; --left) {
+        const uint lowest = idle & (0u - idle);
+        p->active |= lowest;
+        idle ^= lowest;
+    }
+    plan->lanes &= p->active;
+    return plan->lanes != 0;
 }
 
-// ---- the round
+// ---- the leader: waiting, sharing, room
 
-HR_FUNCTION void hr_refill(HrGroup* hr_g, HrLane* hr_lane, HEADRACE_PARAMETERS) {
-    if (HR_HAS_QUEUES) {
-        hr_take_from_liq(hr_g, hr_lane, hr_g->running);
-        if (HR_HAS_KINDS && hr_g->active == 0) hr_take_from_liq(hr_g, hr_lane, hr_liq_fullest(hr_g));
-        if (popcount(hr_g->active) >= HR_ENOUGH) return;
-    }
-    if (hr_g->active == 0 && hr_g->seed_next == hr_g->seed_end && hr_restore(hr_g, hr_lane)) return;
-    hr_take_seeds(hr_g, hr_lane, HEADRACE_ARGUMENTS);
-    if (popcount(hr_g->active) >= HR_ENOUGH) return;
-    if (HR_HAS_QUEUES) {
-        hr_take_bundle(hr_g, hr_lane);
-        if (popcount(hr_g->active) >= HR_ENOUGH) return;
-    }
-    if (hr_g->seed_next == hr_g->seed_end && hr_claim_seeds(hr_g, 1))
-        hr_take_seeds(hr_g, hr_lane, HEADRACE_ARGUMENTS);
-}
-
-// Passes time without touching what others work on.
-HR_FUNCTION void hr_pause(HrGroup* g, uint polls) {
+HR_FUNCTION void hr_pause(uint polls) {
 #ifdef HEADRACE_PTX
     __asm volatile("nanosleep.u32 %0;" : : "r"(polls < 32 ? 100u : 1000u));
 #else
-    volatile __local uint* mine = &g->shared->tally[HR_IDLE];
-    for (uint i = 0; i < (polls < 64 ? polls : 64); ++i) (void)*mine;
+    // Reads that cannot be left out, of memory that is this work-item's own: others are not disturbed.
+    volatile uint idle = 0;
+    for (uint i = 0; i < (polls < 64 ? 16 * polls : 1024); ++i) idle += i;
 #endif
 }
 
 // True when there may be something to take; false when there never will be, or all groups park.
-HR_FUNCTION bool hr_wait_for_work(HrGroup* g) {
-    enum { go_on, leave_finished, leave_parked };
-    hr_flush(g);
-    if (HR_HAS_QUEUES) hr_return_spare(g);
-    hr_count(g, HR_IDLE);
-    if (hr_leads(g)) {
-        __global HrControl* c = g->control;
-        volatile __global atomic_uint* hungry = (volatile __global atomic_uint*)&c->hungry;
-        atomic_fetch_add_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
-        uint verdict = go_on;
-        for (uint polls = 0;; ++polls) {
-            if (hr_load32(&c->park) != HR_RUN) {
-                verdict = leave_parked;
-                break;
-            }
-            if (hr_load(&c->pending.value) == 0) { // see README.md, "Termination"
-                verdict = leave_finished;
-                break;
-            }
-            bool something =
-                hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
-            for (uint kind = 0; HR_HAS_QUEUES && kind < HEADRACE_KINDS; ++kind)
-                something = something || !hr_seems_empty(hr_ring(g, kind));
-            if (something) {
-                atomic_fetch_sub_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
-                break;
-            }
-            hr_pause(g, polls);
+HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                  __global HrSlot* slots) {
+    volatile __global atomic_uint* hungry = (volatile __global atomic_uint*)&c->hungry;
+    hr_flush(g, c);
+    if (HR_HAS_QUEUES) hr_return_spare(g, p, c, slots);
+    ++g->tally[HR_IDLE];
+    atomic_fetch_add_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
+    for (uint polls = 0;; ++polls) {
+        if (hr_load32(&c->park) != HR_RUN) {
+            g->parked = true;
+            return false;
         }
-        hr_say(g, verdict, 0);
+        if (hr_load(&c->pending.value) == 0) return false; // that it is 0 says all: README, "Termination"
+        bool something = hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
+        if (HR_HAS_QUEUES)
+            for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+                something = something || !hr_seems_empty(hr_ring(c, slots, kind));
+        if (something) break;
+        hr_pause(polls);
     }
-    const uint heard = (uint)hr_hear(g);
-    if (heard == leave_parked) g->parked = true;
-    return heard == go_on;
+    atomic_fetch_sub_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
+    return true;
 }
 
-// Sets the lanes' units aside when another kind could fill the group and has more.
-HR_FUNCTION void hr_prefer_fuller_kind(HrGroup* g, HrLane* lane) {
-    const uint kind = hr_liq_fullest(g);
-    const uint running = popcount(g->active);
-    if (kind == g->running || hr_liq_size(g, kind) < HEADRACE_LANES ||
-        hr_liq_size(g, kind) <= hr_liq_size(g, g->running) + running || hr_liq_room(g, g->running) < running)
-        return;
-    hr_append(g, g->running, g->active, lane->unit);
-    hr_sync();
-    g->active = 0;
-    hr_take_from_liq(g, lane, kind);
-    hr_count(g, HR_SWITCHES);
+// Plans to copy the oldest units of a kind into a bundle. False: there is no bundle.
+HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                               __global HrSlot* slots, uint kind, uint at_most) {
+    if (p->spare == HR_NO_BUNDLE) {
+        ulong entry = 0;
+        if (!hr_try_pop(hr_ring(c, slots, HEADRACE_KINDS), &entry)) {
+            ++g->tally[HR_NO_BUNDLE_LEFT];
+            return false;
+        }
+        p->spare = (uint)entry;
+    }
+    p->plan.act = HR_SHARE;
+    p->plan.kind = kind;
+    p->plan.bundle = p->spare;
+    p->plan.bundle_units = min(min(hr_liq_size(p, kind), at_most), (uint)HEADRACE_LANES);
+    p->plan.place = p->bottom[kind];
+    return true;
+}
+
+// Publishes the bundle that the lanes have filled. If the slot is busy nothing has happened: the units are still in
+// the LIQ, and the bundle is in hand.
+HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                 __global HrSlot* slots) {
+    const uint kind = p->plan.kind;
+    if (g->delta > 0) hr_flush(g, c); // before others can complete what we have not yet counted
+    if (!hr_try_push(hr_ring(c, slots, kind), hr_entry(p->plan.bundle, p->plan.bundle_units))) {
+        ++g->tally[HR_SLOT_BUSY];
+        return false;
+    }
+    p->bottom[kind] += p->plan.bundle_units;
+    p->spare = HR_NO_BUNDLE;
+    ++g->tally[HR_PUSHED];
+    return true;
+}
+
+// README, step 3: true if another kind could fill the group and has more; its lanes are then refilled with that.
+HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p) {
+    const uint kind = hr_liq_fullest(p);
+    const uint held = popcount(p->active);
+    if (held == 0 || kind == p->running || hr_liq_size(p, kind) < HEADRACE_LANES ||
+        hr_liq_size(p, kind) <= hr_liq_size(p, p->running) + held || hr_liq_room(p, p->running) < held)
+        return false;
+    p->plan.act = HR_SHELVE;
+    p->plan.kind = p->running;
+    p->plan.lanes = p->active;
+    p->plan.place = p->top[p->running];
+    p->top[p->running] += held;
+    p->active = 0;
+    p->running = kind;
+    ++g->tally[HR_SWITCHES];
+    return true;
+}
+
+// README, step 4: true if lanes have to share first. Else room_kind has passed all kinds.
+HR_FUNCTION bool hr_plan_room(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                              __global HrSlot* slots) {
+    const uint wanted = HR_STAGED * popcount(p->active);
+    for (; p->room_kind < HEADRACE_KINDS; ++p->room_kind) {
+        const uint kind = p->room_kind;
+        if (hr_liq_room(p, kind) >= wanted || hr_liq_size(p, kind) == 0) continue;
+        if (hr_plan_share(g, p, c, slots, kind, HEADRACE_LANES)) return true;
+        p->lacks_bundle = true;
+    }
+    return false;
 }
 
 // The active lanes whose spawns the LIQ can take, whatever they spawn.
-HR_FUNCTION uint hr_lanes_with_room(HrGroup* g) {
-    if (!HR_HAS_QUEUES) return g->active;
-    const uint wanted = popcount(g->active);
+HR_FUNCTION uint hr_lanes_with_room(__local HrGroup* g, __local HrProducer* p, __global HrControl* c) {
+    if (!HR_HAS_QUEUES) return p->active;
+    const uint wanted = popcount(p->active);
     uint may_run = wanted;
-    uint last = HR_PUSH_DONE;
-    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
-        while (hr_liq_room(g, kind) < HR_STAGED * wanted && hr_liq_size(g, kind) > 0) {
-            last = hr_push_oldest(g, kind, HEADRACE_LANES);
-            if (last != HR_PUSH_DONE) break;
-        }
-        may_run = min(may_run, hr_liq_room(g, kind) / HR_PLACES);
-    }
-    if (may_run == wanted) return g->active;
-    hr_count(g, HR_NARROW_ROUNDS);
-    if (may_run == 0 && last == HR_PUSH_NO_BUNDLE) hr_park(g, HR_PARK_POOL);
-    return hr_ballot(g, hr_has(g->active, g->lane) && hr_count_below(g->active, g->lane) < may_run);
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) may_run = min(may_run, hr_liq_room(p, kind) / HR_PLACES);
+    if (may_run == wanted) return p->active;
+    ++g->tally[HR_NARROW_ROUNDS];
+    if (may_run == 0 && p->lacks_bundle) hr_park(g, c, HR_PARK_POOL);
+    uint chosen = p->active; // the first ones of these
+    for (uint lane = HEADRACE_LANES; popcount(chosen) > may_run;) chosen &= ~(1u << --lane);
+    return chosen;
 }
 
-// Continuations stay in their lanes; the rest of what was spawned goes to the LIQ.
-HR_FUNCTION void hr_collect(HrGroup* g, const HrLane* lane, uint chosen) {
-    const uint next = hr_ballot(g, lane->continues);
-    uint spawned = popcount(next);
-    bool too_many = false;
-    // One place further than there are: who staged more than there is room for has spawned too many.
-    for (uint place = 0; place <= HR_STAGED; ++place) {
-        const uint have = hr_ballot(g, lane->staged > place);
-        if (have == 0) break;
-        if (place == HR_STAGED) {
-            too_many = true;
-            break;
-        }
-        spawned += popcount(have);
-        const uint here = place < HR_PLACES ? place : 0; // the compiler sees the loop of those who stage nothing
-        for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
-            const uint mine =
-                HR_HAS_KINDS ? hr_ballot(g, hr_has(have, g->lane) && lane->kinds[here] == kind) : have;
-            hr_append(g, kind, mine, lane->units[here]);
-        }
+// ---- the leader: the round
+
+// Takes in what the lanes have done since the last plan.
+HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global HrControl* c, __global HrSlot* slots) {
+    __local HrPlan* plan = &p->plan;
+    if (plan->act == HR_SHARE) {
+        const bool shared = hr_finish_share(g, p, c, slots);
+        if (p->stage == HR_AT_ROOM && !shared) ++p->room_kind; // this kind has to do with the room it has
+        if (p->shares && shared) ++g->tally[HR_SHARED];
+        p->shares = false;
     }
-    hr_sync(); // the LIQ's new units are seen by whichever lane takes them
-    const uint completed = popcount(chosen);
-    g->active = (g->active & ~chosen) | next;
+    plan->act = HR_FILL; // of no lanes, if nothing is planned
+    plan->lanes = 0;
+    plan->bundle_units = plan->from_bundle = 0;
+    if (plan->chosen == 0) return;
+    const uint completed = popcount(plan->chosen);
+    uint spawned = popcount(p->continuing);
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
+        p->top[kind] += p->added[kind];
+        spawned += p->added[kind];
+        p->added[kind] = 0;
+    }
+    p->active = (p->active & ~plan->chosen) | p->continuing;
+    p->continuing = 0;
     g->delta += (long)spawned - (long)completed;
     g->units += completed;
     g->spawned += spawned;
-    if (too_many) hr_fail(g, HR_SPAWNED_TOO_MANY);
+    plan->chosen = 0;
+    if (p->failure != HR_OK) hr_fail(g, c, p->failure);
+}
+
+// Every few rounds: true if lanes are to share with those who are hungry.
+HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                __global HrSlot* slots) {
+    if (hr_load32(&c->park) != HR_RUN) g->parked = true;
+    if (!HR_HAS_QUEUES || hr_load32(&c->hungry) == 0) return false;
+    const uint kind = hr_liq_fullest(p);
+    const uint older = (hr_liq_size(p, kind) + 1u) / 2u;
+    p->shares = older > 0 && hr_plan_share(g, p, c, slots, kind, older);
+    return p->shares;
+}
+
+// Saves what is held, and what nobody came to restore; then the group leaves.
+HR_FUNCTION void hr_plan_leave(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                               __global uint* spill) {
+    __local HrPlan* plan = &p->plan;
+    hr_flush(g, c);
+    if (hr_saves(g, c)) {
+        uint held = p->active;
+        for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) held |= hr_liq_size(p, kind);
+        if (held != 0 || hr_has_seeds(g)) {
+            plan->act = HR_SAVE;
+            plan->kind = p->running;
+            plan->lanes = p->active;
+            plan->record = hr_new_record(g, c, spill);
+            for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+                plan->record->count[kind] = hr_liq_size(p, kind) + (kind == p->running ? popcount(p->active) : 0);
+            plan->record->seed_next = g->seed_next;
+            plan->record->seed_end = g->seed_end;
+            return; // lanes read bottom[] and top[]: what was held is forgotten below, or by a restore
+        }
+        const ulong number = hr_claim_record(g, c);
+        if (number != c->spill_count) {
+            hr_plan_restore(p, g, hr_record(c, spill, c->spill_half, number));
+            return;
+        }
+    }
+    plan->act = HR_LEAVE;
+    spill[g->number] = p->spare;
+    hr_add_counters(g, c);
+}
+
+// One step: what the lanes are to do next. Goes through the stages of a round until lanes are needed.
+HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrControl* c, __global HrSlot* slots,
+                         __global uint* spill) {
+    __local HrPlan* plan = &p->plan;
+    if (plan->act == HR_SAVE) {
+        p->active = 0;
+        g->seed_next = g->seed_end = 0;
+        for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) p->top[kind] = p->bottom[kind];
+    }
+    const bool has_run = plan->chosen != 0;
+    hr_take_in(g, p, c, slots);
+    if (has_run && hr_end_round(g, c) && hr_look_around(g, p, c, slots)) return;
+    for (;;) {
+        if (g->parked) p->stage = HR_AT_LEAVE;
+        if (p->stage == HR_AT_LEAVE) {
+            hr_plan_leave(g, p, c, spill);
+            return;
+        }
+        if (p->stage == HR_AT_REFILL) {
+            if (HR_HAS_KINDS && hr_plan_fuller_kind(g, p)) return;
+            const bool filling = popcount(p->active) < HR_ENOUGH && hr_plan_refill(g, p, c, slots, spill);
+            if (p->active == 0) { // nothing at all, or a record that has nothing but seeds
+                if (!hr_has_seeds(g) && !hr_wait_for_work(g, p, c, slots)) p->stage = HR_AT_LEAVE;
+                continue;
+            }
+            p->stage = HR_AT_ROOM;
+            p->room_kind = 0;
+            p->lacks_bundle = false;
+            if (filling) {
+                // Lanes that fill from a bundle or the LIQ must not copy out in the same step.
+                const uint wanted = HR_STAGED * popcount(p->active);
+                for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+                    if (hr_liq_room(p, kind) < wanted && hr_liq_size(p, kind) > 0) return;
+            }
+        }
+        if (p->stage == HR_AT_ROOM) {
+            if (HR_HAS_QUEUES && hr_plan_room(g, p, c, slots)) return;
+            p->stage = HR_AT_REFILL; // of the next round
+            plan->chosen = hr_lanes_with_room(g, p, c);
+            if (plan->chosen != 0 || plan->lanes != 0) return;
+            if (hr_end_round(g, c) && hr_load32(&c->park) != HR_RUN) g->parked = true;
+        }
+    }
+}
+
+// ---- all lanes
+
+// Which rank among the lanes that are filled; HEADRACE_LANES: none of them.
+HR_FUNCTION uint hr_rank(uint lanes, uint lane) { return hr_has(lanes, lane) ? hr_count_below(lanes, lane) : HEADRACE_LANES; }
+
+HR_FUNCTION void hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, __local uint* hr_liq,
+                         uint hr_liq_units, __global uint* hr_bundles, HEADRACE_PARAMETERS) {
+    const __local HrPlan* hr_plan = &hr_p->plan;
+    const uint hr_after_seeds = hr_plan->from_liq + hr_plan->from_seeds;
+    const uint hr_my_rank = hr_rank(hr_plan->lanes, hr_me);
+    const __global uint* hr_from = hr_bundle(hr_bundles, hr_plan->bundle);
+    if (hr_my_rank < hr_plan->from_liq) {
+        hr_lane->unit = hr_liq_read(hr_liq, hr_liq_units, hr_plan->kind, hr_plan->newest - hr_my_rank);
+    } else if (hr_my_rank < hr_after_seeds) {
+        uint hr_kind = 0;
+        hr_seed(hr_plan->first_seed + (hr_my_rank - hr_plan->from_liq), &hr_kind, &hr_lane->unit, HEADRACE_ARGUMENTS);
+        if (hr_kind != hr_plan->kind) hr_p->failure = HR_SEEDS_OF_TWO_KINDS;
+    } else if (hr_my_rank < hr_after_seeds + hr_plan->from_bundle) {
+        hr_lane->unit = hr_read_column(hr_from, HEADRACE_LANES, hr_my_rank - hr_after_seeds);
+    }
+    const uint hr_rest = hr_plan->bundle_units - hr_plan->from_bundle;
+    if (hr_me < hr_rest)
+        hr_liq_write(hr_liq, hr_liq_units, hr_plan->kind, hr_plan->place + hr_me,
+                     hr_read_column(hr_from, HEADRACE_LANES, hr_plan->from_bundle + hr_me));
+}
+
+HR_FUNCTION void hr_restore(const __local HrProducer* p, uint me, HrLane* lane, __local uint* liq) {
+    const uint room = hr_record_room(HEADRACE_LANES, p->liq_units);
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
+        const __global uint* from = hr_record_columns(p->plan.record, p->liq_units, kind);
+        for (uint i = me; i < p->top[kind]; i += HEADRACE_LANES)
+            hr_liq_write(liq, p->liq_units, kind, i, hr_read_column(from, room, i));
+        if (kind == p->plan.kind && hr_has(p->plan.lanes, me))
+            lane->unit = hr_read_column(from, room, p->top[kind] + me);
+    }
+}
+
+HR_FUNCTION void hr_save(const __local HrProducer* p, uint me, const HrLane* lane, __local uint* liq) {
+    const uint room = hr_record_room(HEADRACE_LANES, p->liq_units);
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
+        const uint queued = p->top[kind] - p->bottom[kind];
+        __global uint* to = hr_record_columns(p->plan.record, p->liq_units, kind);
+        for (uint i = me; i < queued; i += HEADRACE_LANES)
+            hr_write_column(to, room, i, hr_liq_read(liq, p->liq_units, kind, p->bottom[kind] + i));
+        // The newest: they come back into lanes first.
+        if (kind == p->plan.kind && hr_has(p->plan.lanes, me))
+            hr_write_column(to, room, queued + hr_count_below(p->plan.lanes, me), lane->unit);
+    }
+}
+
+// What the kernel spawned: the continuation stays, the rest goes behind the LIQ's top.
+HR_FUNCTION void hr_collect(__local HrProducer* p, uint me, const HrLane* lane, __local uint* liq) {
+    if (lane->continues) atomic_or(&p->continuing, 1u << me);
+    if (lane->staged > HR_STAGED) {
+        p->failure = HR_SPAWNED_TOO_MANY; // whoever else fails says as much
+        return;
+    }
+    for (uint place = 0; place < lane->staged; ++place) {
+        const uint kind = lane->kinds[place];
+        hr_liq_write(liq, p->liq_units, kind, p->top[kind] + atomic_inc(&p->added[kind]), lane->units[place]);
+    }
 }
 
 __kernel __attribute__((reqd_work_group_size(HEADRACE_LANES, 1, 1))) void
 headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __global uint* hr_bundles,
-                __global uint* hr_spill, __local uint* hr_liq, HEADRACE_PARAMETERS) {
-    __local HrShared hr_shared;
-    HrGroup hr_group;
-    HrGroup* hr_g = &hr_group;
-    hr_begin_group(hr_g, hr_control, hr_slots, hr_bundles, hr_spill, &hr_shared, hr_liq);
-    hr_g->active = hr_g->running = hr_g->last_popped = 0;
-    hr_g->liq_units = hr_control->liq_units;
-    for (uint hr_kind = 0; hr_kind < HEADRACE_KINDS; ++hr_kind) hr_g->top[hr_kind] = hr_g->bottom[hr_kind] = 0;
-    hr_g->spare = hr_spill[hr_g->number];
+                __global uint* hr_spill, __local ulong* hr_local, HEADRACE_PARAMETERS) {
+    __local HrGroup* hr_group = (__local HrGroup*)hr_local;
+    __local HrProducer* hr_p = (__local HrProducer*)(hr_group + 1);
+    __local uint* hr_liq = (__local uint*)hr_local + HEADRACE_LOCAL_STATE / 4;
+    const uint hr_me = (uint)get_local_id(0);
     HrLane hr_lane;
-
-    hr_look_for_park(hr_g); // who begins when all is over must not take what it would save at once
-    while (!hr_g->parked) {
-        if (popcount(hr_g->active) < HR_ENOUGH) hr_refill(hr_g, &hr_lane, HEADRACE_ARGUMENTS);
-        if (hr_g->active == 0) {
-            if (!hr_wait_for_work(hr_g)) break;
-            continue;
+    if (hr_me == 0) {
+        hr_begin_group(hr_group, hr_control);
+        hr_p->plan.act = HR_FILL;
+        hr_p->plan.chosen = hr_p->plan.bundle = 0;
+        hr_p->continuing = 0;
+        hr_p->failure = HR_OK;
+        hr_p->stage = HR_AT_REFILL;
+        hr_p->active = hr_p->running = hr_p->last_popped = 0;
+        hr_p->liq_units = hr_control->liq_units;
+        hr_p->shares = false;
+        hr_p->spare = hr_spill[hr_group->number];
+        for (uint hr_kind = 0; hr_kind < HEADRACE_KINDS; ++hr_kind)
+            hr_p->top[hr_kind] = hr_p->bottom[hr_kind] = hr_p->added[hr_kind] = 0;
+        // The last seed speaks for all: it is there whenever there is anything to do.
+        uint hr_kind_of_seeds = 0;
+        if (HR_HAS_KINDS && hr_load(&hr_control->pending.value) != 0)
+            hr_seed(hr_control->seed_end - 1, &hr_kind_of_seeds, &hr_lane.unit, HEADRACE_ARGUMENTS);
+        hr_p->seed_kind = hr_kind_of_seeds < HEADRACE_KINDS ? hr_kind_of_seeds : 0;
+    }
+    uint hr_act;
+    do {
+        hr_sync(); // all have done their part of the last step
+        if (hr_me == 0) hr_lead(hr_group, hr_p, hr_control, hr_slots, hr_spill);
+        hr_sync(); // the plan is there
+        const __local HrPlan* hr_plan = &hr_p->plan;
+        hr_act = hr_plan->act;
+        if (hr_act == HR_FILL) {
+            hr_fill(hr_p, hr_me, &hr_lane, hr_liq, hr_p->liq_units, hr_bundles, HEADRACE_ARGUMENTS);
+        } else if (hr_act == HR_SHARE) {
+            if (hr_me < hr_plan->bundle_units)
+                hr_write_column(hr_bundle(hr_bundles, hr_plan->bundle), HEADRACE_LANES, hr_me,
+                                hr_liq_read(hr_liq, hr_p->liq_units, hr_plan->kind, hr_plan->place + hr_me));
+        } else if (hr_act == HR_SHELVE) {
+            if (hr_has(hr_plan->lanes, hr_me))
+                hr_liq_write(hr_liq, hr_p->liq_units, hr_plan->kind,
+                             hr_plan->place + hr_count_below(hr_plan->lanes, hr_me), hr_lane.unit);
+        } else if (hr_act == HR_RESTORE) {
+            hr_restore(hr_p, hr_me, &hr_lane, hr_liq);
+        } else if (hr_act == HR_SAVE) {
+            hr_save(hr_p, hr_me, &hr_lane, hr_liq);
         }
-        if (HR_HAS_KINDS) hr_prefer_fuller_kind(hr_g, &hr_lane);
-        const uint hr_chosen = hr_lanes_with_room(hr_g);
-        if (hr_chosen != 0) {
-            hr_lane.running = hr_g->running;
+        hr_sync(); // the LIQ is read and may be written
+        if (hr_has(hr_plan->chosen, hr_me)) {
+            const HrUnit hr_unit = hr_lane.unit; // a continuation may take its place
+            hr_lane.running = hr_p->running;
             hr_lane.continues = false;
             hr_lane.staged = 0;
-            if (hr_has(hr_chosen, hr_g->lane)) {
-                const HrUnit hr_unit = hr_lane.unit; // a continuation may take its place
-                hr_run(&hr_lane, hr_g->running, hr_unit, HEADRACE_ARGUMENTS);
-            }
-            hr_collect(hr_g, &hr_lane, hr_chosen);
+            hr_run(&hr_lane, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
+            hr_collect(hr_p, hr_me, &hr_lane, hr_liq);
         }
-        if (hr_end_round(hr_g)) hr_look_around(hr_g);
-    }
-    hr_flush(hr_g);
-    if (hr_g->parked && hr_park_reason(hr_g) != HR_PARK_FAILED) {
-        do hr_save(hr_g, &hr_lane);
-        while (hr_restore(hr_g, &hr_lane)); // what nobody came to restore must not stay behind
-    }
-    if (hr_leads(hr_g)) hr_spill[hr_g->number] = hr_g->spare;
-    hr_add_counters(hr_g);
+    } while (hr_act != HR_LEAVE);
 }

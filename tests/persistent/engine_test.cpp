@@ -2,6 +2,7 @@
 #include "cpu_only.kernels.hpp"
 #include "drain.hpp"
 #include "expected.hpp"
+#include "opencl_trees.hpp"
 
 #include "devices/devices_fixture.hpp"
 
@@ -38,6 +39,7 @@ protected:
 
     template <class Kernel, class Seeds>
     std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds) {
+        if (device().info().technology == "opencl") return bind_twin(kernel, seeds, *words_);
         kernel.arrivals = {static_cast<std::uint64_t*>(words_->address())};
         const Launcher launcher = launcher_for<Kernel, Seeds>(device().info().technology);
         return launcher ? launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds) : nullptr;
@@ -170,7 +172,7 @@ TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {
     EXPECT_GT(engine.launches(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, EngineOnDevice, testing::Values("cpu", "cuda:0", "hip:0"), test_name);
+INSTANTIATE_TEST_SUITE_P(Devices, EngineOnDevice, every_device(), test_name);
 
 TEST(Launchers, ATechnologyThatWasNotAskedForIsNull) {
     EXPECT_TRUE((launcher<technology::Cpu, CpuOnly, Indices>()));
