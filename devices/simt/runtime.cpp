@@ -8,6 +8,7 @@
 #if defined(HEADRACE_SIMT_HIP)
     #include <filesystem>
 #else
+    #include <cuda.h> // types only: the driver's library is not linked, so that programs start without a driver
     #include <dlfcn.h>
 #endif
 

@@ -17,7 +17,6 @@
     #define HEADRACE_RUNTIME(name) hip##name
     #define HEADRACE_RUNTIME_NAME(name) "hip" #name
 #else
-    #include <cuda.h> // types only: the driver's library is not linked, so that programs start without a driver
     #include <cuda_runtime_api.h>
     #define HEADRACE_ON_SIMT on_cuda
     #define HEADRACE_RUNTIME(name) cuda##name
