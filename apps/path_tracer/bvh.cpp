@@ -100,8 +100,7 @@ public:
         if (root->children[0]) {
             flatten(*root, 1, bvh);
         } else { // a node has two children; one leaf stands for both, and meeting it twice changes nothing
-            const uint32_t leaf = child_of(*root);
-            bvh.nodes.push_back({root->box.lo, leaf, root->box.hi, 0, root->box.lo, leaf, root->box.hi, 0});
+            bvh.nodes.push_back(node_over(*root, child_of(*root), *root, child_of(*root)));
             bvh.depth = 1;
         }
         bvh.order.resize(size());
@@ -212,6 +211,14 @@ private:
 
     static uint32_t child_of(const BuildNode& leaf) { return leaf.begin << 4 | (leaf.end - leaf.begin); }
 
+    static BvhNode node_over(const BuildNode& zero, uint32_t child0, const BuildNode& one, uint32_t child1) {
+        const auto slab = [&](int axis) {
+            return Slab{along(zero.box.lo, axis), along(one.box.lo, axis), along(zero.box.hi, axis),
+                        along(one.box.hi, axis)};
+        };
+        return {slab(0), slab(1), slab(2), child0, child1, 0, 0};
+    }
+
     /// Appends the inner node `from` and what is below it; returns its index.
     static uint32_t flatten(const BuildNode& from, unsigned depth, Bvh& to) {
         const auto index = static_cast<uint32_t>(to.nodes.size());
@@ -222,8 +229,7 @@ private:
             const BuildNode& below = *from.children[i];
             child[i] = below.children[0] ? flatten(below, depth + 1, to) << 4 : child_of(below);
         }
-        const Box &box0 = from.children[0]->box, &box1 = from.children[1]->box;
-        to.nodes[index] = {box0.lo, child[0], box0.hi, 0, box1.lo, child[1], box1.hi, 0};
+        to.nodes[index] = node_over(*from.children[0], child[0], *from.children[1], child[1]);
         return index;
     }
 

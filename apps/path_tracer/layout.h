@@ -26,18 +26,18 @@ typedef struct Rgb {
     float r, g, b;
 } Rgb;
 
+/// Both children's boxes along one axis.
+typedef struct __attribute__((aligned(16))) Slab {
+    float lo0, lo1, hi0, hi1;
+} Slab;
+
 /// Both children of an inner node, so that one fetch of 64 bytes decides where to go on.
 /// A child is `first << 4 | count`: `count` triangles from `first` on, or, with count 0, the inner node
 /// `first`.
-typedef struct __attribute__((aligned(16))) BvhNode {
-    Float3 lo0;
-    uint32_t child0;
-    Float3 hi0;
-    uint32_t unused0;
-    Float3 lo1;
-    uint32_t child1;
-    Float3 hi1;
-    uint32_t unused1;
+typedef struct BvhNode {
+    Slab x, y, z;
+    uint32_t child0, child1;
+    uint32_t unused0, unused1;
 } BvhNode;
 
 /// Three corners, not a corner and two edges: neighbours must see bit-equal shared corners, or rays slip
@@ -113,7 +113,7 @@ typedef struct PathVertex {
 
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(Float3) == 12 && sizeof(Rgb) == 12);
-static_assert(sizeof(BvhNode) == 64 && offsetof(BvhNode, lo1) == 32 && offsetof(BvhNode, child1) == 44);
+static_assert(sizeof(BvhNode) == 64 && offsetof(BvhNode, y) == 16 && offsetof(BvhNode, child0) == 48);
 static_assert(sizeof(Triangle) == 48 && offsetof(Triangle, material) == 12 && offsetof(Triangle, c) == 32);
 static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
               offsetof(Material, albedo) == 64);

@@ -179,13 +179,16 @@ HR_FUNCTION float inverse_slope(float slope) {
     return 1.0f / (fabs(slope) > least ? slope : slope < 0 ? -least : least);
 }
 
-HR_FUNCTION float enter(Float3 lo, Float3 hi, Float3 origin, Float3 inverse, float limit) {
-    const float x0 = (lo.x - origin.x) * inverse.x, x1 = (hi.x - origin.x) * inverse.x;
-    const float y0 = (lo.y - origin.y) * inverse.y, y1 = (hi.y - origin.y) * inverse.y;
-    const float z0 = (lo.z - origin.z) * inverse.z, z1 = (hi.z - origin.z) * inverse.z;
-    const float near = fmax(fmax(fmin(x0, x1), fmin(y0, y1)), fmax(fmin(z0, z1), 0.0f));
-    const float far = fmin(fmin(fmax(x0, x1), fmax(y0, y1)), fmin(fmax(z0, z1), limit));
-    return near <= far * 1.000002f ? near : PATH_TRACER_MISSES;
+// ---- box_test.hpp
+
+HR_FUNCTION float enter(float x_lo, float y_lo, float z_lo, float x_hi, float y_hi, float z_hi, Float3 origin,
+                        Float3 inverse, float limit) {
+    const float x0 = (x_lo - origin.x) * inverse.x, x1 = (x_hi - origin.x) * inverse.x;
+    const float y0 = (y_lo - origin.y) * inverse.y, y1 = (y_hi - origin.y) * inverse.y;
+    const float z0 = (z_lo - origin.z) * inverse.z, z1 = (z_hi - origin.z) * inverse.z;
+    const float enters = fmax(fmax(fmin(x0, x1), fmin(y0, y1)), fmax(fmin(z0, z1), 0.0f));
+    const float leaves = fmin(fmin(fmax(x0, x1), fmax(y0, y1)), fmin(fmax(z0, z1), limit));
+    return enters <= leaves * 1.000002f ? enters : PATH_TRACER_MISSES;
 }
 
 HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* triangles, Float3 origin,
@@ -205,8 +208,10 @@ HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* tri
                 if (meet(&triangles[i], i, &sight, &hit) && any_hit) return hit;
         } else {
             const BvhNode node = nodes[first];
-            const float near0 = enter(node.lo0, node.hi0, origin, inverse, hit.distance);
-            const float near1 = enter(node.lo1, node.hi1, origin, inverse, hit.distance);
+            const float near0 = enter(node.x.lo0, node.y.lo0, node.z.lo0, node.x.hi0, node.y.hi0, node.z.hi0, origin,
+                                      inverse, hit.distance);
+            const float near1 = enter(node.x.lo1, node.y.lo1, node.z.lo1, node.x.hi1, node.y.hi1, node.z.hi1, origin,
+                                      inverse, hit.distance);
             const bool zero_first = near0 <= near1;
             const float nearer = zero_first ? near0 : near1;
             const float farther = zero_first ? near1 : near0;

@@ -32,8 +32,10 @@ void expect_sound(const Scene& scene) {
             return;
         }
         const BvhNode& node = bvh.nodes.at(child >> 4);
-        self(self, node.child0, node.lo0, node.hi0, depth + 1);
-        self(self, node.child1, node.lo1, node.hi1, depth + 1);
+        self(self, node.child0, {node.x.lo0, node.y.lo0, node.z.lo0}, {node.x.hi0, node.y.hi0, node.z.hi0},
+             depth + 1);
+        self(self, node.child1, {node.x.lo1, node.y.lo1, node.z.lo1}, {node.x.hi1, node.y.hi1, node.z.hi1},
+             depth + 1);
     };
     constexpr float all = std::numeric_limits<float>::max();
     visit(visit, 0, {-all, -all, -all}, {all, all, all}, 0);
