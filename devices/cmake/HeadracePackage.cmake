@@ -1,20 +1,18 @@
 # What `cmake --install` delivers: libraries, headers, and the package that find_package(headrace) reads.
 include(CMakePackageConfigHelpers)
+include(devices/cmake/HeadracePublicHeaders.cmake)
 set(headrace_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/headrace")
 
 get_property(headrace_installed_targets GLOBAL PROPERTY HEADRACE_INSTALLED_TARGETS)
 install(TARGETS ${headrace_installed_targets} EXPORT headraceTargets)
 install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION "${headrace_package_dir}")
 
-# <headrace/core/event.hpp> is core/event.hpp: a floor is installed as it lies in the tree. The .cuh and .cl files
-# go too, because headrace_add_kernels compiles them into the user's programs.
-foreach(floor IN ITEMS core devices persistent domains)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${floor}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace"
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.cuh" PATTERN "*.cl" PATTERN cmake EXCLUDE)
+headrace_public_headers(headrace_headers)
+foreach(header IN LISTS headrace_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace/${folder}")
 endforeach()
-if(EXISTS "${PROJECT_SOURCE_DIR}/domains/headrace.hpp")
-  install(FILES domains/headrace.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace")
-endif()
+install(FILES domains/headrace.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace")
 
 configure_package_config_file(
   "${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake.in" "${PROJECT_BINARY_DIR}/headraceConfig.cmake"
@@ -26,7 +24,8 @@ install(FILES
   DESTINATION "${headrace_package_dir}")
 install(DIRECTORY devices/cmake/ persistent/cmake/ DESTINATION "${headrace_package_dir}"
   FILES_MATCHING PATTERN "Headrace*.cmake" PATTERN "*.in"
-  PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadraceTechnologies.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE PATTERN headraceConfig.cmake.in EXCLUDE)
+  PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadraceTechnologies.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE
+  PATTERN HeadracePublicHeaders.cmake EXCLUDE PATTERN headraceConfig.cmake.in EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 set(CPACK_PACKAGE_VENDOR "The Headrace authors")
