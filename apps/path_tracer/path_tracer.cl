@@ -1,6 +1,8 @@
 // apps/path_tracer/path_tracer.cl - the kernels of path_tracer.kernels.hpp in OpenCL C, function by function: change
 // both. layout.h comes before this text, so host and device agree on every struct. Same random numbers, same order
-// of operations: pictures differ by rounding alone. Why things are done as they are is said there.
+// of operations: pictures differ by the order of sums alone. Why things are done as they are is said there.
+
+#pragma OPENCL FP_CONTRACT OFF
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const BvhNode *nodes, __global const Triangle *triangles, __global const Material *materials,             \
