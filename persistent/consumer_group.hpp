@@ -26,10 +26,7 @@ public:
             if (this->end_round()) this->look_for_park();
         }
         this->flush();
-        if (parked_ && !this->failed()) {
-            do save();
-            while (restore()); // what nobody came to restore must not stay behind
-        }
+        if (parked_ && !this->failed()) save();
         this->add_counters();
     }
 

@@ -213,10 +213,27 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
     rounds_ = static_cast<std::uint32_t>(std::clamp(rounds, 1.0, static_cast<double>(most_rounds)));
 }
 
+/// Records that nobody came to take up join those that were saved: README.md, "Records suffice".
+void Engine::carry_records_on() {
+    const std::uint64_t taken = std::min<std::uint64_t>(image_->restored.value, image_->spill_count);
+    const std::uint64_t left = image_->spill_count - taken;
+    HEADRACE_ASSERT(image_->saved.value + left <= shape_.groups);
+    if (left == 0) return;
+    const Bytes record = 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
+    const auto at = [&](std::uint64_t half, std::uint64_t number) {
+        return 4 * hr_spill_records_at(shape_.groups) + (half * shape_.groups + number) * record;
+    };
+    stream_
+        .copy_peer(*spill_, at(image_->spill_half ^ 1u, image_->saved.value), *spill_,
+                   at(image_->spill_half, taken), left * record)
+        .wait();
+    image_->saved.value += left;
+}
+
 Event Engine::resume() {
     HEADRACE_ASSERT(!running_ && laid_out_ && image_->pending.value != 0);
     if (image_->park == HR_PARK_POOL) grow_pool();
-    HEADRACE_ASSERT(image_->saved.value <= shape_.groups);
+    carry_records_on();
     image_->spill_count = static_cast<std::uint32_t>(image_->saved.value);
     image_->saved.value = 0;
     image_->spill_half ^= 1u;

@@ -63,6 +63,7 @@ private:
     void lay_out();
     void write_rings(const std::vector<std::vector<std::uint64_t>>& entries);
     void grow_pool();
+    void carry_records_on();
     Event launch(std::span<const Event> after);
     void adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget);
 

@@ -386,10 +386,7 @@ private:
 
     HEADRACE_GROUP_CODE void leave() {
         this->flush();
-        if (parked_ && !this->failed()) {
-            do save();
-            while (restore()); // what nobody came to restore must not stay behind
-        }
+        if (parked_ && !this->failed()) save();
         lanes_.by_leader([&] { return view_.spill[this->group_] = spare_; });
         this->add_counters();
     }

@@ -22,13 +22,10 @@ HR_FUNCTION bool hr_restore(__local HrGroup* g, __global HrControl* c, __global 
 
 HR_FUNCTION void hr_leave(__local HrGroup* g, __global HrControl* c, __global uint* spill) {
     hr_flush(g, c);
-    if (hr_saves(g, c)) {
-        do {
-            if (!hr_has_seeds(g)) continue;
-            __global HrRecord* record = hr_new_record(g, c, spill);
-            record->seed_next = g->seed_next;
-            record->seed_end = g->seed_end;
-        } while (hr_restore(g, c, spill)); // what nobody came to restore must not stay behind
+    if (hr_saves(g, c) && hr_has_seeds(g)) {
+        __global HrRecord* record = hr_new_record(g, c, spill);
+        record->seed_next = g->seed_next;
+        record->seed_end = g->seed_end;
     }
     hr_add_counters(g, c);
 }

@@ -30,7 +30,7 @@ struct OpenClKernel {
     std::uint32_t kinds = 0;      ///< of work unit; 0: a consumer
     std::uint32_t unit_bytes = 0; ///< sizeof(HrUnit): a multiple of 4
     std::uint32_t max_spawns = 0; ///< the most units that one call of hr_run spawns
-    std::string options;          ///< for the compiler: "-DWIDTH=640 -cl-mad-enable"
+    std::string options{};        ///< for the compiler: "-DWIDTH=640 -cl-mad-enable"
 };
 
 /// What HEADRACE_PARAMETERS stands for, in its order.

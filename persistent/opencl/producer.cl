@@ -50,8 +50,8 @@ enum {
     HR_RESTORE, // take up a record: the newest units of one kind into lanes, all others into the LIQ
     HR_SHARE,   // copy the oldest units of a kind from the LIQ into a bundle
     HR_SHELVE,  // put the lanes' units into the LIQ, for a fuller kind
-    HR_SAVE,    // copy all that is held into a record
-    HR_LEAVE    // nothing, and the kernel ends
+    HR_SAVE,    // copy all that is held into a record; then the kernel ends
+    HR_LEAVE    // nothing; then the kernel ends
 };
 
 // Written by the leader, read by all.
@@ -202,7 +202,7 @@ HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
 
 // Plans to expand seeds; `filled`: lanes that have a unit, or will have by this plan.
 HR_FUNCTION uint hr_plan_seeds(__local HrGroup* g, __local HrProducer* p, uint filled) {
-    if (!hr_has_seeds(g) || (HR_HAS_KINDS && filled != 0 && p->running != p->seed_kind)) return 0;
+    if (!hr_has_seeds(g) || (filled != 0 && p->running != p->seed_kind)) return 0;
     const ulong left = g->seed_end - g->seed_next;
     const uint idle = HEADRACE_LANES - filled;
     p->plan.from_seeds = left < idle ? (uint)left : idle;
@@ -437,32 +437,24 @@ HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __glo
     return p->shares;
 }
 
-// Saves what is held, and what nobody came to restore; then the group leaves.
+// Saves what is held; then the group leaves.
 HR_FUNCTION void hr_plan_leave(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                __global uint* spill) {
     __local HrPlan* plan = &p->plan;
     hr_flush(g, c);
-    if (hr_saves(g, c)) {
-        uint held = p->active;
-        for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) held |= hr_liq_size(p, kind);
-        if (held != 0 || hr_has_seeds(g)) {
-            plan->act = HR_SAVE;
-            plan->kind = p->running;
-            plan->lanes = p->active;
-            plan->record = hr_new_record(g, c, spill);
-            for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
-                plan->record->count[kind] = hr_liq_size(p, kind) + (kind == p->running ? popcount(p->active) : 0);
-            plan->record->seed_next = g->seed_next;
-            plan->record->seed_end = g->seed_end;
-            return; // lanes read bottom[] and top[]: what was held is forgotten below, or by a restore
-        }
-        const ulong number = hr_claim_record(g, c);
-        if (number != c->spill_count) {
-            hr_plan_restore(p, g, hr_record(c, spill, c->spill_half, number));
-            return;
-        }
-    }
+    uint held = p->active;
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) held |= hr_liq_size(p, kind);
     plan->act = HR_LEAVE;
+    if ((held != 0 || hr_has_seeds(g)) && hr_saves(g, c)) {
+        plan->act = HR_SAVE;
+        plan->kind = p->running;
+        plan->lanes = p->active;
+        plan->record = hr_new_record(g, c, spill);
+        for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+            plan->record->count[kind] = hr_liq_size(p, kind) + (kind == p->running ? popcount(p->active) : 0);
+        plan->record->seed_next = g->seed_next;
+        plan->record->seed_end = g->seed_end;
+    }
     spill[g->number] = p->spare;
     hr_add_counters(g, c);
 }
@@ -471,11 +463,6 @@ HR_FUNCTION void hr_plan_leave(__local HrGroup* g, __local HrProducer* p, __glob
 HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrControl* c, __global HrSlot* slots,
                          __global uint* spill) {
     __local HrPlan* plan = &p->plan;
-    if (plan->act == HR_SAVE) {
-        p->active = 0;
-        g->seed_next = g->seed_end = 0;
-        for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) p->top[kind] = p->bottom[kind];
-    }
     const bool has_run = plan->chosen != 0;
     hr_take_in(g, p, c, slots);
     if (has_run && hr_end_round(g, c) && hr_look_around(g, p, c, slots)) return;
@@ -633,5 +620,5 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
             hr_run(&hr_lane, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
             hr_collect(hr_p, hr_me, &hr_lane, hr_liq);
         }
-    } while (hr_act != HR_LEAVE);
+    } while (hr_act != HR_SAVE && hr_act != HR_LEAVE);
 }
