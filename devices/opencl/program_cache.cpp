@@ -48,14 +48,16 @@ std::filesystem::path ProgramCache::file(std::string_view key) const {
 }
 
 std::optional<std::vector<unsigned char>> ProgramCache::load(std::string_view key) const {
-    std::error_code failed;
-    const auto size = std::filesystem::file_size(file(key), failed);
-    std::ifstream stream(file(key), std::ios::binary);
+    // The size of the file that is open: another may take its name meanwhile.
+    std::ifstream stream(file(key), std::ios::binary | std::ios::ate);
+    const auto end = static_cast<std::streamoff>(stream.tellg());
+    const auto size = static_cast<std::uint64_t>(end < 0 ? 0 : end);
+    stream.seekg(0);
     Header header;
     const Header expected;
-    if (failed || !stream.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+    if (!stream.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
     if (header.magic != expected.magic || header.key_bytes != key.size() ||
-        size - sizeof header < header.key_bytes ||
+        size - sizeof header < header.key_bytes || // the subtraction cannot wrap: the header was read
         size - sizeof header - header.key_bytes != header.value_bytes)
         return std::nullopt;
     std::string stored_key(key.size(), '\0');

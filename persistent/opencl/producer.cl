@@ -350,13 +350,18 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
     return true;
 }
 
-// README, step 3: true if another kind could fill the group and has more; its lanes are then refilled with that.
+// README, step 3, here before the refill: if another kind could fill the group and has more, lanes are refilled with
+// that. True if they have to set their units aside first.
 HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p) {
     const uint kind = hr_liq_fullest(p);
     const uint held = popcount(p->active);
-    if (held == 0 || kind == p->running || hr_liq_size(p, kind) < HEADRACE_LANES ||
+    if (kind == p->running || hr_liq_size(p, kind) < HEADRACE_LANES ||
         hr_liq_size(p, kind) <= hr_liq_size(p, p->running) + held || hr_liq_room(p, p->running) < held)
         return false;
+    if (held == 0) { // nothing to set aside
+        p->running = kind;
+        return false;
+    }
     p->plan.act = HR_SHELVE;
     p->plan.kind = p->running;
     p->plan.lanes = p->active;

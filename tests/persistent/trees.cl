@@ -1,5 +1,5 @@
 // tests/persistent/trees.cl - the kernels of trees.kernels.hpp in OpenCL C; one of BINARY_TREE, IRREGULAR_TREE,
-// CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS is defined.
+// CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING is defined.
 #define HEADRACE_PARAMETERS __global ulong *arrivals, ulong bound
 #define HEADRACE_ARGUMENTS arrivals, bound
 
@@ -81,6 +81,29 @@ void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
         spawn(lane, LEAF, mix(unit.id + 5), 0);
         spawn(lane, LEAF, mix(unit.id + 6), 0);
     }
+}
+
+#elif defined(SHEDDING)
+
+// A chain that sheds a unit of another kind at every link: lanes that go on all want to, while the others pile up.
+enum { LINK, SHED };
+typedef struct {
+    ulong seed;
+    ulong left;
+} HrUnit;
+
+void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    *kind = LINK;
+    unit->seed = index;
+    unit->left = bound;
+}
+void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
+    arrive(arrivals, mix(unit.seed) + 2 * unit.left + kind);
+    if (kind == SHED) return;
+    hr_spawn(lane, SHED, &unit);
+    if (unit.left == 0) return;
+    --unit.left;
+    hr_spawn(lane, LINK, &unit);
 }
 
 #else

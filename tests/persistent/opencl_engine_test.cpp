@@ -1,0 +1,136 @@
+// What is particular to kernels in OpenCL C; the engine's own cases run on OpenCL in engine_test.cpp.
+#include "devices/devices_fixture.hpp"
+#include "drain.hpp"
+#include "expected.hpp"
+#include "opencl_trees.hpp"
+
+namespace headrace::test {
+namespace {
+
+class OpenClEngine : public OnDevices {
+protected:
+    void SetUp() override {
+        OnDevices::SetUp();
+        if (devices_.empty()) return; // skipped
+        stream_ = device().make_stream();
+        words_ = device().allocate(sizeof(std::uint64_t) * 2 * Arrivals::cells);
+        stream_->fill_zero(*words_, 0, words_->size()).wait();
+    }
+
+    ArrivalTable arrived() {
+        ArrivalTable table;
+        stream_->copy_out(table.words().data(), *words_, 0, words_->size()).wait();
+        return table;
+    }
+
+    /// The Error of an engine with this kernel, at construction or in a run of 1000 seeds.
+    Error failure_of(const OpenClKernel& kernel, OpenClArguments arguments) {
+        try {
+            Engine engine(device(), *stream_, bind_opencl(kernel, std::move(arguments)));
+            drain(engine, 0, 1000);
+        } catch (const Error& error) {
+            return error;
+        }
+        return Error{ErrorKind::internal, "it ran"};
+    }
+
+    OpenClArguments two_arguments() {
+        return std::move(OpenClArguments().buffer(*words_).value(std::uint64_t{1}));
+    }
+
+    static OpenClKernel visit() {
+        return {.name = "a visitor", .source = std::string(embedded::trees_cl), .options = "-DVISIT"};
+    }
+
+    std::unique_ptr<Stream> stream_;
+    std::unique_ptr<Memory> words_;
+};
+
+void expect_mentions(const Error& error, ErrorKind kind, std::initializer_list<const char*> words) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    for (const char* word : words) EXPECT_NE(error.message().find(word), std::string::npos) << error.what();
+}
+
+TEST_P(OpenClEngine, ASourceThatDoesNotCompileIsNamedWithTheCompilersLog) {
+    OpenClKernel kernel = visit();
+    kernel.source += "\nvoid broken(void) { undeclared = 1; }\n";
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel, {"a visitor", "undeclared"});
+}
+
+TEST_P(OpenClEngine, TheNumberOfArgumentsIsChecked) {
+    expect_mentions(failure_of(visit(), std::move(OpenClArguments().buffer(*words_))),
+                    ErrorKind::invalid_argument, {"a visitor", "2 parameters", "1 arguments"});
+}
+
+TEST_P(OpenClEngine, TheSizeOfAnArgumentIsChecked) {
+    expect_mentions(failure_of(visit(), std::move(OpenClArguments().buffer(*words_).value('x'))),
+                    ErrorKind::invalid_argument, {"a visitor", "argument 1"});
+}
+
+TEST_P(OpenClEngine, TheSizeOfAUnitIsChecked) {
+    OpenClKernel kernel{.name = "CHAIN",
+                        .source = std::string(embedded::trees_cl),
+                        .kinds = 1,
+                        .unit_bytes = 24,
+                        .max_spawns = 1,
+                        .options = "-DCHAIN"};
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel,
+                    {"the_host_knows_the_units_size"});
+    kernel.unit_bytes = 6;
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::invalid_argument, {"multiple of 4"});
+    kernel.kinds = HR_MAX_KINDS + 1;
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::invalid_argument, {"kinds"});
+}
+
+TEST_P(OpenClEngine, SeedsOfTwoKindsAreAnError) {
+    const OpenClKernel kernel{.name = "mixed seeds",
+                              .source = std::string(embedded::trees_cl),
+                              .kinds = 3,
+                              .unit_bytes = sizeof(Bud),
+                              .max_spawns = 3,
+                              .options = "-DMIXED_SEEDS"};
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel,
+                    {"hr_seed", "more than one kind"});
+}
+
+TEST_P(OpenClEngine, KindsSurviveManyParkings) {
+    const Plant plant{{}, 9};
+    Engine engine(device(), *stream_, bind_twin(plant, Sprouts{}, *words_),
+                  {.wishes = {.groups = 3, .liq_units = 64},
+                   .bundles = 2,
+                   .first_rounds = 2,
+                   .launch_time = std::chrono::microseconds(1)});
+    EXPECT_GT(drain(engine, 0, 300), 10u);
+    EXPECT_EQ(arrived(), expected_arrivals(plant, Sprouts{}, 0, 300));
+    EXPECT_EQ(engine.counters().saved, engine.counters().restored);
+}
+
+TEST_P(OpenClEngine, LanesThatGoOnAreSetAsideForAFullerKind) {
+    constexpr std::uint64_t seeds = 500, links = 100;
+    Engine engine(device(), *stream_, bind_twin("SHEDDING", *words_, links - 1, 2, 16, 2));
+    drain(engine, 0, seeds);
+    ArrivalTable expected;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed)
+        for (std::uint64_t id = 0; id < 2 * links; ++id) expected.view().arrive(mix(seed) + id);
+    EXPECT_EQ(arrived(), expected);
+    EXPECT_GT(engine.counters().switches, 0u);
+}
+
+TEST_P(OpenClEngine, FloatsAreAddedAtomically) {
+    const OpenClKernel kernel{.name = "adding",
+                              .source = "#define HEADRACE_PARAMETERS __global float* sums\n"
+                                        "#define HEADRACE_ARGUMENTS sums\n"
+                                        "void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {\n"
+                                        "    hr_atomic_add_float(&sums[index % 3], 0.5f);\n"
+                                        "}\n"};
+    Engine engine(device(), *stream_, bind_opencl(kernel, std::move(OpenClArguments().buffer(*words_))));
+    drain(engine, 0, 300000);
+    std::array<float, 3> sums{};
+    stream_->copy_out(sums.data(), *words_, 0, sizeof sums).wait();
+    for (const float sum : sums) EXPECT_EQ(sum, 50000.0f); // halves add without rounding
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, OpenClEngine, testing::Values("opencl:pocl", "opencl:nvidia"), test_name);
+
+} // namespace
+} // namespace headrace::test
