@@ -35,6 +35,8 @@ protected:
     }
 
     static constexpr Bytes size = 100'003;
+    /// CUDA's driver keeps only some hundreds of calls back; whoever asks for more waits (devices/README.md).
+    static constexpr int rounds = 15;
     std::vector<Station> stations_;
 };
 
@@ -47,12 +49,12 @@ const auto chains = testing::Values("cpu,opencl:pocl", "cpu,cuda:0", "cpu,opencl
 #endif
 INSTANTIATE_TEST_SUITE_P(Lists, Chain, chains, test_name);
 
-TEST_P(Chain, DataSurvivesAHundredRounds) {
+TEST_P(Chain, DataSurvivesManyRounds) {
     const auto sent = some_bytes(size, 1);
     auto data = sent;
     Promise gate;
     Event last = gate.event();
-    for (int i = 0; i < 100; ++i) last = travel(last, data);
+    for (int i = 0; i < rounds; ++i) last = travel(last, data);
     std::this_thread::sleep_for(10ms);
     EXPECT_FALSE(last.done()); // all of it was handed over before anything could begin
     gate.complete();
