@@ -4,6 +4,8 @@
 #include <headrace/devices/opencl/native.hpp>
 #include <headrace/persistent/engine_memory.hpp>
 
+#include <CL/cl_ext.h>
+
 #include "consumer.cl.hpp"
 #include "control.h.hpp"
 #include "group.cl.hpp"
@@ -25,7 +27,8 @@ constexpr std::uint32_t engine_parameters = 5; // of headrace_engine, before the
 constexpr std::uint32_t gpu_lanes = 32;
 constexpr std::uint32_t cpu_lanes =
     8; // lanes take turns on one core: enough to share the cost of a queue operation
-constexpr Bytes local_state_bytes = 512; // of a group beside its LIQ; its source checks that this is enough
+constexpr Bytes local_state_bytes = 512;   // of a group beside its LIQ; its source checks that this is enough
+constexpr Bytes most_liq_bytes = 64 << 10; // it should stay in a core's own cache
 constexpr std::uint32_t most_groups_per_processor = 32;
 
 template <class T>
@@ -43,7 +46,7 @@ std::string device_text(cl_device_id device, cl_device_info what) {
 /// What the host must know of a device to build and to lay out for it.
 struct Facts {
     bool gpu = false;
-    bool nvidia = false;
+    std::uint32_t ptx = 0; ///< NVIDIA's compute capability: 80 for 8.0; 0: another's device
     std::uint32_t processors = 1;
     Bytes local_bytes = 0;
     std::string standard; ///< the compiler's -cl-std
@@ -55,7 +58,9 @@ Facts facts_of(cl_device_id device) {
     facts.processors = std::max(1u, device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS));
     facts.local_bytes = device_value<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
     const std::string extensions = device_text(device, CL_DEVICE_EXTENSIONS);
-    facts.nvidia = extensions.find("cl_nv_device_attribute_query") != std::string::npos;
+    if (extensions.find("cl_nv_device_attribute_query") != std::string::npos)
+        facts.ptx = 10 * device_value<cl_uint>(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) +
+                    device_value<cl_uint>(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV);
     const std::string version = device_text(device, CL_DEVICE_VERSION);
     if (version.starts_with("OpenCL 1."))
         throw Error{ErrorKind::unsupported,
@@ -107,8 +112,8 @@ public:
         shape.kinds = kernel_.kinds;
         shape.unit_words = kernel_.kinds > 0 ? kernel_.unit_bytes / 4 : 0;
         shape.max_spawns = kernel_.kinds > 0 ? kernel_.max_spawns : 0;
-        // A sixteenth of the local memory lets many groups of a GPU share a processor.
-        shape.liq_units = choose_liq_units(shape, wishes.liq_units, facts.local_bytes / 16);
+        shape.liq_units =
+            choose_liq_units(shape, wishes.liq_units, std::min(facts.local_bytes / 4, most_liq_bytes));
         local_bytes_ = local_state_bytes + Bytes{4} * shape.kinds * shape.unit_words * shape.liq_units;
 
         const std::string options =
@@ -172,7 +177,7 @@ private:
             text += " -DHEADRACE_UNIT_WORDS=" + std::to_string(shape.unit_words);
             text += " -DHEADRACE_MAX_SPAWNS=" + std::to_string(shape.max_spawns);
         }
-        if (facts.nvidia) text += " -DHEADRACE_PTX=1";
+        if (facts.ptx != 0) text += " -DHEADRACE_PTX=" + std::to_string(facts.ptx);
         return text;
     }
 
@@ -197,8 +202,9 @@ private:
     /// No group waits for one that has not begun, so a guess that is too high costs time alone.
     [[nodiscard]] std::uint32_t groups(const Facts& facts) const {
         if (!facts.gpu) return facts.processors;
-        // A processor has more local memory than it gives to one group: since 2017 at least twice as much.
-        const Bytes fit = 2 * facts.local_bytes / local_of_group_;
+        // Today's GPUs have up to four times the local memory that they give to one group (H200: 228 of 48
+        // KB).
+        const Bytes fit = 4 * facts.local_bytes / local_of_group_;
         return facts.processors *
                static_cast<std::uint32_t>(std::clamp<Bytes>(fit, 1, most_groups_per_processor));
     }

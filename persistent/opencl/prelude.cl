@@ -3,7 +3,7 @@
 //
 // The host defines HEADRACE_LANES (work-items in a lane group, which is one work-group), HEADRACE_LOCAL_STATE (bytes),
 // HEADRACE_CONSUMER or HEADRACE_PRODUCER; for producers HEADRACE_KINDS, HEADRACE_UNIT_WORDS, HEADRACE_MAX_SPAWNS; and
-// HEADRACE_PTX where the compiler takes NVIDIA's assembler.
+// HEADRACE_PTX, the compute capability (80 for 8.0), where the compiler takes NVIDIA's assembler.
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 typedef struct HrLane HrLane;
@@ -16,7 +16,7 @@ void hr_spawn(HrLane* lane, uint kind, const void* unit);
 // Adds without order: sums are read after the kernel, whose end publishes them.
 HR_FUNCTION void hr_atomic_add_float(__global float* to, float amount) {
 #ifdef HEADRACE_PTX
-    __asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to), "f"(amount) : "memory");
+    asm volatile("red.global.add.f32 [%0], %1;" : : "l"((ulong)to), "f"(amount) : "memory");
 #else
     volatile __global uint* word = (volatile __global uint*)to;
     uint seen = *word;

@@ -281,8 +281,8 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
 // ---- the leader: waiting, sharing, room
 
 HR_FUNCTION void hr_pause(uint polls) {
-#ifdef HEADRACE_PTX
-    __asm volatile("nanosleep.u32 %0;" : : "r"(polls < 32 ? 100u : 1000u));
+#if defined(HEADRACE_PTX) && HEADRACE_PTX >= 70
+    asm volatile("nanosleep.u32 %0;" : : "r"(polls < 32 ? 100u : 1000u));
 #else
     // Reads that cannot be left out, of memory that is this work-item's own: others are not disturbed.
     volatile uint idle = 0;
