@@ -13,7 +13,7 @@ const scan = createRequire(import.meta.url)(resolve(process.argv[2] ?? 'package'
 
 const room = { left: -2.4, right: 2.4, floor: 0, ceiling: 2.9, back: -2, front: 3.8 };
 const niche = { half: 0.85, springing: 1.55, depth: 0.4, segments: 48 };
-const lamp = { x: -0.6, z: 0.95, half: 0.7, recess: 0.08 };
+const lamp = { x: -0.9, z: 1.1, half: 1.2, recess: 0.08 };
 const eye = [0, 1.32, 3.6], target = [0, 0.98, 0], vertical_fov_degrees = 36;
 
 const materials = [
@@ -25,7 +25,7 @@ const materials = [
     { name: 'dark tile', colour: [0.16, 0.15, 0.15] },
     { name: 'plinth', colour: [0.55, 0.53, 0.50] },
     { name: 'plaster', colour: [0.66, 0.62, 0.56] },
-    { name: 'lamp', colour: [0, 0, 0], radiance: [16, 14.7, 12.6] },
+    { name: 'lamp', colour: [0, 0, 0], radiance: [6.4, 5.9, 5.05] },
     { name: 'glass', colour: [1, 1, 1], ior: 1.5 },
     { name: 'mirror', colour: [0.95, 0.95, 0.95], metal: true },
     { name: 'gold', colour: [1.0, 0.77, 0.34], metal: true },
