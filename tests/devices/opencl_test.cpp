@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <regex>
 #include <set>
 #include <thread>
 
@@ -68,6 +68,13 @@ Bytes8 some_bytes(std::size_t count) {
     Bytes8 bytes(count);
     std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(7));
     return bytes;
+}
+
+bool is_pci_address(const std::string& text) {
+    unsigned domain = 0, bus = 0, device = 0, function = 0;
+    char more = 0;
+    return text.size() == sizeof("pci:0000:17:00.0") - 1 &&
+           std::sscanf(text.c_str(), "pci:%4x:%2x:%2x.%1x%c", &domain, &bus, &device, &function, &more) == 4;
 }
 
 TEST(ProgramCache, GivesBackWhatWasStoredUnderThatKeyAlone) {
@@ -197,7 +204,7 @@ TEST_F(OpenCl, DevicesAreNumberedInTheLoadersOrder) {
     std::set<std::string> ids;
     for (const auto& candidate : found_.devices) {
         const DeviceInfo& info = candidate.info;
-        EXPECT_TRUE(std::regex_match(info.id, std::regex("opencl:[0-9]+"))) << info.id;
+        EXPECT_TRUE(info.id.starts_with("opencl:")) << info.id;
         EXPECT_TRUE(ids.insert(info.id).second) << info.id << " twice";
         EXPECT_EQ(info.technology, "opencl");
         EXPECT_FALSE(info.name.empty());
@@ -214,9 +221,8 @@ TEST_F(OpenCl, TheSiliconBehindADeviceHasOneNameInAllTechnologies) {
     for (const auto& candidate : found_.devices) {
         const DeviceInfo& info = candidate.info;
         const bool nvidia = std::ranges::count(candidate.aliases, "opencl:nvidia") > 0;
-        const std::regex address("pci:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
         EXPECT_EQ(info.physical_id == "cpu", info.kind == DeviceKind::cpu);
-        EXPECT_TRUE(!nvidia || std::regex_match(info.physical_id, address)) << info.physical_id;
+        EXPECT_TRUE(!nvidia || is_pci_address(info.physical_id)) << info.physical_id;
     }
 }
 
