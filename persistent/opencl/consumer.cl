@@ -1,5 +1,5 @@
-// persistent/opencl/consumer.cl - a lane group that works off indices and spawns nothing: consumer_group.hpp in
-// OpenCL C. Names begin with hr_ wherever the user's parameters are in scope.
+// persistent/opencl/consumer.cl - a lane group that works off indices and spawns nothing: consumer_group.hpp
+// in OpenCL C. Names begin with hr_ wherever the user's parameters are in scope.
 
 struct HrLane {
     uint lane;
@@ -31,7 +31,8 @@ HR_FUNCTION void hr_leave(__local HrGroup* g, __global HrControl* c, __global ui
 }
 
 // The next round: a lane group's worth of indices.
-HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrPlan* plan, __global HrControl* c, __global uint* spill) {
+HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrPlan* plan, __global HrControl* c,
+                         __global uint* spill) {
     if (plan->count > 0) { // the round that has just ended
         g->delta -= plan->count;
         g->units += plan->count;

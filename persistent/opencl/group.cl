@@ -1,9 +1,10 @@
 // persistent/opencl/group.cl - what the groups of producers and consumers share: group.hpp in OpenCL C.
 //
-// A lane group is a work-group, and works in steps that barriers part: the leader, lane 0, plans; the lanes act. All
-// that is common to the group lies in local memory and is the leader's; lanes read the plan and keep their own unit.
-// So the kernel is one loop with its barriers at fixed places. That is no matter of taste: PoCL copies all code that
-// follows a barrier under a condition, once for each outcome, and its compile time doubles with every one of them.
+// A lane group is a work-group, and works in steps that barriers part: the leader, lane 0, plans; the lanes
+// act. All that is common to the group lies in local memory and is the leader's; lanes read the plan and keep
+// their own unit. So the kernel is one loop with its barriers at fixed places. That is no matter of taste:
+// PoCL copies all code that follows a barrier under a condition, once for each outcome, and its compile time
+// doubles with every one of them.
 
 // The order of HrCounters from `pushed` on.
 enum {
@@ -105,9 +106,11 @@ HR_FUNCTION bool hr_saves(const __local HrGroup* g, __global HrControl* c) {
     return g->parked && hr_load32(&c->park) != HR_PARK_FAILED;
 }
 
-HR_FUNCTION __global HrRecord* hr_record(__global HrControl* c, __global uint* spill, uint part, ulong number) {
+HR_FUNCTION __global HrRecord* hr_record(__global HrControl* c, __global uint* spill, uint part,
+                                         ulong number) {
     const ulong words = hr_record_words(c->kinds, c->unit_words, HEADRACE_LANES, c->liq_units);
-    return (__global HrRecord*)(spill + hr_spill_records_at(c->groups) + ((ulong)part * c->groups + number) * words);
+    return (__global HrRecord*)(spill + hr_spill_records_at(c->groups) +
+                                ((ulong)part * c->groups + number) * words);
 }
 
 // The number of the next record to restore; spill_count: there is none left.
@@ -123,7 +126,8 @@ HR_FUNCTION ulong hr_claim_record(__local HrGroup* g, __global HrControl* c) {
 }
 
 // A record to save into.
-HR_FUNCTION __global HrRecord* hr_new_record(__local HrGroup* g, __global HrControl* c, __global uint* spill) {
+HR_FUNCTION __global HrRecord* hr_new_record(__local HrGroup* g, __global HrControl* c,
+                                             __global uint* spill) {
     ++g->tally[HR_SAVED];
     return hr_record(c, spill, c->spill_half ^ 1u, hr_fetch_add(&c->saved.value, 1));
 }
@@ -137,9 +141,10 @@ HR_FUNCTION void hr_add_counters(const __local HrGroup* g, __global HrControl* c
         if (g->tally[i] != 0) hr_fetch_add(sums + 3 + i, g->tally[i]);
 }
 
-// Local memory is one argument: what a group holds, in HEADRACE_LOCAL_STATE bytes, then its LIQ. Not variables of the
-// kernel: PoCL 3.1 frees constant addresses of their members twice, and crashes.
-#define HR_LOCAL_FITS(type) \
-    typedef char hr_the_host_knows_the_local_size[sizeof(HrGroup) + sizeof(type) <= HEADRACE_LOCAL_STATE ? 1 : -1]
+// Local memory is one argument: what a group holds, in HEADRACE_LOCAL_STATE bytes, then its LIQ. Not
+// variables of the kernel: PoCL 3.1 frees constant addresses of their members twice, and crashes.
+#define HR_LOCAL_FITS(type)                                                                                  \
+    typedef char                                                                                             \
+        hr_the_host_knows_the_local_size[sizeof(HrGroup) + sizeof(type) <= HEADRACE_LOCAL_STATE ? 1 : -1]
 
 HR_FUNCTION void hr_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }

@@ -9,9 +9,11 @@
 #include "consumer.cl.hpp"
 #include "control.h.hpp"
 #include "group.cl.hpp"
+#include "leader.cl.hpp"
 #include "prelude.cl.hpp"
 #include "producer.cl.hpp"
 #include "ring.cl.hpp"
+#include "units.cl.hpp"
 
 #include <algorithm>
 #include <array>
@@ -147,15 +149,17 @@ public:
 private:
     /// The parts in their order, each under its own name: a build's log then says where.
     [[nodiscard]] std::string source() const {
-        const bool producer = kernel_.kinds > 0;
-        const std::array<std::pair<std::string_view, std::string_view>, 6> parts{
-            {{"control.h", embedded::control_h},
-             {"prelude.cl", embedded::prelude_cl},
-             {kernel_.name, kernel_.source},
-             {"ring.cl", embedded::ring_cl},
-             {"group.cl", embedded::group_cl},
-             {producer ? "producer.cl" : "consumer.cl",
-              producer ? embedded::producer_cl : embedded::consumer_cl}}};
+        std::vector<std::pair<std::string_view, std::string_view>> parts{{"control.h", embedded::control_h},
+                                                                         {"prelude.cl", embedded::prelude_cl},
+                                                                         {kernel_.name, kernel_.source},
+                                                                         {"ring.cl", embedded::ring_cl},
+                                                                         {"group.cl", embedded::group_cl}};
+        if (kernel_.kinds > 0)
+            parts.insert(parts.end(), {{"units.cl", embedded::units_cl},
+                                       {"leader.cl", embedded::leader_cl},
+                                       {"producer.cl", embedded::producer_cl}});
+        else
+            parts.emplace_back("consumer.cl", embedded::consumer_cl);
         std::string text;
         for (const auto& [name, part] : parts) {
             text += "#line 1 \"";

@@ -1,9 +1,10 @@
-// persistent/opencl/prelude.cl - what a kernel in OpenCL C may call. control.h comes before it, the user's source
-// and the loop after it.
+// persistent/opencl/prelude.cl - what a kernel in OpenCL C may call. control.h comes before it, the user's
+// source and the loop after it.
 //
-// The host defines HEADRACE_LANES (work-items in a lane group, which is one work-group), HEADRACE_LOCAL_STATE (bytes),
-// HEADRACE_CONSUMER or HEADRACE_PRODUCER; for producers HEADRACE_KINDS, HEADRACE_UNIT_WORDS, HEADRACE_MAX_SPAWNS; and
-// HEADRACE_PTX, the compute capability (80 for 8.0), where the compiler takes NVIDIA's assembler.
+// The host defines HEADRACE_LANES (work-items in a lane group, which is one work-group), HEADRACE_LOCAL_STATE
+// (bytes), HEADRACE_CONSUMER or HEADRACE_PRODUCER; for producers HEADRACE_KINDS, HEADRACE_UNIT_WORDS,
+// HEADRACE_MAX_SPAWNS; and HEADRACE_PTX, the compute capability (80 for 8.0), where the compiler takes
+// NVIDIA's assembler.
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 typedef struct HrLane HrLane;

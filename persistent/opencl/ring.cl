@@ -1,17 +1,21 @@
-// persistent/opencl/ring.cl - atomics on shared words, and the bounded ring: ring.hpp in OpenCL C, called by one
-// lane. The orders, and what pairs with what, are explained there.
+// persistent/opencl/ring.cl - atomics on shared words, and the bounded ring: ring.hpp in OpenCL C, called by
+// one lane. The orders, and what pairs with what, are explained there.
 
 HR_FUNCTION uint hr_load32(__global uint* word) {
-    return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_relaxed, memory_scope_device);
+    return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_relaxed,
+                                memory_scope_device);
 }
 HR_FUNCTION ulong hr_load(__global ulong* word) {
-    return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_relaxed, memory_scope_device);
+    return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_relaxed,
+                                memory_scope_device);
 }
 HR_FUNCTION ulong hr_load_acquire(__global ulong* word) {
-    return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_acquire, memory_scope_device);
+    return atomic_load_explicit((volatile __global atomic_ulong*)word, memory_order_acquire,
+                                memory_scope_device);
 }
 HR_FUNCTION void hr_store_release(__global ulong* word, ulong value) {
-    atomic_store_explicit((volatile __global atomic_ulong*)word, value, memory_order_release, memory_scope_device);
+    atomic_store_explicit((volatile __global atomic_ulong*)word, value, memory_order_release,
+                          memory_scope_device);
 }
 HR_FUNCTION ulong hr_fetch_add(__global ulong* word, ulong amount) {
     return atomic_fetch_add_explicit((volatile __global atomic_ulong*)word, amount, memory_order_relaxed,

@@ -1,5 +1,5 @@
-// tests/persistent/trees.cl - the kernels of trees.kernels.hpp in OpenCL C; one of BINARY_TREE, IRREGULAR_TREE,
-// CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING is defined.
+// tests/persistent/trees.cl - the kernels of trees.kernels.hpp in OpenCL C; one of BINARY_TREE,
+// IRREGULAR_TREE, CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING is defined.
 #define HEADRACE_PARAMETERS __global ulong *arrivals, ulong bound
 #define HEADRACE_ARGUMENTS arrivals, bound
 
@@ -85,7 +85,8 @@ void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
 
 #elif defined(SHEDDING)
 
-// A chain that sheds a unit of another kind at every link: lanes that go on all want to, while the others pile up.
+// A chain that sheds a unit of another kind at every link: lanes that go on all want to, while the others
+// pile up.
 enum { LINK, SHED };
 typedef struct {
     ulong seed;

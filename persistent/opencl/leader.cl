@@ -1,0 +1,429 @@
+// persistent/opencl/leader.cl - the leader of a lane group that works off units and what they spawn: follows
+// ../README.md, as producer_group.hpp does, from one thing that takes all lanes to the next.
+
+// What the lanes do before some of them run the kernel.
+enum {
+    HR_FILL,    // take units from LIQ, seeds and bundle, in this order of lanes
+    HR_RESTORE, // take up a record: the newest units of one kind into lanes, all others into the LIQ
+    HR_SHARE,   // copy the oldest units of a kind from the LIQ into a bundle
+    HR_SHELVE,  // put the lanes' units into the LIQ, for a fuller kind
+    HR_SAVE,    // copy all that is held into a record; then the kernel ends
+    HR_LEAVE    // nothing; then the kernel ends
+};
+
+// Written by the leader, read by all.
+typedef struct HrPlan {
+    uint act;
+    uint kind;   // of what is moved
+    uint lanes;  // FILL: which are to be filled; SHELVE, SAVE: whose units are to be moved
+    uint chosen; // those that run the kernel when all have acted
+
+    uint from_liq, newest; // FILL: how many, from this position downwards
+    ulong first_seed;
+    uint from_seeds;
+    uint from_bundle; // how many into lanes; the rest of the bundle goes to the LIQ, from `place` on
+    uint bundle, bundle_units;
+    uint place; // FILL, SHELVE: where in the LIQ; SHARE: from where
+    __global HrRecord* record;
+} HrPlan;
+
+// What the leader is about when it plans the next step.
+enum { HR_AT_REFILL, HR_AT_ROOM, HR_AT_LEAVE };
+
+typedef struct HrProducer {
+    HrPlan plan;
+    // Lanes add to these when they have run; the leader takes them in and clears them.
+    uint continuing;            // mask
+    uint added[HEADRACE_KINDS]; // units behind the LIQ's top
+    uint failure;               // a status of control.h, or HR_OK
+
+    // The leader's own.
+    uint stage;
+    uint active; // lanes that have a unit, all of kind `running`
+    uint running;
+    uint liq_units;
+    uint top[HEADRACE_KINDS], bottom[HEADRACE_KINDS];
+    uint spare;       // an empty bundle in hand, or HR_NO_BUNDLE
+    uint last_popped; // the kind of the last bundle from the GIQ
+    uint room_kind;   // the kind for which room is being made
+    bool lacks_bundle;
+    bool shares; // the bundle being filled is for others that are hungry
+    uint seed_kind;
+} HrProducer;
+HR_LOCAL_FITS(HrProducer);
+
+// ---- the leader: where units come from
+
+HR_FUNCTION HrRing hr_ring(__global HrControl* c, __global HrSlot* slots,
+                           uint number) { // HEADRACE_KINDS: the free ring
+    const HrRing ring = {&c->rings[number], slots + (ulong)number * c->ring_slots, c->ring_slots - 1u};
+    return ring;
+}
+
+HR_FUNCTION uint hr_liq_size(const __local HrProducer* p, uint kind) {
+    return p->top[kind] - p->bottom[kind];
+}
+HR_FUNCTION uint hr_liq_room(const __local HrProducer* p, uint kind) {
+    return p->liq_units - hr_liq_size(p, kind);
+}
+HR_FUNCTION uint hr_liq_fullest(const __local HrProducer* p) {
+    uint best = 0;
+    for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
+        if (hr_liq_size(p, kind) > hr_liq_size(p, best)) best = kind;
+    return best;
+}
+
+// True if no bundle is in hand any more.
+HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                 __global HrSlot* slots) {
+    if (p->spare == HR_NO_BUNDLE) return true;
+    if (!hr_try_push(hr_ring(c, slots, HEADRACE_KINDS), p->spare)) {
+        ++g->tally[HR_SLOT_BUSY];
+        return false;
+    }
+    p->spare = HR_NO_BUNDLE;
+    return true;
+}
+
+// Plans to take a bundle of `kind` into `idle` lanes; what finds no lane goes to the LIQ, if it fits there.
+HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                __global HrSlot* slots, uint kind, uint idle) {
+    __local HrPlan* plan = &p->plan;
+    // In this step lanes may still be reading what they take from the LIQ, so its place is not free yet.
+    const uint being_read = kind == plan->kind ? plan->from_liq : 0;
+    if (idle + hr_liq_room(p, kind) < HEADRACE_LANES + being_read) return false;
+    const HrRing ring = hr_ring(c, slots, kind);
+    ulong entry = 0;
+    if (hr_seems_empty(ring) || !hr_return_spare(g, p, c, slots) || !hr_try_pop(ring, &entry)) return false;
+    plan->bundle = hr_entry_bundle(entry);
+    plan->bundle_units = hr_entry_count(entry);
+    plan->from_bundle = min(plan->bundle_units, idle);
+    plan->kind = p->running = kind;
+    // A kind that lanes read from was emptied by that: its bottom can rise as well as its top could sink.
+    p->top[kind] += being_read;
+    p->bottom[kind] += being_read;
+    plan->place = p->top[kind];
+    p->top[kind] += plan->bundle_units - plan->from_bundle;
+    p->spare = plan->bundle; // empty when the lanes have acted
+    p->last_popped = kind;
+    ++g->tally[HR_POPPED];
+    return true;
+}
+
+// Plans to take the newest units of a kind. How many lanes that fills.
+HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
+    const uint taken = min(hr_liq_size(p, kind), idle);
+    if (taken == 0) return 0;
+    p->plan.kind = p->running = kind;
+    p->plan.from_liq = taken;
+    p->plan.newest = p->top[kind] - 1u;
+    p->top[kind] -= taken;
+    return taken;
+}
+
+// Plans to expand seeds; `filled`: lanes that have a unit, or will have by this plan.
+HR_FUNCTION uint hr_plan_seeds(__local HrGroup* g, __local HrProducer* p, uint filled) {
+    if (!hr_has_seeds(g) || (filled != 0 && p->running != p->seed_kind)) return 0;
+    const ulong left = g->seed_end - g->seed_next;
+    const uint idle = HEADRACE_LANES - filled;
+    p->plan.from_seeds = left < idle ? (uint)left : idle;
+    p->plan.first_seed = g->seed_next;
+    p->plan.kind = p->running = p->seed_kind;
+    g->seed_next += p->plan.from_seeds;
+    return p->plan.from_seeds;
+}
+
+HR_FUNCTION void hr_plan_restore(__local HrProducer* p, __local HrGroup* g, __global HrRecord* record) {
+    __local HrPlan* plan = &p->plan;
+    g->seed_next = record->seed_next;
+    g->seed_end = record->seed_end;
+    uint fullest = 0; // what a LIQ cannot hold was in lanes, so it is the fullest that goes back there
+    for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
+        if (record->count[kind] > record->count[fullest]) fullest = kind;
+    const uint into_lanes = min(record->count[fullest], (uint)HEADRACE_LANES);
+    p->running = fullest;
+    p->active = into_lanes == 0 ? 0 : HR_ALL_LANES >> (HEADRACE_LANES - into_lanes);
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
+        p->bottom[kind] = 0; // a group that holds nothing begins anew
+        p->top[kind] = record->count[kind] - (kind == fullest ? into_lanes : 0);
+    }
+    plan->act = HR_RESTORE;
+    plan->kind = fullest;
+    plan->lanes = p->active;
+    plan->record = record;
+}
+
+// README, step 1. True if lanes have something to do for it.
+HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                __global HrSlot* slots, __global uint* spill) {
+    __local HrPlan* plan = &p->plan;
+    plan->act = HR_FILL;
+    plan->lanes = HR_ALL_LANES & ~p->active;
+    plan->kind = p->running;
+    plan->from_liq = plan->from_seeds = plan->from_bundle = plan->bundle_units = 0;
+    const uint before = popcount(p->active);
+    uint filled = before;
+    if (HR_HAS_QUEUES) {
+        filled += hr_plan_liq(p, p->running, HEADRACE_LANES - filled);
+        if (HR_HAS_KINDS && filled == 0) filled += hr_plan_liq(p, hr_liq_fullest(p), HEADRACE_LANES);
+    }
+    if (filled == 0 && !hr_has_seeds(g)) {
+        const ulong number = hr_claim_record(g, c);
+        if (number != c->spill_count) {
+            hr_plan_restore(p, g, hr_record(c, spill, c->spill_half, number));
+            return true;
+        }
+    }
+    if (filled < HR_ENOUGH) filled += hr_plan_seeds(g, p, filled);
+    if (HR_HAS_QUEUES && filled < HR_ENOUGH) {
+        const uint idle = HEADRACE_LANES - filled;
+        if (filled != 0) {
+            hr_plan_bundle(g, p, c, slots, p->running, idle);
+        } else {
+            for (uint step = 1; step <= HEADRACE_KINDS; ++step)
+                if (hr_plan_bundle(g, p, c, slots, (p->last_popped + step) % HEADRACE_KINDS, idle)) break;
+        }
+        filled += plan->from_bundle;
+    }
+    // The seeds of a step are one range: a new one is for the next step if this has some already.
+    if (filled < HR_ENOUGH && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
+        filled += hr_plan_seeds(g, p, filled);
+    // The filled lanes are the first of the idle ones.
+    uint left = filled - before;
+    for (uint idle = plan->lanes; left > 0; --left) {
+        const uint lowest = idle & (0u - idle);
+        p->active |= lowest;
+        idle ^= lowest;
+    }
+    plan->lanes &= p->active;
+    return plan->lanes != 0;
+}
+
+// ---- the leader: waiting, sharing, room
+
+HR_FUNCTION void hr_pause(uint polls) {
+#if defined(HEADRACE_PTX) && HEADRACE_PTX >= 70
+    asm volatile("nanosleep.u32 %0;" : : "r"(polls < 32 ? 100u : 1000u));
+#else
+    // Reads that cannot be left out, of memory that is this work-item's own: others are not disturbed.
+    volatile uint idle = 0;
+    for (uint i = 0; i < (polls < 64 ? 16 * polls : 1024); ++i) idle += i;
+#endif
+}
+
+// True when there may be something to take; false when there never will be, or all groups park.
+HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                  __global HrSlot* slots) {
+    volatile __global atomic_uint* hungry = (volatile __global atomic_uint*)&c->hungry;
+    hr_flush(g, c);
+    if (HR_HAS_QUEUES) hr_return_spare(g, p, c, slots);
+    ++g->tally[HR_IDLE];
+    atomic_fetch_add_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
+    for (uint polls = 0;; ++polls) {
+        if (hr_load32(&c->park) != HR_RUN) {
+            g->parked = true;
+            return false;
+        }
+        if (hr_load(&c->pending.value) == 0) return false; // that it is 0 says all: README, "Termination"
+        bool something =
+            hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
+        if (HR_HAS_QUEUES)
+            for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+                something = something || !hr_seems_empty(hr_ring(c, slots, kind));
+        if (something) break;
+        hr_pause(polls);
+    }
+    atomic_fetch_sub_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
+    return true;
+}
+
+// Plans to copy the oldest units of a kind into a bundle. False: there is no bundle.
+HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                               __global HrSlot* slots, uint kind, uint at_most) {
+    if (p->spare == HR_NO_BUNDLE) {
+        ulong entry = 0;
+        if (!hr_try_pop(hr_ring(c, slots, HEADRACE_KINDS), &entry)) {
+            ++g->tally[HR_NO_BUNDLE_LEFT];
+            return false;
+        }
+        p->spare = (uint)entry;
+    }
+    p->plan.act = HR_SHARE;
+    p->plan.kind = kind;
+    p->plan.bundle = p->spare;
+    p->plan.bundle_units = min(min(hr_liq_size(p, kind), at_most), (uint)HEADRACE_LANES);
+    p->plan.place = p->bottom[kind];
+    return true;
+}
+
+// Publishes the bundle that the lanes have filled. If the slot is busy nothing has happened: the units are
+// still in the LIQ, and the bundle is in hand.
+HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                 __global HrSlot* slots) {
+    const uint kind = p->plan.kind;
+    if (g->delta > 0) hr_flush(g, c); // before others can complete what we have not yet counted
+    if (!hr_try_push(hr_ring(c, slots, kind), hr_entry(p->plan.bundle, p->plan.bundle_units))) {
+        ++g->tally[HR_SLOT_BUSY];
+        return false;
+    }
+    p->bottom[kind] += p->plan.bundle_units;
+    p->spare = HR_NO_BUNDLE;
+    ++g->tally[HR_PUSHED];
+    return true;
+}
+
+// README, step 3, here before the refill: if another kind could fill the group and has more, lanes are
+// refilled with that. True if they have to set their units aside first.
+HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p) {
+    const uint kind = hr_liq_fullest(p);
+    const uint held = popcount(p->active);
+    if (kind == p->running || hr_liq_size(p, kind) < HEADRACE_LANES ||
+        hr_liq_size(p, kind) <= hr_liq_size(p, p->running) + held || hr_liq_room(p, p->running) < held)
+        return false;
+    if (held == 0) { // nothing to set aside
+        p->running = kind;
+        return false;
+    }
+    p->plan.act = HR_SHELVE;
+    p->plan.kind = p->running;
+    p->plan.lanes = p->active;
+    p->plan.place = p->top[p->running];
+    p->top[p->running] += held;
+    p->active = 0;
+    p->running = kind;
+    ++g->tally[HR_SWITCHES];
+    return true;
+}
+
+// README, step 4: true if lanes have to share first. Else room_kind has passed all kinds.
+HR_FUNCTION bool hr_plan_room(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                              __global HrSlot* slots) {
+    const uint wanted = HR_STAGED * popcount(p->active);
+    for (; p->room_kind < HEADRACE_KINDS; ++p->room_kind) {
+        const uint kind = p->room_kind;
+        if (hr_liq_room(p, kind) >= wanted || hr_liq_size(p, kind) == 0) continue;
+        if (hr_plan_share(g, p, c, slots, kind, HEADRACE_LANES)) return true;
+        p->lacks_bundle = true;
+    }
+    return false;
+}
+
+// The active lanes whose spawns the LIQ can take, whatever they spawn.
+HR_FUNCTION uint hr_lanes_with_room(__local HrGroup* g, __local HrProducer* p, __global HrControl* c) {
+    if (!HR_HAS_QUEUES) return p->active;
+    const uint wanted = popcount(p->active);
+    uint may_run = wanted;
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+        may_run = min(may_run, hr_liq_room(p, kind) / HR_PLACES);
+    if (may_run == wanted) return p->active;
+    ++g->tally[HR_NARROW_ROUNDS];
+    if (may_run == 0 && p->lacks_bundle) hr_park(g, c, HR_PARK_POOL);
+    uint chosen = p->active; // the first ones of these
+    for (uint lane = HEADRACE_LANES; popcount(chosen) > may_run;) chosen &= ~(1u << --lane);
+    return chosen;
+}
+
+// ---- the leader: the round
+
+// Takes in what the lanes have done since the last plan.
+HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                            __global HrSlot* slots) {
+    __local HrPlan* plan = &p->plan;
+    if (plan->act == HR_SHARE) {
+        const bool shared = hr_finish_share(g, p, c, slots);
+        if (p->stage == HR_AT_ROOM && !shared) ++p->room_kind; // this kind has to do with the room it has
+        if (p->shares && shared) ++g->tally[HR_SHARED];
+        p->shares = false;
+    }
+    plan->act = HR_FILL; // of no lanes, if nothing is planned
+    plan->lanes = 0;
+    plan->bundle_units = plan->from_bundle = 0;
+    if (plan->chosen == 0) return;
+    const uint completed = popcount(plan->chosen);
+    uint spawned = popcount(p->continuing);
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
+        p->top[kind] += p->added[kind];
+        spawned += p->added[kind];
+        p->added[kind] = 0;
+    }
+    p->active = (p->active & ~plan->chosen) | p->continuing;
+    p->continuing = 0;
+    g->delta += (long)spawned - (long)completed;
+    g->units += completed;
+    g->spawned += spawned;
+    plan->chosen = 0;
+    if (p->failure != HR_OK) hr_fail(g, c, p->failure);
+}
+
+// Every few rounds: true if lanes are to share with those who are hungry.
+HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                __global HrSlot* slots) {
+    if (hr_load32(&c->park) != HR_RUN) g->parked = true;
+    if (!HR_HAS_QUEUES || hr_load32(&c->hungry) == 0) return false;
+    const uint kind = hr_liq_fullest(p);
+    const uint older = (hr_liq_size(p, kind) + 1u) / 2u;
+    p->shares = older > 0 && hr_plan_share(g, p, c, slots, kind, older);
+    return p->shares;
+}
+
+// Saves what is held; then the group leaves.
+HR_FUNCTION void hr_plan_leave(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                               __global uint* spill) {
+    __local HrPlan* plan = &p->plan;
+    hr_flush(g, c);
+    uint held = p->active;
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) held |= hr_liq_size(p, kind);
+    plan->act = HR_LEAVE;
+    if ((held != 0 || hr_has_seeds(g)) && hr_saves(g, c)) {
+        plan->act = HR_SAVE;
+        plan->kind = p->running;
+        plan->lanes = p->active;
+        plan->record = hr_new_record(g, c, spill);
+        for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+            plan->record->count[kind] = hr_liq_size(p, kind) + (kind == p->running ? popcount(p->active) : 0);
+        plan->record->seed_next = g->seed_next;
+        plan->record->seed_end = g->seed_end;
+    }
+    spill[g->number] = p->spare;
+    hr_add_counters(g, c);
+}
+
+// One step: what the lanes are to do next. Goes through the stages of a round until lanes are needed.
+HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                         __global HrSlot* slots, __global uint* spill) {
+    __local HrPlan* plan = &p->plan;
+    const bool has_run = plan->chosen != 0;
+    hr_take_in(g, p, c, slots);
+    if (has_run && hr_end_round(g, c) && hr_look_around(g, p, c, slots)) return;
+    for (;;) {
+        if (g->parked) p->stage = HR_AT_LEAVE;
+        if (p->stage == HR_AT_LEAVE) {
+            hr_plan_leave(g, p, c, spill);
+            return;
+        }
+        if (p->stage == HR_AT_REFILL) {
+            if (HR_HAS_KINDS && hr_plan_fuller_kind(g, p)) return;
+            const bool filling = popcount(p->active) < HR_ENOUGH && hr_plan_refill(g, p, c, slots, spill);
+            if (p->active == 0) { // nothing at all, or a record that has nothing but seeds
+                if (!hr_has_seeds(g) && !hr_wait_for_work(g, p, c, slots)) p->stage = HR_AT_LEAVE;
+                continue;
+            }
+            p->stage = HR_AT_ROOM;
+            p->room_kind = 0;
+            p->lacks_bundle = false;
+            if (filling) {
+                // Lanes that fill from a bundle or the LIQ must not copy out in the same step.
+                const uint wanted = HR_STAGED * popcount(p->active);
+                for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+                    if (hr_liq_room(p, kind) < wanted && hr_liq_size(p, kind) > 0) return;
+            }
+        }
+        if (p->stage == HR_AT_ROOM) {
+            if (HR_HAS_QUEUES && hr_plan_room(g, p, c, slots)) return;
+            p->stage = HR_AT_REFILL; // of the next round
+            plan->chosen = hr_lanes_with_room(g, p, c);
+            if (plan->chosen != 0 || plan->lanes != 0) return;
+            if (hr_end_round(g, c) && hr_load32(&c->park) != HR_RUN) g->parked = true;
+        }
+    }
+}

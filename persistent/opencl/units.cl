@@ -1,0 +1,86 @@
+// persistent/opencl/units.cl - a lane's unit and what it spawns, and units as words of queues.
+
+// The most units that one call may put into the LIQ: with one kind the first is the lane's continuation.
+#define HR_STAGED                                                                                            \
+    (HEADRACE_KINDS == 1 && HEADRACE_MAX_SPAWNS > 0 ? HEADRACE_MAX_SPAWNS - 1 : HEADRACE_MAX_SPAWNS)
+#define HR_PLACES (HR_STAGED == 0 ? 1 : HR_STAGED) // no empty arrays
+#define HR_HAS_QUEUES (HR_STAGED > 0)              // else nothing but continuations is ever spawned
+#define HR_HAS_KINDS (HEADRACE_KINDS > 1)
+#define HR_ENOUGH (HEADRACE_LANES - HEADRACE_LANES / 4) // groups refill when fewer lanes are active
+#define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_LANES))
+
+typedef char hr_the_host_knows_the_units_size[sizeof(HrUnit) == 4 * HEADRACE_UNIT_WORDS ? 1 : -1];
+
+// A unit as queues move it. A union, since the compiler may assume that a uint and a struct are not one
+// thing.
+typedef union HrWords {
+    HrUnit unit;
+    uint word[HEADRACE_UNIT_WORDS];
+} HrWords;
+
+// What a lane holds while its group runs: its unit, and what the kernel has spawned.
+struct HrLane {
+    HrUnit unit; // to run, or the continuation
+    uint running;
+    bool continues; // `unit` is a continuation
+    uint staged;    // spawned beyond it; more than HR_STAGED: too many
+    uint kinds[HR_PLACES];
+    HrUnit units[HR_PLACES];
+};
+
+// Comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
+void hr_spawn(HrLane* lane, uint kind, const void* unit) {
+    const HrUnit* spawned = (const HrUnit*)unit;
+    const uint others = lane->staged + (lane->continues ? 1 : 0);
+    if (others >= HEADRACE_MAX_SPAWNS || kind >= HEADRACE_KINDS) {
+        lane->staged = HR_STAGED + 1; // the group reports it
+    } else if (kind == lane->running && !lane->continues) {
+        lane->unit = *spawned;
+        lane->continues = true;
+    } else {
+        lane->kinds[lane->staged] = kind;
+        lane->units[lane->staged] = *spawned;
+        ++lane->staged;
+    }
+}
+
+// ---- columns of words
+
+HR_FUNCTION bool hr_has(uint mask, uint lane) { return (mask >> lane & 1u) != 0; }
+HR_FUNCTION uint hr_count_below(uint mask, uint lane) { return popcount(mask & ((1u << lane) - 1u)); }
+
+HR_FUNCTION HrUnit hr_read_column(const __global uint* from, uint row, uint column) {
+    HrWords words;
+    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) words.word[w] = from[w * row + column];
+    return words.unit;
+}
+HR_FUNCTION void hr_write_column(__global uint* to, uint row, uint column, HrUnit unit) {
+    HrWords words;
+    words.unit = unit;
+    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) to[w * row + column] = words.word[w];
+}
+
+// The LIQ: a deque for each kind; positions only grow, modulo 2^32 (liq.hpp).
+HR_FUNCTION __local uint* hr_liq_column(__local uint* liq, uint liq_units, uint kind, uint position) {
+    return liq + kind * HEADRACE_UNIT_WORDS * liq_units + (position & (liq_units - 1u));
+}
+HR_FUNCTION HrUnit hr_liq_read(__local uint* liq, uint liq_units, uint kind, uint position) {
+    const __local uint* column = hr_liq_column(liq, liq_units, kind, position);
+    HrWords words;
+    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) words.word[w] = column[w * liq_units];
+    return words.unit;
+}
+HR_FUNCTION void hr_liq_write(__local uint* liq, uint liq_units, uint kind, uint position, HrUnit unit) {
+    __local uint* column = hr_liq_column(liq, liq_units, kind, position);
+    HrWords words;
+    words.unit = unit;
+    for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) column[w * liq_units] = words.word[w];
+}
+
+HR_FUNCTION __global uint* hr_bundle(__global uint* bundles, uint bundle) {
+    return bundles + hr_bundle_at(bundle, HEADRACE_LANES, HEADRACE_UNIT_WORDS);
+}
+HR_FUNCTION __global uint* hr_record_columns(__global HrRecord* record, uint liq_units, uint kind) {
+    return (__global uint*)(record + 1) +
+           kind * HEADRACE_UNIT_WORDS * hr_record_room(HEADRACE_LANES, liq_units);
+}
