@@ -86,7 +86,9 @@ struct DeviceScene {
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {
-    const CameraPose view = options.camera ? *options.camera : scene.camera ? *scene.camera : view_of_all(scene);
+    const CameraPose view = options.camera ? *options.camera
+                            : scene.camera ? *scene.camera
+                                           : view_of_all(scene);
     Frame frame{};
     frame.camera = make_camera(view, options.width, options.height);
     frame.width = options.width;

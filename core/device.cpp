@@ -5,9 +5,12 @@ namespace headrace {
 
 std::string_view to_string(DeviceKind kind) noexcept {
     switch (kind) {
-    case DeviceKind::cpu: return "cpu";
-    case DeviceKind::gpu: return "gpu";
-    case DeviceKind::accelerator: return "accelerator";
+    case DeviceKind::cpu:
+        return "cpu";
+    case DeviceKind::gpu:
+        return "gpu";
+    case DeviceKind::accelerator:
+        return "accelerator";
     }
     return "unknown";
 }

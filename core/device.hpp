@@ -19,17 +19,18 @@ enum class DeviceKind : std::uint8_t { cpu, gpu, accelerator };
 
 /// What a device says of itself.
 struct DeviceInfo {
-    std::string id;          ///< how a device list names it: "cpu", "cuda:0", "opencl:1"
-    std::string name;        ///< for people: "NVIDIA H200"
-    std::string technology;  ///< "cpu", "cuda", "hip" or "opencl": which kernels it can run
-    std::string driver;      ///< version of the driver or library below
-    std::string physical_id; ///< the silicon behind it: "cpu" or a PCI address; equal for two views of one thing
+    std::string id;         ///< how a device list names it: "cpu", "cuda:0", "opencl:1"
+    std::string name;       ///< for people: "NVIDIA H200"
+    std::string technology; ///< "cpu", "cuda", "hip" or "opencl": which kernels it can run
+    std::string driver;     ///< version of the driver or library below
+    std::string
+        physical_id; ///< the silicon behind it: "cpu" or a PCI address; equal for two views of one thing
     DeviceKind kind = DeviceKind::cpu;
-    Bytes memory = 0;              ///< total
-    Bytes largest_allocation = 0;  ///< at once
-    unsigned compute_units = 1;    ///< cores, multiprocessors
-    unsigned lane_group = 1;       ///< lanes that run in step
-    double peak_gflops = 0;        ///< single precision, theoretical: the capability of the peak model
+    Bytes memory = 0;                ///< total
+    Bytes largest_allocation = 0;    ///< at once
+    unsigned compute_units = 1;      ///< cores, multiprocessors
+    unsigned lane_group = 1;         ///< lanes that run in step
+    double peak_gflops = 0;          ///< single precision, theoretical: the capability of the peak model
     bool shares_host_memory = false; ///< its kernels can work in place on host memory (zero copy)
 };
 
@@ -73,8 +74,9 @@ protected:
 /// Errors: misuse throws invalid_argument; a failure of the work completes the event with an Error.
 class Stream {
 public:
-    /// Enqueues native work on the stream given to it. On a CPU it is the work, and runs on the stream's thread
-    /// once its time has come; elsewhere it runs during the call of `launch`. May throw; the event then fails.
+    /// Enqueues native work on the stream given to it. On a CPU it is the work, and runs on the stream's
+    /// thread once its time has come; elsewhere it runs during the call of `launch`. May throw; the event
+    /// then fails.
     using Body = std::function<void(const NativeStream&)>;
 
     virtual ~Stream() = default;

@@ -10,16 +10,26 @@ namespace headrace {
 
 std::string_view to_string(ErrorKind kind) noexcept {
     switch (kind) {
-    case ErrorKind::invalid_argument: return "invalid argument";
-    case ErrorKind::not_found: return "not found";
-    case ErrorKind::unsupported: return "unsupported";
-    case ErrorKind::io: return "input/output";
-    case ErrorKind::out_of_memory: return "out of memory";
-    case ErrorKind::device: return "device failure";
-    case ErrorKind::kernel: return "kernel failure";
-    case ErrorKind::cancelled: return "cancelled";
-    case ErrorKind::deadline: return "deadline";
-    case ErrorKind::internal: return "internal";
+    case ErrorKind::invalid_argument:
+        return "invalid argument";
+    case ErrorKind::not_found:
+        return "not found";
+    case ErrorKind::unsupported:
+        return "unsupported";
+    case ErrorKind::io:
+        return "input/output";
+    case ErrorKind::out_of_memory:
+        return "out of memory";
+    case ErrorKind::device:
+        return "device failure";
+    case ErrorKind::kernel:
+        return "kernel failure";
+    case ErrorKind::cancelled:
+        return "cancelled";
+    case ErrorKind::deadline:
+        return "deadline";
+    case ErrorKind::internal:
+        return "internal";
     }
     return "unknown";
 }

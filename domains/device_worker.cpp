@@ -7,15 +7,16 @@
 
 namespace headrace {
 
-/// One place in the window: at most one task, and the stream and engines that tasks here use one after another.
+/// One place in the window: at most one task, and the stream and engines that tasks here use one after
+/// another.
 struct DeviceWorker::Place {
     std::unique_ptr<Stream> stream;
     std::shared_ptr<JobExecution> job; ///< null: free
     std::unique_ptr<Task> task;
     std::shared_ptr<JobExecution> engine_job; ///< whose tasks `engine` was made for
     std::unique_ptr<Engine> engine;           ///< null for host functions
-    Promise done; ///< what other requests on the task's tiles wait for
-    Event event;  ///< of the launch in flight
+    Promise done;                             ///< what other requests on the task's tiles wait for
+    Event event;                              ///< of the launch in flight
     TaskFigures figures;
     EngineFigures engine_before; ///< an engine counts over all its tasks
 };
@@ -41,7 +42,9 @@ EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
 
 DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window,
                            Colleagues& colleagues)
-    : number_(number), device_(std::move(device)), controller_(std::make_unique<Controller>(*device_)),
+    : number_(number),
+      device_(std::move(device)),
+      controller_(std::make_unique<Controller>(*device_)),
       colleagues_(colleagues) {
     for (unsigned i = 0; i < std::max(window, 1U); ++i) {
         places_.push_back(std::make_unique<Place>());
@@ -57,7 +60,8 @@ DeviceWorker::~DeviceWorker() {
     for (const auto& weak : domains_) try {
             if (const auto domain = weak.lock()) domain->forget(*controller_);
         } catch (const Error& error) {
-            log_error(std::string("sums are lost with their device: ") + error.what()); // a destructor has nobody to tell
+            log_error(std::string("sums are lost with their device: ") +
+                      error.what()); // a destructor has nobody to tell
         }
 }
 
@@ -89,8 +93,8 @@ bool DeviceWorker::start_a_task(Place& place) {
         place.engine_job = job;
         place.job = job;
         place.figures = {};
-        const std::string name = job->job().name() + " [" + std::to_string(range->begin) + ", " +
-                                 std::to_string(range->end) + ")";
+        const std::string name =
+            job->job().name() + " [" + std::to_string(range->begin) + ", " + std::to_string(range->end) + ")";
         place.task = std::make_unique<Task>(name, *range, *device_);
         try {
             begin(place);
@@ -149,7 +153,8 @@ void DeviceWorker::begin(Place& place) {
             place.event = place.engine->start(task.range().begin, task.range().end, ready);
         else
             place.event = place.stream->launch(
-                [&task, &variant](const NativeStream& stream) { variant.host_function(task, stream); }, ready);
+                [&task, &variant](const NativeStream& stream) { variant.host_function(task, stream); },
+                ready);
         return place.done.event();
     });
     if (!place.event.state()) place.event = submitted;

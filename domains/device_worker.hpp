@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// The thread that feeds one device. While a task runs, the next one's inputs move: each place in the window has a
-/// stream and engines of its own, so nothing of one task stands behind the other in a driver's queue.
+/// The thread that feeds one device. While a task runs, the next one's inputs move: each place in the window
+/// has a stream and engines of its own, so nothing of one task stands behind the other in a driver's queue.
 ///
 /// Threads   the public calls from any; everything else on the worker's own
 class DeviceWorker {
@@ -60,7 +60,8 @@ private:
     Colleagues& colleagues_;
     mutable std::mutex mutex_;
     ErrorPtr retired_;
-    std::shared_ptr<Doorbell> bell_ = std::make_shared<Doorbell>(); ///< an event's late continuation may outlive us
+    std::shared_ptr<Doorbell> bell_ =
+        std::make_shared<Doorbell>(); ///< an event's late continuation may outlive us
     std::jthread thread_;
 };
 

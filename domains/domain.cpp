@@ -13,9 +13,11 @@ namespace {
 Bytes checked_size(const std::string& name, const Extent& extent, Bytes element_size) {
     Bytes size = element_size;
     for (const std::uint64_t n : extent.n) {
-        if (n == 0) throw Error{ErrorKind::invalid_argument, "domain '" + name + "' has a dimension of size zero"};
+        if (n == 0)
+            throw Error{ErrorKind::invalid_argument, "domain '" + name + "' has a dimension of size zero"};
         if (size > std::numeric_limits<Bytes>::max() / n)
-            throw Error{ErrorKind::invalid_argument, "domain '" + name + "' has more bytes than can be addressed"};
+            throw Error{ErrorKind::invalid_argument,
+                        "domain '" + name + "' has more bytes than can be addressed"};
         size *= n;
     }
     return size;
@@ -24,8 +26,10 @@ Bytes checked_size(const std::string& name, const Extent& extent, Bytes element_
 } // namespace
 
 DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Add add, void* borrowed)
-    : storage_(name, checked_size(name, extent, element_size), borrowed), extent_(extent),
-      element_size_(element_size), add_(add) {}
+    : storage_(name, checked_size(name, extent, element_size), borrowed),
+      extent_(extent),
+      element_size_(element_size),
+      add_(add) {}
 
 DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& stream) {
     const std::scoped_lock lock(mutex_);

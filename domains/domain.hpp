@@ -24,7 +24,8 @@ struct IndexRange {
     friend constexpr bool operator==(IndexRange, IndexRange) = default;
 };
 
-/// What stands behind a Domain, without its element type. Jobs share it, so a domain may go out of scope first.
+/// What stands behind a Domain, without its element type. Jobs share it, so a domain may go out of scope
+/// first.
 ///
 /// Threads: any; the coherence core and the mutex within see to it.
 class DomainData {
@@ -50,11 +51,12 @@ public:
     void reduce();
     /// A job that added to the replicas has ended: its sums cannot be computed again.
     void seal();
-    /// Forgets the replica of a lost device. Sums of running jobs are computed again; if it also held those of ended
-    /// jobs, `error` is what gather will throw.
+    /// Forgets the replica of a lost device. Sums of running jobs are computed again; if it also held those
+    /// of ended jobs, `error` is what gather will throw.
     void drop_replica(const Controller& controller, const ErrorPtr& error);
 
-    /// Reduces, brings the host image up to date and returns it. Blocks; throws what the data's last writer failed with.
+    /// Reduces, brings the host image up to date and returns it. Blocks; throws what the data's last writer
+    /// failed with.
     [[nodiscard]] void* gather();
     /// The host image for the caller to write; every other image counts as stale from now on.
     [[nodiscard]] void* fill();
@@ -90,13 +92,15 @@ void add_elements(void* to, const void* from, Bytes size) {
     }
 }
 template <class T>
-constexpr bool can_accumulate = std::is_arithmetic_v<T> || requires { typename T::Scalar; };
+constexpr bool can_accumulate = std::is_arithmetic_v<T> || requires {
+    typename T::Scalar;
+};
 } // namespace detail
 
 /// Registered user data: `T` elements in one to three dimensions, row-major. A handle; copies share the data.
 ///
 /// Shapes    {n}, {rows, columns} or {planes, rows, columns}; opaque bytes are a Domain<std::byte>
-/// Storage   owned (contents undefined until written; zero for accumulation), or borrowed from the caller, who keeps
+/// Storage   owned (undefined until written, zero for accumulation), or borrowed from the caller, who keeps
 ///           it alive while the domain or a job that uses it lives
 /// Threads   any
 /// Errors    invalid_argument for a size of zero or one that overflows; out_of_memory
@@ -126,7 +130,8 @@ public:
     [[nodiscard]] std::span<const T> gather() const {
         return {static_cast<const T*>(data_->gather()), static_cast<std::size_t>(size())};
     }
-    /// The host's elements for the caller to write; every other image counts as stale from now on. Blocks like gather.
+    /// The host's elements for the caller to write; every other image counts as stale from now on. Blocks
+    /// like gather.
     [[nodiscard]] std::span<T> fill() const {
         return {static_cast<T*>(data_->fill()), static_cast<std::size_t>(size())};
     }

@@ -9,13 +9,16 @@
 namespace headrace {
 
 Job::Job(std::string name, std::uint64_t work_units)
-    : name_(std::move(name)), work_units_(work_units), predecessors_(std::make_shared<std::vector<JobHandle>>()) {
+    : name_(std::move(name)),
+      work_units_(work_units),
+      predecessors_(std::make_shared<std::vector<JobHandle>>()) {
     if (work_units == 0)
         throw Error{ErrorKind::invalid_argument, "a job needs at least one work unit"}.in_job(name_);
 }
 
 Job& Job::after(const JobHandle& other) {
-    auto extended = std::make_shared<std::vector<JobHandle>>(*predecessors_); // copies of this job keep theirs
+    auto extended =
+        std::make_shared<std::vector<JobHandle>>(*predecessors_); // copies of this job keep theirs
     extended->push_back(other);
     predecessors_ = std::move(extended);
     return *this;
@@ -68,7 +71,8 @@ const KernelVariant* Job::variant(std::string_view technology) const {
 std::uint64_t Job::split(IndexRange left, std::uint64_t wanted) const {
     std::uint64_t size = std::clamp<std::uint64_t>(wanted, 1, left.size());
     if (split_) size = std::clamp<std::uint64_t>(split_(left, size), 1, left.size());
-    // Ranges begin at multiples of the grain, so rounding the size keeps them there; the last one may be short.
+    // Ranges begin at multiples of the grain, so rounding the size keeps them there; the last one may be
+    // short.
     const std::uint64_t whole_grains = (size + grain_ - 1) / grain_;
     return std::min(whole_grains * grain_, left.size());
 }
@@ -88,7 +92,8 @@ void Job::use(Slice slice, Access access) {
                                                          std::to_string(rows) + " rows"}
                 .in_job(name_);
         if (slice.halo != 0 && access != Access::read)
-            throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): a halo can only be read"}.in_job(name_);
+            throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): a halo can only be read"}.in_job(
+                name_);
         const std::uint64_t units_per_row = work_units_ / rows;
         const std::uint64_t row_elements = slice.data->extent().size() / rows;
         grain(units_per_row);
@@ -105,10 +110,10 @@ void Job::use(Slice slice, Access access) {
 void Job::offer(std::string_view technology, Launcher launcher,
                 std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind) {
     if (!launcher) return; // this build lacks the technology
-    variants_.try_emplace(std::string(technology), // an earlier host_function stays
-                          KernelVariant{.bind = [launcher, bind = std::move(bind)](
-                                                    Task& task) { return bind(launcher, task); },
-                                        .host_function = {}});
+    variants_.try_emplace(
+        std::string(technology), // an earlier host_function stays
+        KernelVariant{.bind = [launcher, bind = std::move(bind)](Task& task) { return bind(launcher, task); },
+                      .host_function = {}});
 }
 
 } // namespace headrace

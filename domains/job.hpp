@@ -26,7 +26,8 @@ struct KernelVariant {
     std::function<void(Task&, const NativeStream&)> host_function; ///< used where `bind` is empty
 };
 
-/// A description; nothing happens until Runtime::submit. Copies are cheap. The calls return the job itself, to be chained.
+/// A description; nothing happens until Runtime::submit. Copies are cheap. The calls return the job itself,
+/// to be chained.
 ///
 /// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that makes it.
 class Job {
@@ -36,10 +37,12 @@ public:
         Access access;
     };
 
-    /// `work_units`: indices 0 to work_units - 1; what a consumer kernel is called with, or what seeds expand.
+    /// `work_units`: indices 0 to work_units - 1; what a consumer kernel is called with, or what seeds
+    /// expand.
     Job(std::string name, std::uint64_t work_units);
 
-    /// Each of `slices` is a domain (every task needs all of it) or `rows(domain)` or `part(domain, callback)`.
+    /// Each of `slices` is a domain (every task needs all of it) or `rows(domain)` or `part(domain,
+    /// callback)`.
     template <class... Slices>
     Job& reads(Slices&&... slices) {
         (use(Slice(std::forward<Slices>(slices)), Access::read), ...);
@@ -65,18 +68,19 @@ public:
 
     /// This job starts when `other` has ended; it fails if `other` did.
     Job& after(const JobHandle& other);
-    /// Orders this job behind unfinished ones whose accesses conflict with its own. Unasked, a conflict is only
-    /// warned of.
+    /// Orders this job behind unfinished ones whose accesses conflict with its own. Unasked, a conflict is
+    /// only warned of.
     Job& in_order();
     /// Tasks are cut at multiples of `work_units`.
     Job& grain(std::uint64_t work_units);
-    /// The partitioning callback of the index space: how many of the units left go into a task for which the policy
-    /// wants `wanted`. The default is `wanted`, rounded up to the grain.
+    /// The partitioning callback of the index space: how many of the units left go into a task for which the
+    /// policy wants `wanted`. The default is `wanted`, rounded up to the grain.
     Job& split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback);
     /// Queue sizes and thresholds of the persistent engine, where its own choice is not good enough.
     Job& tune(EngineOptions options);
 
-    /// A consumer kernel for CPU, CUDA and HIP from one source. `make(Task&)` returns the kernel struct with its views.
+    /// A consumer kernel for CPU, CUDA and HIP from one source. `make(Task&)` returns the kernel struct with
+    /// its views.
     template <class Make>
     Job& kernel(Make make) {
         return generic_kernel(Indices{}, std::move(make));
@@ -88,8 +92,8 @@ public:
     /// The kernel in OpenCL C; `bind` gives the arguments in the order of the source's HEADRACE_PARAMETERS.
     Job& opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&)> bind);
 
-    /// A consumer on `technology`'s devices that launches what it likes on the task's native stream: own kernels,
-    /// a vendor's library, a parallel algorithm. Takes precedence over `kernel` there.
+    /// A consumer on `technology`'s devices that launches what it likes on the task's native stream: own
+    /// kernels, a vendor's library, a parallel algorithm. Takes precedence over `kernel` there.
     Job& host_function(std::string_view technology, std::function<void(Task&, const NativeStream&)> body);
 
     // What the runtime reads.

@@ -28,8 +28,12 @@ bool repeatable(const Job& job) {
 
 JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string policy_name,
                            std::vector<Participant> participants, std::vector<JobReport::LeftOut> left_out)
-    : job_(std::move(job)), policy_(std::move(policy)), policy_name_(std::move(policy_name)),
-      left_out_(std::move(left_out)), capability_(relative_capabilities(participants)), left_{0, job_.work_units()},
+    : job_(std::move(job)),
+      policy_(std::move(policy)),
+      policy_name_(std::move(policy_name)),
+      left_out_(std::move(left_out)),
+      capability_(relative_capabilities(participants)),
+      left_{0, job_.work_units()},
       event_(promise_.event()) {
     for (std::size_t i = 0; i < participants.size(); ++i) {
         const DeviceInfo& info = *participants[i].info;
@@ -67,7 +71,8 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
         if (in_flight_ > 0) return std::nullopt;
         wanted = 1; // a policy that leaves everyone idle would hang the job
     }
-    wanted = std::max<std::uint64_t>(wanted, share->who.info->lane_group); // less than a lane group idles lanes
+    wanted =
+        std::max<std::uint64_t>(wanted, share->who.info->lane_group); // less than a lane group idles lanes
     const IndexRange range{left_.begin, left_.begin + job_.split(left_, wanted)};
     left_.begin = range.end;
     ++in_flight_;
@@ -109,7 +114,8 @@ void JobExecution::abandoned(std::size_t device, IndexRange range, ErrorPtr erro
     settle_if_ended(std::move(lock));
 }
 
-void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::vector<IndexRange>& in_flight) {
+void JobExecution::retire(std::size_t device, const ErrorPtr& error,
+                          const std::vector<IndexRange>& in_flight) {
     std::unique_lock lock(mutex_);
     Share* share = share_of(device);
     if (!share || ended_) return;

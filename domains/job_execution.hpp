@@ -40,13 +40,14 @@ public:
     /// From here on workers get ranges.
     void start();
 
-    /// The next range for this device; nothing if it takes no part, or all is given out, or the job is stopping.
+    /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
+    /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
     void finished(std::size_t device, IndexRange range, const TaskFigures& figures);
     /// The task will not be finished; without an error because the job is being stopped.
     void abandoned(std::size_t device, IndexRange range, ErrorPtr error);
-    /// The device is gone. What it has done and what it was doing is computed again elsewhere; where that is not
-    /// possible (updated data is already overwritten, no device left) the job fails.
+    /// The device is gone. What it has done and what it was doing is computed again elsewhere; where that is
+    /// not possible (updated data is already overwritten, no device left) the job fails.
     void retire(std::size_t device, const ErrorPtr& error, const std::vector<IndexRange>& in_flight);
 
     /// Ends the job early, with success never.

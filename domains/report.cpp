@@ -38,7 +38,9 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
     return json;
 }
 
-std::string mebibytes(std::uint64_t bytes) { return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20)); }
+std::string mebibytes(std::uint64_t bytes) {
+    return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20));
+}
 
 std::string text(const Figure& figure) {
     return figure.value ? fmt::format("{:.3f}", *figure.value) : "- (" + figure.why_absent + ")";
@@ -67,14 +69,16 @@ void JobReport::compare_with(const std::vector<double>& single_device_seconds) {
 }
 
 std::string JobReport::table() const {
-    std::string out = fmt::format("{}: {} work units in {:.3f} s, policy {}\n", job, work_units, seconds, policy);
-    fmt::format_to(std::back_inserter(out), "  {:<12} {:<34} {:>7} {:>6} {:>9} {:>8} {:>8}\n", "device", "name",
-                   "share", "tasks", "busy [s]", "in [MiB]", "out");
+    std::string out =
+        fmt::format("{}: {} work units in {:.3f} s, policy {}\n", job, work_units, seconds, policy);
+    fmt::format_to(std::back_inserter(out), "  {:<12} {:<34} {:>7} {:>6} {:>9} {:>8} {:>8}\n", "device",
+                   "name", "share", "tasks", "busy [s]", "in [MiB]", "out");
     for (const DeviceReport& device : devices) {
-        fmt::format_to(std::back_inserter(out), "  {:<12} {:<34.34} {:>6.1f}% {:>6} {:>9.3f} {:>8} {:>8}\n", device.id,
-                       device.name, 100 * device.share, device.tasks, device.busy_seconds, mebibytes(device.bytes_in),
-                       mebibytes(device.bytes_out));
-        if (!device.failure.empty()) fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
+        fmt::format_to(std::back_inserter(out), "  {:<12} {:<34.34} {:>6.1f}% {:>6} {:>9.3f} {:>8} {:>8}\n",
+                       device.id, device.name, 100 * device.share, device.tasks, device.busy_seconds,
+                       mebibytes(device.bytes_in), mebibytes(device.bytes_out));
+        if (!device.failure.empty())
+            fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
     }
     for (const LeftOut& device : left_out)
         fmt::format_to(std::back_inserter(out), "  {:<12} left out: {}\n", device.id, device.why);
@@ -84,7 +88,8 @@ std::string JobReport::table() const {
 }
 
 std::string JobReport::json() const {
-    nlohmann::ordered_json json{{"job", job}, {"policy", policy}, {"seconds", seconds}, {"work_units", work_units}};
+    nlohmann::ordered_json json{
+        {"job", job}, {"policy", policy}, {"seconds", seconds}, {"work_units", work_units}};
     json["devices"] = nlohmann::ordered_json::array();
     for (const DeviceReport& device : devices) json["devices"].push_back(to_json(device));
     json["left_out"] = nlohmann::ordered_json::array();

@@ -12,7 +12,7 @@ namespace headrace {
 /// What the persistent engine did; sums over launches.
 struct EngineFigures {
     std::uint64_t launches = 0;
-    std::uint64_t units = 0;      ///< work units completed, spawned ones included
+    std::uint64_t units = 0; ///< work units completed, spawned ones included
     std::uint64_t spawned = 0;
     std::uint64_t lane_turns = 0; ///< lanes x calls of the kernel by a whole lane group
 
@@ -25,7 +25,7 @@ struct EngineFigures {
 struct DeviceReport {
     std::string id, name;
     DeviceKind kind = DeviceKind::cpu;
-    double capability = 0;        ///< what the scheduler reckoned with, the best device of the job being 1
+    double capability = 0; ///< what the scheduler reckoned with, the best device of the job being 1
     std::uint64_t tasks = 0;
     std::uint64_t work_units = 0; ///< seeds and indices; what they spawned is in `engine`
     double share = 0;             ///< of the job's work units
@@ -33,7 +33,7 @@ struct DeviceReport {
     double finished_seconds = 0;  ///< end of its last task, since the job began
     std::uint64_t bytes_in = 0, bytes_out = 0;
     EngineFigures engine;
-    std::string failure;          ///< why it was retired; empty: it was not
+    std::string failure; ///< why it was retired; empty: it was not
 };
 
 /// A figure, or the reason why there is none.
@@ -60,7 +60,7 @@ struct JobReport {
     Figure heterogeneous_speed_up;   ///< T of the fastest device alone / T
     Figure heterogeneous_efficiency; ///< (1 / T) / sum of 1 / T_i
     Figure energy_joules;
-    Figure energy_delay_product;     ///< joule seconds
+    Figure energy_delay_product; ///< joule seconds
 
     /// Fills in the figures that follow from single-device times T_i [s], in the order of `devices`.
     void compare_with(const std::vector<double>& single_device_seconds);

@@ -13,7 +13,8 @@ bool conflict(const Job& one, const Job& other, std::string& domain) {
     for (const Job::Use& a : one.uses())
         for (const Job::Use& b : other.uses()) {
             if (a.slice.data != b.slice.data) continue;
-            if (a.access == b.access && (a.access == Access::read || a.access == Access::accumulate)) continue;
+            if (a.access == b.access && (a.access == Access::read || a.access == Access::accumulate))
+                continue;
             domain = a.slice.data->name();
             return true;
         }
@@ -29,7 +30,8 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
         total += size;
         if (device.largest_allocation != 0 && size > device.largest_allocation)
             return "domain '" + use.slice.data->name() + "' needs " + std::to_string(size) +
-                   " bytes at once, the device allocates at most " + std::to_string(device.largest_allocation);
+                   " bytes at once, the device allocates at most " +
+                   std::to_string(device.largest_allocation);
     }
     if (device.memory != 0 && total > device.memory)
         return "the job's domains need " + std::to_string(total) + " bytes, the device has " +
@@ -65,11 +67,10 @@ public:
             if (!conflict(job, other->job(), domain)) continue;
             if (job.is_in_order())
                 predecessors.push_back(other->event());
-            else if (std::ranges::none_of(job.predecessors(), [&](const JobHandle& known) {
-                         return known.execution() == other;
-                     }))
-                log_warning("jobs '" + other->job().name() + "' and '" + job.name() + "' both use domain '" + domain +
-                            "' and one of them writes it: order them with after() or in_order()");
+            else if (std::ranges::none_of(job.predecessors(),
+                                          [&](const JobHandle& known) { return known.execution() == other; }))
+                log_warning("jobs '" + other->job().name() + "' and '" + job.name() + "' both use domain '" +
+                            domain + "' and one of them writes it: order them with after() or in_order()");
         }
         {
             const std::scoped_lock lock(mutex_);
@@ -105,7 +106,8 @@ private:
             left_out.push_back({info.id, info.name, why});
         }
         if (participants.empty())
-            throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons + ")"}.in_job(job.name());
+            throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons + ")"}.in_job(
+                job.name());
         return std::make_shared<JobExecution>(job, make_policy(options_.policy), options_.policy,
                                               std::move(participants), std::move(left_out));
     }
@@ -149,7 +151,7 @@ private:
     const std::vector<LeftOut> left_out_;
     mutable std::mutex mutex_;
     std::condition_variable job_ended_;
-    std::vector<std::shared_ptr<JobExecution>> jobs_; // not ended, in the order of submission
+    std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // last: their threads use the rest
 };
 
@@ -163,11 +165,13 @@ RuntimeOptions checked(RuntimeOptions options) {
 Runtime::Runtime(RuntimeOptions options) {
     options = checked(std::move(options));
     DeviceSelection selection = select_devices(options.devices);
-    impl_ = std::make_unique<Impl>(std::move(selection.devices), std::move(selection.left_out), std::move(options));
+    impl_ = std::make_unique<Impl>(std::move(selection.devices), std::move(selection.left_out),
+                                   std::move(options));
 }
 
 Runtime::Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions options)
-    : impl_(std::make_unique<Impl>(std::move(devices), std::vector<LeftOut>{}, checked(std::move(options)))) {}
+    : impl_(std::make_unique<Impl>(std::move(devices), std::vector<LeftOut>{}, checked(std::move(options)))) {
+}
 
 Runtime::~Runtime() = default;
 

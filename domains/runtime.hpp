@@ -17,11 +17,12 @@ struct RuntimeOptions {
     unsigned window = 2;           ///< tasks in flight per device: while one runs, the next one's data moves
 };
 
-/// Owns the devices, and a thread and a controller for each. Ends only after its jobs: the destructor cancels them.
+/// Owns the devices, and a thread and a controller for each. Ends only after its jobs: the destructor cancels
+/// them.
 ///
 /// Threads   any
-/// Errors    the constructor throws what is wrong with the device list; `submit` throws unsupported if no device of
-///           this runtime can run the job, invalid_argument if the job has no kernel at all
+/// Errors    the constructor throws what is wrong with the device list; `submit` throws unsupported if no
+///           device of this runtime can run the job, with the reason for each
 class Runtime {
 public:
     explicit Runtime(RuntimeOptions options = {});

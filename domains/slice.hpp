@@ -12,21 +12,22 @@ using PartOf = std::function<IndexRange(IndexRange units)>;
 
 /// A domain under one access of a job. Made by `rows` and `part`, or from a whole domain by itself.
 ///
-/// Source   Ribeiro et al., "Irregular workloads", 2014, sec. 3.2; there the callback builds the sub-domain itself.
+/// Source   Ribeiro et al., "Irregular workloads", 2014, sec. 3.2; differs in: there the callback builds the
+///          sub-domain itself
 struct Slice {
     std::shared_ptr<DomainData> data;
-    PartOf part;             ///< empty: every task needs all of it
-    bool is_rows = false;    ///< `part` is filled in by the job, which knows its number of work units
-    std::uint64_t halo = 0;  ///< rows read beyond either end
+    PartOf part;            ///< empty: every task needs all of it
+    bool is_rows = false;   ///< `part` is filled in by the job, which knows its number of work units
+    std::uint64_t halo = 0; ///< rows read beyond either end
 
     template <class T>
     Slice(const Domain<T>& whole) : data(whole.data()) {} // NOLINT: a domain is the slice of all of it
     Slice(std::shared_ptr<DomainData> of, PartOf callback) : data(std::move(of)), part(std::move(callback)) {}
 };
 
-/// The rows (slowest dimension) in proportion to the task's range: with as many work units as rows, row i goes with unit
-/// i; with k times as many units, every k units share a row and tasks are cut at multiples of k. `halo` more rows at
-/// either end, for reading only.
+/// The rows (slowest dimension) in proportion to the task's range: with as many work units as rows, row i
+/// goes with unit i; with k times as many units, every k units share a row and tasks are cut at multiples of
+/// k. `halo` more rows at either end, for reading only.
 template <class T>
 [[nodiscard]] Slice rows(const Domain<T>& domain, std::uint64_t halo = 0) {
     Slice slice(domain);

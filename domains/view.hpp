@@ -35,8 +35,8 @@ struct View {
 
 /// A domain under accumulate access: this device's zeroed replica, to which any lane adds at any time.
 ///
-/// T is a scalar that the hardware can add atomically (float, double, std::uint32_t, std::uint64_t), or a struct of
-/// such scalars, all of one type `T::Scalar`.
+/// T is a scalar that the hardware can add atomically (float, double, std::uint32_t, std::uint64_t), or a
+/// struct of such scalars, all of one type `T::Scalar`.
 template <class T>
 struct Sum {
     T* origin = nullptr;
@@ -48,7 +48,8 @@ struct Sum {
             static_assert(sizeof(T) % sizeof(Scalar) == 0);
             auto* to = reinterpret_cast<Scalar*>(origin + i);
             const auto* from = reinterpret_cast<const Scalar*>(&amount);
-            for (unsigned part = 0; part < sizeof(T) / sizeof(Scalar); ++part) atomic_add(to[part], from[part]);
+            for (unsigned part = 0; part < sizeof(T) / sizeof(Scalar); ++part)
+                atomic_add(to[part], from[part]);
         } else {
             atomic_add(origin[i], amount);
         }

@@ -35,8 +35,8 @@ typedef std::uint64_t hr_u64;
 
 // HrControl.status: the first failure.
 #define HR_OK 0u
-#define HR_SPAWNED_TOO_MANY 1u // a kernel spawned more units than its kind declares
-#define HR_THREW 2u            // host threads only: the exception itself travels by the runner
+#define HR_SPAWNED_TOO_MANY 1u   // a kernel spawned more units than its kind declares
+#define HR_THREW 2u              // host threads only: the exception itself travels by the runner
 #define HR_SEEDS_OF_TWO_KINDS 3u // OpenCL C only, where the kind of a seed is a number and no type
 
 // A word that many groups write, alone on its line.

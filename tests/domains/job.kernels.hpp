@@ -59,7 +59,9 @@ struct Pair {
 struct AddPairs {
     Sum<Pair> sums;
 
-    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { sums.add(i % sums.size(), Pair{1.0F, 2.0F}); }
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        sums.add(i % sums.size(), Pair{1.0F, 2.0F});
+    }
 };
 
 #if !defined(__CUDACC__) && !defined(__HIPCC__)

@@ -20,10 +20,11 @@ struct Two {
     DeviceInfo fast = device_info("fast", 1000), slow = device_info("slow", 300);
 
     std::shared_ptr<JobExecution> run(Job job) {
-        auto execution = std::make_shared<JobExecution>(
-            std::move(job), make_policy("demand"), "demand",
-            std::vector<JobExecution::Participant>{{.device = 4, .info = &fast}, {.device = 7, .info = &slow}},
-            std::vector<JobReport::LeftOut>{});
+        auto execution =
+            std::make_shared<JobExecution>(std::move(job), make_policy("demand"), "demand",
+                                           std::vector<JobExecution::Participant>{
+                                               {.device = 4, .info = &fast}, {.device = 7, .info = &slow}},
+                                           std::vector<JobReport::LeftOut>{});
         execution->start();
         return execution;
     }

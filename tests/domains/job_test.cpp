@@ -67,8 +67,9 @@ TEST_P(Jobs, SumsFromAllDevicesAreAddedToWhatWasThere) {
     constexpr std::uint64_t bins_count = 13, size = 1'000'003;
     const Domain<std::uint64_t> bins("bins", {bins_count});
     for (std::uint64_t& bin : bins.fill()) bin = 1000;
-    const auto job =
-        Job("histogram", size).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; });
+    const auto job = Job("histogram", size).accumulates(bins).kernel([&](Task& task) {
+        return Histogram{task.sum(bins)};
+    });
     runtime().submit(job).wait();
     runtime().submit(job).wait();
     const auto result = bins.gather();
@@ -80,7 +81,8 @@ TEST_P(Jobs, SumsFromAllDevicesAreAddedToWhatWasThere) {
 
 TEST_P(Jobs, SumsStartFromZeroWhereNobodyWrote) {
     const Domain<Pair> sums("sums", {5});
-    auto job = Job("pairs", 5000).accumulates(sums).kernel([&](Task& task) { return AddPairs{task.sum(sums)}; });
+    auto job =
+        Job("pairs", 5000).accumulates(sums).kernel([&](Task& task) { return AddPairs{task.sum(sums)}; });
     runtime().submit(job).wait();
     for (const Pair& pair : sums.gather()) {
         EXPECT_EQ(pair.x, 1000.0F);
@@ -116,10 +118,13 @@ TEST_P(Jobs, LaterJobsSeeWhatEarlierOnesWrote) {
     constexpr std::uint64_t size = 1021;
     std::vector<float> ones(size, 1.0F);
     const Domain<float> a("a", std::span<float>(ones)), b("b", {size}), c("c", {size});
-    const auto first = runtime().submit(Job("first", size).reads(a).writes(rows(b)).kernel(
-        [&](Task& task) { return Scale{task.read(a), task.write(b), 2.0F}; }));
-    const auto second = runtime().submit(Job("second", size).reads(b).writes(rows(c)).after(first).kernel(
-        [&](Task& task) { return Scale{task.read(b), task.write(c), 5.0F}; }));
+    const auto first = runtime().submit(Job("first", size).reads(a).writes(rows(b)).kernel([&](Task& task) {
+        return Scale{task.read(a), task.write(b), 2.0F};
+    }));
+    const auto second =
+        runtime().submit(Job("second", size).reads(b).writes(rows(c)).after(first).kernel([&](Task& task) {
+            return Scale{task.read(b), task.write(c), 5.0F};
+        }));
     second.wait();
     for (const float value : c.gather()) ASSERT_EQ(value, 10.0F);
 }
@@ -147,9 +152,10 @@ TEST_P(Jobs, DestroyingTheRuntimeEndsItsJobs) {
     std::optional<JobHandle> handle;
     {
         Runtime runtime(RuntimeOptions{.devices = GetParam()});
-        handle = runtime.submit(Job("spin", std::uint64_t{1} << 40).accumulates(turns).kernel([&](Task& task) {
-            return Spin{task.sum(turns)};
-        }));
+        handle =
+            runtime.submit(Job("spin", std::uint64_t{1} << 40).accumulates(turns).kernel([&](Task& task) {
+                return Spin{task.sum(turns)};
+            }));
     }
     ASSERT_TRUE(handle->done());
     EXPECT_THROW(handle->wait(), Error);
@@ -181,7 +187,8 @@ INSTANTIATE_TEST_SUITE_P(On, Jobs, testing::Values("cpu", "cuda:0", "cpu,cuda:0"
     return name;
 });
 
-// ---- mistakes ------------------------------------------------------------------------------------------------
+// ---- mistakes
+// ------------------------------------------------------------------------------------------------
 
 ErrorKind kind_of(const auto& call) {
     try {
@@ -207,7 +214,9 @@ TEST(JobMistakes, AKernelThatThrowsFailsItsJobByName) {
     }
     // The device is not to blame and goes on.
     const Domain<std::uint64_t> bins("bins", {3});
-    runtime.submit(Job("next", 30).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; }))
+    runtime
+        .submit(
+            Job("next", 30).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; }))
         .wait();
     for (const std::uint64_t bin : bins.gather()) EXPECT_EQ(bin, 10U);
 }
@@ -230,8 +239,9 @@ TEST(JobMistakes, UndeclaredAccessIsFoundOut) {
     Runtime runtime(RuntimeOptions{.devices = "cpu"});
     std::vector<float> data(10);
     const Domain<float> in("in", std::span<float>(data)), out("out", {10});
-    const auto handle = runtime.submit(Job("sly", 10).reads(in, out).kernel(
-        [&](Task& task) { return Scale{task.read(in), task.write(out), 1.0F}; }));
+    const auto handle = runtime.submit(Job("sly", 10).reads(in, out).kernel([&](Task& task) {
+        return Scale{task.read(in), task.write(out), 1.0F};
+    }));
     EXPECT_EQ(kind_of([&] { handle.wait(); }), ErrorKind::invalid_argument);
 }
 
@@ -242,21 +252,26 @@ TEST(JobMistakes, ShapesThatCannotBe) {
     const Domain<float> x("x", {10});
     EXPECT_EQ(kind_of([&] { Job("uneven", 15).reads(rows(x)); }), ErrorKind::invalid_argument);
     EXPECT_EQ(kind_of([&] { Job("twice", 10).reads(x).writes(rows(x)); }), ErrorKind::invalid_argument);
-    EXPECT_EQ(kind_of([] { Runtime(RuntimeOptions{.devices = "cpu", .policy = "no such"}); }), ErrorKind::not_found);
+    EXPECT_EQ(kind_of([] { Runtime(RuntimeOptions{.devices = "cpu", .policy = "no such"}); }),
+              ErrorKind::not_found);
     EXPECT_EQ(kind_of([] { Runtime(RuntimeOptions{.devices = "abacus:3"}); }), ErrorKind::not_found);
 }
 
 TEST(HostFunction, GetsTheNativeStream) {
     Runtime runtime(RuntimeOptions{.devices = "cpu"});
     const Domain<std::uint32_t> x("x", {1000});
-    const auto handle = runtime.submit(Job("host function", 1000).writes(rows(x)).host_function(
-        "cpu", [&](Task& task, const NativeStream& stream) {
-            const auto view = task.write(x);
-            const IndexRange range = task.range();
-            static_cast<CpuArena*>(stream.stream)->run(static_cast<unsigned>(range.size()), [&](unsigned i) {
-                view[range.begin + i] = static_cast<std::uint32_t>(range.begin + i) * 3;
-            });
-        }));
+    const auto handle =
+        runtime.submit(Job("host function", 1000)
+                           .writes(rows(x))
+                           .host_function("cpu", [&](Task& task, const NativeStream& stream) {
+                               const auto view = task.write(x);
+                               const IndexRange range = task.range();
+                               static_cast<CpuArena*>(stream.stream)
+                                   ->run(static_cast<unsigned>(range.size()), [&](unsigned i) {
+                                       view[range.begin + i] =
+                                           static_cast<std::uint32_t>(range.begin + i) * 3;
+                                   });
+                           }));
     handle.wait();
     const auto result = x.gather();
     for (std::uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(result[i], 3 * i);

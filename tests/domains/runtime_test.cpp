@@ -33,7 +33,8 @@ struct Fakes {
         std::vector<std::unique_ptr<Device>> devices;
         devices.push_back(std::move(one));
         devices.push_back(std::move(two));
-        runtime = std::make_unique<Runtime>(std::move(devices), RuntimeOptions{.devices = "", .policy = "demand:40"});
+        runtime = std::make_unique<Runtime>(std::move(devices),
+                                            RuntimeOptions{.devices = "", .policy = "demand:40"});
     }
 };
 
@@ -102,12 +103,13 @@ TEST(Runtime, SumsOfALostDeviceAreTakenAgain) {
         const Domain<std::uint64_t> sum("sum", {1});
         // Some launches go well first: what they summed up is lost as well.
         std::atomic<int> launches = 0;
-        Job job = Job("sum", size).accumulates(sum).host_function("fake", [&](Task& task, const NativeStream&) {
-            if (task.device().info().id == "fake:0" && ++launches == 4)
-                throw Error{ErrorKind::device, "gone in mid-job"};
-            const auto total = task.sum(sum);
-            for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) total.add(0, i);
-        });
+        Job job =
+            Job("sum", size).accumulates(sum).host_function("fake", [&](Task& task, const NativeStream&) {
+                if (task.device().info().id == "fake:0" && ++launches == 4)
+                    throw Error{ErrorKind::device, "gone in mid-job"};
+                const auto total = task.sum(sum);
+                for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) total.add(0, i);
+            });
         fakes.runtime->submit(job).wait();
         EXPECT_EQ(sum.gather()[0], size * (size - 1) / 2);
     }
