@@ -9,7 +9,8 @@
 //     void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { *kind = 0; unit->node = ...;
 //     } void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) { ... hr_spawn(lane, kind,
 //     &next); }
-// prelude.cl has what these may call; none of them may hold a barrier.
+// prelude.cl has what these may call; none of them may hold a barrier. hr_seed gives all seeds one kind. A
+// source may say when groups refill, as kernel.hpp explains: #define HEADRACE_REFILL_PERCENT 50
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/persistent/launcher.hpp>

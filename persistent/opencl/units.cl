@@ -6,7 +6,11 @@
 #define HR_PLACES (HR_STAGED == 0 ? 1 : HR_STAGED) // no empty arrays
 #define HR_HAS_QUEUES (HR_STAGED > 0)              // else nothing but continuations is ever spawned
 #define HR_HAS_KINDS (HEADRACE_KINDS > 1)
-#define HR_ENOUGH (HEADRACE_LANES - HEADRACE_LANES / 4) // groups refill when fewer lanes are active
+#ifndef HEADRACE_REFILL_PERCENT
+    #define HEADRACE_REFILL_PERCENT 75
+#endif
+#define HR_ENOUGH                                                                                            \
+    max((HEADRACE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // groups refill below so many lanes
 #define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_LANES))
 
 typedef char hr_the_host_knows_the_units_size[sizeof(HrUnit) == 4 * HEADRACE_UNIT_WORDS ? 1 : -1];
