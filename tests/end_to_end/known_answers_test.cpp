@@ -63,7 +63,7 @@ TEST_P(KnownAnswers, GlowingRoomSumsTheGeometricSeries) {
 
 TEST_P(KnownAnswers, NoiseFallsWithTheSquareRootOfTheSamples) {
     const Scratch folder;
-    const Options scene = matt_room(folder) + chosen() + Options{"--width", "64", "--height", "36"};
+    const Options scene = matt_room(folder) + chosen() + Options{"--width", "48", "--height", "27"};
     // The difference of two independent renderings has the noise of one, times sqrt(2), and needs no
     // reference.
     const auto noise = [&](int spp) {
