@@ -25,13 +25,13 @@ std::optional<std::chrono::steady_clock::duration> between(EventHandle begin, Ev
 StreamPair::StreamPair(std::shared_ptr<Context> context) : context_(std::move(context)) {
     context_->make_current();
     work_ = make_stream();
+    beside_ = make_stream(); // now: the driver may not make one while a stream waits at a gate
 }
 
 void StreamPair::announce(std::shared_ptr<NativeEvent> event) {
     using Keep = std::shared_ptr<NativeEvent>;
     const std::scoped_lock lock(mutex_); // the wait and the call belong together
     context_->make_current();
-    if (!beside_) beside_ = make_stream();
     HEADRACE_CALL(StreamWaitEvent, beside_.get(), event->end(), 0);
     auto keep = std::make_unique<Keep>(std::move(event));
     const auto called_back = [](StreamHandle, Status status, void* user) {

@@ -26,8 +26,7 @@ private:
     std::shared_ptr<Context> context_; // first: streams go before it
     StreamOwner work_;
     std::mutex mutex_;
-    StreamOwner
-        beside_; // made when somebody first asks; one per stream, so that events come in order there too
+    StreamOwner beside_; // one per stream, so that events come in order there too
 };
 
 /// Completion of what a stream was given between two native events.
