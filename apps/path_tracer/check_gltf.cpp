@@ -1,6 +1,6 @@
 // apps/path_tracer/check_gltf.cpp - see scene_checks.hpp. The one unit of the loader that sees the JSON
 // library.
-#include "scene_checks.hpp"
+#include "scene_readers.hpp"
 
 #include <nlohmann/json.hpp>
 

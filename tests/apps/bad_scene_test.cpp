@@ -63,7 +63,22 @@ TEST_F(BadScene, Obj) {
     expect_refused("a.obj", "v 0 0 0\nv 1 1 1\nv 2 2 2\nf 1 2 3\n", "no triangles"); // on one line
     expect_refused("a.obj", std::string("v 0 0 0\0f 1 2 3", 15), "not text");
     folder_.write("bad.mtl", "newmtl m\nKd -1 0 0\n");
-    expect_refused("a.obj", "mtllib bad.mtl\nusemtl m\n" + mesh + "f 1 2 3\n", "colour");
+    try {
+        static_cast<void>(load_scene(folder_.write("a.obj", "mtllib bad.mtl\n" + mesh + "f 1 2 3\n"), 0.5f));
+        ADD_FAILURE() << "a negative colour was taken";
+    } catch (const headrace::Error& error) {
+        EXPECT_NE(std::string(error.what()).find("colour"), std::string::npos) << error.what();
+    }
+    for (const char* line : {"Kd red", "Kd 1 2", "Ke nan 0 0", "Ni", "Ke 1e300 0 0", "illum one"}) {
+        folder_.write("bad.mtl", std::string("newmtl m\n") + line + '\n');
+        try {
+            static_cast<void>(
+                load_scene(folder_.write("a.obj", "mtllib bad.mtl\n" + mesh + "f 1 2 3\n"), 0.5f));
+            ADD_FAILURE() << line << " was taken";
+        } catch (const headrace::Error& error) {
+            EXPECT_NE(std::string(error.what()).find("bad.mtl: line 2"), std::string::npos) << error.what();
+        }
+    }
 }
 
 std::string ply(const std::string& format, const std::string& vertices, const std::string& faces) {
@@ -92,7 +107,7 @@ TEST_F(BadScene, Ply) {
     expect_refused("a.ply", ply("binary_little_endian", "18446744073709551615", "1") + "0123456789",
                    "truncated");
     expect_refused("a.ply", ply("binary_little_endian", "99999999999999999999999999", "1") + "0123456789",
-                   "counts");
+                   "truncated");
     expect_refused("a.ply", ply("binary_little_endian", "2", "1") + std::string(24, '\0') + "\3\0\0\0\0",
                    "truncated");
     expect_refused("a.ply",

@@ -80,6 +80,32 @@ TEST(Obj, LightOutOfNothingIsDimmedWithANote) {
     EXPECT_NE(scene.notes[0].find("bright"), std::string::npos);
 }
 
+TEST(Obj, TextAsProgramsWriteIt) {
+    const ScratchFolder folder;
+    folder.write("my materials.mtl", "newmtl red one\r\nKd .5\r\nmap_Kd red.png\r\n");
+    const Scene scene = load_scene(
+        folder.write("s.obj", "mtllib my materials.mtl\r\nv 0 0 0 1.0\r\nv +1 1e-400 -0\r\nv 0 1 4e-46\r\n"
+                              "o thing\r\nusemtl red one\r\nf 1 2 \\\r\n3\r\n"),
+        0.1f);
+    ASSERT_EQ(scene.triangles.size(), 1u);
+    expect_rgb(material_of(scene, 0).diffuse, {0.5f, 0.5f, 0.5f});
+    ASSERT_EQ(scene.notes.size(), 1u); // of the texture
+}
+
+TEST(Obj, MissingMaterialsAreStoodInForWithANote) {
+    const ScratchFolder folder;
+    const Scene scene = load_scene(
+        folder.write("s.obj", "mtllib lost.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl lost\nf 1 2 3\n"), 0.1f);
+    expect_rgb(material_of(scene, 0).diffuse, {0.1f, 0.1f, 0.1f});
+    EXPECT_EQ(scene.notes.size(), 2u);
+}
+
+TEST(Obj, FacesMayComeBeforeTheirVertices) {
+    const ScratchFolder folder;
+    EXPECT_EQ(
+        load_scene(folder.write("s.obj", "f 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0\n"), 0.1f).triangles.size(), 1u);
+}
+
 TEST(Obj, TrianglesWithoutAreaAreLeftOut) {
     const ScratchFolder folder;
     const Scene scene = load_scene(

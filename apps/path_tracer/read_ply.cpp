@@ -1,10 +1,10 @@
-// apps/path_tracer/check_ply.cpp - see scene_checks.hpp.
-#include "scene_checks.hpp"
+// apps/path_tracer/read_ply.cpp - PLY, in text and in both byte orders: vertices and polygons.
+#include "scene_readers.hpp"
+#include "text_lines.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -60,11 +60,11 @@ struct Element {
     std::vector<Property> properties;
 };
 
-class PlyCheck {
+class PlyReader {
 public:
-    PlyCheck(const std::filesystem::path& file, std::string_view bytes) : file_(file), rest_(bytes) {}
+    PlyReader(const std::filesystem::path& file, std::string_view bytes) : file_(file), rest_(bytes) {}
 
-    void run() {
+    Scene run(float albedo) {
         read_header();
         std::uint64_t faces = 0;
         for (const Element& element : elements_) {
@@ -72,7 +72,18 @@ public:
             if (element.name == "face") faces = element.count;
         }
         if (faces == 0) refuse("has no triangles; export a mesh, not points");
-        for (const Element& element : elements_) check_element(element);
+        for (const Element& element : elements_) read_element(element);
+
+        Scene scene;
+        const uint32_t material = add_material(scene, file_, "", grey(albedo));
+        std::vector<Float3> corners;
+        std::size_t begin = 0;
+        for (const std::size_t end : face_ends_) { // vertices may come after faces, so not before now
+            corners.clear();
+            for (; begin < end; ++begin) corners.push_back(positions_[corners_[begin]]);
+            add_polygon(scene, corners, material);
+        }
+        return scene;
     }
 
 private:
@@ -110,7 +121,7 @@ private:
                 read_format(words[1]);
                 has_format = true;
             } else if (words[0] == "element" && words.size() == 3) {
-                read_element(words[1], words[2]);
+                declare_element(words[1], words[2]);
             } else if (words[0] == "property" && !elements_.empty()) {
                 read_property(words);
             } else {
@@ -133,12 +144,13 @@ private:
                    "\" is unknown; use ascii or binary_little_endian");
     }
 
-    void read_element(std::string_view name, std::string_view count) {
+    void declare_element(std::string_view name, std::string_view count) {
         Element element{std::string(name), 0, {}};
-        const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), element.count);
-        if (error != std::errc{} || end != count.data() + count.size())
+        const std::optional<std::int64_t> number = to_number<std::int64_t>(count);
+        if (!number || *number < 0)
             refuse("the PLY header counts \"" + std::string(count) + "\" of " + element.name +
                    "; export the mesh again");
+        element.count = static_cast<std::uint64_t>(*number);
         elements_.push_back(std::move(element));
     }
 
@@ -160,8 +172,8 @@ private:
         return found->type;
     }
 
-    void check_element(const Element& element) {
-        // Before anything loops over the count: is the file long enough for it at all?
+    void read_element(const Element& element) {
+        // Before anything is made for the count: is the file long enough for it at all?
         std::size_t least = 0;
         for (const Property& property : element.properties)
             least += format_ == Format::ascii
@@ -171,31 +183,55 @@ private:
             refuse("is truncated: " + std::to_string(element.count) + " x " + element.name +
                    " do not fit into the " + std::to_string(rest_.size()) +
                    " bytes that are left; copy or export it again");
+        const auto read_one = element.name == "vertex" ? &PlyReader::read_vertex
+                              : element.name == "face" ? &PlyReader::read_face
+                                                       : &PlyReader::skip_one;
+        for (std::uint64_t i = 0; i < element.count; ++i) (this->*read_one)(element, i);
+    }
 
-        const bool is_vertex = element.name == "vertex";
-        const bool is_face = element.name == "face";
-        for (std::uint64_t i = 0; i < element.count; ++i)
-            for (const Property& property : element.properties) {
-                const bool is_position =
-                    is_vertex && (property.name == "x" || property.name == "y" || property.name == "z");
-                const bool is_corner =
-                    is_face && (property.name == "vertex_indices" || property.name == "vertex_index");
-                double entries = 1;
-                if (property.is_list) {
-                    entries = next(property.count_type);
-                    if (!(entries >= 0))
-                        refuse(element.name + ' ' + std::to_string(i) + ": a list of negative length");
-                }
-                for (double entry = 0; entry < entries; ++entry) {
-                    const double value = next(property.type);
-                    if (is_position && !(std::abs(value) <= 1e15))
-                        refuse("vertex " + std::to_string(i) + ": " + property.name +
-                               " is not finite or too large; export the mesh again");
-                    if (is_corner && !(value >= 0 && value < static_cast<double>(vertices_)))
-                        refuse("face " + std::to_string(i) + ": names vertex " + as_text(value) + " of " +
-                               std::to_string(vertices_) + " (they count from 0); export the mesh again");
-                }
+    void read_vertex(const Element& element, std::uint64_t number) {
+        Float3 position{0, 0, 0};
+        for (const Property& property : element.properties) {
+            float* const coordinate = property.name == "x"   ? &position.x
+                                      : property.name == "y" ? &position.y
+                                      : property.name == "z" ? &position.z
+                                                             : nullptr;
+            if (coordinate == nullptr || property.is_list) {
+                skip(property);
+                continue;
             }
+            const double value = next(property.type);
+            if (!(std::abs(value) <= double{farthest_coordinate}))
+                refuse("vertex " + std::to_string(number) + ": " + property.name +
+                       " is not finite or too large; export the mesh again");
+            *coordinate = static_cast<float>(value);
+        }
+        positions_.push_back(position);
+    }
+
+    void read_face(const Element& element, std::uint64_t number) {
+        for (const Property& property : element.properties) {
+            if (!property.is_list || (property.name != "vertex_indices" && property.name != "vertex_index")) {
+                skip(property);
+                continue;
+            }
+            for (double left = next(property.count_type); left > 0; --left) {
+                const double index = next(property.type);
+                if (!(index >= 0 && index < static_cast<double>(vertices_)))
+                    refuse("face " + std::to_string(number) + ": names vertex " + as_text(index) + " of " +
+                           std::to_string(vertices_) + " (they count from 0); export the mesh again");
+                corners_.push_back(static_cast<std::size_t>(index));
+            }
+            face_ends_.push_back(corners_.size());
+        }
+    }
+
+    void skip_one(const Element& element, std::uint64_t) {
+        for (const Property& property : element.properties) skip(property);
+    }
+    void skip(const Property& property) {
+        for (double left = property.is_list ? next(property.count_type) : 1; left > 0; --left)
+            static_cast<void>(next(property.type));
     }
 
     /// The next number of the body; every type fits into a double.
@@ -209,16 +245,11 @@ private:
         const auto begin = rest_.find_first_not_of(" \t\r\n");
         if (begin == std::string_view::npos) refuse_truncated();
         const auto end = std::min(rest_.find_first_of(" \t\r\n", begin), rest_.size());
-        std::string_view word = rest_.substr(begin, end - begin);
+        const std::string_view word = rest_.substr(begin, end - begin);
         rest_.remove_prefix(end);
-        if (word.front() == '+') word.remove_prefix(1);
-        double value = 0;
-        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error == std::errc::result_out_of_range) return HUGE_VAL;
-        if (error != std::errc{} || stop != word.data() + word.size())
-            refuse("has \"" + std::string(word.substr(0, 40)) +
-                   "\" where a number belongs; export the mesh again");
-        return value;
+        const std::optional<double> value = to_number<double>(word);
+        if (!value) refuse("has \"" + excerpt(word) + "\" where a number belongs; export the mesh again");
+        return *value;
     }
 
     template <class T>
@@ -258,11 +289,15 @@ private:
     std::string_view rest_;
     Format format_ = Format::ascii;
     std::vector<Element> elements_;
-    std::uint64_t vertices_ = 0;
+    std::uint64_t vertices_ = 0; ///< promised by the header
+    std::vector<Float3> positions_;
+    std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other
 };
 
 } // namespace
 
-void check_ply(const std::filesystem::path& file, std::string_view bytes) { PlyCheck(file, bytes).run(); }
+Scene read_ply(const std::filesystem::path& file, std::string_view bytes, float albedo) {
+    return PlyReader(file, bytes).run(albedo);
+}
 
 } // namespace path_tracer
