@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,14 @@ using namespace path_tracer;
 using namespace std::chrono_literals;
 using headrace::Error;
 using headrace::ErrorKind;
+
+/// One line for people, whatever the message was made of.
+int complain(std::string what, int exit_code) {
+    for (char& letter : what)
+        if (letter == '\n' || letter == '\r') letter = ' ';
+    std::fprintf(stderr, "headrace-path-tracer: %s\n", what.c_str());
+    return exit_code;
+}
 
 /// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
 void check_size(const Options& options) {
@@ -35,15 +44,21 @@ void check_size(const Options& options) {
                                                      " GB of this machine; ask for fewer pixels"};
 }
 
-/// Waits for the job, shows how far it is, and cancels it when the user wants to leave.
+/// Waits for the job, shows how far it is, and cancels it when the user wants to leave. What does not answer
+/// then (a driver that compiles, a kernel that hangs) cannot be stopped: the process leaves without it.
 void wait_for(const headrace::JobHandle& job, std::uint64_t work_units, bool shows_progress) {
+    constexpr auto patience = 700ms; // of the second that a user is promised
     ProgressBar bar(work_units, shows_progress);
-    bool cancelled = false;
+    std::optional<std::chrono::steady_clock::time_point> cancelled;
     while (!job.wait_for(50ms)) {
         bar.show(job.finished_units());
-        if (interruption() != 0 && !cancelled) {
+        if (interruption() == 0) continue;
+        if (!cancelled) {
             job.cancel();
-            cancelled = true;
+            cancelled = std::chrono::steady_clock::now();
+        } else if (std::chrono::steady_clock::now() - *cancelled > patience) {
+            ::_exit(complain("interrupted; a device did not answer in time, leaving without it",
+                             128 + interruption()));
         }
     }
     bar.finish();
@@ -68,6 +83,7 @@ void run(const Options& options) {
     headrace::Domain<Rgb> film("film", {options.height, options.width});
 
     headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
+    watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet to take down
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
     const headrace::JobHandle handle = runtime.submit(job);
     wait_for(handle, job.work_units(), options.progress && !options.quiet);
@@ -82,18 +98,9 @@ void run(const Options& options) {
     if (!options.quiet) std::fputs(report.table().c_str(), stdout);
 }
 
-/// One line for people, whatever the message was made of.
-int complain(std::string what, int exit_code) {
-    for (char& letter : what)
-        if (letter == '\n' || letter == '\r') letter = ' ';
-    std::fprintf(stderr, "headrace-path-tracer: %s\n", what.c_str());
-    return exit_code;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
-    watch_for_interruption();
     try {
         run(parse_options(argc, argv));
         return 0;
