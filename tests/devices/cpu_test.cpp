@@ -95,7 +95,8 @@ TEST(CpuDevice, TakesAsManyCoresAsItIsTold) {
 
 TEST(CpuDevice, DoesNotPromiseTheSameMemoryTwice) {
     const auto device = make_cpu_device();
-    const Bytes most = device->free_memory() / 5 * 3;
+    // Far more than half, since other programs of this machine may give memory back in between.
+    const Bytes most = device->free_memory() / 5 * 4;
     const auto first = device->allocate(most); // never touched: the system would promise it again
     EXPECT_THROW(static_cast<void>(device->allocate(most)), Error);
 }
