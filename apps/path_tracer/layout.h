@@ -99,13 +99,15 @@ typedef struct Frame {
 typedef struct PathVertex {
     Float3 origin, direction;
     Rgb throughput;
+    /// Per solid angle, with which a Lambert surface that also cast shadow rays chose the direction. Both may
+    /// find the same emitter and share it then. 0: there were none, all is to be found by this ray.
+    float density;
     uint32_t pixel; ///< row * width + column
     uint32_t key;   ///< of the random numbers: the pixel, or its group in a coherent picture
     uint32_t sample;
-    uint32_t hits; ///< so far; with the top bit set, emission at the next hit counts
+    uint32_t hits; ///< so far
 } PathVertex;
 
-#define PATH_TRACER_COUNTS_EMISSION 0x80000000u
 #define PATH_TRACER_NO_TRIANGLE 0xffffffffu
 #define PATH_TRACER_FAR_AWAY 1e30f /* distances are below */
 #define PATH_TRACER_MISSES 2e30f
@@ -120,7 +122,7 @@ static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
 static_assert(sizeof(Light) == 12);
 static_assert(sizeof(Camera) == 48);
 static_assert(sizeof(Frame) == 100 && offsetof(Frame, sky) == 84 && offsetof(Frame, ray_offset) == 96);
-static_assert(sizeof(PathVertex) == 52 && offsetof(PathVertex, pixel) == 36);
+static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
 } // namespace path_tracer
 #endif
 

@@ -1,10 +1,10 @@
 // apps/path_tracer/path.hpp - light transport: one vertex of a path, the same for both kernels.
 //
-// A path has at most max_depth hits. What it gathers: the sky where a ray leaves the scene; emission at the
-// first hit and after a mirror or glass; and emission elsewhere either by shadow rays from the hit before
-// (then none from the last hit, whose emitters would be one hit too many) or, without shadow rays, by hitting
-// it. Both have the same expectation for the same max_depth. Surfaces reflect and emit on both sides.
-// Radiance is not scaled by n^2 inside glass: a path begins and ends outside of it.
+// A path has at most max_depth hits. What it gathers: the sky where a ray leaves the scene; emission where it
+// hits; and, at every Lambert hit but the last (whose emitters would be one hit too many), emission by shadow
+// rays, which share it with what the next ray hits. With and without shadow rays the expectation is the same.
+// Surfaces reflect and emit on both sides. Radiance is not scaled by n^2 inside glass: a path begins and ends
+// outside of it.
 #pragma once
 #include "image_order.hpp"
 #include "intersect.hpp"
@@ -31,7 +31,8 @@ HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t i
     vertex.origin = camera.eye;
     vertex.direction = normalised(camera.corner + camera.right * x + camera.down * y);
     vertex.throughput = {1, 1, 1};
-    vertex.hits = PATH_TRACER_COUNTS_EMISSION;
+    vertex.density = 0;
+    vertex.hits = 0;
     return vertex;
 }
 
@@ -74,9 +75,32 @@ HEADRACE_HOST_DEVICE inline float fresnel(float cosine, float ratio, float& cosi
     return 0.5f * (across * across + along * along);
 }
 
-/// Radiance that one shadow ray brings to the camera by way of a Lambert surface with `albedo`.
+/// The share of an emitter that falls to the way of finding it that has the density `own`, if there is
+/// another. Near a lamp shadow rays alone have no bounded variance, and for small lamps far away chance alone
+/// is hopeless. Source    Veach and Guibas, "Optimally combining sampling techniques", SIGGRAPH 1995: the
+/// power heuristic
+HEADRACE_HOST_DEVICE inline float share(float own, float other) {
+    const float ratio = other / own; // may be infinite, where their squares would make a NaN
+    return 1 / (1 + ratio * ratio);
+}
+
+/// Per solid angle, with which all shadow rays of a hit together go to an emitter's point as it is seen from
+/// there.
+HEADRACE_HOST_DEVICE inline float shadow_ray_density(const Frame& frame, const Material& emitter,
+                                                     float distance2, float light_cosine) {
+    return static_cast<float>(frame.shadow_rays) * distance2 / (light_cosine * emitter.inverse_density);
+}
+
+/// Per solid angle, with which the path goes on along a direction at `cosine` to the normal by the Lambert
+/// part.
+HEADRACE_HOST_DEVICE inline float diffuse_density(const Material& material, float cosine) {
+    constexpr float inverse_pi = 0.318309886f;
+    return (1 - material.glass_chance - material.mirror_chance) * cosine * inverse_pi;
+}
+
+/// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
 HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame& frame, Float3 origin,
-                                             Float3 normal, Rgb albedo, const Random4& random) {
+                                             Float3 normal, const Material& material, const Random4& random) {
     auto column = static_cast<uint32_t>(random.x * static_cast<float>(frame.lights));
     column = column < frame.lights ? column : frame.lights - 1;
     if (random.y >= scene.lights[column].keep) column = scene.lights[column].alias;
@@ -95,10 +119,12 @@ HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame
     const float light_cosine = -dot(light_normal, direction);
     if (!(cosine > 0 && light_cosine > 0)) return {0, 0, 0};
     if (is_blocked(scene, {origin, direction}, distance)) return {0, 0, 0};
-    const Material& material = scene.materials[light.material];
+    const Material& emitter = scene.materials[light.material];
+    const float weight =
+        share(shadow_ray_density(frame, emitter, distance2, light_cosine), diffuse_density(material, cosine));
     constexpr float inverse_pi = 0.318309886f;
-    return albedo * material.emission *
-           (inverse_pi * cosine * light_cosine * material.inverse_density / distance2);
+    return material.albedo * emitter.emission *
+           (weight * inverse_pi * cosine * light_cosine * emitter.inverse_density / distance2);
 }
 
 /// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays.
@@ -112,18 +138,25 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
     }
     const Triangle triangle = scene.triangles[hit.triangle];
     const Material material = scene.materials[triangle.material];
-    if ((vertex.hits & PATH_TRACER_COUNTS_EMISSION) != 0)
-        result.radiance = vertex.throughput * material.emission;
-    const uint32_t hits = (vertex.hits & ~PATH_TRACER_COUNTS_EMISSION) + 1;
+    const SurfacePoint point = surface_point(triangle, hit, vertex.direction);
+    const float cosine = -dot(point.normal, vertex.direction);
+    if (material.is_emitter != 0) {
+        const float weight =
+            vertex.density > 0
+                ? share(vertex.density,
+                        shadow_ray_density(frame, material, hit.distance * hit.distance, cosine))
+                : 1.0f;
+        result.radiance = vertex.throughput * material.emission * weight;
+    }
+    const uint32_t hits = vertex.hits + 1;
     if (hits >= frame.max_depth) return result;
 
-    const SurfacePoint point = surface_point(triangle, hit, vertex.direction);
     const Float3 outside = point.position + point.normal * frame.ray_offset;
     const bool casts_shadow_rays = frame.shadow_rays != 0 && frame.lights != 0;
     if (casts_shadow_rays && !is_black(material.albedo)) {
         Rgb sum{0, 0, 0};
         for (uint32_t ray = 0; ray < frame.shadow_rays; ++ray)
-            sum = sum + direct_light(scene, frame, outside, point.normal, material.albedo,
+            sum = sum + direct_light(scene, frame, outside, point.normal, material,
                                      random_block(frame, vertex.key, vertex.sample, hits, 1 + ray));
         result.radiance =
             result.radiance + vertex.throughput * sum * (1.0f / static_cast<float>(frame.shadow_rays));
@@ -131,10 +164,10 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
 
     PathVertex& next = result.next;
     next = vertex;
-    next.hits = hits | PATH_TRACER_COUNTS_EMISSION;
+    next.density = 0;
+    next.hits = hits;
     next.origin = outside;
     const Random4 random = random_block(frame, vertex.key, vertex.sample, hits, 0);
-    const float cosine = -dot(point.normal, vertex.direction);
     const Float3 mirrored = vertex.direction + point.normal * (2 * cosine);
     if (random.x < material.glass_chance) {
         const float ratio = point.from_outside ? material.ior : 1 / material.ior;
@@ -152,7 +185,6 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
         next.direction = normalised(mirrored);
     } else {
         next.throughput = vertex.throughput * material.diffuse;
-        if (casts_shadow_rays) next.hits = hits; // emission at the next hit has just been asked for
         float sine, cosine_around;
         sin_cos_of_turns(random.z, sine, cosine_around);
         const float radius = sqrtf(random.y); // a point of the unit disk, lifted onto the sphere
@@ -160,6 +192,7 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
         make_frame(point.normal, tangent, bitangent);
         next.direction = normalised(tangent * (radius * cosine_around) + bitangent * (radius * sine) +
                                     point.normal * sqrtf(1 - random.y));
+        if (casts_shadow_rays) next.density = diffuse_density(material, dot(point.normal, next.direction));
     }
 
     if (frame.roulette_from != 0 && hits >= frame.roulette_from) {

@@ -241,7 +241,8 @@ HR_FUNCTION PathVertex begin_path(const Frame* frame, ulong index) {
     vertex.origin = camera.eye;
     vertex.direction = normalised(add(add(camera.corner, scaled(camera.right, x)), scaled(camera.down, y)));
     vertex.throughput = rgb(1, 1, 1);
-    vertex.hits = PATH_TRACER_COUNTS_EMISSION;
+    vertex.density = 0;
+    vertex.hits = 0;
     return vertex;
 }
 
@@ -254,9 +255,25 @@ HR_FUNCTION float fresnel(float cosine, float ratio, float* cosine_in_far) {
     return 0.5f * (across * across + along * along);
 }
 
+HR_FUNCTION float share(float own, float other) {
+    const float ratio = other / own;
+    return 1 / (1 + ratio * ratio);
+}
+
+HR_FUNCTION float shadow_ray_density(const Frame* frame, float inverse_density, float distance2,
+                                     float light_cosine) {
+    return (float)frame->shadow_rays * distance2 / (light_cosine * inverse_density);
+}
+
+HR_FUNCTION float diffuse_density(const Material* material, float cosine) {
+    const float inverse_pi = 0.318309886f;
+    return (1 - material->glass_chance - material->mirror_chance) * cosine * inverse_pi;
+}
+
 HR_FUNCTION Rgb direct_light(__global const BvhNode* nodes, __global const Triangle* triangles,
                              __global const Material* materials, __global const Light* lights,
-                             const Frame* frame, Float3 origin, Float3 normal, Rgb albedo, float4 random) {
+                             const Frame* frame, Float3 origin, Float3 normal, const Material* material,
+                             float4 random) {
     uint column = (uint)(random.x * (float)frame->lights);
     column = column < frame->lights ? column : frame->lights - 1;
     if (random.y >= lights[column].keep) column = lights[column].alias;
@@ -278,9 +295,11 @@ HR_FUNCTION Rgb direct_light(__global const BvhNode* nodes, __global const Trian
         return rgb(0, 0, 0);
     const Rgb emission = materials[light.material].emission;
     const float inverse_density = materials[light.material].inverse_density;
+    const float weight = share(shadow_ray_density(frame, inverse_density, distance2, light_cosine),
+                               diffuse_density(material, cosine));
     const float inverse_pi = 0.318309886f;
-    return rgb_scaled(rgb_mul(albedo, emission),
-                      inverse_pi * cosine * light_cosine * inverse_density / distance2);
+    return rgb_scaled(rgb_mul(material->albedo, emission),
+                      weight * inverse_pi * cosine * light_cosine * inverse_density / distance2);
 }
 
 // What the vertex gives to its pixel goes to *radiance; true if *next goes on.
@@ -295,35 +314,41 @@ HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Tria
     }
     const Triangle triangle = triangles[hit.triangle];
     const Material material = materials[triangle.material];
-    if ((vertex->hits & PATH_TRACER_COUNTS_EMISSION) != 0)
-        *radiance = rgb_mul(vertex->throughput, material.emission);
-    const uint hits = (vertex->hits & ~PATH_TRACER_COUNTS_EMISSION) + 1;
+    Float3 normal = unit_normal(triangle.a, triangle.b, triangle.c);
+    const bool from_outside = dot_of(normal, vertex->direction) < 0;
+    if (!from_outside) normal = negated(normal);
+    const float cosine = -dot_of(normal, vertex->direction);
+    if (material.is_emitter != 0) {
+        const float weight = vertex->density > 0
+                                 ? share(vertex->density, shadow_ray_density(frame, material.inverse_density,
+                                                                             hit.distance * hit.distance, cosine))
+                                 : 1.0f;
+        *radiance = rgb_scaled(rgb_mul(vertex->throughput, material.emission), weight);
+    }
+    const uint hits = vertex->hits + 1;
     if (hits >= frame->max_depth) return false;
 
     const float keep = 0.999999f, third = (1 - keep) / 3;
     const float u = hit.u * keep + third, v = hit.v * keep + third;
     const Float3 position =
         add(add(scaled(triangle.a, 1 - u - v), scaled(triangle.b, u)), scaled(triangle.c, v));
-    Float3 normal = unit_normal(triangle.a, triangle.b, triangle.c);
-    const bool from_outside = dot_of(normal, vertex->direction) < 0;
-    if (!from_outside) normal = negated(normal);
     const Float3 outside = add(position, scaled(normal, frame->ray_offset));
     const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
     if (casts_shadow_rays && !is_black(material.albedo)) {
         Rgb sum = rgb(0, 0, 0);
         for (uint ray = 0; ray < frame->shadow_rays; ++ray)
             sum = rgb_add(sum, direct_light(nodes, triangles, materials, lights, frame, outside, normal,
-                                            material.albedo,
+                                            &material,
                                             random_block(frame, vertex->key, vertex->sample, hits, 1 + ray)));
         *radiance =
             rgb_add(*radiance, rgb_scaled(rgb_mul(vertex->throughput, sum), 1.0f / (float)frame->shadow_rays));
     }
 
     *next = *vertex;
-    next->hits = hits | PATH_TRACER_COUNTS_EMISSION;
+    next->density = 0;
+    next->hits = hits;
     next->origin = outside;
     const float4 random = random_block(frame, vertex->key, vertex->sample, hits, 0);
-    const float cosine = -dot_of(normal, vertex->direction);
     const Float3 mirrored = add(vertex->direction, scaled(normal, 2 * cosine));
     if (random.x < material.glass_chance) {
         const float ratio = from_outside ? material.ior : 1 / material.ior;
@@ -341,7 +366,6 @@ HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Tria
         next->direction = normalised(mirrored);
     } else {
         next->throughput = rgb_mul(vertex->throughput, material.diffuse);
-        if (casts_shadow_rays) next->hits = hits;
         float sine, cosine_around;
         sin_cos_of_turns(random.z, &sine, &cosine_around);
         const float radius = sqrt(random.y);
@@ -350,6 +374,7 @@ HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Tria
         next->direction = normalised(
             add(add(scaled(tangent, radius * cosine_around), scaled(bitangent, radius * sine)),
                 scaled(normal, sqrt(1 - random.y))));
+        if (casts_shadow_rays) next->density = diffuse_density(&material, dot_of(normal, next->direction));
     }
 
     if (frame->roulette_from != 0 && hits >= frame->roulette_from) {

@@ -227,6 +227,27 @@ TEST(Noise, FallsWithTheSquareRootOfSamples) {
     EXPECT_NEAR(covariance / variance, -0.5, 0.03);
 }
 
+TEST(Noise, IsBoundedBesideALamp) {
+    SceneBuilder
+        builder; // the lamp is the ceiling and touches the walls, to which shadow rays bring 1 / distance^2
+    builder.material(lambert(0.7f)).box({-1, -1, -1}, {1, 1, 1});
+    builder.material(lambert(0, 5))
+        .triangle({-1, 0.99f, -1}, {1, 0.99f, -1}, {1, 0.99f, 1})
+        .triangle({-1, 0.99f, -1}, {1, 0.99f, 1}, {-1, 0.99f, 1});
+    const PreparedScene room = prepare_scene(builder.scene());
+    Frame frame = small_frame(room, {{0, 0, 0.95f}, {0, 0.2f, 0}, 90}, 32, 32);
+    frame.shadow_rays = 1;
+    for (uint64_t i = 0; i < 32 * 32 * 128; ++i) {
+        PathVertex vertex = begin_path(frame, i);
+        for (bool goes_on = true; goes_on;) {
+            const VertexResult result = trace_vertex(view_of(room), frame, vertex);
+            ASSERT_LT(result.radiance.r, 10 * 5); // shadow rays that share nothing reach thousands
+            goes_on = result.goes_on;
+            vertex = result.next;
+        }
+    }
+}
+
 TEST(Kernels, ConsumerAndProducerMakeTheSamePicture) {
     std::mt19937 random(31);
     for (int scene_number = 0; scene_number < 3; ++scene_number) {
