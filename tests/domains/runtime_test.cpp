@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <random>
+#include <thread>
 
 namespace headrace {
 namespace {
@@ -38,26 +40,45 @@ struct Fakes {
     }
 };
 
+/// Keeps each device's first task until the other one has begun one, too: both take part, whoever is faster.
+std::function<void()> meeting(const Fakes& fakes) {
+    const auto launches = [](const FakeDevice& device) { return device.requests(FakeRequest::launch); };
+    const unsigned first = launches(*fakes.first), second = launches(*fakes.second);
+    return [=, &one = *fakes.first, &other = *fakes.second] {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while ((launches(one) == first || launches(other) == second) &&
+               std::chrono::steady_clock::now() < limit)
+            std::this_thread::yield();
+    };
+}
+
 /// Writes i at i.
-Job iota(const Domain<std::uint64_t>& x) {
-    return Job("iota", x.size()).writes(rows(x)).host_function("fake", [x](Task& task, const NativeStream&) {
-        const auto view = task.write(x);
-        for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) view[i] = i;
-    });
+Job iota(
+    const Domain<std::uint64_t>& x, const std::function<void()>& meet = [] {}) {
+    return Job("iota", x.size())
+        .writes(rows(x))
+        .host_function("fake", [x, meet](Task& task, const NativeStream&) {
+            meet();
+            const auto view = task.write(x);
+            for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) view[i] = i;
+        });
 }
 
 /// Adds every index once to one sum.
-Job sum_up(const Domain<std::uint64_t>& sum, std::uint64_t size) {
-    return Job("sum", size).accumulates(sum).host_function("fake", [sum](Task& task, const NativeStream&) {
-        const auto total = task.sum(sum);
-        for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) total.add(0, i);
-    });
+Job sum_up(const Domain<std::uint64_t>& sum, std::uint64_t size, const std::function<void()>& meet) {
+    return Job("sum", size)
+        .accumulates(sum)
+        .host_function("fake", [sum, meet](Task& task, const NativeStream&) {
+            meet();
+            const auto total = task.sum(sum);
+            for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) total.add(0, i);
+        });
 }
 
 TEST(Runtime, DevicesShareAJob) {
     Fakes fakes;
     const Domain<std::uint64_t> x("x", {10'007});
-    const JobHandle handle = fakes.runtime->submit(iota(x));
+    const JobHandle handle = fakes.runtime->submit(iota(x, meeting(fakes)));
     handle.wait();
     const auto result = x.gather();
     for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(result[i], i);
@@ -83,7 +104,7 @@ TEST(Runtime, WhatADeviceLostIsComputedElsewhere) {
         Fakes fakes;
         const Domain<std::uint64_t> x("x", {10'007});
         fakes.first->fail_next(FakeRequest::launch, 1);
-        const JobHandle handle = fakes.runtime->submit(iota(x));
+        const JobHandle handle = fakes.runtime->submit(iota(x, meeting(fakes)));
         handle.wait();
         const auto result = x.gather();
         for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(result[i], i);
@@ -118,9 +139,9 @@ TEST(Runtime, SumsOfALostDeviceAreTakenAgain) {
 TEST(Runtime, SumsOfEndedJobsAreLostWithTheirDevice) {
     Fakes fakes;
     const Domain<std::uint64_t> sum("sum", {1}), x("x", {100});
-    fakes.runtime->submit(sum_up(sum, 1000)).wait();
+    fakes.runtime->submit(sum_up(sum, 1000, meeting(fakes))).wait();
     fakes.first->fail_next(FakeRequest::launch, 1);
-    fakes.runtime->submit(iota(x)).wait();
+    fakes.runtime->submit(iota(x, meeting(fakes))).wait();
     try {
         static_cast<void>(sum.gather());
         FAIL() << "sums that are gone were reported";
