@@ -30,10 +30,11 @@ void check(cudaError_t status, const char* call) {
 #define CHECK(call) check(call, #call)
 
 constexpr unsigned threads = 128; // a block; long paths then keep few others waiting
+constexpr unsigned blocks = 8;    // on a multiprocessor: see path_tracer.kernels.hpp
 
 template <bool Count>
-__global__ void trace_paths(SceneView scene, Frame frame, Rgb* film, std::uint64_t paths,
-                            unsigned long long* segments) {
+__global__ void __launch_bounds__(threads, blocks)
+    trace_paths(SceneView scene, Frame frame, Rgb* film, std::uint64_t paths, unsigned long long* segments) {
     const std::uint64_t index = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (index >= paths) return;
     PathVertex vertex = begin_path(frame, index);
@@ -142,13 +143,13 @@ void run(const bench::BaselineOptions& options) {
     const Frame frame = make_frame(options, scene, prepared);
 
     const std::uint64_t pixels = std::uint64_t{options.width} * options.height, paths = pixels * options.spp;
-    const std::uint64_t blocks = (paths + threads - 1) / threads;
-    if (blocks > 0x7fffffff) throw std::runtime_error("too many paths for one launch; take fewer --spp");
+    const std::uint64_t grid = (paths + threads - 1) / threads;
+    if (grid > 0x7fffffff) throw std::runtime_error("too many paths for one launch; take fewer --spp");
     const auto film = allocate<Rgb>(pixels);
     const auto counter = allocate<unsigned long long>(1);
     const auto launch = [&](auto count) {
-        trace_paths<count.value><<<static_cast<unsigned>(blocks), threads>>>(
-            on_device.view, frame, film.get(), paths, counter.get());
+        trace_paths<count.value><<<static_cast<unsigned>(grid), threads>>>(on_device.view, frame, film.get(),
+                                                                           paths, counter.get());
     };
 
     CHECK(cudaMemset(counter.get(), 0, sizeof(unsigned long long)));

@@ -1,20 +1,17 @@
 // core/controller.cpp - see controller.hpp.
 #include <headrace/core/controller.hpp>
+#include <headrace/core/trace.hpp>
 
 #include <algorithm>
 #include <utility>
 
 namespace headrace {
 
-namespace {
-/// Events kept for wait_all before those that have ended are dropped.
-constexpr std::size_t sweep_at = 256;
-} // namespace
-
 Controller::Controller(Device& device, ControllerOptions options)
     : device_(device),
       zero_copy_(device.info().shares_host_memory && !options.private_copies),
       asynchronous_(options.asynchronous) {
+    lane_.name = "kernels";
     kernels_ = device.make_stream();
     if (zero_copy_) return; // nothing to move
     to_device_.stream = device.make_stream();
@@ -38,13 +35,21 @@ Event Controller::submit(std::string_view name, std::span<const TileUse> uses, c
 }
 
 Event Controller::launch(std::string_view name, std::span<const TileUse> uses, Stream::Body body) {
+    auto named = [name = std::string(name), body = std::move(body)](const NativeStream& stream) {
+        try {
+            body(stream);
+        } catch (...) {
+            Error error{*current_error()};
+            throw Error{error.in_task(name)};
+        }
+    };
     Event event;
     {
         const std::scoped_lock in_order(lane_.mutex);
         Submission submission(this, &lane_, uses);
         submission.request();
         event = submission.run(
-            name, [&](std::span<const Event> after) { return kernels_->launch(std::move(body), after); });
+            name, [&](std::span<const Event> after) { return kernels_->launch(std::move(named), after); });
     }
     return remember(std::move(event));
 }
@@ -64,6 +69,11 @@ Memory& Controller::memory(Storage& storage) {
     const std::scoped_lock lock(storage.mutex_);
     const Image image = image_in(storage);
     return image == host_image ? storage.host_view_locked() : *storage.holder(image).memory;
+}
+
+bool Controller::holds(Storage& storage) const {
+    const std::scoped_lock lock(storage.mutex_);
+    return zero_copy_ || storage.image_of(*this) != host_image;
 }
 
 Image Controller::image_in(Storage& storage) {
@@ -103,6 +113,9 @@ Event Controller::explicit_move(Tile& tile, bool to_host) {
     if (tile.storage().is_internal())
         throw Error{ErrorKind::invalid_argument,
                     "'" + tile.storage().name() + "' is internal: it has no host image"};
+    if (to_host && !holds(tile.storage())) // before anything is allocated for it
+        throw Error{ErrorKind::invalid_argument, "'" + tile.storage().name() + "' was never on this device"}
+            .on_device(device_.info().id);
     const TileUse use{tile, Access::read};
     Submission submission(this, nullptr, {&use, 1});
     submission.transfer(to_host);
@@ -111,11 +124,13 @@ Event Controller::explicit_move(Tile& tile, bool to_host) {
 
 Event Controller::remember(Event event) {
     if (!asynchronous_) static_cast<void>(event.outcome());
+    if (Trace* const trace = Trace::recording()) trace->tidy();
     bool many = false;
     {
         const std::scoped_lock lock(mutex_);
         under_way_.push_back(event);
-        many = under_way_.size() % sweep_at == 0;
+        many = under_way_.size() >= sweep_at_ && !sweeping_;
+        sweeping_ |= many;
     }
     if (many) forget_ended();
     return event;
@@ -123,9 +138,11 @@ Event Controller::remember(Event event) {
 
 void Controller::forget_ended() {
     std::vector<Event> seen;
+    std::uint64_t taken = 0;
     {
         const std::scoped_lock lock(mutex_);
-        seen = under_way_;
+        seen = under_way_; // a copy: wait_all must still find them
+        taken = taken_;
     }
     // Without the mutex: to ask a driver may settle events and run their continuations.
     std::vector<Event> open;
@@ -136,14 +153,15 @@ void Controller::forget_ended() {
         else if (!failure)
             failure = event.outcome();
     }
-    if (open.size() >= sweep_at / 2) open = {Event::all(open)}; // all still running: one stands for them
 
     const std::scoped_lock lock(mutex_);
-    if (!first_failure_) first_failure_ = failure;
-    std::erase_if(under_way_, [&](const Event& event) {
-        return std::ranges::find(seen, event.state(), &Event::state) != seen.end();
-    });
-    under_way_.insert(under_way_.begin(), open.begin(), open.end());
+    sweeping_ = false;
+    if (taken != taken_) return; // and has told of the failure
+    if (!first_failure_) first_failure_ = std::move(failure);
+    sweep_at_ =
+        std::max<std::size_t>(256, 2 * open.size()); // each is asked a few times, however many there are
+    const auto newer = under_way_.begin() + static_cast<std::ptrdiff_t>(seen.size());
+    under_way_.erase(std::ranges::move(open, under_way_.begin()).out, newer);
 }
 
 void Controller::wait_all() {
@@ -151,6 +169,7 @@ void Controller::wait_all() {
     {
         const std::scoped_lock lock(mutex_);
         events.swap(under_way_);
+        ++taken_;
     }
     ErrorPtr failure;
     for (const Event& event : events)

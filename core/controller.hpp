@@ -100,6 +100,7 @@ private:
     };
     using Lifelines = std::vector<std::weak_ptr<Storage::Lifeline>>;
 
+    [[nodiscard]] bool holds(Storage& storage) const;
     /// With the storage's mutex held. `host_image` for kernels that work in place.
     [[nodiscard]] Image image_in(Storage& storage);
     void free_image(Storage& storage);
@@ -115,7 +116,10 @@ private:
     TransferStream to_device_, from_device_;
     std::mutex mutex_; // guards what follows
     Lifelines held_;
-    std::vector<Event> under_way_;
+    std::vector<Event> under_way_; // in the order of submission
+    std::size_t sweep_at_ = 256;   // so many of them, and those that have ended are dropped
+    std::uint64_t taken_ = 0;      // how often wait_all took all of them
+    bool sweeping_ = false;
     ErrorPtr first_failure_;
     std::unique_ptr<HostLane> host_lane_; // made on first use
 };

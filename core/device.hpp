@@ -19,10 +19,11 @@ enum class DeviceKind : std::uint8_t { cpu, gpu, accelerator };
 
 /// What a device says of itself.
 struct DeviceInfo {
-    std::string id;         ///< how a device list names it: "cpu", "cuda:0", "opencl:1"
-    std::string name;       ///< for people: "NVIDIA H200"
-    std::string technology; ///< "cpu", "cuda", "hip" or "opencl": which kernels it can run
-    std::string driver;     ///< version of the driver or library below
+    std::string id;             ///< how a device list names it: "cpu", "cuda:0", "opencl:1"
+    std::string name;           ///< for people: "NVIDIA H200"
+    std::string technology;     ///< "cpu", "cuda", "hip" or "opencl": which kernels it can run
+    std::string architecture{}; ///< what code can be made for: "sm_90", "gfx90a"; empty: nobody says
+    std::string driver;         ///< version of the driver or library below
     std::string
         physical_id; ///< the silicon behind it: "cpu" or a PCI address; equal for two views of one thing
     DeviceKind kind = DeviceKind::cpu;
@@ -63,6 +64,27 @@ public:
 
 protected:
     Memory() = default;
+};
+
+/// An array of floats as a picture that the device's own hardware filters: a texture object, an OpenCL image.
+///
+/// The memory that it was made of outlives it, and nothing samples it any more when it is destroyed.
+class DeviceTexture {
+public:
+    virtual ~DeviceTexture() = default;
+    DeviceTexture(const DeviceTexture&) = delete;
+    DeviceTexture& operator=(const DeviceTexture&) = delete;
+
+    /// What kernels take: a cudaTextureObject_t, a cl_mem. Coordinates count pixels from a corner (centres at
+    /// .5), filtering is linear, and beyond the edge is what is there.
+    [[nodiscard]] virtual std::uint64_t handle() const noexcept = 0;
+    /// True if it shows whatever the memory holds; else what it held when it was last refreshed.
+    [[nodiscard]] virtual bool shows_memory() const noexcept = 0;
+    /// Enqueues, in the body of a launch on that stream, what makes it show what the memory holds then.
+    virtual void refresh(const NativeStream& stream) = 0;
+
+protected:
+    DeviceTexture() = default;
 };
 
 /// In-order requests of one device. Several streams of a device run beside each other.
@@ -113,6 +135,12 @@ public:
     /// Host memory that this device copies from and to at full speed (pinned where that exists).
     [[nodiscard]] virtual std::shared_ptr<void> allocate_host(Bytes size) = 0;
     [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
+    /// A texture of rows x columns floats, row-major, the first at `offset`. Null if the device has no
+    /// hardware for one, or none so large.
+    [[nodiscard]] virtual std::unique_ptr<DeviceTexture>
+    make_texture(const Memory& /*pixels*/, Bytes /*offset*/, int /*rows*/, int /*columns*/) {
+        return nullptr;
+    }
     /// True if copy_peer from `other`'s memory works without the host.
     [[nodiscard]] virtual bool reaches(const Device& other) const = 0;
     /// Free bytes now, or an estimate.

@@ -125,17 +125,26 @@ private:
 /// The writing end of a host-made event. Move-only; dropped unkept, it fails its event, so no one hangs.
 class Promise {
 public:
-    Promise() : state_(std::make_shared<EventState>()) {}
+    Promise() : state_(std::make_shared<State>()) {}
     ~Promise();
     Promise(Promise&&) noexcept = default;
     Promise& operator=(Promise&& other) noexcept;
 
     [[nodiscard]] Event event() const { return Event{state_}; }
     void complete() { state_->settle(); }
+    /// Work that ran then: see Event::times.
+    void complete(EventTimes ran) {
+        state_->ran = ran; // before it settles: who has seen that sees the times
+        state_->settle();
+    }
     void fail(ErrorPtr error) { state_->settle(std::move(error)); }
 
 private:
-    std::shared_ptr<EventState> state_;
+    struct State final : EventState {
+        std::optional<EventTimes> ran;
+        [[nodiscard]] std::optional<EventTimes> times() const override { return ran; }
+    };
+    std::shared_ptr<State> state_;
 };
 
 } // namespace headrace

@@ -1,11 +1,18 @@
 // core/host_lane.cpp - see host_lane.hpp.
 #include <headrace/core/host_lane.hpp>
+#include <headrace/core/trace.hpp>
 
 #include <utility>
 
+#include <pthread.h>
+
 namespace headrace {
 
-HostLane::HostLane() : thread_([this] { work(); }) {}
+HostLane::HostLane(std::string name) : name_(std::move(name)), thread_([this] { work(); }) {
+    lane_.name = name_;
+    // The system's limit, which it enforces by refusing longer ones. A thread without a name works as well.
+    static_cast<void>(pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str()));
+}
 
 HostLane::~HostLane() {
     {
@@ -17,12 +24,37 @@ HostLane::~HostLane() {
 }
 
 Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task) {
-    const std::scoped_lock in_order(lane_.mutex);
-    Submission submission(nullptr, &lane_, uses);
-    submission.request();
-    return submission.run(name, [&](std::span<const Event> after) {
-        return enqueue({std::string(name), std::move(task), {after.begin(), after.end()}, {}});
-    });
+    Event event;
+    bool queued = false;
+    {
+        const std::scoped_lock in_order(lane_.mutex);
+        Submission submission(nullptr, &lane_, uses);
+        submission.request();
+        event = submission.run(name, [&](std::span<const Event> after) {
+            queued = true;
+            return enqueue({std::string(name), std::move(task), {after.begin(), after.end()}, {}});
+        });
+    }
+    if (!queued)
+        static_cast<void>(enqueue({std::string(name), {}, {event}, {}})); // it failed: wait_all tells
+    if (!asynchronous_) static_cast<void>(event.outcome());
+    if (Trace* const trace = Trace::recording()) trace->tidy();
+    return event;
+}
+
+void HostLane::wait_all() {
+    static_cast<void>(enqueue({"wait_all", [] {}, {}, {}}).outcome()); // the queue is in order
+    ErrorPtr failure;
+    {
+        const std::scoped_lock lock(mutex_);
+        failure = std::exchange(first_failure_, {});
+    }
+    if (failure) throw Error{*failure};
+}
+
+void HostLane::remember(const ErrorPtr& failure) {
+    const std::scoped_lock lock(mutex_);
+    if (!first_failure_) first_failure_ = failure;
 }
 
 Event HostLane::enqueue(Task task) {
@@ -45,21 +77,26 @@ void HostLane::work() {
         lock.unlock();
 
         ErrorPtr failure;
+        EventTimes times;
         for (const Event& event : task.after) // all of them, also after a failure: the event's promise
             if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
         if (!failure) {
             try {
+                times.begin = std::chrono::steady_clock::now();
                 task.body();
+                times.end = std::chrono::steady_clock::now();
             } catch (...) {
                 Error error{*current_error()};
                 failure = std::make_shared<const Error>(std::move(error.in_task(task.name)));
             }
         }
         task.body = {}; // what it captured goes before anybody is told
-        if (failure)
+        if (failure) {
+            remember(failure);
             task.done.fail(std::move(failure));
-        else
-            task.done.complete();
+        } else {
+            task.done.complete(times);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #include <headrace/core/event.hpp>
 #include <headrace/core/submission.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -23,13 +24,22 @@ namespace headrace {
 /// Lifetime  the destructor runs what was submitted
 class HostLane {
 public:
-    HostLane();
+    /// `name`: of its thread, for debuggers and profilers, which show the first 15 characters.
+    explicit HostLane(std::string name = "host tasks");
     ~HostLane();
     HostLane(const HostLane&) = delete; // its thread holds its address
     HostLane& operator=(const HostLane&) = delete;
 
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    /// False: submitting returns when the task has ended, as ControllerOptions::asynchronous; from the next
+    /// one on.
+    void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
+
     /// `task` finds the host images of what it reads up to date, and may write those of what it writes.
     Event run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task);
+
+    /// Blocks until every task submitted here has ended; throws the first failure since the last call.
+    void wait_all();
 
 private:
     struct Task {
@@ -41,11 +51,15 @@ private:
 
     Event enqueue(Task task);
     void work();
+    void remember(const ErrorPtr& failure);
 
+    std::string name_;
+    std::atomic<bool> asynchronous_ = true;
     InOrderLane lane_;
-    std::mutex mutex_; // guards the queue
+    std::mutex mutex_; // guards what follows
     std::condition_variable changed_;
     std::deque<Task> queue_;
+    ErrorPtr first_failure_;
     bool closing_ = false;
     std::thread thread_;
 };

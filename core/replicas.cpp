@@ -20,7 +20,7 @@ void EventSlot::publish(Event event) {
 }
 
 const Event& EventSlot::get() const {
-    published_.wait(false, std::memory_order_acquire);
+    if (!published()) published_.wait(false, std::memory_order_acquire);
     return event_;
 }
 
@@ -42,8 +42,9 @@ bool Dependencies::has(const EventSlotPtr& slot) const {
     return std::ranges::find(all_, slot, &Dependency::slot) != all_.end();
 }
 
-std::vector<Event> Dependencies::resolve() const {
-    std::vector<Event> events;
+std::pmr::vector<Event> Dependencies::resolve() const {
+    std::pmr::vector<Event> events(all_.get_allocator());
+    events.reserve(all_.size());
     for (const Dependency& dependency : all_) {
         const Event& event = dependency.slot->get();
         const Event wanted = dependency.inherits ? event : event.order_only();
@@ -81,14 +82,13 @@ void Replicas::collect_producer(Image image, Dependencies& dependencies) const {
 
 void Replicas::record(const Request& request, const void* lane, const EventSlotPtr& slot) {
     std::erase_if(unfinished_, [&](const Unfinished& older) {
-        return older.slot != slot && replaces(request, older.request, lane != nullptr && lane == older.lane);
+        return replaces(request, older.request, lane != nullptr && lane == older.lane);
     });
     unfinished_.push_back({request, lane, slot});
     if (unfinished_.size() > compact_at) compact();
 }
 
 void Replicas::compact() {
-
     std::vector<Unfinished> compacted;
     while (!unfinished_.empty()) {
         const Request request = unfinished_.front().request;

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -47,14 +48,17 @@ struct Dependency {
 /// Each slot once; inherits if any does.
 class Dependencies {
 public:
+    explicit Dependencies(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : all_(memory) {}
+
     void add(const EventSlotPtr& slot, bool inherits);
     void remove(const EventSlotPtr& slot);
     [[nodiscard]] bool has(const EventSlotPtr& slot) const;
     /// Blocks until all are published; leaves out what has ended well.
-    [[nodiscard]] std::vector<Event> resolve() const;
+    [[nodiscard]] std::pmr::vector<Event> resolve() const;
 
 private:
-    std::vector<Dependency> all_;
+    std::pmr::vector<Dependency> all_;
 };
 
 /// See the top of the file. Copies are independent: that is how a tile is split.

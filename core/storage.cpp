@@ -82,13 +82,8 @@ std::vector<Tile*> Storage::tiles(Bytes begin, Bytes end) {
     const std::scoped_lock lock(mutex_);
     split(begin);
     split(end);
-    return cover(begin, end);
-}
-
-std::vector<Tile*> Storage::cover(Bytes begin, Bytes end) {
     std::vector<Tile*> covering;
-    for (auto leaf = leaves_.lower_bound(begin); leaf != leaves_.end() && leaf->first < end; ++leaf)
-        covering.push_back(leaf->second);
+    each_leaf(begin, end, [&](Tile& leaf) { covering.push_back(&leaf); });
     return covering;
 }
 
@@ -115,9 +110,10 @@ void Storage::drain(Bytes begin, Bytes end, const Request& request, bool own_ima
         std::vector<EventSlotPtr> under_way;
         {
             const std::scoped_lock lock(mutex_);
-            for (const Tile* tile : cover(begin, end))
-                for (EventSlotPtr& slot : tile->replicas_.unfinished(request, own_image_only))
+            each_leaf(begin, end, [&](const Tile& leaf) {
+                for (EventSlotPtr& slot : leaf.replicas_.unfinished(request, own_image_only))
                     if (!slot->settled()) under_way.push_back(std::move(slot));
+            });
         }
         if (under_way.empty()) return;
         for (const EventSlotPtr& slot : under_way) static_cast<void>(slot->get().outcome());

@@ -3,6 +3,8 @@
 #include <headrace/core/device.hpp>
 #include <headrace/core/replicas.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -60,6 +62,9 @@ public:
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
     [[nodiscard]] bool is_internal() const noexcept { return internal_; }
+    /// Grows when a request that writes the datum is submitted, and with headrace::host_wrote: who has made
+    /// something of the contents sees whether that is up to date.
+    [[nodiscard]] std::uint64_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
 
     /// The host memory; allocated now if it has not been. It need not be up to date: see headrace::gather.
     [[nodiscard]] void* host();
@@ -86,7 +91,12 @@ private:
     };
 
     // With mutex_ held:
-    [[nodiscard]] std::vector<Tile*> cover(Bytes begin, Bytes end);
+    /// Calls `visit` with each tile of [begin, end) that has not been split, in order.
+    template <class Visit>
+    void each_leaf(Bytes begin, Bytes end, const Visit& visit) {
+        for (auto leaf = leaves_.lower_bound(begin); leaf != leaves_.end() && leaf->first < end; ++leaf)
+            visit(*leaf->second);
+    }
     void split(Bytes at);
     [[nodiscard]] static Replicas& replicas(Tile& tile) noexcept { return tile.replicas_; }
     [[nodiscard]] void* host_locked();
@@ -103,6 +113,7 @@ private:
     std::string name_;
     Bytes bytes_;
     bool internal_ = false;
+    std::atomic<std::uint64_t> changes_ = 0;
     std::mutex mutex_;
     std::shared_ptr<void> host_;
     std::unique_ptr<Memory> host_view_; // what kernels that work in place are given

@@ -4,9 +4,11 @@
 #include <headrace/core/access.hpp>
 #include <headrace/core/storage.hpp>
 
-#include <deque>
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <span>
 #include <string>
@@ -27,8 +29,9 @@ using Starter = std::function<Event(std::span<const Event> after)>;
 
 /// What runs requests one after another: a stream of kernels, a thread of host tasks.
 struct InOrderLane {
-    std::mutex mutex; ///< held from analysis until a request is enqueued: the two orders are one
-    Event last;       ///< of the request enqueued last
+    std::mutex mutex;      ///< held from analysis until a request is enqueued: the two orders are one
+    Event last;            ///< of the request enqueued last
+    std::string_view name; ///< for traces; its owner's
 };
 
 /// Holds the mutexes of all storages involved from construction until `run`: between the two, everything is
@@ -60,7 +63,18 @@ private:
         Storage* storage;
         Image image; ///< that the request works on
         Access access;
-        std::vector<Tile*> tiles;
+        Bytes begin, end;
+
+        /// The tiles in which coherence is kept, and what is known of each.
+        template <class Visit>
+        void each_tile(const Visit& visit) const {
+            storage->each_leaf(begin, end, [&](Tile& tile) { visit(tile, Storage::replicas(tile)); });
+        }
+    };
+    /// Of a copy through the host, as it was enqueued.
+    struct Piece {
+        Bytes begin, end;
+        Event event;
     };
     struct Copy {
         Storage* storage;
@@ -69,21 +83,31 @@ private:
         EventSlotPtr producer; ///< of what it copies
         Dependencies after;
         EventSlotPtr slot;
-        Controller* controller; ///< whose stream it goes to
-        Memory *from, *to;      ///< null: the host's
+        Controller* controller;         ///< whose stream it goes to
+        Memory *from, *to;              ///< null: the host's
+        EventSlotPtr first_half = {};   ///< of the copy to the host that this one continues; null: none
+        bool has_second_half = false;   ///< another continues it
+        std::vector<Piece> pieces = {}; ///< empty: it went in one, or failed
     };
 
     [[nodiscard]] ImageSet reachable(const Use& use) const;
-    void fetch(const Use& use, Tile& tile, const TransferPlan& plan);
-    void copy(Storage& storage, Tile& tile, Move move);
-    void enqueue(const Copy& copy);
+    void fetch(const Use& use);
+    void copy(Storage& storage, const Tile& tile, Replicas& replicas, Move move);
+    void enqueue(Copy& copy);
+    Event enqueue(const Copy& copy, Bytes begin, Bytes end, std::span<const Event> after);
+    Event enqueue_pieces(Copy& copy, std::span<const Event> after);
+    [[nodiscard]] std::span<const Piece> pieces_of(const EventSlotPtr& slot) const;
+
+    // What analysing a usual request needs, without the heap.
+    std::array<std::byte, 2048> room_;
+    std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
 
     Controller* controller_;
     InOrderLane* lane_;
-    std::vector<std::unique_lock<std::mutex>> locks_;
-    std::vector<Use> uses_;
-    std::deque<Copy> copies_;
-    Dependencies after_;
+    std::pmr::vector<std::unique_lock<std::mutex>> locks_{&memory_};
+    std::pmr::vector<Use> uses_{&memory_};
+    std::pmr::vector<Copy> copies_{&memory_};
+    Dependencies after_{&memory_};
     EventSlotPtr done_ = std::make_shared<EventSlot>();
     ErrorPtr failure_; // known before it began
     std::vector<std::string> warnings_;

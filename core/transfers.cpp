@@ -12,8 +12,7 @@ void fetch(Image image, ImageSet reachable, TransferPlan& plan) {
         plan.current.insert(to);
     };
     if (plan.current.empty() || plan.current.has(image)) return;
-    if (const ImageSet peers = plan.current & reachable; image != host_image && !peers.empty())
-        return move(peers.first(), image);
+    if (const ImageSet peers = plan.current & reachable; !peers.empty()) return move(peers.first(), image);
     if (!plan.current.has(host_image)) move(plan.current.first(), host_image);
     if (image != host_image) move(host_image, image);
 }

@@ -1,13 +1,35 @@
 // devices/device_list.hpp - what a person wrote, as names of devices; nothing is asked of a driver yet.
 #pragma once
+#include <headrace/devices/settings.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headrace {
 
-/// The names in a request (see select_devices): follows "@file.toml" and the environment; {"all"} if nothing
-/// is said.
-[[nodiscard]] std::vector<std::string> read_device_list(std::string_view request);
+/// One entry of a device list.
+struct DeviceRequest {
+    std::string name;
+    DeviceSettings settings = {};
+    std::string where = {}; ///< "machines.toml: line 7"; empty outside files
+};
+
+struct DeviceList {
+    std::vector<DeviceRequest> devices; ///< at least one
+    HostSettings host = {};
+    std::string where = {}; ///< of the host's settings
+};
+
+/// The names in a request (see select_devices): follows "@file.toml" and the environment; "all" if nothing is
+/// said.
+[[nodiscard]] DeviceList read_device_list(std::string_view request);
+
+/// A configuration file, for the machine of this name: see select_devices. Errors: throws not_found for a
+/// file that is not there, else invalid_argument with the file, the line and the key.
+[[nodiscard]] DeviceList read_device_file(const std::string& path, std::string_view machine);
+
+/// HEADRACE_NODE, else the host's name.
+[[nodiscard]] std::string name_of_this_machine();
 
 } // namespace headrace

@@ -1,5 +1,6 @@
 // devices/discovery.cpp - see discovery.hpp.
 #include <headrace/devices/cpu/cpu.hpp>
+#include <headrace/devices/cpu/placement.hpp>
 #include <headrace/devices/device_list.hpp>
 #include <headrace/devices/discovery.hpp>
 #include <headrace/devices/selection.hpp>
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 
 namespace headrace {
 namespace {
@@ -47,18 +50,19 @@ bool names_technology(std::string_view name, std::string_view technology) {
 
 /// Asks the technologies that the names may mean, no others: starting a driver takes a moment. A name that
 /// means none is a mistake, and what is there will be listed, so then all are asked.
-bool is_wanted(const Technology& technology, std::span<const std::string> names) {
-    return std::ranges::any_of(names, [&](const std::string& name) {
+bool is_wanted(const Technology& technology, std::span<const DeviceRequest> requests) {
+    return std::ranges::any_of(requests, [&](const DeviceRequest& request) {
+        const std::string& name = request.name;
         return names_technology(name, technology.name) ||
                std::ranges::none_of(technologies,
                                     [&](const Technology& t) { return names_technology(name, t.name); });
     });
 }
 
-DeviceCandidates find_candidates(std::span<const std::string> names) {
+DeviceCandidates find_candidates(std::span<const DeviceRequest> requests) {
     DeviceCandidates all;
     for (const Technology& technology : technologies) {
-        if (!is_wanted(technology, names)) continue;
+        if (!is_wanted(technology, requests)) continue;
         if (!technology.find) {
             all.left_out.push_back({std::string(technology.name), "", "not in this build"});
             continue;
@@ -68,24 +72,29 @@ DeviceCandidates find_candidates(std::span<const std::string> names) {
             std::ranges::move(found.devices, std::back_inserter(all.devices));
             std::ranges::move(found.left_out, std::back_inserter(all.left_out));
         } catch (const Error& error) {
-            const auto is_named = [&](const std::string& name) {
-                return names_technology(name, technology.name);
+            const auto is_named = [&](const DeviceRequest& request) {
+                return names_technology(request.name, technology.name);
             };
-            if (std::ranges::any_of(names, is_named)) throw;
+            if (std::ranges::any_of(requests, is_named)) throw;
             all.left_out.push_back({std::string(technology.name), "", error.what()});
         }
     }
     return all;
 }
 
-/// Opens what was chosen; the cores of the processor are divided if two technologies are to use them.
+/// What the settings of a request lead to fails with its place in the file.
+[[noreturn]] void refuse(const DeviceRequest& request, const Error& error) {
+    throw Error{error.kind(), (request.where.empty() ? "" : request.where + ": ") + error.message()};
+}
+
+/// Opens what was chosen; the cores of the processor are divided if several devices are to use them.
 class Opening {
 public:
-    Opening(DeviceCandidates found, std::vector<Choice> choices)
-        : found_(std::move(found)), choices_(std::move(choices)) {
+    Opening(DeviceCandidates found, std::vector<Choice> choices, std::span<const DeviceRequest> requests)
+        : found_(std::move(found)), choices_(std::move(choices)), requests_(requests) {
         const auto uses_processor = [this](bool by_opencl) {
             return std::ranges::any_of(choices_, [&](const Choice& choice) {
-                const DeviceInfo& info = found_.devices[choice.candidates.front()].info;
+                const DeviceInfo& info = info_of(choice);
                 return info.physical_id == "cpu" && (info.technology == "opencl") == by_opencl;
             });
         };
@@ -93,6 +102,7 @@ public:
     }
 
     DeviceSelection open_all() {
+        place_on_cores();
         for (const Choice& choice : choices_) open_first(choice);
         tell_of_the_rest();
         selection_.left_out.insert(selection_.left_out.begin(), found_.left_out.begin(),
@@ -101,11 +111,41 @@ public:
     }
 
 private:
+    [[nodiscard]] const DeviceInfo& info_of(const Choice& choice) const {
+        return found_.devices[choice.candidates.front()].info;
+    }
+    [[nodiscard]] const DeviceSettings& settings_of(const Choice& choice) const {
+        return requests_[choice.request].settings;
+    }
+
+    /// Where a file says which cores, all of the processor's devices are told theirs: first those with a say,
+    /// then the one that takes the rest.
+    void place_on_cores() {
+        const auto has_say = [this](const Choice& choice) {
+            return settings_of(choice).threads || settings_of(choice).numa;
+        };
+        const auto is_cpu = [this](const Choice& choice) { return info_of(choice).technology == "cpu"; };
+        if (std::ranges::none_of(choices_, [&](const Choice& c) { return is_cpu(c) && has_say(c); })) return;
+        topology_ = read_topology();
+        for (const bool say : {true, false})
+            for (const Choice& choice : choices_) {
+                if (!is_cpu(choice) || has_say(choice) != say) continue;
+                try {
+                    cores_[&choice] = place(*topology_, settings_of(choice), taken_);
+                } catch (const Error& error) {
+                    refuse(requests_[choice.request], error);
+                }
+                std::ranges::copy(cores_[&choice], std::back_inserter(taken_));
+            }
+    }
+
     void open_first(const Choice& choice) {
         for (const std::size_t i : choice.candidates) {
             const DeviceInfo& info = found_.devices[i].info;
             try {
-                selection_.devices.push_back(open(found_.devices[i]));
+                selection_.devices.push_back(open(found_.devices[i], choice));
+                selection_.controllers.push_back(
+                    {.private_copies = settings_of(choice).private_copies.value_or(false)});
                 used_.push_back(i);
                 return;
             } catch (const Error& error) {
@@ -116,13 +156,52 @@ private:
         }
     }
 
-    [[nodiscard]] std::unique_ptr<Device> open(const DeviceCandidate& candidate) const {
+    [[nodiscard]] std::unique_ptr<Device> open(const DeviceCandidate& candidate, const Choice& choice) {
+        if (const auto cores = cores_.find(&choice); cores != cores_.end()) {
+            const std::string id = processors_ == 0 ? "cpu" : "cpu:" + std::to_string(processors_);
+            ++processors_;
+            return make_cpu_device(id, cores->second, settings_of(choice).numa);
+        }
+        if (const auto threads = settings_of(choice).threads) return open_part(candidate, choice, *threads);
         const unsigned cores = candidate.info.compute_units;
         // On one core the two share it.
         if (!divided_ || candidate.info.physical_id != "cpu" || !candidate.open_part || cores < 2)
             return candidate.open();
+        if (candidate.info.technology == "opencl" && !taken_.empty()) return open_behind(candidate, choice);
         const unsigned first = cores_beside_opencl(cores);
         return candidate.open_part(candidate.info.technology == "opencl" ? cores - first : first);
+    }
+
+    [[nodiscard]] std::unique_ptr<Device> open_part(const DeviceCandidate& candidate, const Choice& choice,
+                                                    unsigned units) const {
+        const DeviceRequest& request = requests_[choice.request];
+        if (!candidate.open_part)
+            refuse(request, Error{ErrorKind::invalid_argument,
+                                  "key \"threads\": " + candidate.info.id + " cannot be divided"});
+        if (units > candidate.info.compute_units)
+            refuse(request,
+                   Error{ErrorKind::invalid_argument,
+                         "key \"threads\": " + std::to_string(units) + " are asked for, and " +
+                             candidate.info.id + " has " + std::to_string(candidate.info.compute_units)});
+        return candidate.open_part(units);
+    }
+
+    /// An OpenCL device on the processor can be told how many cores, counted from the last: those behind the
+    /// last one that oneTBB was given.
+    [[nodiscard]] std::unique_ptr<Device> open_behind(const DeviceCandidate& candidate,
+                                                      const Choice& choice) const {
+        const auto& all = topology_->cores;
+        const auto is_free = [this](const Core& core) {
+            return std::ranges::none_of(taken_, [&](const Core& taken) {
+                return std::ranges::find_first_of(core, taken) != core.end();
+            });
+        };
+        const auto behind = std::ranges::find_if_not(all.rbegin(), all.rend(), is_free) - all.rbegin();
+        if (behind == 0)
+            refuse(requests_[choice.request],
+                   Error{ErrorKind::invalid_argument, "no core is left for " + candidate.info.id +
+                                                          " behind those that the cpu devices have"});
+        return candidate.open_part(std::min(static_cast<unsigned>(behind), candidate.info.compute_units));
     }
 
     void tell_of_the_rest() {
@@ -143,7 +222,12 @@ private:
 
     DeviceCandidates found_;
     std::vector<Choice> choices_;
+    std::span<const DeviceRequest> requests_;
     bool divided_ = false;
+    std::optional<CpuTopology> topology_;              // where a file says which cores
+    std::map<const Choice*, std::vector<Core>> cores_; // that it says, for each
+    std::vector<Core> taken_;                          // all of those
+    unsigned processors_ = 0;                          // devices of them that are open
     std::vector<std::size_t> used_, failed_;
     DeviceSelection selection_;
 };
@@ -151,17 +235,21 @@ private:
 } // namespace
 
 DeviceSelection select_devices(std::string_view request) {
-    const std::vector<std::string> names = read_device_list(request);
-    DeviceCandidates found = find_candidates(names);
+    const DeviceList list = read_device_list(request);
+    if (list.host.numa && !prefer_node(*list.host.numa))
+        throw Error{ErrorKind::invalid_argument, list.where + ": host memory cannot come from NUMA node " +
+                                                     std::to_string(*list.host.numa)};
+    const std::span<const DeviceRequest> requests = list.devices;
+    DeviceCandidates found = find_candidates(requests);
     std::vector<Choice> choices;
     try {
-        choices = choose(found, names);
+        choices = choose(found, requests);
     } catch (const Error&) {
         // Once more among everything: the message shall list all that is there.
-        found = find_candidates(std::array{std::string("all")});
-        choices = choose(found, names);
+        found = find_candidates(std::array{DeviceRequest{"all"}});
+        choices = choose(found, requests);
     }
-    DeviceSelection selection = Opening(std::move(found), std::move(choices)).open_all();
+    DeviceSelection selection = Opening(std::move(found), std::move(choices), requests).open_all();
     if (selection.devices.empty()) {
         std::string why;
         for (const LeftOut& out : selection.left_out)

@@ -44,13 +44,15 @@ std::vector<std::vector<std::size_t>> group_by_silicon(const DeviceCandidates& f
 
 } // namespace
 
-std::vector<Choice> choose(const DeviceCandidates& found, std::span<const std::string> names) {
+std::vector<Choice> choose(const DeviceCandidates& found, std::span<const DeviceRequest> requests) {
     std::vector<Choice> choices;
-    for (const std::string& name : names) {
+    for (std::size_t number = 0; number < requests.size(); ++number) {
+        const auto& [name, settings, where] = requests[number];
         const auto groups = group_by_silicon(found, name);
         if (groups.empty())
-            throw Error{ErrorKind::not_found,
-                        "no device answers to \"" + name + "\"; " + what_is_there(found)};
+            throw Error{ErrorKind::not_found, (where.empty() ? "" : where + ": ") +
+                                                  "no device answers to \"" + name + "\"; " +
+                                                  what_is_there(found)};
         for (const auto& group : groups) {
             const bool named = name != "all";
             const auto chosen = std::ranges::find_if(choices, [&](const Choice& choice) {
@@ -58,10 +60,13 @@ std::vector<Choice> choose(const DeviceCandidates& found, std::span<const std::s
                 return named ? choice.candidates.front() == group.front()
                              : std::ranges::find(group, choice.candidates.front()) != group.end();
             });
-            if (chosen == choices.end())
-                choices.push_back({named ? std::vector{group.front()} : group, named});
+            // Cores that a file chose make a device of their own: one each for two NUMA nodes.
+            const bool has_cores =
+                found.devices[group.front()].info.technology == "cpu" && (settings.threads || settings.numa);
+            if (chosen == choices.end() || has_cores)
+                choices.push_back({named ? std::vector{group.front()} : group, named, number});
             else if (named)
-                *chosen = {{group.front()}, true};
+                *chosen = {{group.front()}, true, number};
         }
     }
     return choices;

@@ -2,10 +2,10 @@
 // test it.
 #pragma once
 #include <headrace/devices/candidate.hpp>
+#include <headrace/devices/device_list.hpp>
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace headrace {
@@ -16,10 +16,12 @@ struct Choice {
     /// it does not start. One only if it was named.
     std::vector<std::size_t> candidates;
     bool named = false; ///< the user wrote this one's name, or its technology's: not starting is an error
+    std::size_t request = 0; ///< which one asked for it
 };
 
-/// What `names` mean among what was found; see select_devices for the rules. Throws not_found.
-[[nodiscard]] std::vector<Choice> choose(const DeviceCandidates& found, std::span<const std::string> names);
+/// What `requests` mean among what was found; see select_devices for the rules. Throws not_found.
+[[nodiscard]] std::vector<Choice> choose(const DeviceCandidates& found,
+                                         std::span<const DeviceRequest> requests);
 
 /// How many cores of `total` oneTBB takes when an OpenCL device works on the same processor: the larger half.
 [[nodiscard]] constexpr unsigned cores_beside_opencl(unsigned total) { return total - total / 2; }

@@ -40,11 +40,11 @@ EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
 
 } // namespace
 
-DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window,
-                           Colleagues& colleagues)
+DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, ControllerOptions options,
+                           unsigned window, Colleagues& colleagues)
     : number_(number),
       device_(std::move(device)),
-      controller_(std::make_unique<Controller>(*device_)),
+      controller_(std::make_unique<Controller>(*device_, options)),
       colleagues_(colleagues) {
     for (unsigned i = 0; i < std::max(window, 1U); ++i) {
         places_.push_back(std::make_unique<Place>());
@@ -188,11 +188,15 @@ void DeviceWorker::settle(Place& place) {
 
     if (place.engine) {
         place.figures.engine = engine_figures(*place.engine) - place.engine_before;
-        place.figures.busy_seconds = std::chrono::duration<double>(place.engine->busy()).count();
+        const auto launches = place.engine->launch_times();
+        place.figures.launches.assign(launches.begin(), launches.end());
     } else if (const auto times = place.event.times()) {
-        place.figures.busy_seconds = std::chrono::duration<double>(times->end - times->begin).count();
+        place.figures.launches = {*times};
     }
-    place.done.complete();
+    if (const auto& launches = place.figures.launches; launches.empty())
+        place.done.complete();
+    else
+        place.done.complete({launches.front().begin, launches.back().end}); // for traces
     const auto job = std::exchange(place.job, nullptr);
     job->finished(number_, place.task->range(), place.figures);
     wake(); // this place is free

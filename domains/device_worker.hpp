@@ -31,10 +31,11 @@ public:
         ~Colleagues() = default;
     };
 
-    DeviceWorker(std::size_t number, std::unique_ptr<Device> device, unsigned window, Colleagues& colleagues);
+    DeviceWorker(std::size_t number, std::unique_ptr<Device> device, ControllerOptions options,
+                 unsigned window, Colleagues& colleagues);
     ~DeviceWorker(); // after every job has ended
 
-    [[nodiscard]] const Device& device() const noexcept { return *device_; }
+    [[nodiscard]] Device& device() const noexcept { return *device_; }
     [[nodiscard]] Controller& controller() noexcept { return *controller_; }
     /// Null while the device can be relied upon.
     [[nodiscard]] ErrorPtr retired() const;

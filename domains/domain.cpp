@@ -31,6 +31,13 @@ DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Add 
       element_size_(element_size),
       add_(add) {}
 
+DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Add add,
+                       std::shared_ptr<void> host)
+    : storage_(name, checked_size(name, extent, element_size), std::move(host)),
+      extent_(extent),
+      element_size_(element_size),
+      add_(add) {}
+
 DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& stream) {
     const std::scoped_lock lock(mutex_);
     for (const Replica& replica : replicas_)

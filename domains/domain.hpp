@@ -34,6 +34,7 @@ public:
     using Add = void (*)(void* to, const void* from, Bytes size);
 
     DomainData(std::string name, Extent extent, Bytes element_size, Add add, void* borrowed);
+    DomainData(std::string name, Extent extent, Bytes element_size, Add add, std::shared_ptr<void> host);
 
     [[nodiscard]] const std::string& name() const noexcept { return storage_.name(); }
     [[nodiscard]] const Extent& extent() const noexcept { return extent_; }
@@ -120,6 +121,14 @@ public:
     Domain(std::string name, Extent extent, T* borrowed)
         : data_(std::make_shared<DomainData>(std::move(name), extent, sizeof(T), &detail::add_elements<T>,
                                              borrowed)) {}
+
+    /// In host memory of a device's, from and to which it copies at full speed (pinned):
+    /// `Domain<float> d("d", {n}, runtime.allocate_host(n * sizeof(float)))`. Undefined until written.
+    Domain(std::string name, Extent extent, std::shared_ptr<void> host)
+        : data_(std::make_shared<DomainData>(std::move(name), extent, sizeof(T), &detail::add_elements<T>,
+                                             std::move(host))) {}
+    Domain(std::string name, std::initializer_list<std::uint64_t> extent, std::shared_ptr<void> host)
+        : Domain(std::move(name), to_extent(extent), std::move(host)) {}
 
     [[nodiscard]] const std::string& name() const noexcept { return data_->name(); }
     [[nodiscard]] const Extent& extent() const noexcept { return data_->extent(); }

@@ -1,7 +1,9 @@
 // domains/headrace.hpp - everything a program needs.
 #pragma once
 #include <headrace/core/error.hpp>
+#include <headrace/devices/discovery.hpp>
 #include <headrace/domains/domain.hpp>
+#include <headrace/domains/grids/launch.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/job_handle.hpp>
 #include <headrace/domains/runtime.hpp>

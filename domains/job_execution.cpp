@@ -37,7 +37,7 @@ JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string 
       event_(promise_.event()) {
     for (std::size_t i = 0; i < participants.size(); ++i) {
         const DeviceInfo& info = *participants[i].info;
-        Share share{.who = participants[i], .figures = {}, .done = {}};
+        Share share{.who = participants[i], .figures = {}, .busy = {}, .done = {}};
         share.figures.id = info.id;
         share.figures.name = info.name;
         share.figures.kind = info.kind;
@@ -89,12 +89,16 @@ void JobExecution::finished(std::size_t device, IndexRange range, const TaskFigu
     DeviceReport& report = share.figures;
     ++report.tasks;
     report.work_units += range.size();
-    report.busy_seconds += figures.busy_seconds;
+    std::chrono::steady_clock::duration busy{0};
+    for (const EventTimes& launch : figures.launches) {
+        share.busy.add(launch);
+        busy += launch.end - launch.begin;
+    }
+    report.busy_seconds = std::chrono::duration<double>(share.busy.total()).count();
     report.finished_seconds = seconds(end_ - begin_);
     report.bytes_in += figures.bytes_in;
     report.bytes_out += figures.bytes_out;
     report.engine += figures.engine;
-    const std::chrono::duration<double> busy(figures.busy_seconds);
     policy_->completed(static_cast<std::size_t>(&share - shares_.data()), range.size(),
                        std::chrono::duration_cast<std::chrono::nanoseconds>(busy));
     settle_if_ended(std::move(lock));

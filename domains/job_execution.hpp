@@ -1,6 +1,7 @@
 // domains/job_execution.hpp - a job while it runs: what is left of it, who has which part, how it ends.
 // Private to domains/: programs see it as JobHandle.
 #pragma once
+#include <headrace/core/busy_time.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/report.hpp>
@@ -15,7 +16,7 @@ namespace headrace {
 
 /// What one finished task adds to its device's report.
 struct TaskFigures {
-    double busy_seconds = 0;
+    std::vector<EventTimes> launches; ///< of kernels, by the device's own clock
     std::uint64_t bytes_in = 0, bytes_out = 0;
     EngineFigures engine;
 };
@@ -62,6 +63,7 @@ private:
     struct Share {
         Participant who;
         DeviceReport figures;
+        BusyTime busy;
         std::vector<IndexRange> done; ///< to be repeated if the device is lost
         bool retired = false;
     };

@@ -29,7 +29,7 @@ struct DeviceReport {
     std::uint64_t tasks = 0;
     std::uint64_t work_units = 0; ///< seeds and indices; what they spawned is in `engine`
     double share = 0;             ///< of the job's work units
-    double busy_seconds = 0;      ///< in kernels, by the device's own clock
+    double busy_seconds = 0;      ///< with at least one kernel running, by the device's own clock
     double finished_seconds = 0;  ///< end of its last task, since the job began
     std::uint64_t bytes_in = 0, bytes_out = 0;
     EngineFigures engine;

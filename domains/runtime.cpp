@@ -43,11 +43,11 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
 
 class Runtime::Impl final : public DeviceWorker::Colleagues {
 public:
-    Impl(std::vector<std::unique_ptr<Device>> devices, std::vector<LeftOut> left_out, RuntimeOptions options)
-        : options_(std::move(options)), left_out_(std::move(left_out)) {
-        for (auto& device : devices)
-            workers_.push_back(
-                std::make_unique<DeviceWorker>(workers_.size(), std::move(device), options_.window, *this));
+    Impl(DeviceSelection selection, RuntimeOptions options)
+        : options_(std::move(options)), left_out_(std::move(selection.left_out)) {
+        for (std::size_t i = 0; i < selection.devices.size(); ++i)
+            workers_.push_back(std::make_unique<DeviceWorker>(
+                i, std::move(selection.devices[i]), selection.controllers.at(i), options_.window, *this));
     }
 
     ~Impl() {
@@ -85,6 +85,12 @@ public:
         std::vector<const DeviceInfo*> infos;
         for (const auto& worker : workers_) infos.push_back(&worker->device().info());
         return infos;
+    }
+    [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) const {
+        const auto gpu = std::ranges::find_if(workers_, [](const auto& worker) {
+            return !worker->device().info().shares_host_memory && !worker->retired();
+        });
+        return (gpu == workers_.end() ? workers_.front() : *gpu)->device().allocate_host(size);
     }
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
@@ -165,18 +171,21 @@ RuntimeOptions checked(RuntimeOptions options) {
 Runtime::Runtime(RuntimeOptions options) {
     options = checked(std::move(options));
     DeviceSelection selection = select_devices(options.devices);
-    impl_ = std::make_unique<Impl>(std::move(selection.devices), std::move(selection.left_out),
-                                   std::move(options));
+    impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }
 
-Runtime::Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions options)
-    : impl_(std::make_unique<Impl>(std::move(devices), std::vector<LeftOut>{}, checked(std::move(options)))) {
+Runtime::Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions options) {
+    options = checked(std::move(options));
+    const std::size_t count = devices.size();
+    impl_ = std::make_unique<Impl>(
+        DeviceSelection{std::move(devices), std::vector<ControllerOptions>(count), {}}, std::move(options));
 }
 
 Runtime::~Runtime() = default;
 
 JobHandle Runtime::submit(const Job& job) { return impl_->submit(job); }
 std::vector<const DeviceInfo*> Runtime::devices() const { return impl_->devices(); }
+std::shared_ptr<void> Runtime::allocate_host(Bytes size) const { return impl_->allocate_host(size); }
 const std::vector<LeftOut>& Runtime::left_out() const noexcept { return impl_->left_out(); }
 
 } // namespace headrace

@@ -161,7 +161,7 @@ Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Even
     image_->seed_end = end;
     image_->spill_count = 0;
     image_->saved.value = 0;
-    busy_ = std::chrono::nanoseconds{0};
+    launch_times_.clear();
     return launch(after);
 }
 
@@ -192,10 +192,9 @@ Engine::State Engine::collect() {
     returned_.wait();
     if (image_->status != HR_OK)
         throw Error{ErrorKind::kernel, status_text(image_->status)}.on_device(device_.info().id);
-    const auto times = launched_.times();
-    const auto took = times ? times->end - times->begin : std::chrono::steady_clock::now() - enqueued_;
-    busy_ += took;
-    adapt_budget(took, image_->park == HR_PARK_BUDGET);
+    launch_times_.push_back(
+        launched_.times().value_or(EventTimes{enqueued_, std::chrono::steady_clock::now()}));
+    adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
     if (image_->pending.value != 0 && image_->park == HR_RUN)
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
                                              " work units unaccounted for"}

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace headrace {
@@ -49,8 +50,8 @@ public:
     /// From the next start on, runs `kernel`.
     void rebind(std::unique_ptr<BoundKernel> kernel);
 
-    /// Device time of the launches since `start`.
-    [[nodiscard]] std::chrono::nanoseconds busy() const noexcept { return busy_; }
+    /// When the launches since `start` ran.
+    [[nodiscard]] std::span<const EventTimes> launch_times() const noexcept { return launch_times_; }
     /// Work units that exist and are not completed, seeds included, when the last launch ended.
     [[nodiscard]] std::uint64_t remaining() const noexcept;
     [[nodiscard]] EngineCounters counters() const noexcept;
@@ -79,7 +80,7 @@ private:
     HrControl* image_ = nullptr; ///< the host's copy of the control block
     Event launched_, returned_;
     std::chrono::steady_clock::time_point enqueued_;
-    std::chrono::nanoseconds busy_{0};
+    std::vector<EventTimes> launch_times_;
     std::uint64_t launches_ = 0;
     bool running_ = false;  ///< a launch is to be collected
     bool laid_out_ = false; ///< the queues are as an ended launch or lay_out left them

@@ -13,6 +13,8 @@
 // It may say below which share of active lanes a lane group looks for more (75 unless it does; 100: as soon
 // as one is idle):
 //     static constexpr unsigned refill_percent = 50;
+// and how many lanes should be resident on a multiprocessor, where that is worth more than registers (CUDA):
+//     static constexpr unsigned resident_lanes = 1024;
 // Its seeds turn an index into a first work unit:
 //     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
 #pragma once

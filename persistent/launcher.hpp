@@ -12,9 +12,15 @@
 namespace headrace {
 
 namespace technology {
-struct Cpu {};
-struct Cuda {};
-struct Hip {};
+struct Cpu {
+    static constexpr const char* name = "cpu"; // as DeviceInfo::technology
+};
+struct Cuda {
+    static constexpr const char* name = "cuda";
+};
+struct Hip {
+    static constexpr const char* name = "hip";
+};
 } // namespace technology
 
 struct EngineMemory; // persistent/engine_memory.hpp: the queues' memory, as the engine hands it to a launch

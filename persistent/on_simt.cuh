@@ -35,9 +35,25 @@ inline constexpr unsigned block_threads = 128;
     #define HEADRACE_PARAMETER const
 #endif
 
+/// Resident blocks for which the compiler has to save registers: see kernel.hpp.
+template <class Kernel>
+constexpr unsigned wanted_blocks() {
+    if constexpr (requires { Kernel::resident_lanes; })
+        return (Kernel::resident_lanes + block_threads - 1) / block_threads;
+    else
+        return 1;
+}
+
+#if defined(__CUDACC__)
+    #define HEADRACE_LAUNCH_BOUNDS(Kernel) __launch_bounds__(block_threads, wanted_blocks<Kernel>())
+#else
+    #define HEADRACE_LAUNCH_BOUNDS(Kernel)                                                                   \
+        __launch_bounds__(block_threads) // the second means other things here
+#endif
+
 /// Every lane group of the grid works until all work is done or all park.
 template <class Kernel, class Seeds>
-__global__ void __launch_bounds__(block_threads)
+__global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
     persistent_kernel(HEADRACE_PARAMETER Kernel kernel, HEADRACE_PARAMETER Seeds seeds,
                       HEADRACE_PARAMETER EngineView view, std::uint32_t groups, std::uint32_t local_words) {
     extern __shared__ std::uint32_t local[];

@@ -26,9 +26,10 @@ typedef struct Rgb {
     float r, g, b;
 } Rgb;
 
-/// Both children's boxes along one axis.
+/// Both children's boxes along one axis: where a ray enters and leaves then needs half the minima and maxima
+/// that corners would, and those are what GPUs are slow at.
 typedef struct __attribute__((aligned(16))) Slab {
-    float lo0, lo1, hi0, hi1;
+    float centre0, centre1, half0, half1;
 } Slab;
 
 /// Both children of an inner node, so that one fetch of 64 bytes decides where to go on.
@@ -111,7 +112,8 @@ typedef struct PathVertex {
 #define PATH_TRACER_NO_TRIANGLE 0xffffffffu
 #define PATH_TRACER_FAR_AWAY 1e30f /* distances are below */
 #define PATH_TRACER_MISSES 2e30f
-#define PATH_TRACER_STACK 64 /* the BVH is never deeper: bvh.cpp sees to it */
+#define PATH_TRACER_STACK 64 /* nodes on the longest way down the BVH, at most: bvh.cpp sees to it */
+#define PATH_TRACER_WALK_ENDS 0xffffffffu /* a child that is none, at the bottom of a walk's stack */
 
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(Float3) == 12 && sizeof(Rgb) == 12);

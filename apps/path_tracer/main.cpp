@@ -1,16 +1,19 @@
 // apps/path_tracer/main.cpp - headrace-path-tracer: renders a scene on every device of the machine at once.
 // Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 128 + signal after Ctrl-C.
 #include "interruption.hpp"
-#include "output_file.hpp"
+#include "program/exit_code.hpp"
+#include "program/output_file.hpp"
 #include "progress_bar.hpp"
 #include "render.hpp"
 #include "vector_math.hpp"
 #include <headrace/core/log.hpp>
+#include <headrace/core/trace.hpp>
 
 #include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -22,12 +25,8 @@ using namespace std::chrono_literals;
 using headrace::Error;
 using headrace::ErrorKind;
 
-/// One line for people, whatever the message was made of.
 int complain(std::string what, int exit_code) {
-    for (char& letter : what)
-        if (letter == '\n' || letter == '\r') letter = ' ';
-    std::fprintf(stderr, "headrace-path-tracer: %s\n", what.c_str());
-    return exit_code;
+    return program::complain("headrace-path-tracer", std::move(what), exit_code);
 }
 
 /// Devices keep a film each, and the host two: one that is summed up and one that becomes a file.
@@ -67,8 +66,6 @@ void wait_for(const headrace::JobHandle& job, std::uint64_t work_units, bool sho
 
 void run(const Options& options) {
     check_size(options);
-    check_writable(options.out);
-    if (!options.report.empty()) check_writable(options.report);
 
     const Scene scene = load_scene(options.scene, options.albedo);
     if (!options.quiet)
@@ -82,6 +79,8 @@ void run(const Options& options) {
     const SceneDomains domains(prepared);
     headrace::Domain<Rgb> film("film", {options.height, options.width});
 
+    std::optional<headrace::Trace> trace;
+    if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
     watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet to take down
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
@@ -93,9 +92,12 @@ void run(const Options& options) {
     for (std::size_t i = 0; i < pixels.size(); ++i)
         pixels[i] = sums[i] * (1.0f / static_cast<float>(options.samples));
     const headrace::JobReport report = handle.report();
-    write_whole(options.out, encode_image(image_format(options.out), options.width, options.height, pixels));
-    if (!options.report.empty()) write_whole(options.report, report.json());
-    if (!options.quiet) std::fputs(report.table().c_str(), stdout);
+    program::write_whole(options.out,
+                         encode_image(image_format(options.out), options.width, options.height, pixels));
+    program::write_output(options.report, report.json());
+    if (trace) program::write_output(options.trace, trace->json());
+    const bool stdout_is_taken = options.report == "-" || options.trace == "-";
+    if (!options.quiet) std::fputs(report.table().c_str(), stdout_is_taken ? stderr : stdout);
 }
 
 } // namespace
@@ -104,7 +106,7 @@ int main(int argc, char** argv) {
     try {
         run(parse_options(argc, argv));
         return 0;
-    } catch (const Answered&) {
+    } catch (const program::Answered&) {
         return 0;
     } catch (const Error& error) {
         if (interruption() != 0) return complain("interrupted; no image was written", 128 + interruption());

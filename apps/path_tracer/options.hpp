@@ -1,6 +1,7 @@
 // apps/path_tracer/options.hpp - what a user may ask of the program.
 #pragma once
 #include "image.hpp"
+#include "program/command_line.hpp"
 #include "scene.hpp"
 
 #include <filesystem>
@@ -26,14 +27,12 @@ struct Options {
     std::string devices, policy = "demand";
     std::uint64_t seed = 1;
     std::filesystem::path out = "image.png";
-    std::filesystem::path report; ///< empty: none
+    std::filesystem::path report, trace; ///< empty: none
     bool progress = false, quiet = false;
 };
 
-/// Nothing to run: --help or --version has been answered on stdout.
-struct Answered {};
-
-/// Errors  invalid_argument: which option, what is wrong with it, what it takes. Throws Answered.
+/// Errors  invalid_argument: which option, what is wrong with it, what it takes, which file cannot be
+/// written. Throws program::Answered.
 [[nodiscard]] Options parse_options(int argc, char** argv);
 
 } // namespace path_tracer

@@ -104,7 +104,7 @@ HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame
     auto column = static_cast<uint32_t>(random.x * static_cast<float>(frame.lights));
     column = column < frame.lights ? column : frame.lights - 1;
     if (random.y >= scene.lights[column].keep) column = scene.lights[column].alias;
-    const Triangle light = scene.triangles[scene.lights[column].triangle];
+    const Triangle light = fetch(scene.triangles, scene.lights[column].triangle);
     const bool folds = random.z + random.w > 1; // the unit square, folded onto the triangle
     const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
     const Float3 on_light = light.a * (1 - u - v) + light.b * u + light.c * v;
@@ -136,8 +136,8 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
         result.radiance = vertex.throughput * frame.sky;
         return result;
     }
-    const Triangle triangle = scene.triangles[hit.triangle];
-    const Material material = scene.materials[triangle.material];
+    const Triangle triangle = fetch(scene.triangles, hit.triangle);
+    const Material material = fetch(scene.materials, triangle.material);
     const SurfacePoint point = surface_point(triangle, hit, vertex.direction);
     const float cosine = -dot(point.normal, vertex.direction);
     if (material.is_emitter != 0) {

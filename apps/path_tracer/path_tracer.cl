@@ -153,7 +153,7 @@ HR_FUNCTION SeenCorner seen(const Sight* sight, Float3 corner) {
     return point;
 }
 
-HR_FUNCTION bool meet(__global const Triangle* triangle, uint index, const Sight* sight, Hit* hit) {
+HR_FUNCTION bool meet(const Triangle* triangle, uint index, const Sight* sight, Hit* hit) {
     const SeenCorner a = seen(sight, triangle->a), b = seen(sight, triangle->b), c = seen(sight, triangle->c);
     const float bc = b.x * c.y, cb = c.x * b.y;
     const float ca = c.x * a.y, ac = a.x * c.y;
@@ -168,7 +168,9 @@ HR_FUNCTION bool meet(__global const Triangle* triangle, uint index, const Sight
     const float sum = of_a + of_b + of_c;
     if (!(sum > 0)) return false;
     const float distance_to = (of_a * a.depth + of_b * b.depth + of_c * c.depth) / sum;
-    if (!(distance_to > 0 && distance_to < hit->distance)) return false;
+    if (!(distance_to > 0 &&
+          (distance_to < hit->distance || (distance_to == hit->distance && index < hit->triangle))))
+        return false;
     hit->distance = distance_to;
     hit->triangle = index;
     hit->u = of_b / sum;
@@ -183,15 +185,20 @@ HR_FUNCTION float inverse_slope(float slope) {
 
 // ---- box_test.hpp
 
-HR_FUNCTION float enter(float x_lo, float y_lo, float z_lo, float x_hi, float y_hi, float z_hi, Float3 origin,
-                        Float3 inverse, float limit) {
-    const float x0 = (x_lo - origin.x) * inverse.x, x1 = (x_hi - origin.x) * inverse.x;
-    const float y0 = (y_lo - origin.y) * inverse.y, y1 = (y_hi - origin.y) * inverse.y;
-    const float z0 = (z_lo - origin.z) * inverse.z, z1 = (z_hi - origin.z) * inverse.z;
-    const float enters = fmax(fmax(fmin(x0, x1), fmin(y0, y1)), fmax(fmin(z0, z1), 0.0f));
-    const float leaves = fmin(fmin(fmax(x0, x1), fmax(y0, y1)), fmin(fmax(z0, z1), limit));
+HR_FUNCTION float enter(float x, float y, float z, float half_x, float half_y, float half_z, Float3 origin,
+                        Float3 inverse, Float3 size, float limit) {
+    x = (x - origin.x) * inverse.x;
+    y = (y - origin.y) * inverse.y;
+    z = (z - origin.z) * inverse.z;
+    const float enters = fmax(fmax(mad(-half_x, size.x, x), mad(-half_y, size.y, y)),
+                              fmax(mad(-half_z, size.z, z), 0.0f));
+    const float leaves =
+        fmin(fmin(mad(half_x, size.x, x), mad(half_y, size.y, y)), fmin(mad(half_z, size.z, z), limit));
     return enters <= leaves * 1.000002f ? enters : PATH_TRACER_MISSES;
 }
+
+HR_FUNCTION bool is_inner(uint child) { return (child & 15) == 0; }
+HR_FUNCTION bool is_leaf(uint child) { return !is_inner(child) && child != PATH_TRACER_WALK_ENDS; }
 
 HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* triangles, Float3 origin,
                      Float3 direction, float limit, bool any_hit) {
@@ -200,32 +207,46 @@ HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* tri
     make_frame(direction, &sight.across, &sight.up);
     const Float3 inverse =
         vec(inverse_slope(direction.x), inverse_slope(direction.y), inverse_slope(direction.z));
-    uint stack[PATH_TRACER_STACK];
-    uint waiting = 0;
-    uint child = 0;
-    for (;;) {
-        const uint first = child >> 4, count = child & 15;
-        if (count != 0) {
-            for (uint i = first; i < first + count; ++i)
-                if (meet(&triangles[i], i, &sight, &hit) && any_hit) return hit;
-        } else {
-            const BvhNode node = nodes[first];
-            const float near0 = enter(node.x.lo0, node.y.lo0, node.z.lo0, node.x.hi0, node.y.hi0, node.z.hi0, origin,
-                                      inverse, hit.distance);
-            const float near1 = enter(node.x.lo1, node.y.lo1, node.z.lo1, node.x.hi1, node.y.hi1, node.z.hi1, origin,
-                                      inverse, hit.distance);
+    const Float3 size = vec(fabs(inverse.x), fabs(inverse.y), fabs(inverse.z));
+    const uint none = 0;
+    uint stack[PATH_TRACER_STACK + 1];
+    stack[0] = PATH_TRACER_WALK_ENDS;
+    uint waiting = 1, child = 0, leaf = none;
+    while (child != PATH_TRACER_WALK_ENDS) {
+        while (is_inner(child)) {
+            const BvhNode node = nodes[child >> 4];
+            const float near0 = enter(node.x.centre0, node.y.centre0, node.z.centre0, node.x.half0, node.y.half0,
+                                      node.z.half0, origin, inverse, size, hit.distance);
+            const float near1 = enter(node.x.centre1, node.y.centre1, node.z.centre1, node.x.half1, node.y.half1,
+                                      node.z.half1, origin, inverse, size, hit.distance);
             const bool zero_first = near0 <= near1;
             const float nearer = zero_first ? near0 : near1;
             const float farther = zero_first ? near1 : near0;
             if (nearer < PATH_TRACER_MISSES) {
                 if (farther < PATH_TRACER_MISSES) stack[waiting++] = zero_first ? node.child1 : node.child0;
                 child = zero_first ? node.child0 : node.child1;
-                continue;
+            } else {
+                child = stack[--waiting];
+            }
+            if (leaf == none && is_leaf(child)) { // others may still look for theirs
+                leaf = child;
+                child = stack[--waiting];
             }
         }
-        if (waiting == 0) return hit;
-        child = stack[--waiting];
+        while (leaf != none) {
+            const uint first = leaf >> 4, end = first + (leaf & 15);
+            for (uint i = first; i < end; ++i) {
+                const Triangle triangle = triangles[i];
+                if (meet(&triangle, i, &sight, &hit) && any_hit) return hit;
+            }
+            leaf = none;
+            if (is_leaf(child)) {
+                leaf = child;
+                child = stack[--waiting];
+            }
+        }
     }
+    return hit;
 }
 
 // ---- path.hpp

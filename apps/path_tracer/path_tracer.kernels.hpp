@@ -6,8 +6,14 @@
 
 namespace path_tracer {
 
+/// Walks wait for memory most of the time: 64 registers and some spilling for twice the lanes made a picture
+/// 1.2 times as fast (H200).
+constexpr unsigned lanes_that_hide_memory = 1024;
+
 /// Consumer: a work index is one whole path.
 struct TracePath {
+    static constexpr unsigned resident_lanes = lanes_that_hide_memory;
+
     SceneView scene;
     Frame frame;
     headrace::Sum<Rgb> film;
@@ -35,6 +41,7 @@ struct CameraPaths {
 /// Consumer-producer: a work unit is one segment of a path with its shadow rays.
 struct TraceSegment {
     using Units = headrace::Kinds<headrace::Kind<PathVertex, 1>>;
+    static constexpr unsigned resident_lanes = lanes_that_hide_memory;
 
     SceneView scene;
     Frame frame;

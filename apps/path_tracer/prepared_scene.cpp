@@ -74,7 +74,7 @@ PreparedScene prepare_scene(const Scene& scene) {
             for (const float value : {corner.x, corner.y, corner.z})
                 farthest = std::max(farthest, std::abs(value));
     prepared.ray_offset = farthest * 0x1p-20f;
-    Bvh bvh = build_bvh(scene.triangles, prepared.ray_offset);
+    Bvh bvh = build_bvh(scene.triangles, 2 * prepared.ray_offset);
     prepared.nodes = std::move(bvh.nodes);
     prepared.triangles.reserve(bvh.order.size());
     for (const uint32_t index : bvh.order) prepared.triangles.push_back(scene.triangles[index]);
@@ -85,7 +85,10 @@ PreparedScene prepare_scene(const Scene& scene) {
     std::vector<uint32_t> emitters;
     std::vector<double> weights;
     double total = 0;
+    std::vector<bool> seen(scene.triangles.size()); // a triangle may lie in several leaves
     for (std::size_t i = 0; i < prepared.triangles.size(); ++i) {
+        if (seen[bvh.order[i]]) continue;
+        seen[bvh.order[i]] = true;
         const Triangle& triangle = prepared.triangles[i];
         const Material& material = prepared.materials[triangle.material];
         const double weight = area(triangle) * luminance(material.emission);

@@ -65,7 +65,9 @@ HEADRACE_HOST_DEVICE inline bool meet(const Triangle& triangle, uint32_t index, 
     if (!(sum > 0)) return false; // seen along its plane
     const float distance =
         (seen.of_a * seen.depth_a + seen.of_b * seen.depth_b + seen.of_c * seen.depth_c) / sum;
-    if (!(distance > 0 && distance < hit.distance)) return false;
+    // Of two as near the one with the lower index: it may not matter who was asked first.
+    if (!(distance > 0 && (distance < hit.distance || (distance == hit.distance && index < hit.triangle))))
+        return false;
     hit = {distance, index, seen.of_b / sum, seen.of_c / sum};
     return true;
 }

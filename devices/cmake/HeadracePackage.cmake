@@ -22,7 +22,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/headraceConfig.cmake"
   "${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake"
   DESTINATION "${headrace_package_dir}")
-install(DIRECTORY devices/cmake/ persistent/cmake/ DESTINATION "${headrace_package_dir}"
+install(DIRECTORY devices/cmake/ persistent/cmake/ domains/grids/cmake/ DESTINATION "${headrace_package_dir}"
   FILES_MATCHING PATTERN "Headrace*.cmake" PATTERN "*.in"
   PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadraceTechnologies.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE
   PATTERN HeadracePublicHeaders.cmake EXCLUDE PATTERN headraceConfig.cmake.in EXCLUDE)

@@ -1,8 +1,12 @@
 // devices/cpu/cpu.hpp - the host's processors as a device: oneTBB on chosen cores, streams that are threads.
 #pragma once
 #include <headrace/devices/candidate.hpp>
+#include <headrace/devices/cpu/topology.hpp>
 
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 
 namespace headrace {
 
@@ -15,5 +19,10 @@ namespace headrace {
 /// that multiplies and adds: an upper bound that code compiled for every x86-64 machine does not come near.
 /// Errors: throws invalid_argument if there are fewer cores.
 [[nodiscard]] std::unique_ptr<Device> make_cpu_device(unsigned cores = 0);
+
+/// On these cores, to which its threads are pinned; `id` is its name among devices, "cpu" being all of them.
+/// `numa`: memory that it allocates comes from there, but for the data that kernels use in place.
+[[nodiscard]] std::unique_ptr<Device> make_cpu_device(std::string id, std::span<const Core> cores,
+                                                      std::optional<NumaRange> numa);
 
 } // namespace headrace

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <unistd.h>
+
 namespace headrace {
 namespace {
 
@@ -25,9 +27,9 @@ HostBudget& budget() {
         .on_device("cpu");
 }
 
-DeviceInfo describe(const CpuTopology& topology, std::size_t cores) {
+DeviceInfo describe(const CpuTopology& topology, std::size_t cores, std::string id = "cpu") {
     DeviceInfo info;
-    info.id = "cpu";
+    info.id = std::move(id);
     info.name = topology.name;
     info.technology = "cpu";
     info.driver = std::string("oneTBB ") + TBB_runtime_version();
@@ -53,29 +55,31 @@ void HostBudget::take(Bytes size) {
     refuse(size, std::min(available, total - std::min(total, before)));
 }
 
-std::shared_ptr<void> allocate_on_host(Bytes size) {
+std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa) {
     if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device("cpu");
     budget().take(size);
     // Rounded up as aligned_alloc asks; cannot wrap, since the budget has agreed to it.
-    void* const bytes = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    const Bytes unit = numa ? static_cast<Bytes>(sysconf(_SC_PAGESIZE)) : alignment; // nodes have whole pages
+    void* const bytes = std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
     if (!bytes) {
         budget().give_back(size);
         refuse(size, host_memory_available());
     }
+    if (numa) bind_to_nodes(bytes, size, *numa);
     return {bytes, [size](void* memory) {
                 std::free(memory);
                 budget().give_back(size);
             }};
 }
 
-CpuDevice::CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin)
-    : info_(std::move(info)), arena_(cores, pin) {}
+CpuDevice::CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin, std::optional<NumaRange> numa)
+    : info_(std::move(info)), numa_(numa), arena_(cores, pin) {}
 
 std::unique_ptr<Memory> CpuDevice::allocate(Bytes size) {
-    return std::make_unique<CpuMemory>(allocate_on_host(size), size);
+    return std::make_unique<CpuMemory>(allocate_on_host(size, numa_), size);
 }
 
-std::shared_ptr<void> CpuDevice::allocate_host(Bytes size) { return allocate_on_host(size); }
+std::shared_ptr<void> CpuDevice::allocate_host(Bytes size) { return allocate_on_host(size, numa_); }
 std::unique_ptr<Stream> CpuDevice::make_stream() { return std::make_unique<CpuStream>(arena_); }
 bool CpuDevice::reaches(const Device& other) const {
     return dynamic_cast<const CpuDevice*>(&other) != nullptr;
@@ -91,6 +95,12 @@ std::unique_ptr<Device> make_cpu_device(unsigned cores) {
     const auto chosen = cores == 0 ? std::span(topology.quota) : std::span(topology.cores).first(cores);
     return std::make_unique<CpuDevice>(describe(topology, chosen.size()), chosen,
                                        chosen.size() < topology.quota.size());
+}
+
+std::unique_ptr<Device> make_cpu_device(std::string id, std::span<const Core> cores,
+                                        std::optional<NumaRange> numa) {
+    return std::make_unique<CpuDevice>(describe(read_topology(), cores.size(), std::move(id)), cores, true,
+                                       numa);
 }
 
 DeviceCandidates find_cpu_devices() {

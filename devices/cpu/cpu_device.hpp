@@ -4,6 +4,7 @@
 #include <headrace/devices/cpu/arena.hpp>
 
 #include <atomic>
+#include <optional>
 
 namespace headrace {
 
@@ -20,7 +21,7 @@ private:
 };
 
 /// Aligned host memory within the budget; freed and given back when the last holder lets go.
-[[nodiscard]] std::shared_ptr<void> allocate_on_host(Bytes size);
+[[nodiscard]] std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa = {});
 
 class CpuMemory final : public Memory {
 public:
@@ -35,7 +36,7 @@ private:
 
 class CpuDevice final : public Device {
 public:
-    CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin);
+    CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin, std::optional<NumaRange> numa = {});
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;
@@ -46,6 +47,7 @@ public:
 
 private:
     DeviceInfo info_;
+    std::optional<NumaRange> numa_;
     CpuArena arena_;
 };
 

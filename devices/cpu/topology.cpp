@@ -11,6 +11,12 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace headrace {
 namespace {
@@ -19,6 +25,10 @@ struct TopologyDeleter {
     void operator()(hwloc_topology* topology) const noexcept { hwloc_topology_destroy(topology); }
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
+
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
+
+Bitmap make_bitmap() { return {hwloc_bitmap_alloc(), &hwloc_bitmap_free}; }
 
 Topology load() {
     hwloc_topology_t raw = nullptr;
@@ -59,12 +69,12 @@ std::string processor_name(hwloc_topology_t topology) {
     return packages > 1 ? std::to_string(packages) + " x " + name : name;
 }
 
-std::vector<Core> allowed_cores(hwloc_topology_t topology) {
+std::pair<std::vector<Core>, std::vector<unsigned>> allowed_cores(hwloc_topology_t topology) {
     // hwloc leaves out what a cpuset forbids; the affinity mask (taskset) it has to be asked for.
-    const auto mask = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>(hwloc_bitmap_alloc(),
-                                                                                    &hwloc_bitmap_free);
+    const Bitmap mask = make_bitmap();
     if (hwloc_get_cpubind(topology, mask.get(), HWLOC_CPUBIND_PROCESS) != 0) hwloc_bitmap_fill(mask.get());
     std::vector<Core> cores;
+    std::vector<unsigned> nodes;
     const auto collect = [&](hwloc_obj_type_t type) {
         for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, type, core));) {
             Core processors;
@@ -72,13 +82,15 @@ std::vector<Core> allowed_cores(hwloc_topology_t topology) {
             hwloc_bitmap_foreach_begin(processor, core->cpuset) if (hwloc_bitmap_isset(mask.get(), processor))
                 processors.push_back(processor);
             hwloc_bitmap_foreach_end();
-            if (!processors.empty()) cores.push_back(std::move(processors));
+            if (processors.empty()) continue;
+            cores.push_back(std::move(processors));
+            nodes.push_back(static_cast<unsigned>(std::max(hwloc_bitmap_first(core->nodeset), 0)));
         }
     };
     collect(HWLOC_OBJ_CORE);
     if (cores.empty()) collect(HWLOC_OBJ_PU); // some virtual machines show no cores
-    if (cores.empty()) cores.push_back({0});
-    return cores;
+    if (cores.empty()) return {{{0}}, {0}};
+    return {std::move(cores), std::move(nodes)};
 }
 
 /// Processors' worth of time that a container may use: more threads than that would be put to sleep in turn.
@@ -125,6 +137,24 @@ VectorUnits vector_units() {
 #endif
 }
 
+/// Nodes as the system's calls take them. The calls themselves, since a library for two of them is one more
+/// to install.
+class NodeMask {
+public:
+    explicit NodeMask(NumaRange nodes) : words_(nodes.last / word_bits + 1) {
+        for (unsigned node = nodes.first; node <= nodes.last; ++node)
+            words_[node / word_bits] |= 1UL << node % word_bits;
+    }
+    [[nodiscard]] const unsigned long* words() const { return words_.data(); }
+    [[nodiscard]] unsigned long bits() const {
+        return words_.size() * word_bits + 1;
+    } // one more, by tradition
+
+private:
+    static constexpr unsigned word_bits = 8 * sizeof(unsigned long);
+    std::vector<unsigned long> words_;
+};
+
 /// The first of the files that holds a number: a container's limit under either version of control groups.
 std::optional<Bytes> group_memory(std::initializer_list<const char*> files) {
     for (const char* file : files)
@@ -144,12 +174,22 @@ CpuTopology read_topology() {
     const VectorUnits units = vector_units();
     CpuTopology result;
     result.name = processor_name(topology.get());
-    result.cores = allowed_cores(topology.get());
+    std::tie(result.cores, result.nodes) = allowed_cores(topology.get());
     result.quota = within_quota(result.cores, processor_quota());
     result.clock_ghz = highest_clock_ghz();
     result.float_lanes = units.lanes;
     result.float_pipes = units.pipes;
     return result;
+}
+
+void bind_to_nodes(void* memory, Bytes size, NumaRange nodes) {
+    const NodeMask mask(nodes);
+    static_cast<void>(syscall(SYS_mbind, memory, size, MPOL_INTERLEAVE, mask.words(), mask.bits(), 0));
+}
+
+bool prefer_node(unsigned node) {
+    const NodeMask mask({node, node});
+    return syscall(SYS_set_mempolicy, MPOL_PREFERRED, mask.words(), mask.bits()) == 0;
 }
 
 Bytes host_memory() {

@@ -1,6 +1,7 @@
 // devices/cpu/topology.hpp - the cores that this process may use, and what they can do.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/devices/settings.hpp>
 
 #include <string>
 #include <vector>
@@ -13,15 +14,23 @@ using Core = std::vector<unsigned>;
 /// What the machine's processors are, as far as this process may use them: its affinity mask, a container's
 /// quota.
 struct CpuTopology {
-    std::string name;         ///< for people: "AMD EPYC" or "2 x Intel Xeon ..."
-    std::vector<Core> cores;  ///< at least one, in the machine's order: neighbours share caches
-    std::vector<Core> quota;  ///< the first of `cores`, as many as a container's quota pays for
-    double clock_ghz = 0;     ///< the highest that the machine admits
-    unsigned float_lanes = 1; ///< single-precision numbers in a vector register
-    unsigned float_pipes = 1; ///< vector registers that a core adds and multiplies in one cycle
+    std::string name;            ///< for people: "AMD EPYC" or "2 x Intel Xeon ..."
+    std::vector<Core> cores;     ///< at least one, in the machine's order: neighbours share caches
+    std::vector<unsigned> nodes; ///< of each of `cores`: the system's number of its NUMA node
+    std::vector<Core> quota;     ///< the first of `cores`, as many as a container's quota pays for
+    double clock_ghz = 0;        ///< the highest that the machine admits
+    unsigned float_lanes = 1;    ///< single-precision numbers in a vector register
+    unsigned float_pipes = 1;    ///< vector registers that a core adds and multiplies in one cycle
 };
 
 [[nodiscard]] CpuTopology read_topology();
+
+/// Lets the pages of a memory come from these NUMA nodes, in turns; where the system cannot, they come from
+/// where they are first touched. `memory` begins at a page.
+void bind_to_nodes(void* memory, Bytes size, NumaRange nodes);
+/// What the calling thread allocates from now on, and what threads that it starts do, comes from that NUMA
+/// node while it has room. False: there is no such node, or the system cannot.
+[[nodiscard]] bool prefer_node(unsigned node);
 
 /// Bytes of memory that this process can have altogether: the machine's, or a container's limit.
 [[nodiscard]] Bytes host_memory();

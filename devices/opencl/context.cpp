@@ -48,6 +48,13 @@ QueueHandle Context::make_queue() const {
     return queue;
 }
 
+void Context::complete(EventHandle user_event) const {
+    // The context must outlive the user event, which may be the last to go.
+    completions_.give([self = shared_from_this(), event = std::move(user_event)] {
+        static_cast<void>(clSetUserEventStatus(event.get(), CL_COMPLETE));
+    });
+}
+
 // The quickest of a few round trips is the one that says most about where the two clocks stand.
 void Context::measure_clock() {
     using Clock = std::chrono::steady_clock;
@@ -84,6 +91,18 @@ ProgramHandle Context::find_program(const std::string& key) const {
 void Context::keep_program(const std::string& key, ProgramHandle program) const {
     const std::scoped_lock lock(mutex_);
     programs_.insert_or_assign(key, std::move(program));
+}
+
+std::shared_ptr<SharedKernel> Context::find_kernel(const std::string& key) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = kernels_.find(key);
+    return found == kernels_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<SharedKernel> Context::keep_kernel(const std::string& key,
+                                                   std::shared_ptr<SharedKernel> kernel) const {
+    const std::scoped_lock lock(mutex_);
+    return kernels_.try_emplace(key, std::move(kernel)).first->second;
 }
 
 } // namespace headrace::opencl

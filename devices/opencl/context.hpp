@@ -1,11 +1,13 @@
 // devices/opencl/context.hpp - what all objects of one OpenCL device share, and keep alive.
 #pragma once
 #include <headrace/core/device.hpp>
-#include <headrace/devices/opencl/handle.hpp>
+#include <headrace/devices/errands.hpp>
+#include <headrace/devices/opencl/native.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -14,7 +16,7 @@ namespace headrace::opencl {
 /// One device in a context of its own. Events, streams and memories hold it by shared pointer.
 ///
 /// Its address is the `family` of its events: only within one context can the driver order them.
-class Context {
+class Context : public std::enable_shared_from_this<Context> {
 public:
     Context(DeviceHandle device, DeviceInfo device_info);
     ~Context();
@@ -30,9 +32,16 @@ public:
     /// The device's clock, on the host's: both run at one rate, so one difference tells.
     [[nodiscard]] std::chrono::steady_clock::time_point host_time(cl_ulong device_nanoseconds) const noexcept;
 
+    /// Completes a user event of this context, soon; calls no driver in the caller's thread.
+    void complete(EventHandle user_event) const;
+
     /// Programs that are built already, by everything that decides what a build gives.
     [[nodiscard]] ProgramHandle find_program(const std::string& key) const;
     void keep_program(const std::string& key, ProgramHandle program) const;
+    /// Kernels that launches share (native.hpp). `keep_kernel` returns the one that was first under `key`.
+    [[nodiscard]] std::shared_ptr<SharedKernel> find_kernel(const std::string& key) const;
+    std::shared_ptr<SharedKernel> keep_kernel(const std::string& key,
+                                              std::shared_ptr<SharedKernel> kernel) const;
     /// The Context behind a native one if it is ours, else null. The caller sees to it that it lives.
     [[nodiscard]] static const Context* of(cl_context native);
 
@@ -47,6 +56,8 @@ private:
     std::chrono::nanoseconds clock_offset_{};
     mutable std::mutex mutex_;
     mutable std::map<std::string, ProgramHandle> programs_;
+    mutable std::map<std::string, std::shared_ptr<SharedKernel>> kernels_;
+    mutable Errands completions_; // last: it ends before what it uses
 };
 
 } // namespace headrace::opencl

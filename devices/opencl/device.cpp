@@ -1,6 +1,8 @@
 // devices/opencl/device.cpp - see device.hpp.
 #include <headrace/devices/opencl/device.hpp>
 
+#include <headrace/devices/check_range.hpp>
+#include <headrace/devices/opencl/image.hpp>
 #include <headrace/devices/opencl/memory.hpp>
 #include <headrace/devices/opencl/native.hpp>
 #include <headrace/devices/opencl/stream.hpp>
@@ -67,7 +69,7 @@ private:
 OpenClDevice::OpenClDevice(DeviceHandle device, DeviceInfo info) {
     const std::string id = info.id;
     try {
-        context_ = std::make_shared<Context>(std::move(device), std::move(info));
+        context_ = make_destroyed_off_errands<Context>(std::move(device), std::move(info));
     } catch (Error& error) {
         throw Error{error.on_device(id)};
     }
@@ -105,6 +107,14 @@ std::shared_ptr<void> OpenClDevice::allocate_host(Bytes size) {
 }
 
 std::unique_ptr<Stream> OpenClDevice::make_stream() { return std::make_unique<QueueStream>(context_); }
+
+std::unique_ptr<DeviceTexture> OpenClDevice::make_texture(const Memory& pixels, Bytes offset, int rows,
+                                                          int columns) {
+    check_range(pixels, offset, static_cast<Bytes>(rows) * static_cast<Bytes>(columns) * sizeof(float),
+                info().id);
+    return ImageObject::make(context_, own_memory<const Buffer>(pixels, info().id).native(), offset, rows,
+                             columns);
+}
 
 bool OpenClDevice::reaches(const Device& other) const {
     const auto* same = dynamic_cast<const OpenClDevice*>(&other);

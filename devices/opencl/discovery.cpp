@@ -188,19 +188,25 @@ DeviceCandidates find_opencl_devices() {
     const auto all = platforms();
     if (all.empty()) found.left_out.push_back({"opencl", "", "no OpenCL platform is installed"});
     unsigned index = 0; // devices that cannot be used keep their number
-    for (cl_platform_id platform : all) {
+    for (std::size_t number = 0; number < all.size(); ++number) {
+        cl_platform_id platform = all[number];
+        unsigned on_platform = 0;
         const std::string name = text_of(clGetPlatformInfo, platform, cl_platform_info{CL_PLATFORM_NAME});
         const auto devices = devices_of(platform);
         if (devices.empty()) found.left_out.push_back({"opencl", name, "the platform has no device"});
         for (cl_device_id device : devices) {
             DeviceInfo info = describe(device, "opencl:" + std::to_string(index++));
+            const std::string among = "." + std::to_string(on_platform++);
             if (std::string why = obstacle(device); !why.empty()) {
                 found.left_out.push_back({info.id, info.name, std::move(why)});
                 continue;
             }
             DeviceCandidate candidate;
-            if (std::string alias = alias_of(name); !alias.empty())
-                candidate.aliases.push_back(std::move(alias));
+            candidate.aliases.push_back("opencl:" + std::to_string(number) + among);
+            if (const std::string alias = alias_of(name); !alias.empty()) {
+                candidate.aliases.push_back(alias);
+                candidate.aliases.push_back(alias + among);
+            }
             candidate.open = [device, info] {
                 return std::make_unique<opencl::OpenClDevice>(opencl::DeviceHandle::retained(device), info);
             };

@@ -1,7 +1,7 @@
 // devices/opencl/event.cpp - see event.hpp.
 #include <headrace/devices/opencl/event.hpp>
 
-#include <headrace/devices/notifier.hpp>
+#include <headrace/devices/errands.hpp>
 
 #include <utility>
 
@@ -48,7 +48,10 @@ void NativeEvent::arm() {
     auto keep = std::make_unique<Keep>(std::static_pointer_cast<NativeEvent>(shared_from_this()));
     const auto called_back = [](cl_event, cl_int status, void* user) {
         const std::unique_ptr<Keep> self{static_cast<Keep*>(user)};
-        notify([event = std::move(*self), status] { event->finish(status); });
+        notify([event = std::move(*self), status]() mutable {
+            event->finish(status);
+            let_go(std::move(event)); // which calls the driver
+        });
     };
     const cl_int status = clSetEventCallback(native(), CL_COMPLETE, called_back, keep.get());
     if (status == CL_SUCCESS)
@@ -81,9 +84,9 @@ WaitList::WaitList(const std::shared_ptr<const Context>& context, std::span<cons
         check(status, "clCreateUserEvent");
         native_.push_back(bridge.get());
         keep_.push_back(bridge);
-        // The context must outlive the user event, which may be the last to go.
-        state->on_settled([bridge = std::move(bridge), context](const ErrorPtr&) {
-            static_cast<void>(clSetUserEventStatus(bridge.get(), CL_COMPLETE));
+        // Not in the thread that settles, because the driver may start, in this call, what waited for it.
+        state->on_settled([bridge = std::move(bridge), context](const ErrorPtr&) mutable {
+            context->complete(std::move(bridge));
         });
     }
 }

@@ -3,6 +3,9 @@
 #include <headrace/core/device.hpp>
 #include <headrace/devices/opencl/handle.hpp>
 
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 
 namespace headrace {
@@ -22,6 +25,18 @@ struct OpenClTarget {
 /// Threads: any. Errors: kernel if the source does not compile, with the compiler's log; device.
 [[nodiscard]] opencl::ProgramHandle build_program(OpenClTarget target, const std::string& source,
                                                   const std::string& options);
+
+/// A kernel that several launches share. Its arguments belong to whoever holds the mutex, until the launch is
+/// enqueued.
+struct SharedKernel {
+    std::mutex mutex;
+    opencl::KernelHandle native;
+};
+
+/// The kernel that goes by `key` in the target's context, or `make()` from now on: a launch should not look
+/// for its source among all programs. It lives as long as the device.
+[[nodiscard]] std::shared_ptr<SharedKernel> shared_kernel(OpenClTarget target, const std::string& key,
+                                                          const std::function<opencl::KernelHandle()>& make);
 
 /// Throws Error{kernel} if the program has no kernel of that name.
 [[nodiscard]] opencl::KernelHandle make_kernel(const opencl::ProgramHandle& program, const std::string& name);

@@ -99,6 +99,16 @@ ProgramHandle build_program(OpenClTarget target, const std::string& source, cons
     return program;
 }
 
+std::shared_ptr<SharedKernel> shared_kernel(OpenClTarget target, const std::string& key,
+                                            const std::function<KernelHandle()>& make) {
+    const Context* ours = Context::of(target.context);
+    if (ours)
+        if (std::shared_ptr<SharedKernel> kept = ours->find_kernel(key)) return kept;
+    const auto made = std::make_shared<SharedKernel>();
+    made->native = make();
+    return ours ? ours->keep_kernel(key, made) : made;
+}
+
 KernelHandle make_kernel(const ProgramHandle& program, const std::string& name) {
     cl_int status = CL_SUCCESS;
     KernelHandle kernel{clCreateKernel(program.get(), name.c_str(), &status)};

@@ -20,7 +20,8 @@ PooledEvent::~PooledEvent() {
     home_->free_events_.push_back(event_); // room was reserved when it was made
 }
 
-Context::Context(int ordinal, DeviceInfo info) : ordinal_(ordinal), info_(std::move(info)) {
+Context::Context(int ordinal, DeviceInfo info)
+    : ordinal_(ordinal), info_(std::move(info)), sleepers_(ordinal) {
     make_current();
     gates_ = std::make_shared<Gates>(ordinal_);
     service_ = make_stream();
@@ -33,6 +34,11 @@ Context::Context(int ordinal, DeviceInfo info) : ordinal_(ordinal), info_(std::m
         properties.location.type = HEADRACE_RUNTIME(MemLocationTypeDevice);
         properties.location.id = ordinal_;
         HEADRACE_CALL(MemPoolCreate, &pool_, &properties);
+        // Else all that is free would go back to the system whenever a stream is waited for, and come again
+        // with the next allocation. An eighth is enough for data that comes and goes, and leaves room to
+        // others.
+        std::uint64_t keep = info_.memory / 8;
+        HEADRACE_CALL(MemPoolSetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrReleaseThreshold), &keep);
     }
     compare_clocks();
 }
@@ -45,6 +51,7 @@ Context::~Context() {
     for (EventHandle event : free_events_) static_cast<void>(HEADRACE_RUNTIME(EventDestroy)(event));
     static_cast<void>(HEADRACE_RUNTIME(StreamSynchronize)(service_.get()));
     if (pool_) static_cast<void>(HEADRACE_RUNTIME(MemPoolDestroy)(pool_));
+    for (std::byte* buffer : all_staging_) static_cast<void>(free_pinned(buffer));
 }
 
 void Context::make_current() const { HEADRACE_CALL(SetDevice, ordinal_); }
@@ -59,9 +66,8 @@ PooledEvent Context::make_event() {
         }
         free_events_.reserve(++all_events_);
     }
-    // Blocking: a thread that waits sleeps, because the cores have other work.
-    EventHandle event = nullptr;
-    HEADRACE_CALL(EventCreateWithFlags, &event, HEADRACE_RUNTIME(EventBlockingSync));
+    EventHandle event = nullptr; // a plain one: see sleepers.hpp
+    HEADRACE_CALL(EventCreateWithFlags, &event, HEADRACE_RUNTIME(EventDefault));
     return {*this, event};
 }
 
@@ -158,11 +164,37 @@ void Context::free(void* memory) noexcept {
         static_cast<void>(HEADRACE_RUNTIME(Free)(memory));
 }
 
+std::byte* Context::take_staging() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!free_staging_.empty()) {
+            std::byte* const buffer = free_staging_.back();
+            free_staging_.pop_back();
+            return buffer;
+        }
+    }
+    void* buffer = nullptr;
+    expect_success(allocate_pinned(&buffer, staging_bytes), "allocating pinned memory");
+    const std::scoped_lock lock(mutex_);
+    all_staging_.push_back(static_cast<std::byte*>(buffer));
+    free_staging_.reserve(all_staging_.size()); // so that giving back cannot fail
+    return all_staging_.back();
+}
+
+void Context::give_back_staging(std::byte* buffer) noexcept {
+    const std::scoped_lock lock(mutex_);
+    free_staging_.push_back(buffer);
+}
+
 Bytes Context::free_memory() const {
     make_current();
     std::size_t free = 0, total = 0;
     HEADRACE_CALL(MemGetInfo, &free, &total);
-    return free;
+    if (!pool_) return free;
+    std::uint64_t reserved = 0, used = 0; // what the pool keeps is ours to give
+    HEADRACE_CALL(MemPoolGetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrReservedMemCurrent), &reserved);
+    HEADRACE_CALL(MemPoolGetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrUsedMemCurrent), &used);
+    return free + (reserved > used ? reserved - used : 0);
 }
 
 bool Context::admit(int other) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/devices/simt/gates.hpp>
+#include <headrace/devices/simt/sleepers.hpp>
 
 #include <chrono>
 #include <memory>
@@ -60,6 +61,7 @@ public:
     [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
     [[nodiscard]] Gates& gates() const noexcept { return *gates_; }
+    [[nodiscard]] Sleepers& sleepers() noexcept { return sleepers_; }
 
     /// Makes this device the calling thread's. It stays so: setting back what was there before would start
     /// that device, whether anybody uses it or not.
@@ -78,6 +80,13 @@ public:
     /// Lets `other` read and write what is allocated here; false if the hardware cannot.
     [[nodiscard]] bool admit(int other);
 
+    /// Pinned host memory that unpinned copies go through. Kept until the device is closed: to pin and unpin
+    /// may wait until streams are idle, and those may stand at gates.
+    static constexpr Bytes staging_bytes =
+        16 << 20; ///< half a millisecond of copying for each half: calls cost little
+    [[nodiscard]] std::byte* take_staging();
+    void give_back_staging(std::byte* buffer) noexcept;
+
     /// An error that stays, if the device has one: nothing that ran on it may be believed any more.
     [[nodiscard]] ErrorPtr lasting_failure() const noexcept;
 
@@ -90,12 +99,14 @@ private:
     const int ordinal_;
     const DeviceInfo info_;
     std::shared_ptr<Gates> gates_;
+    Sleepers sleepers_;
     StreamOwner service_;       // allocations and clock marks; no work that could hold them up
     PoolHandle pool_ = nullptr; // null: the device has no pools
     mutable std::mutex mutex_;
     std::vector<EventHandle> free_events_;
     std::size_t all_events_ = 0;
     std::vector<int> admitted_;
+    std::vector<std::byte*> free_staging_, all_staging_;
     std::shared_ptr<const ClockMark> clock_mark_;
 };
 

@@ -1,12 +1,15 @@
 // devices/simt/device.cpp - see device.hpp.
+#include <headrace/devices/check_range.hpp>
+#include <headrace/devices/errands.hpp>
 #include <headrace/devices/simt/device.hpp>
+#include <headrace/devices/simt/texture.hpp>
 
 #include <string>
 
 namespace headrace::HEADRACE_ON_SIMT {
 
 SimtDevice::SimtDevice(int ordinal, DeviceInfo info) try
-    : context_(std::make_shared<Context>(ordinal, info)) {
+    : context_(make_destroyed_off_errands<Context>(ordinal, info)) {
 } catch (const Error& error) {
     Error told = error;
     throw told.on_device(info.id);
@@ -29,10 +32,21 @@ std::shared_ptr<void> SimtDevice::allocate_host(Bytes size) {
             .with_code(static_cast<std::int64_t>(status));
     }
     expect_success(status, "allocating pinned memory");
-    return {memory, PinnedDeleter{}};
+    // Elsewhere, because unpinning may wait until streams are idle, and those may stand at gates that the
+    // caller is to open.
+    return {memory, [](void* pinned) { let_go(std::shared_ptr<void>(pinned, free_pinned)); }};
 }
 
 std::unique_ptr<Stream> SimtDevice::make_stream() { return std::make_unique<SimtStream>(context_); }
+
+std::unique_ptr<DeviceTexture> SimtDevice::make_texture(const Memory& pixels, Bytes offset, int rows,
+                                                        int columns) {
+    check_range(pixels, offset, static_cast<Bytes>(rows) * static_cast<Bytes>(columns) * sizeof(float),
+                info().id);
+    if (!TextureObject::possible(*context_, rows, columns)) return nullptr;
+    return std::make_unique<TextureObject>(
+        context_, own_memory<const DeviceMemory>(pixels, info().id).at(offset), rows, columns);
+}
 
 bool SimtDevice::reaches(const Device& other) const {
     const auto* const peer = dynamic_cast<const SimtDevice*>(&other);

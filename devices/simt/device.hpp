@@ -12,6 +12,8 @@ public:
     [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override;
     [[nodiscard]] std::unique_ptr<Stream> make_stream() override;
+    [[nodiscard]] std::unique_ptr<DeviceTexture> make_texture(const Memory& pixels, Bytes offset, int rows,
+                                                              int columns) override;
     [[nodiscard]] bool reaches(const Device& other) const override;
     [[nodiscard]] Bytes free_memory() const override { return context_->free_memory(); }
 

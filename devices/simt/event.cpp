@@ -1,5 +1,4 @@
 // devices/simt/event.cpp - see event.hpp.
-#include <headrace/devices/notifier.hpp>
 #include <headrace/devices/simt/event.hpp>
 
 #include <algorithm>
@@ -22,35 +21,35 @@ std::optional<std::chrono::steady_clock::duration> between(EventHandle begin, Ev
 
 } // namespace
 
-StreamPair::StreamPair(std::shared_ptr<Context> context) : context_(std::move(context)) {
+SharedStream::SharedStream(std::shared_ptr<Context> context)
+    : context_(std::move(context)), watch_(context_->sleepers()) {
     context_->make_current();
-    work_ = make_stream();
-    beside_ = make_stream(); // now: the driver may not make one while a stream waits at a gate
+    stream_ = make_stream();
 }
 
-void StreamPair::announce(std::shared_ptr<NativeEvent> event) {
-    using Keep = std::shared_ptr<NativeEvent>;
-    const std::scoped_lock lock(mutex_); // the wait and the call belong together
-    context_->make_current();
-    HEADRACE_CALL(StreamWaitEvent, beside_.get(), event->end(), 0);
-    auto keep = std::make_unique<Keep>(std::move(event));
-    const auto called_back = [](StreamHandle, Status status, void* user) {
-        const std::unique_ptr<Keep> self{static_cast<Keep*>(user)};
-        // Moved all the way: the last holder destroys streams, which may not happen in the driver's thread.
-        notify([event = std::move(*self), status] { event->finish(status); });
-    };
-    HEADRACE_CALL(StreamAddCallback, beside_.get(), called_back, keep.get(), 0);
-    static_cast<void>(keep.release()); // the callback's now
+void SharedStream::announce(std::shared_ptr<NativeEvent> event) {
+    const std::uint64_t place = event->place();
+    const EventHandle end = event->end();
+    watch_.when(place, end, [event = std::move(event)](Status status) { event->finish(status); });
 }
 
-NativeEvent::NativeEvent(std::shared_ptr<StreamPair> stream)
+PooledEvent SharedStream::record() {
+    PooledEvent event = context_->make_event();
+    HEADRACE_CALL(EventRecord, event.get(), native());
+    return event;
+}
+
+NativeEvent::NativeEvent(std::shared_ptr<SharedStream> stream)
     : stream_(std::move(stream)),
       begin_(stream_->context().make_event()),
       end_(stream_->context().make_event()),
       clock_(stream_->context().clock_mark()) {}
 
-void NativeEvent::record_begin() { HEADRACE_CALL(EventRecord, begin_.get(), stream_->work()); }
-void NativeEvent::record_end() { HEADRACE_CALL(EventRecord, end_.get(), stream_->work()); }
+void NativeEvent::record_begin() { HEADRACE_CALL(EventRecord, begin_.get(), stream_->native()); }
+void NativeEvent::record_end() {
+    HEADRACE_CALL(EventRecord, end_.get(), stream_->native());
+    place_ = stream_->next_place();
+}
 
 void NativeEvent::rely_on(std::span<const Event> after) {
     const auto keep = [this](const std::shared_ptr<Context>& context) {
@@ -69,6 +68,11 @@ const void* NativeEvent::family() const noexcept { return &family_address; }
 
 void NativeEvent::finish(Status status) {
     if (status == not_ready || settled()) return;
+    if (status != success && host_part_.state() && !host_part_.state()->settled()) {
+        auto self = std::static_pointer_cast<NativeEvent>(shared_from_this());
+        host_part_.then([self = std::move(self), status](const ErrorPtr&) { self->finish(status); });
+        return;
+    }
     if (status != success) {
         settle(std::make_shared<const Error>(
             status_error(status, "work on the device").on_device(stream_->context().info().id)));
@@ -90,18 +94,17 @@ bool NativeEvent::query() {
 
 void NativeEvent::block() {
     if (settled()) return;
-    const Status status = HEADRACE_RUNTIME(EventSynchronize)(end());
-    if (status != success) static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
-    finish(status);
+    finish(stream_->context().sleepers().until(end()));
+    if (!settled()) EventState::block(); // for the host's part
 }
 
 void NativeEvent::arm() {
     if (settled() || armed_.test_and_set(std::memory_order_relaxed)) return;
-    auto self = std::static_pointer_cast<NativeEvent>(shared_from_this());
     try {
-        stream_->announce(self);
-    } catch (const Error&) {
-        notify([self = std::move(self)] { self->block(); }); // whatever it was, who waits must be told
+        stream_->announce(std::static_pointer_cast<NativeEvent>(shared_from_this()));
+    } catch (...) { // no thread to be had: whoever asks next may be luckier, and this one is told
+        armed_.clear(std::memory_order_relaxed);
+        throw;
     }
 }
 

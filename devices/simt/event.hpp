@@ -2,8 +2,10 @@
 #pragma once
 #include <headrace/core/event.hpp>
 #include <headrace/devices/simt/context.hpp>
+#include <headrace/devices/simt/watch.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,37 +14,51 @@ namespace headrace::HEADRACE_ON_SIMT {
 
 class NativeEvent;
 
-/// A stream, and one beside it in which callbacks wait for its events without holding up its work.
-class StreamPair {
+/// A stream, and what its events and the host's functions on it need after the Stream has gone. Destroyed
+/// elsewhere than in the threads of its `Watch`: the last event may go in one of them.
+class SharedStream {
 public:
-    explicit StreamPair(std::shared_ptr<Context> context);
+    explicit SharedStream(std::shared_ptr<Context> context);
 
     [[nodiscard]] Context& context() const noexcept { return *context_; }
-    [[nodiscard]] StreamHandle work() const noexcept { return work_.get(); }
-    /// Sees to it that the notifier's thread calls `event->finish` when that is complete.
+    [[nodiscard]] StreamHandle native() const noexcept { return stream_.get(); }
+    /// Counts points of the stream in its order. Threads: the one that enqueues.
+    [[nodiscard]] std::uint64_t next_place() noexcept { return ++place_; }
+    /// Sees to it that `event->finish` is called when that is complete. Threads: any.
     void announce(std::shared_ptr<NativeEvent> event);
+    /// Calls `work` with the driver's answer, errors too, once `event` has completed, which was recorded on
+    /// this stream. `work` may sleep for what the stream was given since. Threads: the one that enqueues.
+    void when(EventHandle event, std::function<void(Status)> work) {
+        watch_.when(next_place(), event, std::move(work));
+    }
+    /// An event recorded here and now.
+    [[nodiscard]] PooledEvent record();
 
 private:
-    std::shared_ptr<Context> context_; // first: streams go before it
-    StreamOwner work_;
-    std::mutex mutex_;
-    StreamOwner beside_; // one per stream, so that events come in order there too
+    std::shared_ptr<Context> context_; // first: the stream goes before it
+    StreamOwner stream_;
+    std::uint64_t place_ = 0;
+    Watch watch_; // last: it ends before what it watches goes
 };
 
 /// Completion of what a stream was given between two native events.
 class NativeEvent final : public EventState {
 public:
-    explicit NativeEvent(std::shared_ptr<StreamPair> stream);
+    explicit NativeEvent(std::shared_ptr<SharedStream> stream);
 
     /// Begin and end, in this order and before anyone else has the event: enqueue the records.
     void record_begin();
     void record_end();
+    /// A thread of ours works for this request on memory that is the caller's. The stream waits for it; but
+    /// when the device is lost, the driver does not, and the event must.
+    void end_after(Event host_part) { host_part_ = std::move(host_part); }
     /// Makes the event fail if one of those devices has failed: the driver orders events across devices and
     /// loses their outcome.
     void rely_on(std::span<const Event> after);
 
     [[nodiscard]] EventHandle end() const noexcept { return end_.get(); }
-    [[nodiscard]] const StreamPair& stream() const noexcept { return *stream_; }
+    [[nodiscard]] std::uint64_t place() const noexcept { return place_; } ///< of the end on its stream
+    [[nodiscard]] const SharedStream& stream() const noexcept { return *stream_; }
 
     /// The same for all devices of the technology: the driver lets any stream wait for any event.
     [[nodiscard]] const void* family() const noexcept override;
@@ -55,10 +71,12 @@ public:
     void finish(Status status);
 
 private:
-    std::shared_ptr<StreamPair> stream_; // first: the events go back before it goes
+    std::shared_ptr<SharedStream> stream_; // first: the events go back before it goes
     PooledEvent begin_, end_;
+    std::uint64_t place_ = 0;
     std::shared_ptr<const ClockMark> clock_;
     std::vector<std::shared_ptr<Context>> others_; // devices that this one's outcome depends on
+    Event host_part_;
     std::atomic_flag armed_;
 };
 

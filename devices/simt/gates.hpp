@@ -16,28 +16,39 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// have looked at it: it will find more than it waits for. Threads: any.
 class Gates : public std::enable_shared_from_this<Gates> {
 public:
-    explicit Gates(int ordinal);
-    ~Gates();
-    Gates(const Gates&) = delete; // events that will open a gate hold its address
-    Gates& operator=(const Gates&) = delete;
-
-    /// What is enqueued on `stream` from now on starts when `event` has settled.
-    void hold(StreamHandle stream, const Event& event);
-
-    [[nodiscard]] std::size_t words() const; ///< for tests: how many there are
-
-private:
+    /// What a stream waits for: that the word has this value.
     struct Word {
         std::uint64_t* memory;
         std::uint64_t value;
     };
 
-    Word take();
+    explicit Gates(int ordinal);
+    ~Gates();
+    Gates(const Gates&) = delete; // events that will open a gate hold its address
+    Gates& operator=(const Gates&) = delete;
+
+    /// False: the device cannot wait for words.
+    [[nodiscard]] bool usable() const noexcept { return usable_; }
+
+    /// What is enqueued on `stream` from now on starts when `event` has settled.
+    void hold(StreamHandle stream, const Event& event);
+
+    /// A word that `GateMemory::wait` may be given, for the last `steps` values that it comes to, and that
+    /// somebody will `open`, once.
+    [[nodiscard]] Word take(std::uint64_t steps = 1);
+    /// An earlier value, on the way. Calls no driver and waits for nobody who does; nor does `open`.
+    static void advance(Word word, std::uint64_t value);
     void open(Word word);
 
+    [[nodiscard]] std::size_t words() const; ///< for tests: how many there are
+
+private:
+    void add_words();
+
     const bool usable_;
-    mutable std::mutex mutex_;
-    std::vector<std::uint64_t*> all_;
+    mutable std::mutex mutex_; // never held during a call of the driver: who opens gates takes it
+    std::vector<std::shared_ptr<void>> allocations_;
+    std::size_t words_ = 0;
     std::vector<Word> free_;
 };
 

@@ -88,13 +88,13 @@ bool GateMemory::usable(int ordinal) {
     return can != 0;
 }
 
-std::uint64_t* GateMemory::allocate() {
-    void* word = nullptr; // one signal, always of 8 bytes; the host may write it
+void* GateMemory::allocate() {
+    void* word = nullptr; // the host may write it
     HEADRACE_CALL(ExtMallocWithFlags, &word, sizeof(std::uint64_t), hipMallocSignalMemory);
-    return static_cast<std::uint64_t*>(word);
+    return word;
 }
 
-void GateMemory::free(std::uint64_t* word) noexcept { static_cast<void>(hipFree(word)); }
+void GateMemory::free(void* memory) noexcept { static_cast<void>(hipFree(memory)); }
 
 void GateMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
     HEADRACE_CALL(StreamWaitValue64, stream, word, value, hipStreamWaitValueGte, ~std::uint64_t{0});
@@ -158,13 +158,13 @@ bool GateMemory::usable(int ordinal) {
            ask(&can, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, ordinal) == CUDA_SUCCESS && can != 0;
 }
 
-std::uint64_t* GateMemory::allocate() {
-    void* word = nullptr;
-    HEADRACE_CALL(HostAlloc, &word, sizeof(std::uint64_t), host_flags);
-    return static_cast<std::uint64_t*>(word);
+void* GateMemory::allocate() {
+    void* memory = nullptr;
+    HEADRACE_CALL(HostAlloc, &memory, words * stride, host_flags);
+    return memory;
 }
 
-void GateMemory::free(std::uint64_t* word) noexcept { static_cast<void>(cudaFreeHost(word)); }
+void GateMemory::free(void* memory) noexcept { static_cast<void>(cudaFreeHost(memory)); }
 
 void GateMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
     void* seen_by_device = nullptr;

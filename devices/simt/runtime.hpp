@@ -6,6 +6,7 @@
 #include <headrace/core/error.hpp>
 
 #include <cstdint>
+#include <string>
 
 #if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
     #define HEADRACE_SIMT_HIP // set by our build where g++ compiles for HIP
@@ -34,6 +35,7 @@ using Status = HEADRACE_RUNTIME(Error_t);
 using StreamHandle = HEADRACE_RUNTIME(Stream_t);
 using EventHandle = HEADRACE_RUNTIME(Event_t);
 using PoolHandle = HEADRACE_RUNTIME(MemPool_t);
+using TextureHandle = HEADRACE_RUNTIME(TextureObject_t);
 
 inline constexpr Status success = HEADRACE_RUNTIME(Success);
 inline constexpr Status out_of_memory = HEADRACE_RUNTIME(ErrorMemoryAllocation);
@@ -53,6 +55,11 @@ inline constexpr auto attribute_multiprocessors = hipDeviceAttributeMultiprocess
 inline constexpr auto attribute_clock_khz = hipDeviceAttributeClockRate;
 inline constexpr auto attribute_lane_group = hipDeviceAttributeWarpSize;
 inline constexpr auto attribute_pools = hipDeviceAttributeMemoryPoolsSupported;
+inline constexpr auto attribute_texture_alignment = hipDeviceAttributeTextureAlignment;
+inline constexpr auto attribute_pitch_alignment = hipDeviceAttributeTexturePitchAlignment;
+inline constexpr auto attribute_texture_width = hipDeviceAttributeMaxTexture2DWidth;
+inline constexpr auto attribute_texture_height = hipDeviceAttributeMaxTexture2DHeight;
+using DeviceAttribute = hipDeviceAttribute_t;
 inline constexpr auto attribute_pci_domain = hipDeviceAttributePciDomainID;
 inline constexpr auto attribute_pci_bus = hipDeviceAttributePciBusId;
 inline constexpr auto attribute_pci_device = hipDeviceAttributePciDeviceId;
@@ -61,6 +68,11 @@ using DeviceProperties = hipDeviceProp_t;
 
 /// Multiply-adds that a compute unit starts in a cycle: 64 lanes. CDNA's packed ones would be twice that.
 [[nodiscard]] constexpr int fused_per_cycle(const DeviceProperties&) { return 64; }
+/// "gfx90a", without the features behind the name.
+[[nodiscard]] inline std::string architecture(const DeviceProperties& device) {
+    const std::string name = device.gcnArchName;
+    return name.substr(0, name.find(':'));
+}
 
 inline Status allocate_pinned(void** memory, std::size_t size) {
     return hipHostMalloc(memory, size, host_flags);
@@ -74,6 +86,11 @@ inline constexpr auto attribute_multiprocessors = cudaDevAttrMultiProcessorCount
 inline constexpr auto attribute_clock_khz = cudaDevAttrClockRate;
 inline constexpr auto attribute_lane_group = cudaDevAttrWarpSize;
 inline constexpr auto attribute_pools = cudaDevAttrMemoryPoolsSupported;
+inline constexpr auto attribute_texture_alignment = cudaDevAttrTextureAlignment;
+inline constexpr auto attribute_pitch_alignment = cudaDevAttrTexturePitchAlignment;
+inline constexpr auto attribute_texture_width = cudaDevAttrMaxTexture2DLinearWidth;
+inline constexpr auto attribute_texture_height = cudaDevAttrMaxTexture2DLinearHeight;
+using DeviceAttribute = cudaDeviceAttr;
 inline constexpr auto attribute_pci_domain = cudaDevAttrPciDomainId;
 inline constexpr auto attribute_pci_bus = cudaDevAttrPciBusId;
 inline constexpr auto attribute_pci_device = cudaDevAttrPciDeviceId;
@@ -84,6 +101,10 @@ using DeviceProperties = cudaDeviceProp;
 [[nodiscard]] constexpr int fused_per_cycle(const DeviceProperties& device) {
     const bool small = device.major == 7 || (device.minor == 0 && (device.major == 6 || device.major == 8));
     return small ? 64 : 128;
+}
+/// "sm_90"
+[[nodiscard]] inline std::string architecture(const DeviceProperties& device) {
+    return "sm_" + std::to_string(device.major) + std::to_string(device.minor);
 }
 
 inline Status allocate_pinned(void** memory, std::size_t size) {
@@ -102,11 +123,19 @@ inline Status free_pinned(void* memory) { return cudaFreeHost(memory); }
 /// True if the runtime knows `memory` as pinned host memory, so that copies do not stop for it.
 [[nodiscard]] bool is_pinned(const void* memory);
 
-/// Words in host memory that a stream can wait for. `usable` is false where hardware or driver cannot.
+/// Words of 64 bits in host memory that a stream can wait for. `usable` is false where hardware or driver
+/// cannot.
 struct GateMemory {
+#if defined(HEADRACE_SIMT_HIP)
+    static constexpr std::size_t words = 1; // in one allocation: a signal, always of 8 bytes
+#else
+    static constexpr std::size_t words = 1024;
+#endif
+    static constexpr std::size_t stride = 64; // bytes from word to word: devices poll them, each its own line
+
     [[nodiscard]] static bool usable(int ordinal);
-    [[nodiscard]] static std::uint64_t* allocate();
-    static void free(std::uint64_t* word) noexcept;
+    [[nodiscard]] static void* allocate();
+    static void free(void* memory) noexcept;
     /// The stream goes on once the word is `value` or more.
     static void wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value);
 };

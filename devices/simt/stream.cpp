@@ -1,18 +1,13 @@
 // devices/simt/stream.cpp - see stream.hpp.
 #include <headrace/devices/check_range.hpp>
-#include <headrace/devices/simt/host_call.hpp>
+#include <headrace/devices/errands.hpp>
 #include <headrace/devices/simt/stream.hpp>
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
-
-// The runtime itself copies unpinned memory by way of a pinned buffer, at the same speed, but in the calling
-// thread and only after the stream has come that far: a caller that is to open the stream's gate would wait
-// for ever.
-constexpr Bytes staging_bytes = 4 << 20; // half a millisecond of copying: the calls cost little beside it
 
 /// True if it is known already that work after these must not be seen to succeed.
 bool any_failed(std::span<const Event> after) {
@@ -28,27 +23,43 @@ bool is_pinned_range(const void* memory, Bytes size) {
 } // namespace
 
 SimtStream::SimtStream(const std::shared_ptr<Context>& context)
-    : pair_(std::make_shared<StreamPair>(context)) {}
+    : stream_(make_destroyed_off_errands<SharedStream>(context)) {}
 
 SimtStream::~SimtStream() {
-    static_cast<void>(HEADRACE_RUNTIME(SetDevice)(pair_->context().ordinal()));
-    static_cast<void>(
-        HEADRACE_RUNTIME(StreamSynchronize)(pair_->work())); // nothing uses `staging_` after this
+    static_cast<void>(HEADRACE_RUNTIME(SetDevice)(stream_->context().ordinal()));
+    static_cast<void>(HEADRACE_RUNTIME(StreamSynchronize)(stream_->native()));
+    // The device has done with it, and the thread that copies has, since the stream waited for that.
+    if (staging_) stream_->context().give_back_staging(staging_);
 }
 
 void SimtStream::wait_for(const Event& event) {
     if (!event.state() || event.state()->settled()) return;
     const NativeEvent* const native = as_native(event);
     if (!native)
-        pair_->context().gates().hold(pair_->work(), event);
-    else if (&native->stream() != pair_.get()) // a stream is in order with itself
-        HEADRACE_CALL(StreamWaitEvent, pair_->work(), native->end(), 0);
+        stream_->context().gates().hold(stream_->native(), event);
+    else if (&native->stream() != stream_.get()) // a stream is in order with itself
+        HEADRACE_CALL(StreamWaitEvent, stream_->native(), native->end(), 0);
 }
 
-Event SimtStream::enqueue(std::span<const Event> after, const std::function<void()>& work) {
+void SimtStream::make_room(std::size_t requests) {
+    while (!unfinished_.empty() && unfinished_.size() + requests > most_unfinished) {
+        // Half of them at once if those have ended, or every request would ask the driver.
+        const auto middle = unfinished_.begin() + static_cast<std::ptrdiff_t>(unfinished_.size() / 2);
+        if ((*middle)->query()) {
+            unfinished_.erase(unfinished_.begin(), std::next(middle));
+        } else {
+            unfinished_.front()->block();
+            unfinished_.pop_front();
+        }
+    }
+}
+
+Event SimtStream::enqueue(std::span<const Event> after, const std::function<void()>& work,
+                          std::size_t requests) {
     try {
-        pair_->context().make_current();
-        auto state = std::make_shared<NativeEvent>(pair_);
+        stream_->context().make_current();
+        make_room(requests);
+        auto state = std::make_shared<NativeEvent>(stream_);
         state->rely_on(after);
         state->inherit(after);
         for (const Event& event : after) wait_for(event);
@@ -67,7 +78,9 @@ Event SimtStream::enqueue(std::span<const Event> after, const std::function<void
                 state->inherit({&failed, 1});
             }
         }
+        state->end_after(std::exchange(host_part_, {}));
         state->record_end();
+        unfinished_.insert(unfinished_.end(), requests, state);
         return last_ = Event{std::move(state)};
     } catch (...) {
         Error error{*current_error(ErrorKind::device)};
@@ -82,7 +95,7 @@ Event SimtStream::enqueue(std::span<const Event> after, const std::function<void
 const DeviceMemory& SimtStream::own(const Memory& memory, Bytes offset, Bytes size) const {
     check_range(memory, offset, size, info().id);
     const auto& device_memory = own_memory<const DeviceMemory>(memory, info().id);
-    if (&device_memory.context() != &pair_->context())
+    if (&device_memory.context() != &stream_->context())
         throw Error{ErrorKind::invalid_argument, "memory of " + device_memory.context().info().id}.on_device(
             info().id);
     return device_memory;
@@ -91,62 +104,43 @@ const DeviceMemory& SimtStream::own(const Memory& memory, Bytes offset, Bytes si
 Event SimtStream::copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                           std::span<const Event> after) {
     std::byte* const target = own(to, offset, size).at(offset);
+    if (size != 0 && !is_pinned_range(from, size))
+        return staged({target, const_cast<std::byte*>(static_cast<const std::byte*>(from)), size, true},
+                      after);
     return enqueue(after, [&] {
-        if (size == 0) return;
-        if (is_pinned_range(from, size))
+        if (size != 0)
             HEADRACE_CALL(MemcpyAsync, target, from, size, HEADRACE_RUNTIME(MemcpyHostToDevice),
-                          pair_->work());
-        else
-            stage_in(target, static_cast<const std::byte*>(from), size);
+                          stream_->native());
     });
 }
 
 Event SimtStream::copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
                            std::span<const Event> after) {
-    const std::byte* const source = own(from, offset, size).at(offset);
+    std::byte* const source = own(from, offset, size).at(offset);
+    if (size != 0 && !is_pinned_range(to, size))
+        return staged({source, static_cast<std::byte*>(to), size, false}, after);
     return enqueue(after, [&] {
-        if (size == 0) return;
-        if (is_pinned_range(to, size))
-            HEADRACE_CALL(MemcpyAsync, to, source, size, HEADRACE_RUNTIME(MemcpyDeviceToHost), pair_->work());
-        else
-            stage_out(static_cast<std::byte*>(to), source, size);
+        if (size != 0)
+            HEADRACE_CALL(MemcpyAsync, to, source, size, HEADRACE_RUNTIME(MemcpyDeviceToHost),
+                          stream_->native());
     });
 }
 
-std::byte* SimtStream::staging() {
-    if (!staging_) {
-        void* memory = nullptr;
-        expect_success(allocate_pinned(&memory, staging_bytes), "allocating pinned memory");
-        staging_.reset(memory);
+Event SimtStream::staged(const StagedCopy& copy, std::span<const Event> after) {
+    // In parts of which the stream takes several: see most_unfinished.
+    constexpr Bytes part = StagedCopy::most_pieces * Context::staging_bytes / 2;
+    Event last;
+    for (Bytes done = 0; done < copy.size; done += part) {
+        const StagedCopy next{copy.device + done, copy.host + done, std::min(part, copy.size - done),
+                              copy.in};
+        const auto work = [&] {
+            if (!staging_) staging_ = stream_->context().take_staging();
+            host_part_ = stage(*stream_, next, staging_);
+        };
+        // The part before is on this stream: no wait, but its failure is inherited.
+        last = enqueue(done == 0 ? after : std::span<const Event>(&last, 1), work, next.usual_requests());
     }
-    return static_cast<std::byte*>(staging_.get());
-}
-
-// One buffer serves, because all that uses it is on one stream.
-void SimtStream::stage_in(std::byte* to, const std::byte* from, Bytes size) {
-    std::byte* const buffer = staging();
-    for (Bytes done = 0; done < size;) {
-        const Bytes part = std::min(staging_bytes, size - done);
-        call_on_host(pair_->work(), [buffer, source = from + done, part](Status status) {
-            if (status == success) std::memcpy(buffer, source, part);
-        });
-        HEADRACE_CALL(MemcpyAsync, to + done, buffer, part, HEADRACE_RUNTIME(MemcpyHostToDevice),
-                      pair_->work());
-        done += part;
-    }
-}
-
-void SimtStream::stage_out(std::byte* to, const std::byte* from, Bytes size) {
-    std::byte* const buffer = staging();
-    for (Bytes done = 0; done < size;) {
-        const Bytes part = std::min(staging_bytes, size - done);
-        HEADRACE_CALL(MemcpyAsync, buffer, from + done, part, HEADRACE_RUNTIME(MemcpyDeviceToHost),
-                      pair_->work());
-        call_on_host(pair_->work(), [buffer, target = to + done, part](Status status) {
-            if (status == success) std::memcpy(target, buffer, part);
-        });
-        done += part;
-    }
+    return last;
 }
 
 Event SimtStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
@@ -160,19 +154,19 @@ Event SimtStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Byt
             info().id);
     return enqueue(after, [&] {
         if (size == 0) return;
-        const int here = pair_->context().ordinal(), there = remote.context().ordinal();
+        const int here = stream_->context().ordinal(), there = remote.context().ordinal();
         if (here == there)
             HEADRACE_CALL(MemcpyAsync, target, source, size, HEADRACE_RUNTIME(MemcpyDeviceToDevice),
-                          pair_->work());
+                          stream_->native());
         else
-            HEADRACE_CALL(MemcpyPeerAsync, target, here, source, there, size, pair_->work());
+            HEADRACE_CALL(MemcpyPeerAsync, target, here, source, there, size, stream_->native());
     });
 }
 
 Event SimtStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
     std::byte* const target = own(memory, offset, size).at(offset);
     return enqueue(after, [&] {
-        if (size != 0) HEADRACE_CALL(MemsetAsync, target, 0, size, pair_->work());
+        if (size != 0) HEADRACE_CALL(MemsetAsync, target, 0, size, stream_->native());
     });
 }
 
@@ -180,8 +174,8 @@ Event SimtStream::launch(Body body, std::span<const Event> after) {
     return enqueue(after, [&] {
         NativeStream native;
         native.technology = technology;
-        native.stream = pair_->work();
-        native.ordinal = pair_->context().ordinal();
+        native.stream = stream_->native();
+        native.ordinal = stream_->context().ordinal();
         body(native);
     });
 }

@@ -1,7 +1,9 @@
 // devices/simt/stream.hpp - a CUDA or HIP stream as Stream.
 #pragma once
 #include <headrace/devices/simt/event.hpp>
+#include <headrace/devices/simt/staging.hpp>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -27,13 +29,13 @@ private:
     Bytes size_;
 };
 
-struct PinnedDeleter {
-    void operator()(void* memory) const noexcept { static_cast<void>(free_pinned(memory)); }
-};
-
-/// Destroying it waits until its requests have ended.
+/// Destroying it waits until its requests have ended. A request waits until the one `most_unfinished` before
+/// it has ended: CUDA's driver takes 1020 commands of a stream that stands at a gate, and then has the caller
+/// wait under a lock that whoever is to open the gate may need.
 class SimtStream final : public Stream {
 public:
+    static constexpr std::size_t most_unfinished = 100;
+
     explicit SimtStream(const std::shared_ptr<Context>& context);
     ~SimtStream() override;
 
@@ -47,19 +49,20 @@ public:
     Event launch(Body body, std::span<const Event> after) override;
 
 private:
-    /// Enqueues the waits and then `work`; whatever that throws becomes the event's failure.
-    Event enqueue(std::span<const Event> after, const std::function<void()>& work);
+    /// Enqueues the waits and then `work`; whatever that throws becomes the event's failure. `requests`: how
+    /// many usual ones have as many commands.
+    Event enqueue(std::span<const Event> after, const std::function<void()>& work, std::size_t requests = 1);
     void wait_for(const Event& event);
-    /// The two halves of a copy from or to memory that is not pinned, through a buffer that is.
-    void stage_in(std::byte* to, const std::byte* from, Bytes size);
-    void stage_out(std::byte* to, const std::byte* from, Bytes size);
-    [[nodiscard]] std::byte* staging();
+    void make_room(std::size_t requests);
+    Event staged(const StagedCopy& copy, std::span<const Event> after);
     [[nodiscard]] const DeviceMemory& own(const Memory& memory, Bytes offset, Bytes size) const;
-    [[nodiscard]] const DeviceInfo& info() const { return pair_->context().info(); }
+    [[nodiscard]] const DeviceInfo& info() const { return stream_->context().info(); }
 
-    std::shared_ptr<StreamPair> pair_;
-    std::unique_ptr<void, PinnedDeleter> staging_;
-    Event last_; // what a request that could not be enqueued must still not complete before
+    std::shared_ptr<SharedStream> stream_;
+    std::deque<std::shared_ptr<NativeEvent>> unfinished_; // or not seen to have ended yet
+    std::byte* staging_ = nullptr;                        // the context's; taken on first use
+    Event host_part_; // of the request that is being enqueued: see NativeEvent::end_after
+    Event last_;      // what a request that could not be enqueued must still not complete before
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -54,39 +54,53 @@ function(headrace_add_kernels target)
       string(APPEND definitions
         "template <>\nLauncher launcher<technology::${technology}, ${types}>() {\n    return ${body};\n}\n")
     endforeach()
-    set(adapter "persistent/launcher.hpp")
+    set(adapter launcher.hpp)
     set(extension cpp)
     if(built)
-      set(adapter "persistent/on_simt.cuh")
-      if(backend STREQUAL "cpu")
-        set(adapter "persistent/on_cpu.hpp")
-      elseif(backend STREQUAL "cuda")
-        set(extension cu)
-      else()
-        set(extension hip)
-      endif()
+      headrace_choose_adapter(adapter extension ${backend})
     endif()
     set(unit "${CMAKE_CURRENT_BINARY_DIR}/headrace_kernels/${target}_${stem}_${backend}.${extension}")
     file(CONFIGURE OUTPUT "${unit}" @ONLY CONTENT
 "// Written by headrace_add_kernels: what is in @header@, for @backend@.
-#include <headrace/@adapter@>
+#include <headrace/persistent/@adapter@>
 
 #include \"@header@\"
 
 namespace headrace {
 @definitions@} // namespace headrace
 ")
-    if(extension STREQUAL "cu")
-      headrace_compile_cuda_kernels(${target} "${unit}" "${stem}")
-    elseif(extension STREQUAL "hip")
-      headrace_compile_hip(objects "${unit}")
-      target_sources(${target} PRIVATE ${objects})
-      set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-      target_link_libraries(${target} PRIVATE headrace::hip)
-    else()
-      target_sources(${target} PRIVATE "${unit}")
-    endif()
+    headrace_compile_unit(${target} "${unit}" "${stem}")
   endforeach()
+endfunction()
+
+# The header that adapts kernels to `backend`, and how its units end.
+function(headrace_choose_adapter adapter extension backend)
+  if(backend STREQUAL "cpu")
+    set(${adapter} on_cpu.hpp PARENT_SCOPE)
+    set(${extension} cpp PARENT_SCOPE)
+    return()
+  endif()
+  set(${adapter} on_simt.cuh PARENT_SCOPE)
+  if(backend STREQUAL "cuda")
+    set(${extension} cu PARENT_SCOPE)
+  else()
+    set(${extension} hip PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Compiles `unit` into `target` with the compiler that its extension names.
+function(headrace_compile_unit target unit stem)
+  cmake_path(GET unit EXTENSION LAST_ONLY extension)
+  if(extension STREQUAL ".cu")
+    headrace_compile_cuda_kernels(${target} "${unit}" "${stem}")
+  elseif(extension STREQUAL ".hip")
+    headrace_compile_hip(objects "${unit}")
+    target_sources(${target} PRIVATE ${objects})
+    set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    target_link_libraries(${target} PRIVATE headrace::hip)
+  else()
+    target_sources(${target} PRIVATE "${unit}")
+  endif()
 endfunction()
 
 # The CUDA unit in an object library of its own, so that nvcc's options stay with it.

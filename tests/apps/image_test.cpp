@@ -1,7 +1,6 @@
 // Image files say what the film says, and are whole or not there.
 #include "apps/scratch_folder.hpp"
 #include "image.hpp"
-#include "output_file.hpp"
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -78,32 +77,6 @@ TEST(Image, FormatFollowsTheName) {
     EXPECT_EQ(image_format("b.x.pfm"), ImageFormat::pfm);
     for (const char* name : {"b.jpeg", "png", "b", ""})
         EXPECT_THROW(static_cast<void>(image_format(name)), headrace::Error);
-}
-
-TEST(OutputFile, IsCheckedWithoutLeavingATrace) {
-    const ScratchFolder folder;
-    check_writable(folder.path() / "new.png");
-    EXPECT_EQ(folder.files(), 0u);
-    folder.write("old.png", "precious");
-    check_writable(folder.path() / "old.png");
-    EXPECT_EQ(std::filesystem::file_size(folder.path() / "old.png"), 8u);
-    EXPECT_EQ(folder.files(), 1u);
-    for (const auto& bad : {folder.path() / "nowhere" / "a.png", folder.path(), folder.path() / ""}) {
-        EXPECT_THROW(check_writable(bad), headrace::Error) << bad;
-    }
-}
-
-TEST(OutputFile, ReplacesTheOldOneAtOnce) {
-    const ScratchFolder folder;
-    folder.write("a.png", "old");
-    write_whole(folder.path() / "a.png", "new content");
-    EXPECT_EQ(std::filesystem::file_size(folder.path() / "a.png"), 11u);
-    EXPECT_EQ(folder.files(), 1u);
-    EXPECT_THROW(write_whole(folder.path() / "nowhere" / "a.png", "x"), headrace::Error);
-    std::filesystem::create_directory(folder.path() / "b.png");
-    folder.write("b.png/file", "in the way");
-    EXPECT_THROW(write_whole(folder.path() / "b.png", "x"), headrace::Error);
-    EXPECT_EQ(folder.files(), 2u); // a.png and the folder b.png: the half-written file is gone
 }
 
 } // namespace

@@ -51,6 +51,8 @@ TEST(PathTracerOptions, AreTaken) {
                                    "x.exr",
                                    "--report",
                                    "r.json",
+                                   "--trace",
+                                   "t.json",
                                    "--progress",
                                    "--quiet"});
     EXPECT_EQ(options.scene, "a b.obj");
@@ -71,6 +73,7 @@ TEST(PathTracerOptions, AreTaken) {
     EXPECT_EQ(options.devices, "cpu,cuda:0");
     EXPECT_EQ(options.seed, ~std::uint64_t{0});
     EXPECT_EQ(options.report, "r.json");
+    EXPECT_EQ(options.trace, "t.json");
 }
 
 TEST(PathTracerOptions, NoDirectLightMeansNoShadowRays) {

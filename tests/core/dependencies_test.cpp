@@ -90,6 +90,16 @@ TEST(Dependencies, EveryPairAcrossControllers) {
     expect_table(across_controllers, b, a);
 }
 
+TEST(Dependencies, FreeAndWaitWaitForEverythingWhoeverAsks) {
+    for (const RequestKind later : {release, wait})
+        for (const Image image : {host_image, a, b})
+            for (const RequestKind earlier : all_request_kinds) {
+                if (earlier == release || earlier == wait) continue;
+                EXPECT_TRUE(waits_for({later, image}, request_of(earlier, a)))
+                    << static_cast<int>(later) << " of " << image << " after " << static_cast<int>(earlier);
+            }
+}
+
 TEST(Dependencies, PeerCopiesWaitLikeTransfersOnTheirDeviceImages) {
     // The reading half of a copy waits on its device image as DTH does; the writing half as HTD does.
     for (const RequestKind earlier : {kernel_in, kernel_out, to_device}) {

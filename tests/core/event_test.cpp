@@ -114,6 +114,41 @@ TEST(Event, OrderOnlyCompletesWithItAndKeepsItsFailureToItself) {
     EXPECT_FALSE(Event::all(both).outcome());
 }
 
+/// Of a driver that orders its own events and loses what failed before them.
+class DriversEvent : public EventState {
+public:
+    [[nodiscard]] const void* family() const noexcept override { return &address; }
+
+private:
+    static constexpr char address = 0;
+};
+
+TEST(Event, OfADriverInheritsWhatTheDriverLoses) {
+    Promise host;
+    const Event on_host = host.event();
+    const Event first{std::make_shared<DriversEvent>()}, second{std::make_shared<DriversEvent>()};
+    first.state()->inherit({&on_host, 1});
+    second.state()->inherit({&first, 1});
+    host.fail(some_error());
+    second.state()->settle(); // the driver tells of the second one alone, and of no failure
+    EXPECT_TRUE(second.outcome());
+}
+
+TEST(Event, OfADriverInheritsFromOneThatSettlesAtThatMoment) {
+    /// Settles when it has just been seen unsettled.
+    class Fleeting final : public DriversEvent {
+    public:
+        [[nodiscard]] const void* family() const noexcept override {
+            const_cast<Fleeting*>(this)->settle(some_error());
+            return DriversEvent::family();
+        }
+    };
+    const Event first{std::make_shared<Fleeting>()}, second{std::make_shared<DriversEvent>()};
+    second.state()->inherit({&first, 1});
+    second.state()->settle();
+    EXPECT_TRUE(second.outcome());
+}
+
 TEST(Event, APromiseThatIsReplacedFailsItsEvent) {
     Promise promise;
     const Event event = promise.event();

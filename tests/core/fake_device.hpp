@@ -4,6 +4,8 @@
 #pragma once
 #include <headrace/core/device.hpp>
 
+#include <core/adversary.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -24,7 +27,11 @@ namespace headrace::testing {
 /// Known to the "driver" (a stream's thread) first, and to the host when it asks.
 class FakeEvent final : public EventState {
 public:
-    [[nodiscard]] const void* family() const noexcept override { return &family_of_all; }
+    explicit FakeEvent(unsigned family) : family_(&families[family]) { ++alive_; }
+    ~FakeEvent() override { --alive_; }
+    /// How many there are in this process.
+    [[nodiscard]] static std::size_t alive() noexcept { return alive_; }
+    [[nodiscard]] const void* family() const noexcept override { return family_; }
     bool query() override {
         const std::unique_lock lock(mutex_);
         return finished_ && tell();
@@ -43,6 +50,9 @@ public:
         }
         tell();
     }
+    /// Before it finishes.
+    void ran(EventTimes times) { times_ = times; }
+    [[nodiscard]] std::optional<EventTimes> times() const override { return times_; }
     /// The driver's end of it.
     void finish(ErrorPtr error) {
         bool armed = false;
@@ -62,14 +72,31 @@ private:
         return true;
     }
 
-    static inline const char family_of_all = 0;
+    static inline std::atomic<std::size_t> alive_ = 0;
+    static constexpr char families[4] = {};
+    const char* const family_;
     std::mutex mutex_;
     std::condition_variable signal_;
     bool finished_ = false, armed_ = false;
     ErrorPtr own_error_;
+    std::optional<EventTimes> times_;
 };
 
 enum class FakeRequest : std::uint8_t { copy_in, copy_out, copy_peer, fill, launch };
+
+/// Requests of a kind that this thread enqueues, on any fake device, while it lives: they fail and do
+/// nothing.
+class FailWhatIsEnqueued {
+public:
+    explicit FailWhatIsEnqueued(FakeRequest kind) { kind_ = static_cast<int>(kind); }
+    ~FailWhatIsEnqueued() { kind_ = -1; }
+    FailWhatIsEnqueued(const FailWhatIsEnqueued&) = delete; // one at a time
+    FailWhatIsEnqueued& operator=(const FailWhatIsEnqueued&) = delete;
+    [[nodiscard]] static bool hits(FakeRequest kind) { return kind_ == static_cast<int>(kind); }
+
+private:
+    static inline thread_local int kind_ = -1;
+};
 
 struct FakeOptions {
     std::string id = "fake:0";
@@ -80,6 +107,9 @@ struct FakeOptions {
     Bytes memory = Bytes{1} << 30;              ///< allocations beyond it fail
     double peak_gflops = 1000;
     std::string technology = "fake";
+    std::string architecture{};
+    unsigned family = 0; ///< below 4: between two of them the host orders, not the "driver"
+    std::shared_ptr<Adversary> adversary = {}; ///< gives turns to its streams; null: they run as they come
 };
 
 class FakeDevice;
@@ -117,11 +147,14 @@ private:
         std::function<void()> work;
         std::vector<Event> after;
         std::shared_ptr<FakeEvent> event;
+        bool fails;
     };
     Event enqueue(FakeRequest kind, std::function<void()> work, std::span<const Event> after);
     void run();
+    [[nodiscard]] ErrorPtr execute(Command& command);
 
     FakeDevice& device_;
+    const std::uint64_t name_; // to the adversary
     std::mt19937_64 random_;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -138,6 +171,7 @@ public:
         info_.id = options_.id;
         info_.name = "fake device " + options_.id;
         info_.technology = options_.technology;
+        info_.architecture = options_.architecture;
         info_.memory = info_.largest_allocation = options_.memory;
         info_.peak_gflops = options_.peak_gflops;
         info_.shares_host_memory = options_.shares_host_memory;
@@ -198,7 +232,10 @@ private:
 };
 
 inline FakeStream::FakeStream(FakeDevice& device, std::uint64_t seed)
-    : device_(device), random_(seed), thread_([this] { run(); }) {}
+    : device_(device),
+      name_(device.options().adversary ? device.options().adversary->join() : 0),
+      random_(seed),
+      thread_([this] { run(); }) {}
 
 inline FakeStream::~FakeStream() {
     {
@@ -254,15 +291,29 @@ inline Event FakeStream::launch(Body body, std::span<const Event> after) {
 
 inline Event FakeStream::enqueue(FakeRequest kind, std::function<void()> work, std::span<const Event> after) {
     HEADRACE_ASSERT(!in_call_.exchange(true)); // streams promise nothing to two threads at a time
-    auto event = std::make_shared<FakeEvent>();
+    auto event = std::make_shared<FakeEvent>(device_.options_.family);
     event->inherit(after);
     {
         const std::scoped_lock lock(mutex_);
-        commands_.push_back({kind, std::move(work), {after.begin(), after.end()}, event});
+        commands_.push_back(
+            {kind, std::move(work), {after.begin(), after.end()}, event, FailWhatIsEnqueued::hits(kind)});
     }
     changed_.notify_one();
     in_call_ = false;
     return Event{event};
+}
+
+inline ErrorPtr FakeStream::execute(Command& command) {
+    std::optional<Adversary::Turn> turn;
+    if (Adversary* adversary = device_.options_.adversary.get()) turn.emplace(*adversary, name_);
+    try {
+        if (device_.must_fail(command.kind) || command.fails)
+            throw Error{ErrorKind::device, "failed on demand"}.on_device(device_.info().id);
+        command.work();
+    } catch (...) {
+        return current_error();
+    }
+    return {};
 }
 
 inline void FakeStream::run() {
@@ -281,15 +332,9 @@ inline void FakeStream::run() {
             const auto delay = std::uniform_int_distribution<std::int64_t>(0, longest)(random_);
             std::this_thread::sleep_for(std::chrono::microseconds(delay));
         }
-        if (!failure) {
-            try {
-                if (device_.must_fail(command.kind))
-                    throw Error{ErrorKind::device, "failed on demand"}.on_device(device_.info().id);
-                command.work();
-            } catch (...) {
-                failure = current_error();
-            }
-        }
+        const auto begin = std::chrono::steady_clock::now();
+        if (!failure) failure = execute(command);
+        if (!failure) command.event->ran({begin, std::chrono::steady_clock::now()});
         command.work = {}; // what the body captured goes before anybody is told
         command.event->finish(std::move(failure));
     }

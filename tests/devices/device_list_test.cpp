@@ -5,9 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
-
 namespace headrace::test {
 namespace {
 
@@ -37,9 +34,15 @@ DeviceCandidates workstation() {
     return found;
 }
 
-std::vector<std::string> chosen(const DeviceCandidates& found, std::vector<std::string> names) {
+std::vector<DeviceRequest> requests(const std::vector<std::string>& names) {
+    std::vector<DeviceRequest> all;
+    for (const std::string& name : names) all.push_back({name});
+    return all;
+}
+
+std::vector<std::string> chosen(const DeviceCandidates& found, const std::vector<std::string>& names) {
     std::vector<std::string> ids;
-    for (const Choice& choice : choose(found, names))
+    for (const Choice& choice : choose(found, requests(names)))
         ids.push_back(found.devices[choice.candidates.front()].info.id);
     return ids;
 }
@@ -49,7 +52,7 @@ TEST(Choose, EverythingMeansEachProcessorAndGpuOnceByItsOwnTechnology) {
 }
 
 TEST(Choose, EverythingKeepsTheOtherViewsForWhenTheFirstDoesNotStart) {
-    const auto choices = choose(workstation(), std::array{std::string("all")});
+    const auto choices = choose(workstation(), requests({"all"}));
     ASSERT_EQ(choices.size(), 3u);
     EXPECT_THAT(choices[0].candidates, ElementsAre(0, 5));
     EXPECT_THAT(choices[1].candidates, ElementsAre(1, 3));
@@ -83,7 +86,7 @@ TEST(Choose, EverythingIsContentWithTheViewThatWasNamed) {
 }
 
 TEST(Choose, ADeviceNamedAfterEverythingMustStart) {
-    const auto choices = choose(workstation(), std::vector<std::string>{"all", "cuda:0"});
+    const auto choices = choose(workstation(), requests({"all", "cuda:0"}));
     ASSERT_EQ(choices.size(), 3u);
     EXPECT_TRUE(choices[1].named);
     EXPECT_THAT(choices[1].candidates, ElementsAre(1));
@@ -101,9 +104,19 @@ TEST(Choose, DevicesOfUnknownSiliconAreAllUsed) {
     EXPECT_THAT(chosen(found, {"all"}), ElementsAre("opencl:0", "opencl:1"));
 }
 
+TEST(Choose, CoresThatAFileChoseAreADeviceOfTheirOwn) {
+    std::vector<DeviceRequest> two = requests({"cpu", "cpu"});
+    two[0].settings.numa = {0, 0};
+    two[1].settings.numa = {1, 1};
+    const auto choices = choose(workstation(), two);
+    ASSERT_EQ(choices.size(), 2u);
+    EXPECT_EQ(choices[0].request, 0u);
+    EXPECT_EQ(choices[1].request, 1u);
+}
+
 TEST(Choose, AnUnknownNameIsToldWhatIsThere) {
     try {
-        static_cast<void>(choose(workstation(), std::array{std::string("cuda:7")}));
+        static_cast<void>(choose(workstation(), requests({"cuda:7"})));
         FAIL() << "no throw";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::not_found);
@@ -119,13 +132,19 @@ TEST(CoresBesideOpenCl, AreTheLargerHalf) {
     EXPECT_EQ(cores_beside_opencl(64), 32u);
 }
 
+std::vector<std::string> names_in(std::string_view request) {
+    std::vector<std::string> names;
+    for (const DeviceRequest& device : read_device_list(request).devices) names.push_back(device.name);
+    return names;
+}
+
 /// The list as read, with the environment's word set for that long.
 std::vector<std::string> read_with_environment(const char* environment, std::string_view request) {
     if (environment)
         setenv("HEADRACE_DEVICES", environment, 1);
     else
         unsetenv("HEADRACE_DEVICES");
-    auto names = read_device_list(request);
+    auto names = names_in(request);
     unsetenv("HEADRACE_DEVICES");
     return names;
 }
@@ -141,56 +160,9 @@ TEST(DeviceList, TheEnvironmentSpeaksWhenTheCallerDoesNot) {
 }
 
 TEST(DeviceList, NamesAreTrimmedAndNoneIsEmpty) {
-    EXPECT_THAT(read_device_list(" cpu , opencl:pocl"), ElementsAre("cpu", "opencl:pocl"));
+    EXPECT_THAT(names_in(" cpu , opencl:pocl"), ElementsAre("cpu", "opencl:pocl"));
     for (const char* list : {"cpu,", ",", "cpu,,cuda"})
         EXPECT_THROW(static_cast<void>(read_device_list(list)), Error);
-}
-
-/// A file with this text, for as long as the test runs.
-class TomlFile {
-public:
-    explicit TomlFile(std::string_view text)
-        : path_(std::filesystem::path(testing::TempDir()) /
-                ("headrace-" + std::to_string(getpid()) + ".toml")) {
-        std::ofstream(path_) << text;
-    }
-    ~TomlFile() { std::filesystem::remove(path_); }
-    TomlFile(const TomlFile&) = delete;
-    TomlFile& operator=(const TomlFile&) = delete;
-    [[nodiscard]] std::string path() const { return path_.string(); }
-
-private:
-    std::filesystem::path path_;
-};
-
-TEST(DeviceList, IsReadFromAFile) {
-    const TomlFile file("# ours\ndevices = [\"cpu\", \"opencl:pocl\"]\n");
-    EXPECT_THAT(read_device_list("@" + file.path()), ElementsAre("cpu", "opencl:pocl"));
-    EXPECT_THAT(read_device_list(file.path()), ElementsAre("cpu", "opencl:pocl"));
-    EXPECT_THAT(read_with_environment(file.path().c_str(), ""), ElementsAre("cpu", "opencl:pocl"));
-}
-
-TEST(DeviceList, AFileThatIsWrongIsToldWhereAndWhy) {
-    for (const auto& [text, why] : {std::pair{"devices = [1]", "name in quotes"},
-                                    {"devices = []", "empty"},
-                                    {"device = [\"cpu\"]", "no list of devices"},
-                                    {"\ndevices = [\"cpu\"", "line 2"}}) {
-        const TomlFile file(text);
-        try {
-            static_cast<void>(read_device_list(file.path()));
-            FAIL() << "no throw: " << text;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
-            EXPECT_THAT(error.what(), HasSubstr(file.path()));
-            EXPECT_THAT(error.what(), HasSubstr(why));
-        }
-    }
-    try {
-        static_cast<void>(read_device_list("@/nowhere/devices.toml"));
-        FAIL() << "no throw";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::not_found);
-    }
 }
 
 TEST(SelectDevices, OpensTheProcessor) {

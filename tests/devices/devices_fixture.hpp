@@ -70,7 +70,7 @@ private:
 };
 
 /// A test on the devices of a list, its parameter: `device()` is the first.
-class OnDevices : public testing::TestWithParam<std::string> {
+class OnDevices : public ::testing::TestWithParam<std::string> {
 protected:
     void SetUp() override {
         std::string why;
@@ -90,7 +90,7 @@ private:
 };
 
 /// "cuda:0" as part of a test's name, which takes letters and digits only.
-inline std::string test_name(const testing::TestParamInfo<std::string>& info) {
+inline std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
     std::string name = info.param;
     for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
@@ -100,9 +100,9 @@ inline std::string test_name(const testing::TestParamInfo<std::string>& info) {
 /// Every technology once. The names are fixed, because CTest learns them on the machine that builds.
 inline auto every_device() {
 #if defined(HEADRACE_TEST_FAKE_HIP)
-    return testing::Values("hip:0"); // all else is another program's
+    return ::testing::Values("hip:0"); // all else is another program's
 #else
-    return testing::Values("cpu", "opencl:pocl", "opencl:nvidia", "cuda:0", "hip:0");
+    return ::testing::Values("cpu", "opencl:pocl", "opencl:nvidia", "cuda:0", "hip:0");
 #endif
 }
 

@@ -292,6 +292,13 @@ hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps*) {
     *pool = reinterpret_cast<hipMemPool_t>(&allocations); // never looked into
     return enter("hipMemPoolCreate");
 }
+hipError_t hipMemPoolSetAttribute(hipMemPool_t, hipMemPoolAttr, void*) {
+    return enter("hipMemPoolSetAttribute");
+}
+hipError_t hipMemPoolGetAttribute(hipMemPool_t, hipMemPoolAttr, void* value) {
+    *static_cast<std::uint64_t*>(value) = 0; // it keeps nothing
+    return enter("hipMemPoolGetAttribute");
+}
 hipError_t hipMemPoolDestroy(hipMemPool_t) { return enter("hipMemPoolDestroy"); }
 hipError_t hipMemPoolTrimTo(hipMemPool_t, std::size_t) { return enter("hipMemPoolTrimTo"); }
 hipError_t hipMemPoolSetAccess(hipMemPool_t, const hipMemAccessDesc*, std::size_t) {
@@ -301,6 +308,14 @@ hipError_t hipMallocFromPoolAsync(void** memory, std::size_t size, hipMemPool_t,
     return hipMalloc(memory, size);
 }
 hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
+    if (lost) { // its events have failed, and what goes on in our threads all the same must not be hurt
+        static std::mutex mutex;
+        static std::vector<std::unique_ptr<void, decltype(&std::free)>> kept;
+        const std::scoped_lock lock(mutex);
+        kept.emplace_back(memory, &std::free);
+        --allocations;
+        return hipErrorUnknown;
+    }
     stream->give([memory] { release(memory); });
     return enter("hipFreeAsync");
 }
@@ -331,7 +346,9 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
 
 hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t size, hipMemcpyKind, hipStream_t stream) {
     if (const auto status = enter("hipMemcpyAsync")) return status;
-    stream->give([=] { std::memcpy(to, from, size); });
+    stream->give([=] {
+        if (!lost) std::memcpy(to, from, size);
+    });
     return hipSuccess;
 }
 hipError_t hipMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size, hipStream_t stream) {
@@ -339,7 +356,9 @@ hipError_t hipMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t 
 }
 hipError_t hipMemsetAsync(void* to, int value, std::size_t size, hipStream_t stream) {
     if (const auto status = enter("hipMemsetAsync")) return status;
-    stream->give([=] { std::memset(to, value, size); });
+    stream->give([=] {
+        if (!lost) std::memset(to, value, size);
+    });
     return hipSuccess;
 }
 

@@ -89,6 +89,16 @@ TEST(Runtime, DevicesShareAJob) {
     EXPECT_DOUBLE_EQ(report.devices[1].capability, 0.5);
 }
 
+TEST(Runtime, DomainsMayLieInADevicesHostMemory) {
+    Fakes fakes;
+    const auto host = fakes.runtime->allocate_host(1000 * sizeof(std::uint64_t));
+    const Domain<std::uint64_t> x("x", {1000}, host);
+    fakes.runtime->submit(iota(x)).wait();
+    const auto elements = x.gather();
+    EXPECT_EQ(elements.data(), host.get());
+    EXPECT_EQ(elements[999], 999u);
+}
+
 TEST(Runtime, WritingFetchesNothing) {
     Fakes fakes;
     const Domain<std::uint64_t> x("x", {1000});

@@ -1,3 +1,4 @@
+#include "halve.kernels.hpp"
 #include "square.kernels.hpp"
 #include <headrace/headrace.hpp>
 
@@ -10,5 +11,12 @@ int main() {
             return Square{t.read(in), t.write(out)};
         });
     runtime.submit(square).wait();
-    return out.gather()[999] == 9 ? 0 : 1;
+    if (out.gather()[999] != 9) return 1;
+
+    const auto there = headrace::select_devices("cpu");
+    headrace::Controller controller(*there.devices.front());
+    headrace::Array<float> all("all", {1000});
+    for (float& x : all.fill()) x = 8;
+    launch<Halve>(controller, headrace::grid(1000), all);
+    return all.gather()[999] == 4 ? 0 : 1;
 }

@@ -1,0 +1,105 @@
+// apps/chain_matmul/chain.cpp - see chain.hpp.
+#include "chain.hpp"
+#include "matrices/multiply.hpp"
+#include "matrices/npy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace chain_matmul {
+
+using controller_program::Machine;
+using headrace::Controller;
+using headrace::Device;
+using headrace::In;
+using headrace::Write;
+
+namespace {
+
+/// Controllers of as many devices as there are, in the devices' order.
+std::array<Controller*, stages> place(Machine& machine, int controllers) {
+    const int devices = std::min(static_cast<int>(machine.device_count()), controllers);
+    std::array<Controller*, stages> placed{};
+    for (int stage = 0; stage < stages; ++stage) {
+        const auto device_of = [&](int controller) { return controller * devices / controllers; };
+        const int mine = stage * controllers / stages, device = device_of(mine);
+        int earlier = 0; // controllers of the same device
+        while (earlier < mine && device_of(mine - earlier - 1) == device) ++earlier;
+        placed[static_cast<std::size_t>(stage)] = &machine.controller(
+            static_cast<std::size_t>(device) + static_cast<std::size_t>(earlier) * machine.device_count());
+    }
+    return placed;
+}
+
+} // namespace
+
+Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostThreads& threads)
+    : machine_(machine),
+      problem_(std::move(problem)),
+      threads_(threads),
+      stages_(place(machine, controllers)),
+      normalised_("normalised B", {problem_.size, problem_.size}) {
+    for (std::size_t stage = 0; stage < stages; ++stage) make_constant(stage);
+    for (auto& set : sets_)
+        for (int stage = 0; stage <= stages; ++stage) add(set, stage);
+}
+
+void Chain::make_constant(std::size_t stage) {
+    const int size = problem_.size;
+    Matrix& constant = constants_.emplace_back(std::string("C").append(std::to_string(stage + 1)),
+                                               headrace::Sizes(size, size), stages_[stage]->device());
+    if (problem_.constants.empty())
+        matrices::fill_uniform(constant.fill(), problem_.seed, stage, 2.0f / static_cast<float>(size),
+                               threads_);
+    else
+        matrices::read_npy(problem_.constants.at(stage), {size, size}, constant.fill());
+}
+
+void Chain::make_a(std::size_t number, std::span<float> a) {
+    const auto& files = problem_.stream;
+    if (files.empty())
+        matrices::fill_uniform(a, problem_.seed, stages + number, 2.0f / static_cast<float>(problem_.size),
+                               threads_);
+    else
+        matrices::read_npy(files[number % files.size()], {problem_.size, problem_.size}, a);
+}
+
+void Chain::add(std::deque<Matrix>& set, int stage) {
+    const std::string name = std::string("A after stage ").append(std::to_string(stage));
+    const headrace::Sizes sizes(problem_.size, problem_.size);
+    Device& before = stages_[static_cast<std::size_t>(std::max(stage - 1, 0))]->device();
+    Device& after = stages_[static_cast<std::size_t>(std::min(stage, stages - 1))]->device();
+    const bool passes_host = stage == 0 || stage == stages || !after.reaches(before);
+    if (passes_host) // pinned for the one that copies: what works on the host's memory needs none
+        set.emplace_back(name, sizes, before.info().shares_host_memory ? after : before);
+    else
+        set.emplace_back(name, sizes);
+}
+
+void Chain::submit(std::vector<matrices::Normalisation>& found) {
+    // Submitted and not ended: more than the stages work on, and few enough to forget.
+    std::array<headrace::Event, 4 * stages> ended;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        headrace::Event& last = ended[i % ended.size()];
+        last.wait();
+        std::deque<Matrix>& set = sets_[i % sets_.size()];
+        host_task(
+            machine_.lane("generate"), [this, i](Write<float> a) { make_a(i, a); }, set[0]);
+        for (std::size_t stage = 0; stage < stages; ++stage)
+            matrices::multiply(*stages_[stage], set[stage], constants_[stage], set[stage + 1]);
+        last = host_task(
+            machine_.lane("normalise"),
+            [this, &mine = found[i]](In<float> b, Write<float> normalised) {
+                mine = matrices::normalise(b, normalised, threads_);
+            },
+            set[stages], normalised_);
+    }
+}
+
+std::string Chain::devices() const {
+    std::string names;
+    for (const Controller* stage : stages_) names += (names.empty() ? "" : " ") + stage->device().info().id;
+    return names;
+}
+
+} // namespace chain_matmul

@@ -1,0 +1,69 @@
+// apps/chain_matmul/chain.hpp - matrices that arrive one after another and pass through four constant ones:
+// B = A C1 C2 C3 C4.
+#pragma once
+#include "controller_program/machine.hpp"
+#include "matrices/normalise.hpp"
+#include <headrace/headrace.hpp>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace chain_matmul {
+
+inline constexpr int stages = 4;
+
+/// What there is to compute. Numbers that no file has are uniform in [0, 2 / size), so that products keep
+/// their magnitude.
+struct Problem {
+    int size = 1024;
+    std::uint64_t seed = 1;
+    std::vector<std::filesystem::path> constants{}; ///< .npy: one for each stage, or none
+    std::vector<std::filesystem::path> stream{};    ///< .npy: the matrices A, in turns, or none
+};
+
+/// Four stages, each of which multiplies by a constant of its own, on 1 to 4 controllers: a pipeline, in
+/// which each works on another A. Controllers share devices where there are fewer; neighbours then do.
+///
+/// Two sets of matrices take turns, so that a stage writes one product while the next stage reads the last.
+/// Source    S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos
+/// heterogéneos",
+///           master's thesis, A Coruña 2023, sec. 5.1
+/// Lifetime  machine and threads outlive it
+class Chain {
+public:
+    Chain(controller_program::Machine& machine, Problem problem, int controllers,
+          matrices::HostThreads& threads);
+
+    /// Makes or reads each A by a host task, multiplies, and normalises a copy of each B by another, which
+    /// leaves what it found: one for each of `found`, which outlives the requests. Returns before the last
+    /// ones have ended.
+    void submit(std::vector<matrices::Normalisation>& found);
+
+    /// B of the last one, normalised. Blocks.
+    [[nodiscard]] std::span<const float> normalised() const { return normalised_.gather(); }
+    /// The devices of the stages: "cuda:0 cuda:0 cuda:1 cuda:1".
+    [[nodiscard]] std::string devices() const;
+
+private:
+    using Matrix = headrace::Array<float>;
+
+    /// Between two stages, or before the first, or after the last.
+    void add(std::deque<Matrix>& set, int stage);
+    void make_constant(std::size_t stage);
+    void make_a(std::size_t number, std::span<float> a);
+
+    controller_program::Machine& machine_;
+    const Problem problem_;
+    matrices::HostThreads& threads_;
+    std::array<headrace::Controller*, stages> stages_{};
+    std::deque<Matrix> constants_;
+    std::array<std::deque<Matrix>, 2> sets_; // [0] is A, [stages] is B
+    Matrix normalised_;
+};
+
+} // namespace chain_matmul

@@ -1,0 +1,38 @@
+// apps/controller_program/run.cpp - see run.hpp.
+#include "controller_program/run.hpp"
+#include "program/exit_code.hpp"
+#include "program/output_file.hpp"
+
+#include <cstdio>
+
+namespace controller_program {
+
+int run(program::CommandLine& line, int argc, char** argv, const std::function<void(Machine&)>& work) {
+    return program::exit_code_of(line.program(), [&] {
+        CommonOptions options;
+        std::size_t mode = 0;
+        line.group("Work");
+        line.choice("--mode", mode, {"async", "sync"},
+                    "async: requests overlap; sync: each ends before the next one is submitted");
+        line.text("--devices", options.devices, "LIST",
+                  "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
+                  "processor once");
+        line.group("Messages");
+        line.output("--report", options.report, "Who did what in which time, as JSON");
+        line.output("--trace", options.trace,
+                    "When each request ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
+        line.flag("--quiet", options.quiet, "Nothing but errors");
+        line.parse(argc, argv);
+        options.asynchronous = mode == 0;
+
+        Machine machine(line.program(), options);
+        work(machine);
+        machine.wait_all();
+        const Report report = machine.report();
+        program::write_output(options.report, report.json());
+        program::write_output(options.trace, machine.trace());
+        if (!options.quiet) std::fputs(report.table().c_str(), line.writes_to_stdout() ? stderr : stdout);
+    });
+}
+
+} // namespace controller_program

@@ -1,0 +1,31 @@
+// apps/hotspot/chip.hpp - the chip of Rodinia's Hotspot: its material, its files, and one made up.
+#pragma once
+#include "factors.hpp"
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace hotspot {
+
+/// Of a square chip of `size` x `size` cells.
+///
+/// Source  S. Che et al., "Rodinia: A Benchmark Suite for Heterogeneous Computing", IISWC 2009; constants as
+/// in
+///         its hotspot.cu. Differs in: from 1315 cells a side on, steps are shorter, since its own would
+///         overshoot ever more
+[[nodiscard]] Factors factors_of(int size);
+
+/// Reads numbers, separated by white space, row after row: Rodinia's temp_512, power_512. Errors: not_found;
+/// invalid_argument for what is no number, and for too few or too many, with the file
+void read_cells(const std::filesystem::path& file, std::span<float> cells);
+
+/// One number a line: what read_cells reads.
+[[nodiscard]] std::string text_of(std::span<const float> cells);
+
+/// A chip near 50 degrees Celsius, in kelvin, cells a little apart.
+void make_temperatures(std::span<float> cells);
+/// Watts of each cell: 16 x 16 units of the chip, each as busy as it happens to be. The same for everybody.
+void make_power(int size, std::span<float> cells);
+
+} // namespace hotspot

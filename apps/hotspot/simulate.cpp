@@ -1,0 +1,36 @@
+// apps/hotspot/simulate.cpp - see simulate.hpp.
+#include "simulate.hpp"
+#include "chip.hpp"
+#include "hotspot.kernels.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace hotspot {
+
+using controller_program::Machine;
+using headrace::Array;
+
+void simulate(Machine& machine, const Array<float>& power, Array<float>& heat, Array<float>& spare,
+              int iterations, const std::function<void(headrace::In<float>)>& save) {
+    const int size = heat.shape().rows;
+    const Factors factors = factors_of(size);
+    const std::vector<int> ends = machine.ends_of_bands(size);
+    Array<float>*now = &heat, *next = &spare;
+    for (int done = 0; done < iterations; done += fused) {
+        for (std::size_t i = 0; i < machine.device_count(); ++i) {
+            const int first = ends[i], last = ends[i + 1];
+            if (first == last) continue;
+            const int above = std::max(0, first - fused), below = std::min(size, last + fused);
+            launch<Hotspot>(machine.controller(i), rows(headrace::grid(size, size), first, last),
+                            rows(power, above, below), rows(*now, above, below), rows(*next, first, last),
+                            size, std::min(fused, iterations - done), factors);
+        }
+        host_task(
+            machine.lane("save"), [save](headrace::In<float> made) { save(made); }, *next);
+        std::swap(now, next);
+    }
+}
+
+} // namespace hotspot

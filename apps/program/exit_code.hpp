@@ -1,0 +1,14 @@
+// apps/program/exit_code.hpp - how programs end: 0; 1 for a failure; 2 for a mistake of the user's.
+#pragma once
+#include <functional>
+#include <string>
+
+namespace program {
+
+/// One line for people on stderr, whatever the message was made of. Returns `exit_code`.
+int complain(const std::string& program, std::string what, int exit_code);
+
+/// Calls `work`; what it throws becomes a line and the exit code.
+[[nodiscard]] int exit_code_of(const std::string& program, const std::function<void()>& work);
+
+} // namespace program

@@ -1,0 +1,90 @@
+// apps/program/output_file.cpp - see output_file.hpp.
+#include "program/output_file.hpp"
+#include <headrace/core/error.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace program {
+namespace {
+
+namespace fs = std::filesystem;
+using headrace::Error;
+using headrace::ErrorKind;
+
+/// The file that is written first. Removed at the end unless it has taken its name.
+class Beside {
+public:
+    explicit Beside(const fs::path& file) : file_(file), beside_(file) {
+        std::string name = file.filename().string();
+        name.append(".").append(std::to_string(::getpid())).append(".partial");
+        beside_.replace_filename(name);
+        errno = 0;
+        stream_.open(beside_, std::ios::binary | std::ios::trunc);
+        error_ = std::error_code(errno, std::generic_category());
+    }
+    ~Beside() {
+        stream_.close();
+        std::error_code ignored;
+        fs::remove(beside_, ignored); // after `take_name` there is none
+    }
+    Beside(const Beside&) = delete; // owns the file
+    Beside& operator=(const Beside&) = delete;
+
+    [[nodiscard]] bool is_open() const { return stream_.is_open(); }
+    [[nodiscard]] std::string why_not() const { return error_.message(); }
+    [[nodiscard]] bool write(std::string_view bytes) {
+        stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        stream_.close();
+        return !stream_.fail();
+    }
+    [[nodiscard]] bool take_name() {
+        fs::rename(beside_, file_, error_);
+        return !error_;
+    }
+
+private:
+    fs::path file_, beside_;
+    std::ofstream stream_;
+    std::error_code error_;
+};
+
+} // namespace
+
+void check_writable(const fs::path& file) {
+    const auto refuse = [&](const std::string& why) {
+        throw Error{ErrorKind::invalid_argument, file.string() + ": cannot be written: " + why};
+    };
+    std::error_code ignored;
+    if (!file.has_filename()) refuse("it is no file name; add one");
+    if (fs::is_directory(file, ignored)) refuse("it is a folder; name a file in it");
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    if (!fs::is_directory(folder, ignored))
+        refuse("there is no folder " + folder.string() + "; create it first");
+    const Beside probe(file);
+    if (!probe.is_open()) refuse(probe.why_not() + "; choose another folder");
+}
+
+void write_whole(const fs::path& file, std::string_view bytes) {
+    const auto fail = [&](const std::string& why) {
+        throw Error{ErrorKind::io, file.string() + ": writing failed: " + why};
+    };
+    Beside beside(file);
+    if (!beside.is_open()) fail(beside.why_not());
+    if (!beside.write(bytes)) fail("is the disk full?");
+    if (!beside.take_name()) fail(beside.why_not());
+}
+
+void write_output(const fs::path& file, std::string_view bytes) {
+    if (file.empty()) return;
+    if (file != "-") return write_whole(file, bytes);
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0)
+        throw Error{ErrorKind::io, "standard output: writing failed"};
+}
+
+} // namespace program

@@ -1,0 +1,19 @@
+// apps/program/output_file.hpp - files that are either whole or not there.
+#pragma once
+#include <filesystem>
+#include <string_view>
+
+namespace program {
+
+/// Finds out, before hours of work, whether `file` can be written; leaves nothing behind.
+/// Errors  invalid_argument: which file, why not, what to do
+void check_writable(const std::filesystem::path& file);
+
+/// Writes beside `file` and then takes its name, so that nobody ever sees half of it under that name.
+/// Errors  io; nothing is left behind then
+void write_whole(const std::filesystem::path& file, std::string_view bytes);
+
+/// The same, but "-" is standard output, and an empty name is no file.
+void write_output(const std::filesystem::path& file, std::string_view bytes);
+
+} // namespace program

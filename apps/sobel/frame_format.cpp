@@ -1,0 +1,92 @@
+// apps/sobel/frame_format.cpp - see frame_format.hpp.
+#include "frame_format.hpp"
+#include "program/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <string_view>
+
+namespace sobel {
+namespace {
+
+using headrace::Error;
+using headrace::ErrorKind;
+
+constexpr int largest = 65535; // pixels across: rows of all planes together stay far within 32 bits
+
+/// How many pixels of luma one of chroma stands for, and how many planes have the size of luma.
+struct Chroma {
+    std::string_view name;
+    int columns, rows; ///< 0: there is none
+    int whole = 1;
+};
+constexpr std::array known{
+    Chroma{"420", 2, 2}, Chroma{"420jpeg", 2, 2}, Chroma{"420mpeg2", 2, 2},    Chroma{"420paldv", 2, 2},
+    Chroma{"422", 2, 1}, Chroma{"440", 1, 2},     Chroma{"411", 4, 1},         Chroma{"410", 4, 4},
+    Chroma{"444", 1, 1}, Chroma{"mono", 0, 0},    Chroma{"444alpha", 1, 1, 2},
+};
+
+Planes planes_of(const Chroma& chroma, int width, int height) {
+    Planes planes;
+    Plane* next = planes.plane;
+    *next++ = {height, width};
+    if (chroma.columns > 0) {
+        const auto reduced = [](int size, int by) { return (size + by - 1) / by; };
+        for (int i = 0; i < 2; ++i) *next++ = {reduced(height, chroma.rows), reduced(width, chroma.columns)};
+    }
+    for (int i = 1; i < chroma.whole; ++i) *next++ = {height, width};
+    return planes;
+}
+
+} // namespace
+
+FrameFormat yuv_420(int width, int height) {
+    for (const int size : {width, height})
+        if (size < 1 || size > largest)
+            program::refuse("frames of " + std::to_string(width) + " x " + std::to_string(height) +
+                            ": each side takes 1 to " + std::to_string(largest) + " pixels");
+    return {planes_of(known.front(), width, height), {}};
+}
+
+FrameFormat parse_y4m(const std::string& name, const std::string& line) {
+    const auto refuse = [&](const std::string& why) { program::refuse(name + ": " + why); };
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word != "YUV4MPEG2")
+        refuse("does not begin with YUV4MPEG2; raw YUV 4:2:0 frames need --width and --height");
+
+    int width = 0, height = 0;
+    std::string chroma = "420jpeg"; // what a header without one means
+    while (words >> word) {
+        const std::string value = word.substr(1);
+        if (word[0] == 'W')
+            width = program::whole(name + ": width W", value, 1, largest);
+        else if (word[0] == 'H')
+            height = program::whole(name + ": height H", value, 1, largest);
+        else if (word[0] == 'C')
+            chroma = value;
+    }
+    if (width == 0 || height == 0) refuse("its header has no width (W) or no height (H)");
+    const auto* const found = std::ranges::find(known, chroma, &Chroma::name);
+    if (found == known.end())
+        refuse("its chroma format is C" + chroma +
+               ", which cannot be filtered; use one of 8 bits (ffmpeg -pix_fmt yuv420p)");
+    return {planes_of(*found, width, height), line};
+}
+
+FrameFormat as_y4m(FrameFormat format) {
+    const Plane& luma = format.planes.plane[0];
+    if (!format.is_y4m())
+        format.y4m = "YUV4MPEG2 W" + std::to_string(luma.columns) + " H" + std::to_string(luma.rows) +
+                     " F0:0 Ip A0:0 C420jpeg";
+    return format;
+}
+
+FrameFormat as_raw(FrameFormat format) {
+    format.y4m.clear();
+    return format;
+}
+
+} // namespace sobel

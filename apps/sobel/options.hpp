@@ -1,0 +1,36 @@
+// apps/sobel/options.hpp - what a user may ask of headrace-sobel.
+#pragma once
+#include "frame_stream.hpp"
+#include "program/command_line.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace sobel {
+
+/// Where frames come from or go to, as a user writes it.
+struct Place {
+    enum class Kind : std::uint8_t {
+        stream, ///< a file or pipe
+        memory, ///< memory:N: N frames in memory that the device reaches; nothing is copied on the host
+        copied, ///< copied:N: N frames in ordinary memory, copied by host tasks
+    };
+    Kind kind = Kind::stream;
+    std::string file;
+    int frames = 0; ///< in memory
+
+    /// Errors: invalid_argument
+    [[nodiscard]] static Place parse(const std::string& option, const std::string& text);
+};
+
+struct Options {
+    std::string input, output;
+    int width = 0, height = 0; ///< 0: the stream says it
+    std::int64_t frames = 0;   ///< 0: all
+    int in_flight = 4;
+
+    /// The variables are this one's, which stays where it is.
+    void declare(program::CommandLine& line);
+};
+
+} // namespace sobel

@@ -1,0 +1,38 @@
+// apps/sobel/sobel.cl - sobel.kernels.hpp in OpenCL C.
+
+typedef struct {
+    int rows, columns;
+} Plane;
+typedef struct {
+    Plane plane[4];
+} Planes;
+
+uchar edge(__global const uchar* at, int columns) {
+    __global const uchar* const above = at - columns;
+    __global const uchar* const below = at + columns;
+    const int across = above[1] + 2 * at[1] + below[1] - above[-1] - 2 * at[-1] - below[-1];
+    const int down = below[-1] + 2 * below[0] + below[1] - above[-1] - 2 * above[0] - above[1];
+    // Why this is exact although sqrt need not be: magnitude.hpp.
+    return min(sqrt(across * across + down * down + 0.5f), 255.0f);
+}
+
+__kernel void Sobel(__global const uchar* frame, __global uchar* edges, const Planes planes, int lines,
+                    int strips) {
+    const int strip = 16;
+    const int begin = get_global_id(0) * strip;
+    int y = get_global_id(1);
+    if (y >= lines) return;
+    long row = 0;
+    int rows = planes.plane[0].rows, columns = planes.plane[0].columns;
+    for (int p = 1; p < 4; ++p)
+        if (y >= rows) {
+            row += (long)rows * columns;
+            y -= rows;
+            rows = planes.plane[p].rows;
+            columns = planes.plane[p].columns;
+        }
+    row += (long)y * columns;
+    const bool is_inner_row = y > 0 && y < rows - 1;
+    for (int x = begin; x < begin + strip && x < columns; ++x)
+        edges[row + x] = is_inner_row && x > 0 && x < columns - 1 ? edge(frame + row + x, columns) : 0;
+}

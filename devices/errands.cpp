@@ -1,0 +1,102 @@
+// devices/errands.cpp - see errands.hpp.
+#include <headrace/devices/errands.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace headrace {
+
+namespace {
+thread_local bool runs_errands = false;
+}
+
+bool on_errand() noexcept { return runs_errands; }
+
+class Errands::Thread {
+public:
+    Thread() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+
+    void give(std::function<void()> work) {
+        const std::scoped_lock lock(mutex_);
+        if (closed_) return;
+        work_.push_back(std::move(work));
+        arrived_.notify_one(); // with the mutex: what was given may end us
+    }
+
+    void close() {
+        {
+            const std::scoped_lock lock(mutex_);
+            closed_ = true;
+        }
+        thread_.request_stop();
+        if (thread_.joinable()) thread_.join();
+    }
+
+private:
+    void serve(const std::stop_token& stop) {
+        runs_errands = true;
+        std::unique_lock lock(mutex_);
+        while (arrived_.wait(lock, stop, [this] { return !work_.empty(); })) {
+            auto work = std::move(work_.front());
+            work_.pop_front();
+            lock.unlock();
+            work();
+            work = nullptr; // what goes with it may give more
+            lock.lock();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable_any arrived_;
+    std::deque<std::function<void()>> work_;
+    bool closed_ = false;
+    std::jthread thread_; // last: it uses the rest
+};
+
+Errands::Errands() : thread_(std::make_unique<Thread>()) {}
+Errands::~Errands() { close(); }
+void Errands::give(std::function<void()> work) { thread_->give(std::move(work)); }
+void Errands::close() { thread_->close(); }
+
+namespace {
+
+/// Closed when the process ends, but never destroyed: a driver may call back after our static objects have
+/// gone.
+class Lasting {
+public:
+    Lasting() : errands_(std::make_unique<Errands>().release()) {}
+    ~Lasting() { errands_->close(); }
+    Lasting(const Lasting&) = delete;
+    Lasting& operator=(const Lasting&) = delete;
+
+    [[nodiscard]] Errands& get() const { return *errands_; }
+
+private:
+    Errands* errands_;
+};
+
+} // namespace
+
+void notify(std::function<void()> settle) {
+    static Errands& settler = []() -> Errands& {
+        static const Lasting lasting;
+        return lasting.get();
+    }();
+    settler.give(std::move(settle));
+}
+
+void let_go(std::shared_ptr<const void> last) {
+    static Errands& undertaker = []() -> Errands& {
+        static const Lasting lasting;
+        return lasting.get();
+    }();
+    undertaker.give([last = std::move(last)]() mutable {
+        runs_errands = false; // drivers may be called here
+        last.reset();
+    });
+}
+
+} // namespace headrace

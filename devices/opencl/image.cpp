@@ -1,0 +1,70 @@
+// devices/opencl/image.cpp - see image.hpp.
+#include <headrace/devices/opencl/image.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace headrace::opencl {
+namespace {
+
+template <class T>
+T value_of(cl_device_id device, cl_device_info what) {
+    T value{};
+    check(clGetDeviceInfo(device, what, sizeof value, &value, nullptr), "clGetDeviceInfo");
+    return value;
+}
+
+constexpr cl_image_format one_float{CL_R, CL_FLOAT};
+
+/// Every device need not have images of one float.
+bool has_format(cl_context context) {
+    cl_uint count = 0;
+    if (clGetSupportedImageFormats(context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count) !=
+        CL_SUCCESS)
+        return false;
+    std::vector<cl_image_format> formats(count);
+    check(clGetSupportedImageFormats(context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, count, formats.data(),
+                                     nullptr),
+          "clGetSupportedImageFormats");
+    return std::ranges::any_of(formats, [](const cl_image_format& format) {
+        return format.image_channel_order == one_float.image_channel_order &&
+               format.image_channel_data_type == one_float.image_channel_data_type;
+    });
+}
+
+} // namespace
+
+std::unique_ptr<ImageObject> ImageObject::make(std::shared_ptr<Context> context, cl_mem pixels, Bytes offset,
+                                               int rows, int columns) {
+    const cl_device_id device = context->device();
+    const auto height = static_cast<std::size_t>(rows), width = static_cast<std::size_t>(columns);
+    if (!value_of<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) || !has_format(context->get()) ||
+        width > value_of<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_WIDTH) ||
+        height > value_of<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT))
+        return nullptr;
+    cl_image_desc shape{};
+    shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+    shape.image_width = width;
+    shape.image_height = height;
+    cl_int status = CL_SUCCESS;
+    auto image = std::unique_ptr<ImageObject>(new ImageObject);
+    image->image_ =
+        BufferHandle{clCreateImage(context->get(), CL_MEM_READ_ONLY, &one_float, &shape, nullptr, &status)};
+    check(status, "clCreateImage");
+    image->context_ = std::move(context);
+    image->pixels_ = BufferHandle::retained(pixels);
+    image->offset_ = offset;
+    image->rows_ = height;
+    image->columns_ = width;
+    return image;
+}
+
+void ImageObject::refresh(const NativeStream& stream) {
+    const std::array<std::size_t, 3> corner{}, size{columns_, rows_, 1};
+    check(clEnqueueCopyBufferToImage(static_cast<cl_command_queue>(stream.stream), pixels_.get(),
+                                     image_.get(), offset_, corner.data(), size.data(), 0, nullptr, nullptr),
+          "clEnqueueCopyBufferToImage");
+}
+
+} // namespace headrace::opencl

@@ -1,0 +1,106 @@
+// devices/simt/sleepers.cpp - see sleepers.hpp.
+#include <headrace/devices/simt/sleepers.hpp>
+
+#include <chrono>
+#include <thread>
+
+namespace headrace::HEADRACE_ON_SIMT {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Being woken takes the driver some tens of microseconds: for work of a few times that, a thread stays
+/// awake, and looks often at first.
+constexpr auto awake = 250us, attentive = 20us, glance = 4us;
+/// Streams share the hardware's channels when there are many, and one behind a closed gate would hold ours
+/// up.
+constexpr std::size_t most_beds = 6;
+
+Status query(EventHandle event) {
+    const Status status = HEADRACE_RUNTIME(EventQuery)(event);
+    if (status != success) static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
+    return status;
+}
+
+void pause_for(std::chrono::nanoseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+}
+
+} // namespace
+
+struct Sleepers::Bed {
+    StreamHandle stream = nullptr;
+    EventHandle event = nullptr;
+
+    Bed() {
+        HEADRACE_CALL(StreamCreateWithFlags, &stream, HEADRACE_RUNTIME(StreamNonBlocking));
+        if (const Status status = HEADRACE_RUNTIME(EventCreateWithFlags)(
+                &event, HEADRACE_RUNTIME(EventBlockingSync) | HEADRACE_RUNTIME(EventDisableTiming));
+            status != success) {
+            static_cast<void>(HEADRACE_RUNTIME(StreamDestroy)(stream));
+            expect_success(status, HEADRACE_RUNTIME_NAME(EventCreateWithFlags));
+        }
+    }
+    ~Bed() {
+        static_cast<void>(HEADRACE_RUNTIME(EventDestroy)(event));
+        static_cast<void>(HEADRACE_RUNTIME(StreamDestroy)(stream));
+    }
+    Bed(const Bed&) = delete; // owns both
+    Bed& operator=(const Bed&) = delete;
+
+    Status until(EventHandle wanted) const {
+        Status status = HEADRACE_RUNTIME(StreamWaitEvent)(stream, wanted, 0);
+        if (status == success) status = HEADRACE_RUNTIME(EventRecord)(event, stream);
+        if (status == success) status = HEADRACE_RUNTIME(EventSynchronize)(event);
+        if (status != success) static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
+        return status;
+    }
+};
+
+Sleepers::Sleepers(int ordinal) : ordinal_(ordinal) {}
+Sleepers::~Sleepers() = default;
+
+std::unique_ptr<Sleepers::Bed> Sleepers::take() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!free_.empty()) {
+            auto bed = std::move(free_.back());
+            free_.pop_back();
+            return bed;
+        }
+        if (made_ == most_beds) return nullptr;
+        free_.reserve(++made_); // so that giving back cannot fail
+    }
+    try {
+        return std::make_unique<Bed>();
+    } catch (const Error&) { // what is wrong, the event itself will say
+        const std::scoped_lock lock(mutex_);
+        --made_;
+        return nullptr;
+    }
+}
+
+Status Sleepers::until(EventHandle event) {
+    static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
+    const auto begin = std::chrono::steady_clock::now();
+    Status status = query(event);
+    for (auto passed = 0ns; status == not_ready && passed < awake;
+         passed = std::chrono::steady_clock::now() - begin) {
+        if (passed > attentive) pause_for(glance); // queries take the driver's lock, which others want
+        status = query(event);
+    }
+    if (status != not_ready) return status;
+    if (auto bed = take()) {
+        status = bed->until(event);
+        const std::scoped_lock lock(mutex_);
+        free_.push_back(std::move(bed));
+        return status;
+    }
+    while ((status = query(event)) == not_ready) std::this_thread::sleep_for(50us);
+    return status;
+}
+
+} // namespace headrace::HEADRACE_ON_SIMT

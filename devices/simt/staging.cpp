@@ -1,0 +1,108 @@
+// devices/simt/staging.cpp - see staging.hpp.
+#include <headrace/devices/errands.hpp>
+#include <headrace/devices/simt/host_call.hpp>
+#include <headrace/devices/simt/staging.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace headrace::HEADRACE_ON_SIMT {
+namespace {
+
+constexpr Bytes half = Context::staging_bytes / 2;
+
+/// A copy cut into pieces that go through the halves of a buffer in turns.
+struct Pieces {
+    StagedCopy copy;
+    std::byte* buffer;
+
+    [[nodiscard]] std::size_t count() const { return (copy.size + half - 1) / half; }
+    [[nodiscard]] Bytes size(std::size_t i) const { return std::min(half, copy.size - i * half); }
+    [[nodiscard]] std::byte* staged(std::size_t i) const { return buffer + i % 2 * half; }
+
+    void by_device(std::size_t i, StreamHandle stream) const {
+        std::byte* const device = copy.device + i * half;
+        if (copy.in)
+            HEADRACE_CALL(MemcpyAsync, device, staged(i), size(i), HEADRACE_RUNTIME(MemcpyHostToDevice),
+                          stream);
+        else
+            HEADRACE_CALL(MemcpyAsync, staged(i), device, size(i), HEADRACE_RUNTIME(MemcpyDeviceToHost),
+                          stream);
+    }
+    void by_host(std::size_t i) const {
+        std::byte* const host = copy.host + i * half;
+        if (copy.in)
+            std::memcpy(staged(i), host, size(i));
+        else
+            std::memcpy(host, staged(i), size(i));
+    }
+};
+
+/// For devices that cannot wait for words: the driver's callbacks, one piece after another.
+Event stage_by_callbacks(SharedStream& stream, const Pieces& pieces) {
+    auto done = std::make_shared<Promise>();
+    for (std::size_t i = 0; i < pieces.count(); ++i) {
+        const auto by_host = [pieces, i](Status status) {
+            if (status == success) pieces.by_host(i);
+        };
+        if (pieces.copy.in) call_on_host(stream.native(), by_host);
+        pieces.by_device(i, stream.native());
+        if (!pieces.copy.in) call_on_host(stream.native(), by_host);
+    }
+    call_on_host(stream.native(), [done](Status) { notify([done] { done->complete(); }); });
+    return done->event();
+}
+
+} // namespace
+
+// The stream and the watching thread go through the pieces together. Piece i is the host's turn once
+// `come[i]` has come, and the device's, or the next one's in its half, once the word says that i + 1 pieces
+// are done.
+Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
+    const Pieces pieces{copy, buffer};
+    const std::size_t count = pieces.count();
+    Gates& gates = stream.context().gates();
+    if (!gates.usable()) return stage_by_callbacks(stream, pieces);
+
+    const Gates::Word word = gates.take(count);
+    const auto wait_for = [&, base = word.value - count](std::size_t done) {
+        GateMemory::wait(stream.native(), word.memory, base + done);
+    };
+    auto come = std::make_shared<std::vector<PooledEvent>>();
+    auto done = std::make_shared<Promise>();
+    Event event = done->event();
+    try {
+        // For a copy to the device the half must be free: at first that is so once the stream has come here,
+        // then when the device has read the piece before the last.
+        if (copy.in)
+            for (std::size_t i = 0; i < std::min<std::size_t>(count, 2); ++i)
+                come->push_back(stream.record());
+        for (std::size_t i = 0; i < count; ++i) {
+            if (copy.in)
+                wait_for(i + 1);
+            else if (i >= 2)
+                wait_for(i - 1);
+            pieces.by_device(i, stream.native());
+            if (!copy.in || i + 2 < count) come->push_back(stream.record());
+        }
+        if (!copy.in) wait_for(count);
+        stream.when(come->front().get(), [pieces, come, done = std::move(done), word, &gates,
+                                          &sleepers = stream.context().sleepers()](Status status) {
+            const std::uint64_t base = word.value - pieces.count();
+            for (std::size_t i = 0; i < pieces.count(); ++i) {
+                if (i > 0) status = sleepers.until((*come)[i].get());
+                if (status == success) pieces.by_host(i); // else the device is lost, and its work has failed
+                Gates::advance(word, base + i + 1);
+            }
+            gates.open(word);
+            done->complete();
+        });
+        return event;
+    } catch (...) {
+        gates.open(word); // what was enqueued must not stand there for ever; the request fails
+        throw;
+    }
+}
+
+} // namespace headrace::HEADRACE_ON_SIMT

@@ -1,0 +1,32 @@
+// devices/simt/watch.cpp - see watch.hpp.
+#include <headrace/devices/simt/watch.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::HEADRACE_ON_SIMT {
+
+void Watch::when(std::uint64_t place, EventHandle event, std::function<void(Status)> then) {
+    const std::scoped_lock lock(mutex_);
+    // One that sleeps until a later event has come would be too late for this one, and for ever if that later
+    // one waits for what follows from this: so what is asked for against the stream's order gets a thread of
+    // its own, until that is idle again.
+    const auto in_time = [place](const std::unique_ptr<Watcher>& watcher) {
+        // acquire: pairs with the release of `done`; what an idle one did is over.
+        return watcher->last < place || watcher->done.load(std::memory_order_acquire) == watcher->given;
+    };
+    auto found = std::ranges::find_if(watchers_, in_time);
+    if (found == watchers_.end()) {
+        watchers_.push_back(std::make_unique<Watcher>());
+        found = std::prev(watchers_.end());
+    }
+    Watcher& watcher = **found;
+    watcher.last = place;
+    ++watcher.given;
+    watcher.thread.give([this, &watcher, event, then = std::move(then)]() mutable {
+        std::exchange(then, nullptr)(sleepers_.until(event));
+        watcher.done.fetch_add(1, std::memory_order_release); // pairs with the acquire in `in_time`
+    });
+}
+
+} // namespace headrace::HEADRACE_ON_SIMT

@@ -1,0 +1,123 @@
+// domains/grids/array.hpp - typed data of the controller level: a Storage with an element type and a shape.
+#pragma once
+#include <headrace/core/controller.hpp>
+#include <headrace/core/storage.hpp>
+#include <headrace/domains/grids/roles.hpp>
+
+#include <concepts>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace headrace {
+
+/// Sizes of an array, slowest dimension first: `{rows, columns}`, or those of a grid.
+class Sizes {
+public:
+    template <std::integral... N>
+    Sizes(N... n) : Sizes(grid(n...)) {} // NOLINT: so that braces do
+    template <int Rank>
+    Sizes(const Grid<Rank>& like) : grid_(like) {} // NOLINT: a grid has the sizes of what it works on
+
+    /// Throws invalid_argument for sizes that are not positive or too large for the indices of kernels.
+    [[nodiscard]] Shape shape_of(const std::string& name) const;
+
+private:
+    AnyGrid grid_;
+};
+
+template <class T>
+class Part;
+
+/// `T` elements in one to three dimensions, row-major: `Array<float> a("a", {rows, columns})`.
+///
+/// Host memory  owned; borrowed from the caller (the contents count as written); of a device, which copies
+///              from and to it at full speed (pinned); or none, with `internal`
+/// Threads      any. The destructor waits for every request on the array
+/// Errors       invalid_argument for a size that is not positive or too large; out_of_memory
+template <class T>
+class Array {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+                  "arrays move between memories as bytes");
+
+public:
+    using Element = T;
+
+    Array(std::string name, Sizes sizes, T* borrowed = nullptr)
+        : shape_(sizes.shape_of(name)), storage_(std::move(name), bytes(), borrowed) {}
+    Array(std::string name, Sizes sizes, Internal)
+        : shape_(sizes.shape_of(name)), storage_(std::move(name), bytes(), internal) {}
+    /// Pinned for `device`, which the array does not outlive.
+    Array(std::string name, Sizes sizes, Device& device)
+        : shape_(sizes.shape_of(name)), storage_(std::move(name), bytes(), device.allocate_host(bytes())) {}
+
+    [[nodiscard]] const std::string& name() const noexcept { return storage_.name(); }
+    [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+    [[nodiscard]] std::int64_t size() const noexcept { return shape_.size; }
+    [[nodiscard]] Storage& storage() const noexcept { return storage_; }
+    /// All of it.
+    [[nodiscard]] Tile& tile() const noexcept { return *tile_; }
+    [[nodiscard]] std::span<Tile* const> tiles() const noexcept { return {&tile_, 1}; }
+
+    /// The elements on the host, up to date. Blocks; throws what their last writer failed with.
+    [[nodiscard]] std::span<const T> gather() const {
+        headrace::gather(*tile_).wait();
+        return host();
+    }
+    /// The host's elements for the caller to write at once; every other image counts as stale from now on.
+    /// What is not written keeps its value. Blocks like gather.
+    [[nodiscard]] std::span<T> fill() {
+        if (!is_unwritten(*tile_)) headrace::gather(*tile_).wait();
+        const std::span<T> elements = host();
+        host_wrote(*tile_);
+        return elements;
+    }
+
+private:
+    [[nodiscard]] Bytes bytes() const noexcept { return static_cast<Bytes>(shape_.size) * sizeof(T); }
+    [[nodiscard]] std::span<T> host() const {
+        return {static_cast<T*>(storage_.host()), static_cast<std::size_t>(shape_.size)};
+    }
+
+    Shape shape_;
+    mutable Storage storage_; // what is const are the elements; how they are held follows who reads them
+    Tile* tile_ = storage_.tiles().front(); // means all of it, however it is split later
+};
+
+/// Consecutive elements of an array under a request of their own; `rows` makes it. Indices stay those of the
+/// whole. The array outlives it. `T` is const if the array was.
+template <class T>
+class Part {
+public:
+    using Whole = std::conditional_t<std::is_const_v<T>, const Array<std::remove_const_t<T>>, Array<T>>;
+
+    /// Of slices of the slowest dimension.
+    Part(Whole& whole, std::int64_t first, std::int64_t last)
+        : whole_(whole), tiles_(whole.storage().tiles(offset(first), offset(last))) {}
+
+    [[nodiscard]] Whole& whole() const noexcept { return whole_; }
+    [[nodiscard]] std::span<Tile* const> tiles() const noexcept { return tiles_; }
+
+private:
+    [[nodiscard]] Bytes offset(std::int64_t slice) const {
+        return static_cast<Bytes>(slice) *
+               (whole_.storage().bytes() / static_cast<Bytes>(whole_.shape().slices));
+    }
+
+    Whole& whole_;
+    std::vector<Tile*> tiles_;
+};
+
+/// [first, last) of the slowest dimension: rows of a matrix, planes of a volume.
+template <class T>
+[[nodiscard]] Part<T> rows(Array<T>& whole, std::int64_t first, std::int64_t last) {
+    return {whole, first, last};
+}
+template <class T>
+[[nodiscard]] Part<const T> rows(const Array<T>& whole, std::int64_t first, std::int64_t last) {
+    return {whole, first, last};
+}
+
+} // namespace headrace

@@ -1,0 +1,14 @@
+// domains/grids/opencl/opencl_grid_absent.cpp - builds without OpenCL: there are no such devices, so nobody
+// comes here.
+#include <headrace/domains/grids/opencl/opencl_grid.hpp>
+
+namespace headrace {
+
+OpenClGridKernel::OpenClGridKernel(std::string name, std::string, std::string_view, AnyGrid, std::string)
+    : name_(std::move(name)) {}
+
+void OpenClGridKernel::enqueue(const AnyGrid&, const KernelMembers&, const NativeStream&) const {
+    throw Error{ErrorKind::unsupported, "this build lacks OpenCL, for which the kernel \"" + name_ + "\" is"};
+}
+
+} // namespace headrace

@@ -1,0 +1,115 @@
+// tests/core/host_lane_test.cpp - threads of host tasks as programs use them: by name, waited for, one by
+// one.
+#include <core/fake_device.hpp>
+#include <headrace/core/controller.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <pthread.h>
+
+namespace headrace {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(HostLane, ItsThreadHasItsName) {
+    HostLane lane("writing of frames to disk");
+    std::array<char, 16> seen{};
+    lane.run("ask", {}, [&] { pthread_getname_np(pthread_self(), seen.data(), seen.size()); }).wait();
+    EXPECT_STREQ(seen.data(), "writing of fram");
+    EXPECT_EQ(lane.name(), "writing of frames to disk");
+}
+
+TEST(HostLane, WaitAllReturnsWhenTheLastTaskHasEnded) {
+    HostLane lane;
+    std::atomic<int> ended = 0;
+    lane.wait_all(); // nothing to wait for
+    for (int i = 0; i < 10; ++i)
+        lane.run("slow", {}, [&] {
+            std::this_thread::sleep_for(1ms);
+            ++ended;
+        });
+    lane.wait_all();
+    EXPECT_EQ(ended, 10);
+}
+
+TEST(HostLane, WaitAllThrowsTheFirstFailureSinceTheLastTime) {
+    HostLane lane;
+    lane.run("well", {}, [] {});
+    lane.run("first", {}, [] { throw std::runtime_error("no disk"); });
+    lane.run("second", {}, [] { throw std::runtime_error("no paper"); });
+    try {
+        lane.wait_all();
+        FAIL() << "two tasks have failed";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("no disk"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("first"), std::string::npos) << error.what();
+    }
+    lane.run("well", {}, [] {});
+    EXPECT_NO_THROW(lane.wait_all());
+}
+
+TEST(HostLane, WaitAllTellsOfTasksThatNeverBegan) {
+    Storage data("data", 64);
+    HostLane failing, reading;
+    const TileUse writes{*data.tiles().front(), Access::write}, reads{*data.tiles().front(), Access::read};
+    bool ran = false;
+    static_cast<void>(
+        failing.run("broken", {&writes, 1}, [] { throw std::runtime_error("broken"); }).outcome());
+    reading.run("after it", {&reads, 1}, [&] { ran = true; });
+    EXPECT_THROW(reading.wait_all(), Error);
+    EXPECT_FALSE(ran);
+}
+
+TEST(HostLane, SwitchesBetweenWaitingAndNotWhileItRuns) {
+    HostLane lane;
+    std::atomic<bool> go = false, ended = false;
+    lane.run("held", {}, [&] {
+        while (!go) std::this_thread::yield();
+    });
+    EXPECT_FALSE(ended); // or it would never get here
+    go = true;
+    lane.set_asynchronous(false);
+    lane.run("waited for", {}, [&] {
+        std::this_thread::sleep_for(5ms);
+        ended = true;
+    });
+    EXPECT_TRUE(ended);
+    lane.run("fails", {}, [] { throw std::runtime_error("told by wait_all"); });
+    EXPECT_THROW(lane.wait_all(), Error);
+    go = false;
+    lane.set_asynchronous(true);
+    lane.run("held", {}, [&] {
+        while (!go) std::this_thread::yield();
+    });
+    go = true;
+    lane.wait_all();
+}
+
+TEST(HostLane, LanesOverlapAndOrderFollowsTheData) {
+    // Three lanes pass ten frames on through two buffers, as a pipeline does.
+    Storage first("first", sizeof(int)), second("second", sizeof(int));
+    Tile &a = *first.tiles().front(), &b = *second.tiles().front();
+    HostLane reading("reading"), working("working"), writing("writing");
+    std::string written;
+    for (int frame = 0; frame < 10; ++frame) {
+        const TileUse fill[] = {{a, Access::write}}, work[] = {{a, Access::read}, {b, Access::write}},
+                      drain[] = {{b, Access::read}};
+        reading.run("read", fill, [&, frame] { *static_cast<int*>(first.host()) = frame; });
+        working.run("work", work,
+                    [&] { *static_cast<int*>(second.host()) = 9 - *static_cast<const int*>(first.host()); });
+        writing.run("write", drain, [&] { written += std::to_string(*static_cast<int*>(second.host())); });
+    }
+    writing.wait_all();
+    EXPECT_EQ(written, "9876543210");
+}
+
+} // namespace
+} // namespace headrace

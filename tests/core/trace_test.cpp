@@ -1,0 +1,301 @@
+// tests/core/trace_test.cpp - what a trace says of requests: where they ran, when, and from where their data
+// came.
+#include <core/fake_device.hpp>
+#include <headrace/core/controller.hpp>
+#include <headrace/core/trace.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <barrier>
+#include <future>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::FakeDevice;
+using testing::FakeEvent;
+
+/// A trace's JSON, as a viewer reads it.
+struct Shown {
+    struct Span {
+        std::string device, unit, name;
+        std::int64_t thread;
+        double begin, end; ///< microseconds
+        std::uint64_t bytes;
+    };
+    std::vector<Span> spans;                             ///< in the order of the file
+    std::set<std::pair<std::string, std::string>> flows; ///< names of spans: from, to
+
+    explicit Shown(Trace& trace) {
+        const auto json = nlohmann::json::parse(trace.json());
+        std::map<int, std::string> processes;
+        std::map<std::pair<int, std::int64_t>, std::string> threads;
+        for (const auto& event : json.at("traceEvents")) {
+            if (event.at("name") == "process_name") processes[event.at("pid")] = event.at("args").at("name");
+            if (event.at("name") == "thread_name")
+                threads[{event.at("pid"), event.at("tid")}] = event.at("args").at("name");
+        }
+        for (const auto& event : json.at("traceEvents")) {
+            if (event.at("ph") != "X") continue;
+            const int process = event.at("pid");
+            const std::int64_t thread = event.at("tid");
+            const double begin = event.at("ts"), length = event.at("dur");
+            const std::uint64_t bytes =
+                event.contains("args") ? event.at("args").at("bytes").get<std::uint64_t>() : 0;
+            spans.push_back({processes.at(process), threads.at({process, thread}), event.at("name"), thread,
+                             begin, begin + length, bytes});
+        }
+        std::map<int, std::string> begun;
+        for (const auto& event : json.at("traceEvents")) {
+            if (event.at("ph") == "s") begun[event.at("id")] = under(event);
+            if (event.at("ph") == "f") flows.emplace(begun.at(event.at("id")), under(event));
+        }
+    }
+    [[nodiscard]] const Span& span(const std::string& name) const {
+        const auto found = std::ranges::find(spans, name, &Span::name);
+        if (found == spans.end()) throw std::runtime_error("no span is called " + name);
+        return *found;
+    }
+
+private:
+    /// The span that a flow's end is bound to: the one on its thread that encloses its time.
+    [[nodiscard]] std::string under(const nlohmann::json& flow) const {
+        for (const Span& span : spans)
+            if (span.thread == flow.at("tid") && span.begin <= flow.at("ts") && flow.at("ts") <= span.end)
+                return span.unit + ": " + span.name;
+        return "nothing";
+    }
+};
+
+const Trace::Unit& find(const std::vector<Trace::Unit>& units, const std::string& device,
+                        const std::string& name) {
+    const auto found = std::ranges::find_if(
+        units, [&](const Trace::Unit& unit) { return unit.device == device && unit.name == name; });
+    if (found == units.end()) throw std::runtime_error("no unit " + device + " " + name);
+    return *found;
+}
+
+class TraceTest : public ::testing::Test {
+protected:
+    /// Reading, a kernel and writing of `data_`, all submitted before any of it may begin.
+    void run_chain() {
+        std::promise<void> submitted;
+        HostLane reading("reading"), writing("writing");
+        reading.run("read", {{{tile_, Access::write}}}, [&] {
+            submitted.get_future().wait();
+            std::this_thread::sleep_for(2ms);
+        });
+        controller_.launch("kernel", {{{tile_, Access::update}}},
+                           [](const NativeStream&) { std::this_thread::sleep_for(2ms); });
+        writing.run("write", {{{tile_, Access::read}}}, [] { std::this_thread::sleep_for(2ms); });
+        submitted.set_value();
+        writing.wait_all();
+    }
+
+    FakeDevice device_;
+    Storage data_{"data", 4096};
+    Tile& tile_ = *data_.tiles().front();
+    Controller controller_{device_};
+};
+
+TEST_F(TraceTest, ShowsEveryRequestWhereItRan) {
+    Trace trace;
+    run_chain();
+    const Shown shown(trace);
+    ASSERT_EQ(shown.spans.size(), 5u);
+    EXPECT_EQ(shown.span("read").device, "host");
+    EXPECT_EQ(shown.span("read").unit, "reading");
+    EXPECT_EQ(shown.span("kernel").device, "fake:0");
+    EXPECT_EQ(shown.span("kernel").unit, "kernels");
+    EXPECT_EQ(shown.span("write").unit, "writing");
+    std::vector<std::string> copies;
+    for (const Shown::Span& span : shown.spans)
+        if (span.name == "data") {
+            copies.push_back(span.unit);
+            EXPECT_EQ(span.device, "fake:0");
+            EXPECT_EQ(span.bytes, 4096u);
+        }
+    EXPECT_EQ(copies, (std::vector<std::string>{"to device", "from device"}));
+}
+
+TEST_F(TraceTest, TimesAreThoseOfTheWork) {
+    Trace trace;
+    const auto begin = std::chrono::steady_clock::now();
+    run_chain();
+    const double wall =
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+    const Shown shown(trace);
+    EXPECT_GE(shown.span("kernel").begin, shown.span("read").end);
+    EXPECT_GE(shown.span("write").begin, shown.span("kernel").end);
+    for (const char* name : {"read", "kernel", "write"})
+        EXPECT_GE(shown.span(name).end - shown.span(name).begin, 2000) << name;
+    EXPECT_LE(shown.span("write").end - shown.span("read").begin, wall);
+}
+
+TEST_F(TraceTest, ArrowsFollowTheData) {
+    Trace trace;
+    run_chain();
+    const std::set<std::pair<std::string, std::string>> expected{{"reading: read", "to device: data"},
+                                                                 {"to device: data", "kernels: kernel"},
+                                                                 {"kernels: kernel", "from device: data"},
+                                                                 {"from device: data", "writing: write"}};
+    EXPECT_EQ(Shown(trace).flows, expected);
+}
+
+TEST_F(TraceTest, RequestsThatOverlapHaveRowsOfTheirOwn) {
+    Trace trace;
+    std::barrier both(2);
+    const auto streams = {device_.make_stream(), device_.make_stream()};
+    for (const auto& stream : streams)
+        controller_.submit("beside another", {}, [&](std::span<const Event> after) {
+            return stream->launch([&](const NativeStream&) { both.arrive_and_wait(); }, after);
+        });
+    controller_.wait_all();
+    const Shown shown(trace);
+    ASSERT_EQ(shown.spans.size(), 2u);
+    EXPECT_NE(shown.spans[0].thread, shown.spans[1].thread);
+    EXPECT_LE(trace.units().front().busy, 1s);
+}
+
+TEST_F(TraceTest, UnitsSayHowLongTheyWorked) {
+    Trace trace(Trace::Keep::totals);
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 3; ++i)
+        controller_.launch("sleep", {}, [](const NativeStream&) { std::this_thread::sleep_for(5ms); });
+    std::this_thread::sleep_for(1ms);
+    controller_.wait_all();
+    const auto wall = std::chrono::steady_clock::now() - begin;
+    const auto units = trace.units();
+    ASSERT_EQ(units.size(), 1u);
+    EXPECT_EQ(find(units, "fake:0", "kernels").requests, 3u);
+    EXPECT_GE(units.front().busy, 15ms);
+    EXPECT_LE(units.front().busy, wall);
+    EXPECT_TRUE(Shown(trace).spans.empty()) << "totals keep no spans";
+}
+
+TEST_F(TraceTest, OverlappingRequestsCountOnceAsBusyTime) {
+    Trace trace(Trace::Keep::totals);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto streams = {device_.make_stream(), device_.make_stream(), device_.make_stream()};
+    for (const auto& stream : streams)
+        controller_.submit("sleep", {}, [&](std::span<const Event> after) {
+            return stream->launch([](const NativeStream&) { std::this_thread::sleep_for(20ms); }, after);
+        });
+    controller_.wait_all();
+    const auto wall = std::chrono::steady_clock::now() - begin;
+    const auto units = trace.units();
+    EXPECT_EQ(find(units, "fake:0", "other streams").requests, 3u);
+    EXPECT_LE(units.front().busy, wall);
+}
+
+TEST_F(TraceTest, ControllersOfOneDeviceAreOneUnit) {
+    Trace trace;
+    Controller second(device_);
+    std::barrier both(2);
+    const auto begin = std::chrono::steady_clock::now();
+    for (Controller* controller : {&controller_, &second})
+        controller->launch("sleep", {}, [&](const NativeStream&) {
+            both.arrive_and_wait(); // at the same time
+            std::this_thread::sleep_for(20ms);
+        });
+    controller_.wait_all();
+    second.wait_all();
+    const auto wall = std::chrono::steady_clock::now() - begin;
+    const auto units = trace.units();
+    ASSERT_EQ(units.size(), 1u);
+    EXPECT_EQ(units.front().requests, 2u);
+    EXPECT_GE(units.front().busy, 20ms);
+    EXPECT_LE(units.front().busy, wall);
+    const Shown shown(trace);
+    EXPECT_NE(shown.spans.at(0).thread, shown.spans.at(1).thread);
+}
+
+TEST_F(TraceTest, FailedRequestsAreCountedAndNotShown) {
+    Trace trace;
+    controller_.launch("fails", {{{tile_, Access::write}}},
+                       [](const NativeStream&) { throw std::runtime_error("on purpose"); });
+    HostLane lane("lane");
+    lane.run("reads it", {{{tile_, Access::read}}}, [] {});
+    EXPECT_THROW(lane.wait_all(), Error);
+    EXPECT_THROW(controller_.wait_all(), Error);
+    EXPECT_EQ(find(trace.units(), "fake:0", "kernels").requests, 1u);
+    EXPECT_EQ(find(trace.units(), "host", "lane").requests, 1u);
+    EXPECT_TRUE(Shown(trace).spans.empty());
+}
+
+TEST_F(TraceTest, RecordsWhileItLivesAndNoLonger) {
+    controller_.launch("before", {}, [](const NativeStream&) {});
+    controller_.wait_all();
+    {
+        Trace trace;
+        EXPECT_EQ(Trace::recording(), &trace);
+        EXPECT_THROW(Trace another, Error);
+        EXPECT_EQ(Trace::recording(), &trace);
+        controller_.launch("during", {}, [](const NativeStream&) {});
+        controller_.wait_all();
+        const Shown shown(trace);
+        ASSERT_EQ(shown.spans.size(), 1u);
+        EXPECT_EQ(shown.spans.front().name, "during");
+    }
+    EXPECT_EQ(Trace::recording(), nullptr);
+    controller_.launch("after", {}, [](const NativeStream&) {});
+    controller_.wait_all();
+    Trace next;
+    EXPECT_TRUE(Shown(next).spans.empty());
+}
+
+TEST_F(TraceTest, AnyNameIsValidJson) {
+    Trace trace;
+    const std::string name = "a \"name\" with \\ and \n and \x01 and µ";
+    controller_.launch(name, {}, [](const NativeStream&) {});
+    controller_.wait_all();
+    EXPECT_EQ(Shown(trace).spans.at(0).name, name);
+}
+
+TEST_F(TraceTest, TotalsHoldNoEventsHoweverManyThereWere) {
+    Trace trace(Trace::Keep::totals);
+    std::size_t most = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        controller_.launch("short", {{{tile_, Access::update}}}, [](const NativeStream&) {}).wait();
+        most = std::max(most, FakeEvent::alive());
+    }
+    EXPECT_LT(most, 2'000u);
+    EXPECT_EQ(find(trace.units(), "fake:0", "kernels").requests, 20'000u);
+}
+
+TEST_F(TraceTest, ThreadsMaySubmitAtOnce) {
+    Trace trace;
+    constexpr int threads = 4, each = 500;
+    {
+        std::vector<std::jthread> all;
+        for (int i = 0; i < threads; ++i)
+            all.emplace_back([this] {
+                HostLane lane("lane");
+                for (int n = 0; n < each; ++n) {
+                    controller_.launch("kernel", {}, [](const NativeStream&) {});
+                    lane.run("task", {}, [] {});
+                }
+                lane.wait_all();
+            });
+    }
+    controller_.wait_all();
+    const Shown shown(trace);
+    EXPECT_EQ(shown.spans.size(), 2u * threads * each);
+    std::map<std::int64_t, double> until; // by row
+    for (const Shown::Span& span : shown.spans) {
+        EXPECT_GE(span.begin, until[span.thread]) << "overlaps the one before on its row";
+        until[span.thread] = span.end;
+    }
+}
+
+} // namespace
+} // namespace headrace

@@ -1,0 +1,7 @@
+#pragma once
+#include <headrace/domains/grids/roles.hpp>
+
+struct Halve {
+    headrace::Io<float> all;
+    HEADRACE_KERNEL void operator()(headrace::Index<1> at) const { all[at] /= 2; }
+};

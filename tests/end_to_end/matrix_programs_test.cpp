@@ -1,0 +1,132 @@
+// headrace-matrix-pow and headrace-chain-matmul, as a user runs them.
+#include "end_to_end/program.hpp"
+#include "matrices/npy.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace headrace::end_to_end {
+namespace {
+
+constexpr Seconds deadline{60};
+
+struct Named {
+    const char *name, *executable, *count; ///< count: the option that says how often
+};
+
+/// The programs in a folder of their own.
+class InFolder {
+protected:
+    [[nodiscard]] Outcome run(const char* executable, std::vector<std::string> arguments) const {
+        return Program(executable, std::move(arguments), scratch_.path()).wait(deadline);
+    }
+    [[nodiscard]] nlohmann::json report_of(const char* executable, std::vector<std::string> arguments) const {
+        arguments.insert(arguments.end(), {"--quiet", "--report", "report.json"});
+        const Outcome outcome = run(executable, std::move(arguments));
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+        EXPECT_EQ(outcome.output + outcome.errors, "") << "although it was to be quiet";
+        return nlohmann::json::parse(std::ifstream(scratch_.path() / "report.json"));
+    }
+    std::string matrix(const std::string& name, const std::vector<float>& four) const {
+        return scratch_.write(name, matrices::npy_of(four, {2, 2})).filename().string();
+    }
+    void expect_written(const std::string& name, const std::vector<double>& expected) const {
+        std::vector<float> four(4);
+        matrices::read_npy(scratch_.path() / name, {2, 2}, four);
+        for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(four[i], expected[i], 1e-6) << i; // floats below 1
+    }
+
+    Scratch scratch_;
+};
+
+class MatrixProgram : public InFolder, public testing::TestWithParam<Named> {};
+class MatrixFiles : public InFolder, public testing::Test {};
+INSTANTIATE_TEST_SUITE_P(Both, MatrixProgram,
+                         testing::Values(Named{"MatrixPow", HEADRACE_MATRIX_POW, "--steps"},
+                                         Named{"ChainMatmul", HEADRACE_CHAIN_MATMUL, "--iterations"}),
+                         [](const auto& program) { return std::string(program.param.name); });
+
+TEST_P(MatrixProgram, ModesAndDevicesAgreeAboutTheChecksum) {
+    const std::vector<std::string> work{"--size", "150", GetParam().count, "5"};
+    double first = 0;
+    for (const std::string devices : {"cpu", "opencl:pocl", "cpu,opencl:pocl"})
+        for (const std::string mode : {"async", "sync"}) {
+            std::vector<std::string> arguments = work;
+            arguments.insert(arguments.end(), {"--devices", devices, "--mode", mode});
+            const nlohmann::json report = report_of(GetParam().executable, arguments);
+            EXPECT_EQ(report.at("mode"), mode);
+            EXPECT_EQ(report.at("norms").size(), 5u);
+            EXPECT_GT(report.at("seconds"), 0);
+            const double checksum = report.at("checksum");
+            if (first == 0) first = checksum;
+            EXPECT_GT(checksum, 1); // normalised numbers are positive, and 22500 of them have the 2-norm 1
+            EXPECT_NEAR(checksum / first, 1, 1e-4) << devices << " " << mode; // see matrix_power_test
+        }
+}
+
+TEST_P(MatrixProgram, TellsMistakesInALineAndEndsWith2) {
+    struct Mistake {
+        std::vector<std::string> arguments;
+        const char* named;
+    };
+    for (const auto& [arguments, named] : {Mistake{{"--size", "0"}, "--size 0"},
+                                           {{"--size", "few"}, "--size few"},
+                                           {{GetParam().count, "-1"}, GetParam().count},
+                                           {{"--devices", "abacus"}, "abacus"},
+                                           {{"--mode", "fast"}, "--mode fast"},
+                                           {{"--out", "absent/out.npy"}, "absent"}}) {
+        const Outcome outcome = run(GetParam().executable, arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+        EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+        EXPECT_NE(outcome.errors.find(named), std::string::npos) << outcome.errors;
+    }
+}
+
+// The fourth power of 1 1 | 0 1 is 1 4 | 0 1; nothing to subtract, and a norm of the root of 18.
+TEST_F(MatrixFiles, ThePowersOfAMatrixOfOnesOwn) {
+    const double root = std::sqrt(18.0);
+    static_cast<void>(
+        report_of(HEADRACE_MATRIX_POW, {"--devices", "cpu", "--matrix", matrix("a.npy", {1, 1, 0, 1}),
+                                        "--steps", "3", "--out", "out.npy"}));
+    expect_written("out.npy", {1 / root, 4 / root, 0, 1 / root});
+}
+
+// The second of two matrices comes last of four; ones on the diagonal twice, then 2 and 1/2.
+TEST_F(MatrixFiles, AStreamOfOnesOwnThroughConstantsOfOnesOwn) {
+    const std::string one = matrix("one.npy", {1, 0, 0, 1}), two = matrix("two.npy", {2, 0, 0, 2});
+    const std::string half = matrix("half.npy", {0.5f, 0, 0, 0.5f});
+    const std::string stream = matrix("a.npy", {5, 6, 7, 9}) + "," + matrix("b.npy", {1, 2, 3, 4});
+    const nlohmann::json report = report_of(
+        HEADRACE_CHAIN_MATMUL, {"--devices", "cpu", "--constants", one + "," + two + "," + half + "," + one,
+                                "--matrices", stream, "--iterations", "4", "--out", "out.npy"});
+    const double root = std::sqrt(0.0 + 1 + 4 + 9);
+    expect_written("out.npy", {0, 1 / root, 2 / root, 3 / root});
+    EXPECT_NEAR(report.at("norms").at(3), root / 4, 1e-6);
+    EXPECT_NEAR(report.at("norms").at(2), std::sqrt(0.0 + 1 + 4 + 16) / 9, 1e-6);
+}
+
+TEST_F(MatrixFiles, OnesThatDoNotFitAreToldAndEndWith2) {
+    matrix("small.npy", {1, 2, 3, 4});
+    scratch_.write("wide.npy", matrices::npy_of(std::vector<float>(6), {2, 3}));
+    for (const auto& [program, option, files, named] :
+         {std::array{HEADRACE_MATRIX_POW, "--matrix", "wide.npy", "2 x 3"},
+          {HEADRACE_MATRIX_POW, "--matrix", "absent.npy", "absent.npy"},
+          {HEADRACE_CHAIN_MATMUL, "--constants", "small.npy,small.npy", "four files"},
+          {HEADRACE_CHAIN_MATMUL, "--matrices", "small.npy,wide.npy",
+           "2 x 3"}}) { // found out when it is its turn
+        const Outcome outcome = run(program, {"--devices", "cpu", option, files});
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+        EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+        EXPECT_NE(outcome.errors.find(named), std::string::npos) << outcome.errors;
+    }
+}
+
+} // namespace
+} // namespace headrace::end_to_end

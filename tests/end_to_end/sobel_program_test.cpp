@@ -1,0 +1,208 @@
+// headrace-sobel as a user runs it: files, pipes and memory on either side, and what can be wrong with them.
+#include "end_to_end/program.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace headrace::end_to_end {
+namespace {
+
+using Options = std::vector<std::string>;
+
+class SobelProgram : public testing::Test {
+protected:
+    [[nodiscard]] Outcome run(Options options) const {
+        options.insert(options.end(), {"--devices", "cpu"});
+        return Program(HEADRACE_SOBEL, std::move(options), folder_.path()).wait(Seconds{60});
+    }
+    /// `sobel` is the program, on the processor.
+    [[nodiscard]] Outcome shell(const std::string& command) const {
+        return Program("/bin/sh",
+                       {"-c", "sobel() { '" HEADRACE_SOBEL "' --devices cpu \"$@\"; }; " + command},
+                       folder_.path())
+            .wait(Seconds{60});
+    }
+    void expect_success(const Outcome& outcome) const {
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+        EXPECT_FALSE(outcome.timed_out);
+    }
+    /// One line on stderr with each of `words`, nothing on stdout.
+    void expect_refusal(const Options& options, std::initializer_list<const char*> words,
+                        int exit_code = 2) const {
+        expect_words(run(options), words, exit_code);
+    }
+    void expect_words(const Outcome& outcome, std::initializer_list<const char*> words, int exit_code) const {
+        SCOPED_TRACE(outcome.errors);
+        EXPECT_EQ(outcome.exit_code, exit_code);
+        EXPECT_EQ(outcome.signal, 0);
+        EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << "not one line";
+        for (const char* word : words) EXPECT_NE(outcome.errors.find(word), std::string::npos) << word;
+        EXPECT_TRUE(outcome.output.empty());
+    }
+    [[nodiscard]] std::string content(const std::string& name) const {
+        std::ifstream stream(folder_.path() / name, std::ios::binary);
+        EXPECT_TRUE(stream.is_open()) << name;
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+    /// film.y4m of so many frames, each of `frame_bytes` with its header.
+    void make_film(int frames) const {
+        std::string film = "YUV4MPEG2 W64 H48 F25:1 Ip A1:1 C420mpeg2\n";
+        std::uint32_t state = 1;
+        for (int i = 0; i < frames; ++i) {
+            film += "FRAME\n";
+            for (std::size_t byte = 0; byte < frame_bytes - 6; ++byte)
+                film.push_back(static_cast<char>((state = state * 1664525U + 1013904223U) >> 26));
+        }
+        folder_.write("film.y4m", film);
+    }
+
+    static constexpr std::size_t header_bytes = 42, frame_bytes = 6 + 64 * 48 * 3 / 2;
+    Scratch folder_;
+};
+
+TEST_F(SobelProgram, FilesAndPipesGiveTheSame) {
+    make_film(20);
+    expect_success(run({"--input", "film.y4m", "--output", "file.y4m"}));
+    const std::string edges = content("file.y4m");
+    EXPECT_EQ(edges.size(), header_bytes + 20 * frame_bytes);
+    EXPECT_EQ(edges.substr(0, header_bytes), content("film.y4m").substr(0, header_bytes));
+    for (const char* command :
+         {"cat film.y4m | sobel --input - --output - | cat >pipe.y4m",
+          "sobel --input - --output - <film.y4m >pipe.y4m",
+          "sobel --input film.y4m --output pipe.y4m --mode sync",
+          "sobel --input film.y4m --output pipe.yuv && sobel --input film.y4m --output pipe.y4m "
+          "--in-flight 2",
+          "mkfifo in out; cat film.y4m >in & cat out >pipe.y4m & sobel --input in --output out; wait"}) {
+        expect_success(shell(command));
+        EXPECT_EQ(content("pipe.y4m"), edges) << command;
+    }
+}
+
+TEST_F(SobelProgram, RawFramesAreTheSameWithoutHeaders) {
+    make_film(3);
+    std::string raw;
+    for (std::size_t i = 0; i < 3; ++i)
+        raw += content("film.y4m").substr(header_bytes + i * frame_bytes + 6, frame_bytes - 6);
+    folder_.write("film.yuv", raw);
+    const Options size{"--width", "64", "--height", "48"};
+    const auto with_size = [&](Options options) {
+        options.insert(options.end(), size.begin(), size.end());
+        return options;
+    };
+    expect_success(run({"--input", "film.y4m", "--output", "from_y4m.yuv"}));
+    expect_success(run(with_size({"--input", "film.yuv", "--output", "from_raw.yuv"})));
+    EXPECT_EQ(content("from_raw.yuv"), content("from_y4m.yuv"));
+    EXPECT_EQ(content("from_raw.yuv").size(), raw.size());
+    expect_success(run(with_size({"--input", "film.yuv", "--output", "out.y4m"})));
+    expect_success(run({"--input", "film.y4m", "--output", "again.y4m"}));
+    EXPECT_EQ(content("out.y4m").substr(content("out.y4m").find('\n')),
+              content("again.y4m").substr(content("again.y4m").find('\n')));
+}
+
+TEST_F(SobelProgram, MemoryOnEitherSideGivesTheSameInEveryMode) {
+    std::vector<std::string> sums;
+    for (const char* output : {"memory:6", "memory:20"})
+        for (const char* input : {"memory:6", "copied:6"})
+            for (const char* mode : {"async", "sync"}) {
+                expect_success(run({"--input", input, "--output", output, "--frames", "6", "--width", "101",
+                                    "--height", "57", "--mode", mode, "--report", "report.json"}));
+                const auto report = nlohmann::json::parse(content("report.json"));
+                EXPECT_EQ(report.at("frames"), 6);
+                EXPECT_EQ(report.at("mode"), mode);
+                EXPECT_GT(report.at("seconds"), 0);
+                sums.push_back(report.at("checksum").dump());
+            }
+    EXPECT_EQ(std::count(sums.begin(), sums.end(), sums.front()), static_cast<std::ptrdiff_t>(sums.size()));
+    expect_success(run({"--input", "memory:6", "--output", "a.yuv", "--width", "101", "--height", "57"}));
+    expect_success(run({"--input", "copied:6", "--output", "b.yuv", "--width", "101", "--height", "57"}));
+    EXPECT_EQ(content("a.yuv"), content("b.yuv"));
+    EXPECT_EQ(content("a.yuv").size(), 6U * (101 * 57 + 2 * 51 * 29));
+}
+
+TEST_F(SobelProgram, StandardOutputHoldsTheStreamAlone) {
+    make_film(2);
+    const Outcome outcome = run({"--input", "film.y4m", "--output", "-"});
+    expect_success(outcome);
+    EXPECT_EQ(outcome.output.size(), header_bytes + 2 * frame_bytes);
+    EXPECT_NE(outcome.errors.find("frames 2"), std::string::npos) << "no report";
+}
+
+TEST_F(SobelProgram, AShortStreamIsAFailureAfterItsWholeFrames) {
+    make_film(10);
+    expect_success(run({"--input", "film.y4m", "--output", "whole.y4m"}));
+    for (const std::size_t frames : {0, 1, 4, 9}) {
+        const std::size_t length = header_bytes + frames * frame_bytes + 1000;
+        folder_.write("short.y4m", content("film.y4m").substr(0, length));
+        for (const char* mode : {"async", "sync"}) {
+            const std::string which = "frame " + std::to_string(frames + 1);
+            expect_refusal({"--input", "short.y4m", "--output", "out.y4m", "--mode", mode},
+                           {"short.y4m", which.c_str()}, 1);
+            EXPECT_EQ(content("out.y4m"),
+                      content("whole.y4m").substr(0, header_bytes + frames * frame_bytes));
+        }
+    }
+}
+
+TEST_F(SobelProgram, AReaderThatLeavesIsAFailureWithWords) {
+    const Outcome outcome =
+        shell("(sobel --input memory:4 --frames 100000000 --output - --width 320 --height 240 "
+              "2>errors; echo $? >code) | head -c 500000 >part.y4m; cat errors >&2");
+    EXPECT_EQ(content("code"), "1\n");
+    EXPECT_EQ(content("part.y4m").size(), 500000U);
+    expect_words(outcome, {"standard output", "reads"}, 0);
+}
+
+TEST_F(SobelProgram, AHeaderWithoutFramesIsAFilmWithoutFrames) {
+    make_film(0);
+    expect_success(run({"--input", "film.y4m", "--output", "out.y4m"}));
+    EXPECT_EQ(content("out.y4m"), content("film.y4m"));
+}
+
+TEST_F(SobelProgram, InputsThatCannotBeUsedLeaveTheOutputAlone) {
+    make_film(2);
+    folder_.write("out.y4m", "what was here");
+    folder_.write("empty.y4m", "");
+    folder_.write("noise.y4m", "RIFF\1\2\3AVI \n");
+    folder_.write("deep.y4m", "YUV4MPEG2 W64 H48 C420p10\nFRAME\n");
+    folder_.write("huge.y4m", "YUV4MPEG2 W99999999 H48\nFRAME\n");
+    folder_.write("large.y4m", "YUV4MPEG2 W65535 H65535 C444\nFRAME\n");
+    const auto refuse = [&](const char* input, std::initializer_list<const char*> words) {
+        expect_refusal({"--input", input, "--output", "out.y4m", "--in-flight", "1024"}, words);
+    };
+    refuse("nowhere.y4m", {"nowhere.y4m"});
+    refuse(".", {"directory"});
+    refuse("empty.y4m", {"empty.y4m", "empty"});
+    refuse("noise.y4m", {"noise.y4m", "YUV4MPEG2", "--width"});
+    refuse("deep.y4m", {"deep.y4m", "C420p10"});
+    refuse("huge.y4m", {"huge.y4m", "99999999"});
+    refuse("large.y4m", {"GB"});
+    refuse("out.y4m", {"out.y4m"});
+    EXPECT_EQ(content("out.y4m"), "what was here");
+    expect_refusal({"--input", "film.y4m", "--output", "film.y4m"}, {"film.y4m", "input"});
+    EXPECT_EQ(content("film.y4m").size(), header_bytes + 2 * frame_bytes);
+}
+
+TEST_F(SobelProgram, OptionsThatCannotBeUsedSaySo) {
+    make_film(2);
+    expect_refusal({"--output", "out.y4m"}, {"--input"});
+    expect_refusal({"--input", "film.y4m"}, {"--output"});
+    expect_refusal({"--input", "film.y4m", "--output", "nowhere/out.y4m"}, {"nowhere/out.y4m"});
+    expect_refusal({"--input", "film.y4m", "--output", "."}, {"directory"});
+    for (const char* count : {"memory:0", "memory:", "memory:x", "copied:-1", "memory:9999999"}) {
+        expect_refusal({"--input", count, "--output", "out.y4m"}, {"--input"});
+        expect_refusal({"--input", "film.y4m", "--output", count}, {"--output"});
+    }
+    expect_refusal({"--input", "film.y4m", "--output", "out.y4m", "--width", "64"}, {"64 x 0"});
+    expect_refusal({"--input", "film.y4m", "--output", "out.y4m", "--frames", "-1"}, {"--frames"});
+    expect_refusal({"--input", "film.y4m", "--output", "out.y4m", "--in-flight", "1"}, {"--in-flight"});
+    expect_refusal({"--input", "film.y4m", "--output", "out.y4m", "--mode", "fast"}, {"--mode"});
+}
+
+} // namespace
+} // namespace headrace::end_to_end
