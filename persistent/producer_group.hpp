@@ -67,8 +67,8 @@ private:
             if (has_kinds && active_ == 0) take_from_liq(liq_.fullest());
             if (Lanes::count(active_) >= enough) return;
         }
-        if (active_ == 0 && seeds_.empty() && restore()) return;
-        take_seeds();
+        if (active_ == 0 && seeds_.empty() && restore() && active_ != 0) return;
+        take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
         if (Lanes::count(active_) >= enough) return;
         if constexpr (has_queues) {
             take_bundle();

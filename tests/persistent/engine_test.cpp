@@ -110,6 +110,15 @@ TEST_P(EngineOnDevice, TinyQueuesTakeEveryWayOutAndLoseNothing) {
     expect_exactly_once(Visit{}, Indices{}, 0, 100000, tiny);
 }
 
+TEST_P(EngineOnDevice, GroupsThatParkBetweenTwoUnitsGoOnWithTheirSeeds) {
+    // Few rounds in each launch: where chains end, what is parked is nothing but claimed seeds.
+    for (const std::uint32_t longest : {1, 50}) {
+        const EngineOptions often{.wishes = {.groups = 2}, .first_rounds = longest, .launch_time = 1ns};
+        const auto counters = expect_exactly_once(Chain{}, ChainStarts{longest}, 0, 2000, often);
+        EXPECT_EQ(counters.saved, counters.restored);
+    }
+}
+
 TEST_P(EngineOnDevice, ASingleGroupDrainsEverything) {
     expect_exactly_once(BinaryTree{{}, 1 << 12}, Roots{}, 0, 20, single);
     expect_exactly_once(Plant{{}, 7}, Sprouts{}, 0, 100, single);

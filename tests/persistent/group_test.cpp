@@ -67,6 +67,19 @@ using Configs =
                    Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>, Config<64, SerialRunner<3>>>;
 TYPED_TEST_SUITE(GroupCode, Configs);
 
+/// The first seeds are long chains, a lane group's worth, and the rest ends at once.
+struct FirstAreLong {
+    std::uint32_t lanes;
+    Link operator()(std::uint64_t index) const { return {index, index < lanes ? 30u : 0u, 0}; }
+};
+/// Long ones take their time, so that all groups begin while they run.
+struct SlowChain : Chain {
+    void operator()(auto& lane, Link link) const {
+        if (link.left > 0) std::this_thread::sleep_for(100us);
+        Chain::operator()(lane, link);
+    }
+};
+
 constexpr EngineOptions roomy{};
 /// Everything so small that every way out is taken.
 constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .first_rounds = 3};
@@ -96,6 +109,14 @@ TYPED_TEST(GroupCode, ChainsArriveExactlyOnce) {
     const auto counters = expect_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 5000, tiny);
     EXPECT_GT(counters.saved, 0u);
     EXPECT_EQ(counters.pushed, 0u);
+}
+
+TYPED_TEST(GroupCode, GroupsThatParkBetweenTwoUnitsGoOnWithTheirSeeds) {
+    // A round in each launch. Who claims the first seeds is at work until the others have nothing left; then
+    // its chains end all at once, and what it parks is nothing but seeds.
+    const EngineOptions often{.wishes = {}, .first_rounds = 1, .launch_time = 1ns};
+    constexpr std::uint32_t lanes = TypeParam::Lanes::size;
+    expect_exactly_once<TypeParam>(SlowChain{}, FirstAreLong{lanes}, 40 * lanes, often);
 }
 
 TYPED_TEST(GroupCode, SeveralKindsArriveExactlyOnce) {
