@@ -19,8 +19,11 @@ Controller::Controller(Device& device, ControllerOptions options)
 }
 
 Controller::~Controller() {
-    for (const Event& event : std::exchange(under_way_, {})) static_cast<void>(event.outcome());
+    // Again, since host tasks that still run may submit.
+    for (std::vector<Event> events; !(events = take_under_way()).empty();)
+        for (const Event& event : events) static_cast<void>(event.outcome());
     host_lane_.reset();
+    for (const Event& event : take_under_way()) static_cast<void>(event.outcome());
     for (const auto& held : std::exchange(held_, {}))
         if (const auto lifeline = held.lock()) {
             const std::scoped_lock alive(lifeline->mutex); // the storage cannot end meanwhile
@@ -62,6 +65,7 @@ Event Controller::host_task(std::string_view name, std::span<const TileUse> uses
         if (!host_lane_) host_lane_ = std::make_unique<HostLane>();
         lane = host_lane_.get();
     }
+    lane->set_asynchronous(asynchronous_);
     return remember(lane->run(name, uses, std::move(task)));
 }
 
@@ -164,15 +168,15 @@ void Controller::forget_ended() {
     under_way_.erase(std::ranges::move(open, under_way_.begin()).out, newer);
 }
 
+std::vector<Event> Controller::take_under_way() {
+    const std::scoped_lock lock(mutex_);
+    ++taken_;
+    return std::exchange(under_way_, {});
+}
+
 void Controller::wait_all() {
-    std::vector<Event> events;
-    {
-        const std::scoped_lock lock(mutex_);
-        events.swap(under_way_);
-        ++taken_;
-    }
     ErrorPtr failure;
-    for (const Event& event : events)
+    for (const Event& event : take_under_way())
         if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
     {
         const std::scoped_lock lock(mutex_);

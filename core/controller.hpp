@@ -20,7 +20,8 @@ namespace headrace {
 struct ControllerOptions {
     /// A device that could work in place on host memory gets copies of its own all the same.
     bool private_copies = false;
-    /// Submitting returns at once; else it returns when the request has ended, which finds mistakes.
+    /// Submitting returns at once (see Stream for when it does not); else it returns when the request has
+    /// ended, which finds mistakes.
     bool asynchronous = true;
 };
 
@@ -107,6 +108,7 @@ private:
     Event explicit_move(Tile& tile, bool to_host);
     Event remember(Event event);
     void forget_ended();
+    std::vector<Event> take_under_way();
 
     Device& device_;
     const bool zero_copy_;

@@ -89,7 +89,8 @@ protected:
 
 /// In-order requests of one device. Several streams of a device run beside each other.
 ///
-/// Every call returns at once; the work starts when all events in `after` have completed and the requests
+/// Every call returns at once, unless the device has as many requests before it as its driver takes: then it
+/// waits for some of these to end. The work starts when all events in `after` have completed and the requests
 /// before it on this stream have ended. If one in `after` failed, the work's event carries that failure
 /// (native work that cannot be held back may run, but nobody is told that it succeeded).
 /// Host memory given to a copy must stay until the event completes. Threads: one at a time.
@@ -97,8 +98,8 @@ protected:
 class Stream {
 public:
     /// Enqueues native work on the stream given to it. On a CPU it is the work, and runs on the stream's
-    /// thread once its time has come; elsewhere it runs during the call of `launch`. May throw; the event
-    /// then fails.
+    /// thread once its time has come; elsewhere it runs during the call of `launch`, and enqueues a handful
+    /// of commands: drivers take a thousand or so of a stream that waits. May throw; the event then fails.
     using Body = std::function<void(const NativeStream&)>;
 
     virtual ~Stream() = default;

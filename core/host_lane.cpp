@@ -24,7 +24,8 @@ HostLane::~HostLane() {
 }
 
 Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task) {
-    Event event;
+    const bool waits = !asynchronous_;
+    Event event, mine;
     bool queued = false;
     {
         const std::scoped_lock in_order(lane_.mutex);
@@ -32,12 +33,15 @@ Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::f
         submission.request();
         event = submission.run(name, [&](std::span<const Event> after) {
             queued = true;
-            return enqueue({std::string(name), std::move(task), {after.begin(), after.end()}, {}});
+            mine = enqueue({std::string(name), std::move(task), {after.begin(), after.end()}, {}}, waits);
+            return mine;
         });
     }
-    if (!queued)
-        static_cast<void>(enqueue({std::string(name), {}, {event}, {}})); // it failed: wait_all tells
-    if (!asynchronous_) static_cast<void>(event.outcome());
+    if (!queued) mine = enqueue({std::string(name), {}, {event}, {}}, waits); // it failed: wait_all tells
+    if (waits) {
+        help(mine);
+        static_cast<void>(event.outcome());
+    }
     if (Trace* const trace = Trace::recording()) trace->tidy();
     return event;
 }
@@ -57,46 +61,68 @@ void HostLane::remember(const ErrorPtr& failure) {
     if (!first_failure_) first_failure_ = failure;
 }
 
-Event HostLane::enqueue(Task task) {
+/// A thread that waits can as well do the work: the lane's own need not be woken, nor wake it again.
+Event HostLane::enqueue(Task task, bool to_be_helped) {
     Event event = task.done.event();
     {
         const std::scoped_lock lock(mutex_);
         queue_.push_back(std::move(task));
     }
-    changed_.notify_one();
+    if (!to_be_helped) changed_.notify_one();
     return event;
 }
 
 void HostLane::work() {
+    std::unique_lock lock(mutex_);
     for (;;) {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return closing_ || !queue_.empty(); });
+        changed_.wait(lock, [this] { return !working_ && (closing_ || !queue_.empty()); });
         if (queue_.empty()) return;
-        Task task = std::move(queue_.front());
-        queue_.pop_front();
-        lock.unlock();
+        run_first(lock);
+    }
+}
 
-        ErrorPtr failure;
-        EventTimes times;
-        for (const Event& event : task.after) // all of them, also after a failure: the event's promise
-            if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
-        if (!failure) {
-            try {
-                times.begin = std::chrono::steady_clock::now();
-                task.body();
-                times.end = std::chrono::steady_clock::now();
-            } catch (...) {
-                Error error{*current_error()};
-                failure = std::make_shared<const Error>(std::move(error.in_task(task.name)));
-            }
+/// Performs what is in the queue up to `mine`, unless another thread is at it: that one goes on, or wakes the
+/// lane's.
+void HostLane::help(const Event& mine) {
+    std::unique_lock lock(mutex_);
+    while (!working_ && !queue_.empty() && !mine.state()->settled()) run_first(lock);
+    const bool more = !working_ && !queue_.empty();
+    lock.unlock();
+    if (more) changed_.notify_one();
+}
+
+/// The lock is not held while the task runs; working_ keeps the others away.
+void HostLane::run_first(std::unique_lock<std::mutex>& lock) {
+    Task task = std::move(queue_.front());
+    queue_.pop_front();
+    working_ = true;
+    lock.unlock();
+    perform(std::move(task));
+    lock.lock();
+    working_ = false;
+}
+
+void HostLane::perform(Task task) {
+    ErrorPtr failure;
+    EventTimes times;
+    for (const Event& event : task.after) // all of them, also after a failure: the event's promise
+        if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
+    if (!failure) {
+        try {
+            times.begin = std::chrono::steady_clock::now();
+            task.body();
+            times.end = std::chrono::steady_clock::now();
+        } catch (...) {
+            Error error{*current_error()};
+            failure = std::make_shared<const Error>(std::move(error.in_task(task.name)));
         }
-        task.body = {}; // what it captured goes before anybody is told
-        if (failure) {
-            remember(failure);
-            task.done.fail(std::move(failure));
-        } else {
-            task.done.complete(times);
-        }
+    }
+    task.body = {}; // what it captured goes before anybody is told
+    if (failure) {
+        remember(failure);
+        task.done.fail(std::move(failure));
+    } else {
+        task.done.complete(times);
     }
 }
 

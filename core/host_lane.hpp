@@ -19,7 +19,8 @@ namespace headrace {
 /// Tasks of one lane run in the order of submission; lanes run beside each other, so that reading the next
 /// frame and writing the last one overlap.
 ///
-/// Threads   any may submit; tasks may use tiles of any controller. A task must not wait for its own lane
+/// Threads   any may submit; tasks may use tiles of any controller. A task must not wait for its own lane,
+///           nor submit to a device that has very many requests waiting for tasks behind it
 /// Errors    what a task throws fails its event, and so what reads the tiles that it would have written
 /// Lifetime  the destructor runs what was submitted
 class HostLane {
@@ -32,7 +33,7 @@ public:
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     /// False: submitting returns when the task has ended, as ControllerOptions::asynchronous; from the next
-    /// one on.
+    /// one on. Such a task runs on the submitting thread, unless another is at work in the lane.
     void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 
     /// `task` finds the host images of what it reads up to date, and may write those of what it writes.
@@ -49,8 +50,11 @@ private:
         Promise done;
     };
 
-    Event enqueue(Task task);
+    Event enqueue(Task task, bool to_be_helped = false);
     void work();
+    void help(const Event& mine);
+    void run_first(std::unique_lock<std::mutex>& lock);
+    void perform(Task task);
     void remember(const ErrorPtr& failure);
 
     std::string name_;
@@ -60,7 +64,7 @@ private:
     std::condition_variable changed_;
     std::deque<Task> queue_;
     ErrorPtr first_failure_;
-    bool closing_ = false;
+    bool working_ = false, closing_ = false; // working_: some thread performs a task
     std::thread thread_;
 };
 

@@ -131,7 +131,8 @@ Event Submission::enqueue_pieces(Copy& copy, std::span<const Event> after) {
             begin = end;
         }
         return last;
-    } catch (...) { // what is under way already ends first
+    } catch (...) {          // what is under way already ends first
+        copy.pieces.clear(); // a second half comes after the whole, and fails with it
         return Event::all(std::array{last.order_only(), Event::failed(current_error())});
     }
 }

@@ -23,9 +23,8 @@ struct DeviceSelection {
 /// Files     "@machines.toml", or a path that ends in .toml: see devices/README.md
 /// Empty     what the environment variable HEADRACE_DEVICES says, else "all"
 /// Twice     one name never means the same processor or GPU twice: CUDA and HIP are preferred to OpenCL,
-/// oneTBB
-///           to PoCL. Two names do ("cuda:0,opencl:0"). oneTBB and an OpenCL device on the processor divide
-///           its cores
+///           oneTBB to PoCL. Two names do ("cuda:0,opencl:0"). oneTBB and an OpenCL device on the processor
+///           divide its cores
 /// Left out  what "all" found and could not start, and technologies that are not there: in words
 /// Errors    throws not_found for a name that nothing here has, and lists what is there; what its driver says
 ///           for a device that was named and does not start; invalid_argument for what a file says wrongly,

@@ -45,9 +45,12 @@ std::vector<std::vector<std::size_t>> group_by_silicon(const DeviceCandidates& f
 } // namespace
 
 std::vector<Choice> choose(const DeviceCandidates& found, std::span<const DeviceRequest> requests) {
+    const auto says_which_cores = [&](std::size_t request) {
+        return requests[request].settings.threads || requests[request].settings.numa;
+    };
     std::vector<Choice> choices;
     for (std::size_t number = 0; number < requests.size(); ++number) {
-        const auto& [name, settings, where] = requests[number];
+        const std::string &name = requests[number].name, &where = requests[number].where;
         const auto groups = group_by_silicon(found, name);
         if (groups.empty())
             throw Error{ErrorKind::not_found, (where.empty() ? "" : where + ": ") +
@@ -55,17 +58,18 @@ std::vector<Choice> choose(const DeviceCandidates& found, std::span<const Device
                                                   what_is_there(found)};
         for (const auto& group : groups) {
             const bool named = name != "all";
+            // Cores that a file chose make a device of their own: one each for two NUMA nodes, and one more
+            // for who takes the rest.
+            const bool is_cpu = found.devices[group.front()].info.technology == "cpu";
             const auto chosen = std::ranges::find_if(choices, [&](const Choice& choice) {
+                if (is_cpu && says_which_cores(choice.request)) return false;
                 // A device's own name asks for it whatever else is used; "all" is content with any view.
                 return named ? choice.candidates.front() == group.front()
                              : std::ranges::find(group, choice.candidates.front()) != group.end();
             });
-            // Cores that a file chose make a device of their own: one each for two NUMA nodes.
-            const bool has_cores =
-                found.devices[group.front()].info.technology == "cpu" && (settings.threads || settings.numa);
-            if (chosen == choices.end() || has_cores)
+            if (chosen == choices.end() || (is_cpu && says_which_cores(number)))
                 choices.push_back({named ? std::vector{group.front()} : group, named, number});
-            else if (named)
+            else if (named && (says_which_cores(number) || !says_which_cores(chosen->request)))
                 *chosen = {{group.front()}, true, number};
         }
     }

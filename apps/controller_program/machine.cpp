@@ -3,14 +3,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace controller_program {
 
 using headrace::Controller;
 using headrace::HostLane;
 
+void leave_out_slow(headrace::DeviceSelection& selection) {
+    double fastest = 0;
+    for (const auto& each : selection.devices) fastest = std::max(fastest, each->info().peak_gflops);
+    for (std::size_t i = selection.devices.size(); i-- > 0;) {
+        const headrace::DeviceInfo& info = selection.devices[i]->info();
+        if (info.peak_gflops >= fastest / 10) continue;
+        selection.left_out.push_back(
+            {info.id, info.name, "not a tenth as fast as the fastest; --devices names it"});
+        selection.devices.erase(selection.devices.begin() + static_cast<std::ptrdiff_t>(i));
+        selection.controllers.erase(selection.controllers.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
 Machine::Machine(std::string program, CommonOptions options)
     : options_(std::move(options)), selection_(headrace::select_devices(options_.devices)) {
+    const char* const environment = std::getenv("HEADRACE_DEVICES");
+    if (options_.devices.empty() && (environment == nullptr || *environment == '\0'))
+        leave_out_slow(selection_);
     fields_.program = std::move(program);
     fields_.asynchronous = options_.asynchronous;
     using Keep = headrace::Trace::Keep;
@@ -85,6 +102,7 @@ void Machine::add_difference(const Measured& before, const Measured& after) {
 Report Machine::report() const {
     Report report = fields_;
     report.seconds = seconds_;
+    report.left_out = selection_.left_out;
     for (const auto& each : selection_.devices) {
         const headrace::DeviceInfo& info = each->info();
         report.devices.push_back(

@@ -20,10 +20,14 @@ namespace controller_program {
 /// What every controller program is asked.
 struct CommonOptions {
     bool asynchronous = true;
-    std::string devices;                 ///< see headrace::select_devices
+    std::string devices;                 ///< see headrace::select_devices; empty: those that go together
     std::filesystem::path report, trace; ///< empty: none
     bool quiet = false;                  ///< nothing but errors
 };
+
+/// Leaves out the devices that are not a tenth as fast as the fastest, by their peak figures: programs that
+/// give each device its part beforehand would wait for them.
+void leave_out_slow(headrace::DeviceSelection& selection);
 
 /// Controllers and lanes in the mode that the user chose.
 ///

@@ -67,6 +67,9 @@ std::string Report::json() const {
         std::visit([&json, &name = name](const auto& held) { json[name] = held; }, value);
     json["devices"] = Json::array();
     for (const DevicePart& device : devices) json["devices"].push_back(to_json(device));
+    json["left_out"] = Json::array();
+    for (const headrace::LeftOut& device : left_out)
+        json["left_out"].push_back({{"id", device.id}, {"name", device.name}, {"why", device.why}});
     json["units"] = Json::array();
     for (const UnitPart& unit : units) json["units"].push_back(to_json(unit));
     if (const UnitPart* slowest = bottleneck())
@@ -83,6 +86,8 @@ std::string Report::table() const {
         out += line("  %-12s %-34.34s %9llu %9.3f %10.1f %10.1f\n", device.id.c_str(), device.name.c_str(),
                     static_cast<unsigned long long>(device.requests), device.busy_seconds,
                     mebibytes(device.bytes_in), mebibytes(device.bytes_out));
+    for (const headrace::LeftOut& device : left_out)
+        out += line("  %-12s left out: %s\n", device.id.c_str(), device.why.c_str());
     if (const UnitPart* slowest = bottleneck())
         out += line("  busiest: %s of %s, %.1f %% of the time\n", slowest->name.c_str(),
                     slowest->device.c_str(), 100 * bottleneck_share());

@@ -1,6 +1,7 @@
 // apps/controller_program/report.hpp - what a run did: in what time, on which devices, with what result.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/devices/candidate.hpp>
 
 #include <cstdint>
 #include <string>
@@ -34,6 +35,7 @@ struct Report {
     bool asynchronous = true;
     double seconds = 0;
     std::vector<DevicePart> devices;
+    std::vector<headrace::LeftOut> left_out;           ///< devices of this machine that took no part, and why
     std::vector<UnitPart> units;                       ///< those that had something to do
     std::vector<std::pair<std::string, Value>> fields; ///< in the order in which they were set
 

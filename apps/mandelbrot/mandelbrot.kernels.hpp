@@ -7,6 +7,12 @@
 #include "window.hpp"
 #include <headrace/headrace.hpp>
 
+// Multiplications and additions are not fused, on any device: see README.md. CMakeLists.txt says the same to
+// nvcc and g++, which have no pragma for it.
+#if defined(__clang__)
+    #pragma clang fp contract(off)
+#endif
+
 namespace mandelbrot {
 
 /// Steps until z has left, `threshold` at most.

@@ -11,10 +11,13 @@ namespace mandelbrot {
 
 using headrace::Event;
 
+/// Of one device: the last pixels of a frame, which take longest, leave most of it idle.
+constexpr std::size_t frames_at_once = 4;
+
 Zoom::Place::Place(controller_program::Machine& machine, std::size_t number, Size size)
     : steps("steps " + std::to_string(number), {size.height, size.width},
             machine.device(number % machine.device_count())),
-      controller(machine.controller(number % machine.device_count())),
+      controller(machine.controller(number % (machine.device_count() * frames_at_once))),
       lane(machine.lane("picture " + std::to_string(number))) {}
 
 Zoom::Zoom(controller_program::Machine& machine, Size size, int threads) : size_(size) {

@@ -14,7 +14,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// records of them per stream that are still to come, and then blocks whoever records another, with its lock
 /// held (driver 580). So the events that order and time our work are plain ones, of which a thousand fit; and
 /// each thread that sleeps has a stream of its own that waits for the plain event and then comes to one that
-/// can be slept for.
+/// can be slept for. There are six at most; further threads ask now and then.
 ///
 /// Threads: any. The device must be open; nobody may be waiting when it ends.
 class Sleepers {

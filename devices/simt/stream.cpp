@@ -58,6 +58,7 @@ Event SimtStream::enqueue(std::span<const Event> after, const std::function<void
                           std::size_t requests) {
     try {
         stream_->context().make_current();
+        requests += after.size() / usual_waits;
         make_room(requests);
         auto state = std::make_shared<NativeEvent>(stream_);
         state->rely_on(after);

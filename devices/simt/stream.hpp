@@ -35,6 +35,9 @@ private:
 class SimtStream final : public Stream {
 public:
     static constexpr std::size_t most_unfinished = 100;
+    /// Commands of a request beside its own work: two records, and so many waits. Who has more counts as
+    /// several.
+    static constexpr std::size_t usual_waits = 6;
 
     explicit SimtStream(const std::shared_ptr<Context>& context);
     ~SimtStream() override;

@@ -109,13 +109,11 @@ using Uses = std::vector<TileUse>;
 /// The members of a kernel, or the parameters of a host task; not all need be roles.
 template <class... Roles>
 struct RoleList {
-    /// Of arguments in the same order. Those that read go first: what is read must be fetched before another
-    /// use of the same array declares it written.
+    /// Of arguments in the same order.
     template <class... Arguments>
     static Uses uses(const Arguments&... arguments) {
         Uses uses;
-        (add<Roles>(uses, true, arguments), ...);
-        (add<Roles>(uses, false, arguments), ...);
+        (add<Roles>(uses, arguments), ...);
         return uses;
     }
     /// True if arrays of these types can be these roles.
@@ -130,12 +128,9 @@ struct RoleList {
 
 private:
     template <class Role, class Argument>
-    static void add([[maybe_unused]] Uses& uses, [[maybe_unused]] bool reading,
-                    [[maybe_unused]] const Argument& argument) {
+    static void add([[maybe_unused]] Uses& uses, [[maybe_unused]] const Argument& argument) {
         if constexpr (is_role<Role>)
-            if (reads(Role::access) == reading)
-                for (Tile* tile : ArrayTraits<Argument>::tiles(argument))
-                    uses.push_back({*tile, Role::access});
+            for (Tile* tile : ArrayTraits<Argument>::tiles(argument)) uses.push_back({*tile, Role::access});
     }
 };
 

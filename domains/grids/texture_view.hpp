@@ -12,15 +12,13 @@ namespace headrace {
 /// edge (so the pixel at the edge comes twice in a row).
 enum class Addressing : std::int32_t { clamp, mirror };
 
-/// Floats, row-major, sampled with bilinear filtering. Goes to kernels by value, as a member `TextureView
-/// frame;`.
+/// Floats, row-major, sampled with bilinear filtering. Goes to kernels by value, as a member.
 ///
 /// Coordinates  x counts columns, y rows; at whole numbers the sample is the pixel itself
 /// Filter       the device's own where the view has a texture: its weights have 8 bits, so a sample may be
-/// off by
-///              1/512 of the difference between neighbours in either direction, and its sum is rounded as the
-///              hardware likes. Else, and from `exact`, single-precision arithmetic with two roundings a
-///              weight
+///              off by 1/512 of the difference between neighbours in either direction, and its sum is
+///              rounded as the hardware likes. Else, and from `exact`, single-precision arithmetic with two
+///              roundings a weight
 /// Range        below 2^23 pixels in either direction; a NaN samples the pixel at the edge
 struct TextureView {
     static constexpr Access access = Access::read;

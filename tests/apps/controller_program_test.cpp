@@ -2,6 +2,7 @@
 // codes.
 #include "controller_program/run.hpp"
 #include <apps/scratch_folder.hpp>
+#include <core/fake_device.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -156,6 +158,36 @@ TEST_F(ControllerProgram, BandsOfDevicesCoverAllRows) {
             }
     });
     EXPECT_EQ(ended.code, 0) << ended.errors;
+}
+
+TEST(LeaveOutSlow, KeepsWhatGoesTogetherInItsOrder) {
+    headrace::DeviceSelection selection;
+    for (const auto& [id, gflops] :
+         {std::pair{"cpu", 900.0}, {"fast", 10000.0}, {"half", 5000.0}, {"tenth", 1000.0}}) {
+        selection.devices.push_back(std::make_unique<headrace::testing::FakeDevice>(
+            headrace::testing::FakeOptions{.id = id, .peak_gflops = gflops}));
+        selection.controllers.push_back({.private_copies = gflops == 5000.0});
+    }
+    controller_program::leave_out_slow(selection);
+    ASSERT_EQ(selection.devices.size(), 3u);
+    EXPECT_EQ(selection.devices[0]->info().id, "fast");
+    EXPECT_EQ(selection.devices[1]->info().id, "half");
+    EXPECT_EQ(selection.devices[2]->info().id, "tenth");
+    ASSERT_EQ(selection.controllers.size(), 3u);
+    EXPECT_TRUE(selection.controllers[1].private_copies);
+    ASSERT_EQ(selection.left_out.size(), 1u);
+    EXPECT_EQ(selection.left_out[0].id, "cpu");
+}
+
+TEST(LeaveOutSlow, KeepsDevicesOfUnknownSpeed) {
+    headrace::DeviceSelection selection;
+    for (int i = 0; i < 2; ++i) {
+        selection.devices.push_back(std::make_unique<headrace::testing::FakeDevice>(
+            headrace::testing::FakeOptions{.peak_gflops = 0}));
+        selection.controllers.emplace_back();
+    }
+    controller_program::leave_out_slow(selection);
+    EXPECT_EQ(selection.devices.size(), 2u);
 }
 
 TEST_F(ControllerProgram, TraceHasEveryRequest) {

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <pthread.h>
 
@@ -90,6 +92,52 @@ TEST(HostLane, SwitchesBetweenWaitingAndNotWhileItRuns) {
         while (!go) std::this_thread::yield();
     });
     go = true;
+    lane.wait_all();
+}
+
+TEST(HostLane, WhoeverWaitsDoesTheWork) {
+    HostLane lane;
+    lane.set_asynchronous(false);
+    std::thread::id ran_on;
+    lane.run("here", {}, [&] { ran_on = std::this_thread::get_id(); });
+    EXPECT_EQ(ran_on, std::this_thread::get_id());
+
+    testing::FakeDevice device;
+    Controller controller(device, {.asynchronous = false});
+    ran_on = {};
+    controller.host_task("here as well", {}, [&] { ran_on = std::this_thread::get_id(); });
+    EXPECT_EQ(ran_on, std::this_thread::get_id());
+}
+
+TEST(HostLane, TasksOfManyWaitingThreadsRunOneAtATimeAndInOrder) {
+    HostLane lane;
+    std::atomic<bool> go = false;
+    lane.run("held", {}, [&] {
+        while (!go) std::this_thread::yield();
+    });
+    lane.set_asynchronous(false);
+    constexpr int threads = 4, tasks = 2000;
+    std::atomic<int> inside = 0;
+    int ended = 0; // no atomic: TSan sees tasks that overlap
+    std::vector<int> last(threads, -1);
+    {
+        std::vector<std::jthread> submitting;
+        for (int thread = 0; thread < threads; ++thread)
+            submitting.emplace_back([&, thread] {
+                for (int i = 0; i < tasks; ++i) {
+                    lane.run("step", {}, [&, thread, i] {
+                        EXPECT_EQ(inside++, 0);
+                        EXPECT_EQ(std::exchange(last[static_cast<std::size_t>(thread)], i), i - 1);
+                        ++ended;
+                        --inside;
+                    });
+                    EXPECT_EQ(last[static_cast<std::size_t>(thread)], i)
+                        << "it returned before its task ended";
+                }
+            });
+        go = true;
+    }
+    EXPECT_EQ(ended, threads * tasks);
     lane.wait_all();
 }
 

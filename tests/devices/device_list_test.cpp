@@ -114,6 +114,25 @@ TEST(Choose, CoresThatAFileChoseAreADeviceOfTheirOwn) {
     EXPECT_EQ(choices[1].request, 1u);
 }
 
+TEST(Choose, WhoTakesTheRestOfTheCoresIsADeviceOfItsOwnInAnyOrder) {
+    for (const std::size_t with_say : {0u, 1u}) {
+        std::vector<DeviceRequest> two = requests({"cpu", "cpu"});
+        two[with_say].settings.threads = 4;
+        EXPECT_EQ(choose(workstation(), two).size(), 2u) << with_say;
+    }
+    std::vector<DeviceRequest> three = requests({"cpu", "cpu", "cpu"});
+    three[0].settings.threads = 4;
+    EXPECT_EQ(choose(workstation(), three).size(), 2u) << "the rest is there once";
+}
+
+TEST(Choose, SettingsOfADeviceOutliveItsBareName) {
+    std::vector<DeviceRequest> two = requests({"opencl:0", "opencl:0"});
+    two[0].settings.threads = 2;
+    const auto choices = choose(workstation(), two);
+    ASSERT_EQ(choices.size(), 1u);
+    EXPECT_EQ(choices[0].request, 0u);
+}
+
 TEST(Choose, AnUnknownNameIsToldWhatIsThere) {
     try {
         static_cast<void>(choose(workstation(), requests({"cuda:7"})));

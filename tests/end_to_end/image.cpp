@@ -1,3 +1,4 @@
+// tests/end_to_end/image.cpp - see image.hpp.
 #include "end_to_end/image.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// tests/end_to_end/path_tracer.cpp - see path_tracer.hpp.
 #include "end_to_end/path_tracer.hpp"
 
 #include <algorithm>

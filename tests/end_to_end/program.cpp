@@ -1,3 +1,4 @@
+// tests/end_to_end/program.cpp - see program.hpp.
 #include "end_to_end/program.hpp"
 
 #include <algorithm>
