@@ -1,3 +1,4 @@
+// bench/baseline_options.cpp - see baseline_options.hpp.
 #include "baseline_options.hpp"
 
 #include <CLI/CLI.hpp>

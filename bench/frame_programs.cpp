@@ -1,5 +1,5 @@
 // bench/frame_programs.cpp - what do headrace-hotspot and headrace-mandelbrot cost beside the same programs
-// written by hand, with the same kernels and the same host tasks?
+// written by hand, with the same host tasks?
 //
 // The programs of a row take turns; the first turn is a warm-up. Prints Markdown tables of medians, with
 // least and most, and fails if two programs of a row disagree about the result.

@@ -23,8 +23,15 @@ public:
     [[nodiscard]] std::size_t pixels() const {
         return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     }
-    [[nodiscard]] mandelbrot::Raster<float> raster(std::size_t frame) const {
-        return windows[frame].raster<float>(width, height);
+    /// Calls `compute` with the raster of a frame, in floats as long as these tell its pixels apart and then
+    /// in doubles, as headrace-mandelbrot does.
+    template <class Compute>
+    void with_raster(std::size_t frame, const Compute& compute) const {
+        const mandelbrot::Window& window = windows[frame];
+        if (window.is_coarse(width, height))
+            compute(window.raster<float>(width, height));
+        else
+            compute(window.raster<double>(width, height));
     }
     /// Threads: any, on frames of their own.
     void finish(std::size_t frame, std::span<const int> steps);

@@ -7,11 +7,12 @@
 
 namespace {
 
-int steps_to_leave(float x0, float y0, int threshold) {
-    float x = 0, y = 0;
+template <class Real>
+int steps_to_leave(Real x0, Real y0, int threshold) {
+    Real x = 0, y = 0;
     int steps = 0;
     while (x * x + y * y <= 4 && steps < threshold) {
-        const float next = x * x - y * y + x0;
+        const Real next = x * x - y * y + x0;
         y = 2 * x * y + y0;
         x = next;
         ++steps;
@@ -19,18 +20,24 @@ int steps_to_leave(float x0, float y0, int threshold) {
     return steps;
 }
 
+template <class Real>
+void compute(const mandelbrot::Raster<Real>& raster, int width, int height, int threshold, int* steps) {
+#pragma omp parallel for schedule(dynamic)
+    for (int row = 0; row < height; ++row)
+        for (int column = 0; column < width; ++column)
+            steps[static_cast<std::size_t>(row) * static_cast<std::size_t>(width) +
+                  static_cast<std::size_t>(column)] =
+                steps_to_leave(raster.x + raster.dx * static_cast<Real>(column),
+                               raster.y + raster.dy * static_cast<Real>(row), threshold);
+}
+
 bench::MandelbrotResult zoom(bench::MandelbrotProblem& problem) {
     std::vector<int> steps(problem.pixels());
-    const int width = problem.width;
     const double seconds = bench::seconds_of([&] {
         for (std::size_t frame = 0; frame < problem.windows.size(); ++frame) {
-            const auto raster = problem.raster(frame);
-#pragma omp parallel for schedule(dynamic)
-            for (int row = 0; row < problem.height; ++row)
-                for (int column = 0; column < width; ++column)
-                    steps[static_cast<std::size_t>(row) * width + column] =
-                        steps_to_leave(raster.x + raster.dx * static_cast<float>(column),
-                                       raster.y + raster.dy * static_cast<float>(row), problem.threshold);
+            problem.with_raster(frame, [&](const auto& raster) {
+                compute(raster, problem.width, problem.height, problem.threshold, steps.data());
+            });
             problem.finish(frame, steps);
         }
     });

@@ -3,10 +3,10 @@
 //
 // Four allocations per engine (README.md tells how they are used):
 //   control   one HrControl
-//   slots     HrSlot[kinds + 1][ring_slots]        the rings' slots: one ring of full bundles per kind, then
-//   the free ring bundles   word[bundles][unit_words][lanes]     word-interleaved, so that a group moves a
-//   bundle in coalesced accesses spill     word[groups] (each group's spare bundle), then two halves of
-//   `groups` records (HrRecord, then its units)
+//   slots     HrSlot[kinds + 1][ring_slots]: one ring of full bundles per kind, then the free ring
+//   bundles   word[bundles][unit_words][lanes], so that a group moves a bundle in coalesced accesses
+//   spill     word[groups], each group's spare bundle; then two halves of `groups` records: HrRecord and
+//             its units
 #ifndef HEADRACE_PERSISTENT_CONTROL_H
 #define HEADRACE_PERSISTENT_CONTROL_H
 

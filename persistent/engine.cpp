@@ -1,3 +1,4 @@
+// persistent/engine.cpp - see engine.hpp.
 #include <headrace/persistent/engine.hpp>
 
 #include <algorithm>

@@ -30,9 +30,9 @@ struct Problem {
 /// which each works on another A. Controllers share devices where there are fewer; neighbours then do.
 ///
 /// Two sets of matrices take turns, so that a stage writes one product while the next stage reads the last.
+///
 /// Source    S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos
-/// heterogéneos",
-///           master's thesis, A Coruña 2023, sec. 5.1
+///           heterogéneos", master's thesis, A Coruña 2023, sec. 5.1
 /// Lifetime  machine and threads outlive it
 class Chain {
 public:

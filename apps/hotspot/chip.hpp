@@ -10,10 +10,9 @@ namespace hotspot {
 
 /// Of a square chip of `size` x `size` cells.
 ///
-/// Source  S. Che et al., "Rodinia: A Benchmark Suite for Heterogeneous Computing", IISWC 2009; constants as
-/// in
-///         its hotspot.cu. Differs in: from 1315 cells a side on, steps are shorter, since its own would
-///         overshoot ever more
+/// Source  S. Che et al., "Rodinia: A Benchmark Suite for Heterogeneous Computing", IISWC 2009; constants
+///         as in its hotspot.cu. Differs in: from 1315 cells a side on, steps are shorter, since its own come
+///         near what is stable there and overshoot ever more from 1386 on
 [[nodiscard]] Factors factors_of(int size);
 
 /// Reads numbers, separated by white space, row after row: Rodinia's temp_512, power_512. Errors: not_found;

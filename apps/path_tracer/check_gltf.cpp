@@ -1,5 +1,5 @@
-// apps/path_tracer/check_gltf.cpp - see scene_checks.hpp. The one unit of the loader that sees the JSON
-// library.
+// apps/path_tracer/check_gltf.cpp - see scene_readers.hpp. The one unit of the loader that sees the
+// JSON library.
 #include "scene_readers.hpp"
 
 #include <nlohmann/json.hpp>

@@ -32,8 +32,10 @@ HEADRACE_HOST_DEVICE inline float inverse_slope(float slope) {
 /// The walk behind nearest_hit and is_blocked: `AnyHit` ends it at the first triangle met.
 ///
 /// First down to a leaf, then its triangles, so that lanes which run in step do the same at most times. A
-/// lane that has found a leaf goes on while others still look for theirs: it keeps the first and stops at the
-/// next. Source    Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", HPG 2009
+/// lane that has found a leaf goes on while others still look for theirs: it keeps the first and stops at
+/// the next.
+///
+/// Source  Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", HPG 2009
 template <bool AnyHit>
 HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, float limit) {
     constexpr uint32_t none = 0; // the root, which is no leaf

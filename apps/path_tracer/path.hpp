@@ -76,9 +76,10 @@ HEADRACE_HOST_DEVICE inline float fresnel(float cosine, float ratio, float& cosi
 }
 
 /// The share of an emitter that falls to the way of finding it that has the density `own`, if there is
-/// another. Near a lamp shadow rays alone have no bounded variance, and for small lamps far away chance alone
-/// is hopeless. Source    Veach and Guibas, "Optimally combining sampling techniques", SIGGRAPH 1995: the
-/// power heuristic
+/// another. Near a lamp shadow rays alone have no bounded variance, and for small lamps far away chance
+/// alone is hopeless.
+///
+/// Source  Veach and Guibas, "Optimally combining sampling techniques", SIGGRAPH 1995: the power heuristic
 HEADRACE_HOST_DEVICE inline float share(float own, float other) {
     const float ratio = other / own; // may be infinite, where their squares would make a NaN
     return 1 / (1 + ratio * ratio);

@@ -38,8 +38,7 @@ struct Scene {
 /// `albedo` is the reflectance of meshes without a material. Triangles without area are left out.
 ///
 /// MTL     Kd, Ke, Ks, Ni, Tf; illum 3, 5 and 8 add a mirror of Ks to Kd; 4, 6, 7 and 9 are glass of index
-/// Ni,
-///         tinted by Tf; others show Kd only, as there is no glossy surface here
+///         Ni, tinted by Tf; others show Kd only, as there is no glossy surface here
 /// glTF    base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor and
 ///         KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior; textures are not
 ///         read

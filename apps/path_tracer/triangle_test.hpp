@@ -35,11 +35,12 @@ struct SeenTriangle {
 /// False if the ray passes the triangle by.
 ///
 /// Neighbours see shared corners as the same points of a plane, and ask on which side of a line between two
-/// of them the ray is by comparing two products. Rounding may make such products equal, but never swaps them,
-/// and what is equal counts as inside: no ray passes between two triangles. (A difference of the products
-/// would not do: where a compiler makes one multiply-add of it, its sign can be wrong.) Source    Woop et
-/// al., "Watertight ray/triangle intersection", JCGT 2013; differs in: any plane across the ray
-///           instead of permuted and sheared axes, and no case needs double precision
+/// of them the ray is by comparing two products. Rounding may make such products equal, but never swaps
+/// them, and what is equal counts as inside: no ray passes between two triangles. (A difference of the
+/// products would not do: where a compiler makes one multiply-add of it, its sign can be wrong.)
+///
+/// Source  Woop et al., "Watertight ray/triangle intersection", JCGT 2013. Differs in: any plane across the
+///         ray instead of permuted and sheared axes, and no case needs double precision
 HEADRACE_HOST_DEVICE inline bool goes_through(const Triangle& triangle, const Sight& sight,
                                               SeenTriangle& seen) {
     const Float3 a = triangle.a - sight.ray.origin, b = triangle.b - sight.ray.origin,

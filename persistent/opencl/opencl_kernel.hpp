@@ -1,14 +1,17 @@
 // persistent/opencl/opencl_kernel.hpp - kernels in OpenCL C, run by the same engine as those in C++.
 //
 // The source of a consumer:
-//     #define HEADRACE_PARAMETERS __global const float* in, __global float* out      // at least one
+//     #define HEADRACE_PARAMETERS __global const float* in, __global float* out // at least one
 //     #define HEADRACE_ARGUMENTS in, out
 //     void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) { out[index] = in[index] * in[index]; }
 // A consumer-producer has units (one struct for all kinds) and seeds:
 //     typedef struct { uint node; uint depth; } HrUnit;
-//     void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { *kind = 0; unit->node = ...;
-//     } void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) { ... hr_spawn(lane, kind,
-//     &next); }
+//     void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { unit->node = index; }
+//     void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS)
+//     {
+//         hr_spawn(lane, kind, &next);
+//     }
+//
 // prelude.cl has what these may call; none of them may hold a barrier. hr_seed gives all seeds one kind. A
 // source may say when groups refill, as kernel.hpp explains: #define HEADRACE_REFILL_PERCENT 50
 #pragma once
