@@ -112,6 +112,7 @@ public:
     Pinned(const Pinned&) = delete;
     Pinned& operator=(const Pinned&) = delete;
     [[nodiscard]] float* floats() const { return static_cast<float*>(address_); }
+    [[nodiscard]] unsigned char* bytes() const { return static_cast<unsigned char*>(address_); }
 
 private:
     Memory memory_;

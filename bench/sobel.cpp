@@ -1,8 +1,8 @@
 // bench/sobel.cpp - what does the framework cost on video frames that are in the device for a moment only?
 //
-// headrace-sobel's filter and a plain CUDA program take turns in this one process, on the same frames,
-// between files and memory; the first turn is dropped, results are compared byte by byte. Prints a Markdown
-// table.
+// headrace-sobel's filter and a program by hand, in CUDA, OpenCL or OpenMP, take turns in this one process,
+// on the same frames, between files and memory; the first turn is dropped, results are compared byte by byte.
+// Prints a Markdown table.
 #include "sobel/filter.hpp"
 #include "sobel_baseline.hpp"
 #include <headrace/devices/discovery.hpp>
@@ -15,6 +15,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
@@ -32,11 +33,47 @@ enum class Place : std::uint8_t {
     pinned, ///< memory that the device reaches: nothing is copied on the host
 };
 
+/// The same filter without Headrace.
+struct ByHand {
+    const char *name, *title, *our_device; ///< what Headrace is to use beside it
+    std::function<std::unique_ptr<bench::SobelBaseline>(unsigned opencl_number, const sobel::FrameFormat&,
+                                                        std::size_t in, std::size_t out, bool asynchronous)>
+        make;
+};
+
+/// Those that this build has.
+std::vector<ByHand> programs_by_hand() {
+    std::vector<ByHand> all;
+#if defined(BENCH_HAS_CUDA)
+    all.push_back(
+        {"cuda", "CUDA", "cuda:0", [](unsigned, const auto& format, auto in, auto out, bool asynchronous) {
+             return asynchronous ? bench::sobel_cuda_async(format, in, out)
+                                 : bench::sobel_cuda_sync(format, in, out);
+         }});
+#endif
+#if defined(BENCH_HAS_OPENCL)
+    all.push_back({"opencl", "OpenCL", "opencl:0", bench::sobel_opencl});
+#endif
+#if defined(BENCH_HAS_OPENMP)
+    all.push_back(
+        {"openmp", "OpenMP", "cpu", [](unsigned, const auto& format, auto in, auto out, bool asynchronous) {
+             return bench::sobel_openmp(format, in, out, asynchronous);
+         }});
+#endif
+    return all;
+}
+
 struct Settings {
     int width = 1920, height = 1080, frames = 100, repeats = 5, in_flight = 4;
     fs::path folder = fs::temp_directory_path();
-    std::string device = "cuda:0", commit = "unknown";
+    std::string beside, device, commit = "unknown";
+    unsigned opencl_number = 0;
 
+    std::vector<ByHand> programs = programs_by_hand();
+
+    [[nodiscard]] const ByHand& by_hand() const {
+        return *std::ranges::find(programs, beside, &ByHand::name);
+    }
     [[nodiscard]] std::string input() const { return (folder / "sobel_input.yuv").string(); }
     [[nodiscard]] std::string output(const std::string& whose) const {
         return (folder / ("sobel_output_" + whose + ".yuv")).string();
@@ -120,11 +157,10 @@ private:
 class Theirs final : public Contestant {
 public:
     Theirs(const Settings& settings, Place from, Place to, bool asynchronous)
-        : Contestant(settings, "cuda", from, to) {
+        : Contestant(settings, "by_hand", from, to) {
         const auto in = static_cast<std::size_t>(places(from, asynchronous));
         const auto out = static_cast<std::size_t>(places(to, asynchronous));
-        baseline_ = asynchronous ? bench::sobel_cuda_async(format(), in, out)
-                                 : bench::sobel_cuda_sync(format(), in, out);
+        baseline_ = settings.by_hand().make(settings.opencl_number, format(), in, out, asynchronous);
         if (from == Place::pinned)
             for (int i = 0; i < settings.frames; ++i)
                 sobel::generate(i, {baseline_->frame(static_cast<std::size_t>(i)), format().planes.bytes()});
@@ -149,7 +185,7 @@ std::string bytes_of(const std::string& file) {
 void expect_equal(const Settings& settings, Place to, Contestant& ours, Contestant& theirs) {
     bool same = true;
     if (to == Place::file)
-        same = bytes_of(settings.output("headrace")) == bytes_of(settings.output("cuda"));
+        same = bytes_of(settings.output("headrace")) == bytes_of(settings.output("by_hand"));
     else
         for (int i = 0; i < settings.frames; ++i)
             same = same && std::ranges::equal(ours.output(i), theirs.output(i));
@@ -195,7 +231,8 @@ void compare(const Settings& settings, headrace::Device& device, Place from, Pla
 }
 
 void run(const Settings& settings) {
-    auto selection = headrace::select_devices(settings.device);
+    auto selection =
+        headrace::select_devices(settings.device.empty() ? settings.by_hand().our_device : settings.device);
     headrace::Device& device = *selection.devices.front();
     std::ofstream input(settings.input(), std::ios::binary);
     std::vector<std::uint8_t> frame(sobel::yuv_420(settings.width, settings.height).planes.bytes());
@@ -212,8 +249,9 @@ void run(const Settings& settings) {
                device.info().name, device.info().driver, settings.commit, settings.frames, settings.width,
                settings.height, settings.folder.string(), settings.repeats);
     fmt::print(
-        "| from | to | CUDA, synchronous | Headrace, synchronous | ratio | CUDA, asynchronous | Headrace, "
-        "asynchronous | ratio |\n|---|---|---|---|---|---|---|---|\n");
+        "| from | to | {0}, synchronous | Headrace, synchronous | ratio | {0}, asynchronous | Headrace, "
+        "asynchronous | ratio |\n|---|---|---|---|---|---|---|---|\n",
+        settings.by_hand().title);
     constexpr std::array variants{
         std::array{Place::file, Place::file},     std::array{Place::file, Place::copied},
         std::array{Place::copied, Place::file},   std::array{Place::copied, Place::copied},
@@ -221,7 +259,8 @@ void run(const Settings& settings) {
         std::array{Place::pinned, Place::pinned},
     };
     for (const auto& [from, to] : variants) compare(settings, device, from, to);
-    for (const std::string& file : {settings.input(), settings.output("headrace"), settings.output("cuda")})
+    for (const std::string& file :
+         {settings.input(), settings.output("headrace"), settings.output("by_hand")})
         fs::remove(file);
 }
 
@@ -229,7 +268,15 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app("The Sobel filter of video frames beside a plain CUDA program.", "sobel");
+    CLI::App app("The Sobel filter of video frames beside a program by hand.", "sobel");
+    std::vector<std::string> names;
+    for (const ByHand& program : settings.programs) names.emplace_back(program.name);
+    settings.beside = names.front();
+    app.add_option("--beside", settings.beside, "In what the program by hand is written")
+        ->check(CLI::IsMember(names))
+        ->capture_default_str();
+    app.add_option("--device", settings.device, "Of ours; default: cuda:0, opencl:0 or cpu");
+    app.add_option("--opencl-number", settings.opencl_number, "The same one's place in the loader's order");
     app.add_option("--width", settings.width)->capture_default_str();
     app.add_option("--height", settings.height)->capture_default_str();
     app.add_option("--frames", settings.frames)->capture_default_str();
