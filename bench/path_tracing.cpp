@@ -1,6 +1,6 @@
 // bench/path_tracing.cpp - what does the framework cost, and what does it gain, on whole paths?
 //
-// Runs the plain CUDA program and headrace-path-tracer with both kernels in one session, taking turns, so
+// Runs the plain CUDA program and headrace-path-tracer with both kernels in one run, taking turns, so
 // that all see the same machine in the same state; drops the first turn; prints a Markdown table of medians
 // with their spread.
 #include <CLI/CLI.hpp>
