@@ -8,11 +8,12 @@
 #include "opencl_baseline.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace {
 
-constexpr int fused = 4, group = 16; // as hotspot.cl
+constexpr int fused = 4, group = 16, block_rows = 16, block_columns = 248; // as hotspot.cl
 
 class Simulation {
 public:
@@ -68,6 +69,12 @@ private:
         CHECK(clEnqueueWriteBuffer(kernels_.get(), to, CL_TRUE, 0, bytes(), host_[0].floats(), 0, nullptr,
                                    nullptr));
     }
+    /// A work-group for each square of cells on GPUs, a work-item for each block of cells on processors.
+    [[nodiscard]] std::array<std::size_t, 2> items() const {
+        const auto blocks = [this](int side) { return static_cast<std::size_t>((size_ + side - 1) / side); };
+        if (device_.is_processor()) return {blocks(block_columns), blocks(block_rows)};
+        return {blocks(group) * group, blocks(group) * group};
+    }
     bench::Event launch(int i, int steps, cl_event after) {
         const hotspot::Factors factors = hotspot::factors_of(size_);
         const cl_mem power = power_.get(), from = heat_[i % 2].get(), to = heat_[1 - i % 2].get();
@@ -77,11 +84,18 @@ private:
         for (const int& value : {size_, steps})
             CHECK(clSetKernelArg(kernel_.get(), index++, sizeof value, &value));
         CHECK(clSetKernelArg(kernel_.get(), index++, sizeof factors, &factors));
-        for (const int& end : {size_, size_}) CHECK(clSetKernelArg(kernel_.get(), index++, sizeof end, &end));
-        const std::size_t items = static_cast<std::size_t>((size_ + group - 1) / group * group);
-        const std::size_t global[2] = {items, items}, local[2] = {group, group};
+        const std::array<std::size_t, 2> global = items();
+        std::array<std::size_t, 2> local{group, group};
+        if (device_.is_processor()) {
+            local = {1, 1};
+            const int ends[] = {0, size_, size_, static_cast<int>(global[1]), static_cast<int>(global[0])};
+            for (const int& end : ends) CHECK(clSetKernelArg(kernel_.get(), index++, sizeof end, &end));
+        } else {
+            for (const int& end : {size_, size_})
+                CHECK(clSetKernelArg(kernel_.get(), index++, sizeof end, &end));
+        }
         cl_event done = nullptr;
-        CHECK(clEnqueueNDRangeKernel(kernels_.get(), kernel_.get(), 2, nullptr, global, local,
+        CHECK(clEnqueueNDRangeKernel(kernels_.get(), kernel_.get(), 2, nullptr, global.data(), local.data(),
                                      after != nullptr ? 1 : 0, after != nullptr ? &after : nullptr, &done));
         CHECK(clFlush(kernels_.get()));
         return bench::Event(done);
@@ -98,7 +112,7 @@ private:
     std::size_t count_;
     bench::OpenCl device_;
     bench::Queue kernels_ = device_.queue(), copies_ = device_.queue();
-    bench::Kernel kernel_ = device_.kernel("Hotspot");
+    bench::Kernel kernel_ = device_.kernel(device_.is_processor() ? "HotspotOnProcessor" : "Hotspot");
     bench::Memory power_ = device_.memory(bytes()),
                   heat_[2] = {device_.memory(bytes()), device_.memory(bytes())};
     bench::Pinned host_[2] = {{device_, copies_.get(), bytes()}, {device_, copies_.get(), bytes()}};

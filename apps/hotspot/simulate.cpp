@@ -1,7 +1,7 @@
 // apps/hotspot/simulate.cpp - see simulate.hpp.
 #include "simulate.hpp"
 #include "chip.hpp"
-#include "hotspot.kernels.hpp"
+#include "hotspot_opencl.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +30,10 @@ void simulate(Machine& machine, const Array<float>& power, Array<float>& heat, A
             const int first = ends[i], last = ends[i + 1];
             if (first == last) continue;
             const int above = std::max(0, first - fused), below = std::min(size, last + fused);
-            launch<Hotspot>(machine.controller(i), rows(headrace::grid(size, size), first, last),
-                            rows(power, above, below), rows(*now, above, below), rows(*next, first, last),
-                            size, std::min(fused, iterations - done), factors);
+            launch(machine.controller(i), all_implementations(),
+                   rows(headrace::grid(size, size), first, last), rows(power, above, below),
+                   rows(*now, above, below), rows(*next, first, last), size,
+                   std::min(fused, iterations - done), factors);
         }
         earlier = host_task(
             machine.lane("save"), [save](headrace::In<float> made) { save(made); }, *next);
