@@ -46,7 +46,7 @@ void check_size(const Options& options) {
 /// Waits for the job, shows how far it is, and cancels it when the user wants to leave. What does not answer
 /// then (a driver that compiles, a kernel that hangs) cannot be stopped: the process leaves without it.
 void wait_for(const headrace::JobHandle& job, std::uint64_t work_units, bool shows_progress) {
-    constexpr auto patience = 700ms; // of the second that a user is promised
+    constexpr auto patience = 600ms; // of the second that a user is promised
     ProgressBar bar(work_units, shows_progress);
     std::optional<std::chrono::steady_clock::time_point> cancelled;
     while (!job.wait_for(50ms)) {
