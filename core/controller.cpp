@@ -23,7 +23,6 @@ Controller::~Controller() {
     for (std::vector<Event> events; !(events = take_under_way()).empty();)
         for (const Event& event : events) static_cast<void>(event.outcome());
     host_lane_.reset();
-    for (const Event& event : take_under_way()) static_cast<void>(event.outcome());
     for (const auto& held : std::exchange(held_, {}))
         if (const auto lifeline = held.lock()) {
             const std::scoped_lock alive(lifeline->mutex); // the storage cannot end meanwhile

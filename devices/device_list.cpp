@@ -44,7 +44,7 @@ DeviceList read_device_list(std::string_view request) {
     request = trimmed(request);
     if (request.empty())
         if (const char* const environment = std::getenv("HEADRACE_DEVICES")) request = trimmed(environment);
-    if (request.empty()) return {{{"all"}}};
+    if (request.empty()) return {.devices = {{"all"}}, .by_default = true};
     if (request.starts_with('@'))
         return read_device_file(std::string(request.substr(1)), name_of_this_machine());
     if (request.ends_with(".toml")) return read_device_file(std::string(request), name_of_this_machine());

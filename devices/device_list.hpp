@@ -18,7 +18,8 @@ struct DeviceRequest {
 struct DeviceList {
     std::vector<DeviceRequest> devices; ///< at least one
     HostSettings host = {};
-    std::string where = {}; ///< of the host's settings
+    std::string where = {};  ///< of the host's settings
+    bool by_default = false; ///< nobody said which devices
 };
 
 /// The names in a request (see select_devices): follows "@file.toml" and the environment; "all" if nothing is

@@ -250,6 +250,7 @@ DeviceSelection select_devices(std::string_view request) {
         choices = choose(found, requests);
     }
     DeviceSelection selection = Opening(std::move(found), std::move(choices), requests).open_all();
+    selection.by_default = list.by_default;
     if (selection.devices.empty()) {
         std::string why;
         for (const LeftOut& out : selection.left_out)

@@ -13,6 +13,7 @@ struct DeviceSelection {
     std::vector<std::unique_ptr<Device>> devices; ///< at least one
     std::vector<ControllerOptions> controllers;   ///< of each: how it is to be controlled
     std::vector<LeftOut> left_out;
+    bool by_default = false; ///< neither the request nor the environment said which
 };
 
 /// Opens the devices of a list, in its order.

@@ -27,7 +27,7 @@ bool repeatable(const Job& job) {
 } // namespace
 
 JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string policy_name,
-                           std::vector<Participant> participants, std::vector<JobReport::LeftOut> left_out)
+                           std::vector<Participant> participants, std::vector<LeftOut> left_out)
     : job_(std::move(job)),
       policy_(std::move(policy)),
       policy_name_(std::move(policy_name)),

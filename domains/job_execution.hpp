@@ -33,7 +33,7 @@ public:
     };
 
     JobExecution(Job job, std::unique_ptr<Policy> policy, std::string policy_name,
-                 std::vector<Participant> participants, std::vector<JobReport::LeftOut> left_out);
+                 std::vector<Participant> participants, std::vector<LeftOut> left_out);
 
     [[nodiscard]] const Job& job() const noexcept { return job_; }
     [[nodiscard]] const Event& event() const noexcept { return event_; }
@@ -76,7 +76,7 @@ private:
     const Job job_;
     const std::unique_ptr<Policy> policy_;
     const std::string policy_name_;
-    const std::vector<JobReport::LeftOut> left_out_;
+    const std::vector<LeftOut> left_out_;
 
     mutable std::mutex mutex_;
     std::vector<Share> shares_;

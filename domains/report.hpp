@@ -1,6 +1,7 @@
 // domains/report.hpp - what a job did: who computed how much, in what time, and what it moved.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/devices/candidate.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -51,9 +52,6 @@ struct JobReport {
     double seconds = 0; ///< from the start of the first task to the end of the last
     std::uint64_t work_units = 0;
     std::vector<DeviceReport> devices;
-    struct LeftOut {
-        std::string id, name, why;
-    };
     std::vector<LeftOut> left_out; ///< devices of this machine that took no part
 
     Figure balance;                  ///< first device to finish / last

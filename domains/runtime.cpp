@@ -97,8 +97,7 @@ public:
 private:
     std::shared_ptr<JobExecution> make_execution(const Job& job) {
         std::vector<JobExecution::Participant> participants;
-        std::vector<JobReport::LeftOut> left_out;
-        for (const LeftOut& one : left_out_) left_out.push_back({one.id, one.name, one.why});
+        std::vector<LeftOut> left_out = left_out_;
         std::string reasons;
         for (std::size_t i = 0; i < workers_.size(); ++i) {
             const DeviceInfo& info = workers_[i]->device().info();

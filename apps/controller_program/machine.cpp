@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace controller_program {
 
@@ -25,9 +24,7 @@ void leave_out_slow(headrace::DeviceSelection& selection) {
 
 Machine::Machine(std::string program, CommonOptions options)
     : options_(std::move(options)), selection_(headrace::select_devices(options_.devices)) {
-    const char* const environment = std::getenv("HEADRACE_DEVICES");
-    if (options_.devices.empty() && (environment == nullptr || *environment == '\0'))
-        leave_out_slow(selection_);
+    if (selection_.by_default) leave_out_slow(selection_);
     fields_.program = std::move(program);
     fields_.asynchronous = options_.asynchronous;
     using Keep = headrace::Trace::Keep;

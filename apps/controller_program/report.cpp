@@ -87,7 +87,7 @@ std::string Report::table() const {
                     static_cast<unsigned long long>(device.requests), device.busy_seconds,
                     mebibytes(device.bytes_in), mebibytes(device.bytes_out));
     for (const headrace::LeftOut& device : left_out)
-        out += line("  %-12s left out: %s\n", device.id.c_str(), device.why.c_str());
+        out += line("  %-12s left out: ", device.id.c_str()) + device.why + "\n"; // which may be long
     if (const UnitPart* slowest = bottleneck())
         out += line("  busiest: %s of %s, %.1f %% of the time\n", slowest->name.c_str(),
                     slowest->device.c_str(), 100 * bottleneck_share());

@@ -178,6 +178,17 @@ TEST(DeviceList, TheEnvironmentSpeaksWhenTheCallerDoesNot) {
     EXPECT_THAT(read_with_environment("cuda:0", "cpu"), ElementsAre("cpu"));
 }
 
+TEST(DeviceList, IsADefaultOnlyIfNobodySaysAnything) {
+    unsetenv("HEADRACE_DEVICES");
+    EXPECT_TRUE(read_device_list("").by_default);
+    EXPECT_FALSE(read_device_list("all").by_default);
+    setenv("HEADRACE_DEVICES", "all", 1);
+    EXPECT_FALSE(read_device_list("").by_default);
+    setenv("HEADRACE_DEVICES", " ", 1);
+    EXPECT_TRUE(read_device_list("").by_default);
+    unsetenv("HEADRACE_DEVICES");
+}
+
 TEST(DeviceList, NamesAreTrimmedAndNoneIsEmpty) {
     EXPECT_THAT(names_in(" cpu , opencl:pocl"), ElementsAre("cpu", "opencl:pocl"));
     for (const char* list : {"cpu,", ",", "cpu,,cuda"})

@@ -24,7 +24,7 @@ struct Two {
             std::make_shared<JobExecution>(std::move(job), make_policy("demand"), "demand",
                                            std::vector<JobExecution::Participant>{
                                                {.device = 4, .info = &fast}, {.device = 7, .info = &slow}},
-                                           std::vector<JobReport::LeftOut>{});
+                                           std::vector<LeftOut>{});
         execution->start();
         return execution;
     }
