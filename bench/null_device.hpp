@@ -69,7 +69,9 @@ public:
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
         return std::make_shared<std::byte[]>(size);
     }
-    [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return std::make_unique<NullStream>(); }
+    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing) override {
+        return std::make_unique<NullStream>();
+    }
     [[nodiscard]] bool reaches(const Device&) const override { return false; }
     [[nodiscard]] Bytes free_memory() const override { return Bytes{1} << 40; }
 

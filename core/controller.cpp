@@ -3,6 +3,7 @@
 #include <headrace/core/trace.hpp>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace headrace {
@@ -150,12 +151,14 @@ void Controller::forget_ended() {
     // Without the mutex: to ask a driver may settle events and run their continuations.
     std::vector<Event> open;
     ErrorPtr failure;
-    for (const Event& event : seen) {
+    // The newest first: where that has ended, drivers need not be asked for those before it.
+    for (const Event& event : seen | std::views::reverse) {
         if (!event.done())
             open.push_back(event);
-        else if (!failure)
-            failure = event.outcome();
+        else if (ErrorPtr error = event.outcome())
+            failure = std::move(error); // the first one's in the end
     }
+    std::ranges::reverse(open);
 
     const std::scoped_lock lock(mutex_);
     sweeping_ = false;

@@ -87,6 +87,12 @@ protected:
     DeviceTexture() = default;
 };
 
+/// Which requests have times that their events can tell: to measure is work for drivers and for the device.
+enum class Timing : std::uint8_t {
+    traced, ///< those that are submitted while a Trace records
+    all
+};
+
 /// In-order requests of one device. Several streams of a device run beside each other.
 ///
 /// Every call returns at once, unless the device has as many requests before it as its driver takes: then it
@@ -114,7 +120,7 @@ public:
     virtual Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                             std::span<const Event> after = {}) = 0;
     virtual Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after = {}) = 0;
-    /// The event's times span the body's native work.
+    /// The event's times, if it has any, span the body's native work.
     virtual Event launch(Body body, std::span<const Event> after = {}) = 0;
 
 protected:
@@ -135,7 +141,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(Bytes size) = 0;
     /// Host memory that this device copies from and to at full speed (pinned where that exists).
     [[nodiscard]] virtual std::shared_ptr<void> allocate_host(Bytes size) = 0;
-    [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
+    [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(Timing timing) = 0;
+    [[nodiscard]] std::unique_ptr<Stream> make_stream() { return make_stream(Timing::traced); }
     /// A texture of rows x columns floats, row-major, the first at `offset`. Null if the device has no
     /// hardware for one, or none so large.
     [[nodiscard]] virtual std::unique_ptr<DeviceTexture>

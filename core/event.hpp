@@ -100,7 +100,7 @@ public:
     [[nodiscard]] ErrorPtr outcome() const;
     /// See EventState::on_settled.
     void then(EventState::Continuation continuation) const;
-    /// When the work ran; empty before completion and where nobody measures.
+    /// When the work ran; empty before completion and where nobody measures: see Timing.
     [[nodiscard]] std::optional<EventTimes> times() const;
 
     /// For backends. Null: complete, with success.

@@ -48,7 +48,7 @@ DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, C
       colleagues_(colleagues) {
     for (unsigned i = 0; i < std::max(window, 1U); ++i) {
         places_.push_back(std::make_unique<Place>());
-        places_.back()->stream = device_->make_stream();
+        places_.back()->stream = device_->make_stream(Timing::all); // reports and budgets take them
     }
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }

@@ -21,8 +21,9 @@ Zoom::Place::Place(controller_program::Machine& machine, std::size_t number, Siz
       lane(machine.lane("picture " + std::to_string(number))) {}
 
 Zoom::Zoom(controller_program::Machine& machine, Size size, int threads) : size_(size) {
-    for (std::size_t i = 0; i < machine.device_count() + static_cast<std::size_t>(threads); ++i)
-        places_.emplace_back(machine, i, size);
+    // One frame after another needs no more than one place a device, which then stays in the caches.
+    const std::size_t more = machine.is_asynchronous() ? static_cast<std::size_t>(threads) : 0;
+    for (std::size_t i = 0; i < machine.device_count() + more; ++i) places_.emplace_back(machine, i, size);
 }
 
 Event Zoom::launch(Place& place, const Window& window, int threshold) const {

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
     [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override;
-    [[nodiscard]] std::unique_ptr<Stream> make_stream() override;
+    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing timing) override;
     [[nodiscard]] bool reaches(const Device& other) const override;
     [[nodiscard]] Bytes free_memory() const override;
 

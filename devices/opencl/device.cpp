@@ -106,7 +106,9 @@ std::shared_ptr<void> OpenClDevice::allocate_host(Bytes size) {
     return {address, std::free};
 }
 
-std::unique_ptr<Stream> OpenClDevice::make_stream() { return std::make_unique<QueueStream>(context_); }
+std::unique_ptr<Stream> OpenClDevice::make_stream(Timing timing) {
+    return std::make_unique<QueueStream>(context_, timing);
+}
 
 std::unique_ptr<DeviceTexture> OpenClDevice::make_texture(const Memory& pixels, Bytes offset, int rows,
                                                           int columns) {

@@ -6,10 +6,22 @@
 #include <utility>
 
 namespace headrace::opencl {
+namespace {
 
-void NativeEvent::complete_with(EventHandle command, EventHandle before) {
-    command_ = std::move(command);
+/// On the device's clock; 0 where the driver does not say.
+cl_ulong moment(cl_event event, cl_profiling_info what) {
+    cl_ulong time = 0;
+    return clGetEventProfilingInfo(event, what, sizeof time, &time, nullptr) == CL_SUCCESS ? time : 0;
+}
+
+} // namespace
+
+void NativeEvent::complete_with(EventHandle command) { command_ = std::move(command); }
+
+void NativeEvent::complete_with_marker(EventHandle marker, EventHandle before) {
+    command_ = std::move(marker);
     before_ = std::move(before);
+    is_marker_ = true;
 }
 
 cl_int NativeEvent::native_status() const {
@@ -61,13 +73,11 @@ void NativeEvent::arm() {
 }
 
 std::optional<EventTimes> NativeEvent::times() const {
-    cl_ulong begin = 0, end = 0;
-    const bool measured =
-        clGetEventProfilingInfo(before_ ? before_.get() : native(),
-                                before_ ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START, sizeof begin,
-                                &begin, nullptr) == CL_SUCCESS &&
-        clGetEventProfilingInfo(native(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) == CL_SUCCESS;
-    if (!measured || end < begin) return std::nullopt;
+    if (is_marker_ && !before_) return std::nullopt;
+    const cl_ulong end = moment(native(), CL_PROFILING_COMMAND_END);
+    const cl_ulong begin = is_marker_ ? moment(before_.get(), CL_PROFILING_COMMAND_END)
+                                      : moment(native(), CL_PROFILING_COMMAND_START);
+    if (begin == 0 || end < begin) return std::nullopt;
     return EventTimes{context_->host_time(begin), context_->host_time(end)};
 }
 

@@ -16,9 +16,10 @@ class NativeEvent final : public EventState {
 public:
     explicit NativeEvent(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
-    /// Once, before anyone else has the event. `before`: a marker that ends where the measured time begins;
-    /// none where that is the start of the command itself.
-    void complete_with(EventHandle command, EventHandle before = {});
+    /// One of these, once, before anyone else has the event. Its times are the command's.
+    void complete_with(EventHandle command);
+    /// A marker, and the one that ends where the measured time begins; null: nobody measures.
+    void complete_with_marker(EventHandle marker, EventHandle before);
 
     [[nodiscard]] cl_event native() const noexcept { return command_.get(); }
 
@@ -34,6 +35,7 @@ private:
 
     std::shared_ptr<const Context> context_;
     EventHandle command_, before_;
+    bool is_marker_ = false;
     std::atomic_flag armed_;
 };
 

@@ -12,7 +12,7 @@ namespace headrace::opencl {
 
 class QueueStream final : public Stream {
 public:
-    explicit QueueStream(std::shared_ptr<const Context> context);
+    QueueStream(std::shared_ptr<const Context> context, Timing timing);
 
     Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                   std::span<const Event> after) override;
@@ -35,6 +35,7 @@ private:
     [[nodiscard]] cl_mem range(const Memory& memory, Bytes offset, Bytes size, std::string_view what) const;
 
     std::shared_ptr<const Context> context_;
+    const Timing timing_;
     QueueHandle queue_;
     Event last_; // what a request that could not be enqueued must still not complete before
 };

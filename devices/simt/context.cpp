@@ -1,5 +1,6 @@
 // devices/simt/context.cpp - see context.hpp.
 #include <headrace/devices/simt/context.hpp>
+#include <headrace/devices/simt/pinned.hpp>
 
 #include <algorithm>
 #include <string>
@@ -17,7 +18,31 @@ StreamOwner make_stream() {
 PooledEvent::~PooledEvent() {
     if (!event_) return;
     const std::scoped_lock lock(home_->mutex_);
-    home_->free_events_.push_back(event_); // room was reserved when it was made
+    home_->free_.push_back(event_); // room was reserved when it was made
+}
+
+PooledEvent EventPool::take() {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!free_.empty()) {
+            EventHandle event = free_.back();
+            free_.pop_back();
+            return {*this, event};
+        }
+        free_.reserve(++all_);
+    }
+    EventHandle event = nullptr;
+    HEADRACE_CALL(EventCreateWithFlags, &event, flags_);
+    return {*this, event};
+}
+
+std::size_t EventPool::size() const {
+    const std::scoped_lock lock(mutex_);
+    return all_;
+}
+
+void EventPool::destroy() noexcept {
+    for (EventHandle event : free_) static_cast<void>(HEADRACE_RUNTIME(EventDestroy)(event));
 }
 
 Context::Context(int ordinal, DeviceInfo info)
@@ -41,6 +66,7 @@ Context::Context(int ordinal, DeviceInfo info)
         HEADRACE_CALL(MemPoolSetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrReleaseThreshold), &keep);
     }
     compare_clocks();
+    PinnedPool::of_process().device_opens(); // last: what throws before has no destructor
 }
 
 // A destructor has nobody to tell, and at the end of the process the runtime may be gone already: statuses
@@ -48,33 +74,15 @@ Context::Context(int ordinal, DeviceInfo info)
 Context::~Context() {
     clock_mark_.reset();
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
-    for (EventHandle event : free_events_) static_cast<void>(HEADRACE_RUNTIME(EventDestroy)(event));
+    plain_events_.destroy();
+    timed_events_.destroy();
     static_cast<void>(HEADRACE_RUNTIME(StreamSynchronize)(service_.get()));
     if (pool_) static_cast<void>(HEADRACE_RUNTIME(MemPoolDestroy)(pool_));
-    for (std::byte* buffer : all_staging_) static_cast<void>(free_pinned(buffer));
+    for (std::byte* buffer : all_staging_) PinnedPool::of_process().give_back(buffer);
+    PinnedPool::of_process().device_closes();
 }
 
 void Context::make_current() const { HEADRACE_CALL(SetDevice, ordinal_); }
-
-PooledEvent Context::make_event() {
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!free_events_.empty()) {
-            EventHandle event = free_events_.back();
-            free_events_.pop_back();
-            return {*this, event};
-        }
-        free_events_.reserve(++all_events_);
-    }
-    EventHandle event = nullptr; // a plain one: see sleepers.hpp
-    HEADRACE_CALL(EventCreateWithFlags, &event, HEADRACE_RUNTIME(EventDefault));
-    return {*this, event};
-}
-
-std::size_t Context::events() const {
-    const std::scoped_lock lock(mutex_);
-    return all_events_;
-}
 
 std::shared_ptr<const ClockMark> Context::clock_mark() {
     // The runtime gives differences as float milliseconds: after a minute they are good to 4 us.
@@ -94,7 +102,7 @@ void Context::compare_clocks() {
     // The device reached the event somewhere between our two looks at the clock; if we were put to sleep
     // there, once more.
     for (int attempt = 0; attempt < 5 && best_width > 100us; ++attempt) {
-        PooledEvent event = make_event();
+        PooledEvent event = timed_events_.take();
         const auto begin = std::chrono::steady_clock::now();
         HEADRACE_CALL(EventRecord, event.get(), service_.get());
         auto now = begin;
@@ -174,7 +182,8 @@ std::byte* Context::take_staging() {
         }
     }
     void* buffer = nullptr;
-    expect_success(allocate_pinned(&buffer, staging_bytes), "allocating pinned memory");
+    expect_success(PinnedPool::of_process().take(ordinal_, &buffer, staging_bytes),
+                   "allocating pinned memory");
     const std::scoped_lock lock(mutex_);
     all_staging_.push_back(static_cast<std::byte*>(buffer));
     free_staging_.reserve(all_staging_.size()); // so that giving back cannot fail

@@ -13,8 +13,6 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-class Context;
-
 struct StreamDeleter {
     void operator()(StreamHandle stream) const noexcept {
         static_cast<void>(HEADRACE_RUNTIME(StreamDestroy)(stream));
@@ -24,11 +22,13 @@ using StreamOwner = std::unique_ptr<std::remove_pointer_t<StreamHandle>, StreamD
 /// Waits for none of the streams that exist already, as the runtime's default stream would.
 [[nodiscard]] StreamOwner make_stream();
 
-/// One of the context's events, which goes back there.
+class EventPool;
+
+/// One of a pool's events, which goes back there.
 class PooledEvent {
 public:
     PooledEvent() = default;
-    PooledEvent(Context& home, EventHandle event) noexcept : home_(&home), event_(event) {}
+    PooledEvent(EventPool& home, EventHandle event) noexcept : home_(&home), event_(event) {}
     ~PooledEvent();
     PooledEvent(PooledEvent&& other) noexcept
         : home_(other.home_), event_(std::exchange(other.event_, nullptr)) {}
@@ -40,8 +40,30 @@ public:
     [[nodiscard]] EventHandle get() const noexcept { return event_; }
 
 private:
-    Context* home_ = nullptr; // whoever has the event also holds the context
+    EventPool* home_ = nullptr; // whoever has the event also holds the context
     EventHandle event_ = nullptr;
+};
+
+/// Events that were made alike and are used again. Threads: any.
+class EventPool {
+public:
+    explicit EventPool(unsigned flags) : flags_(flags) {}
+    EventPool(const EventPool&) = delete; // its events know its address
+    EventPool& operator=(const EventPool&) = delete;
+
+    /// On the device that is current.
+    [[nodiscard]] PooledEvent take();
+    [[nodiscard]] std::size_t size() const; ///< for tests: how many there are, in use or not
+    /// When all are back. A pool's own destructor would not know whether the device is still there.
+    void destroy() noexcept;
+
+private:
+    friend class PooledEvent;
+
+    const unsigned flags_;
+    mutable std::mutex mutex_;
+    std::vector<EventHandle> free_;
+    std::size_t all_ = 0;
 };
 
 /// A moment that the device and the host both know.
@@ -67,8 +89,8 @@ public:
     /// that device, whether anybody uses it or not.
     void make_current() const;
 
-    [[nodiscard]] PooledEvent make_event();
-    [[nodiscard]] std::size_t events() const; ///< for tests: how many there are, in use or not
+    [[nodiscard]] EventPool& plain_events() noexcept { return plain_events_; }
+    [[nodiscard]] EventPool& timed_events() noexcept { return timed_events_; } ///< that tell when they came
 
     /// The last moment at which the clocks were compared, not long ago. Null if the device was too busy to
     /// say.
@@ -91,8 +113,6 @@ public:
     [[nodiscard]] ErrorPtr lasting_failure() const noexcept;
 
 private:
-    friend class PooledEvent;
-
     [[nodiscard]] Status try_allocate(void** memory, Bytes size) const;
     void compare_clocks();
 
@@ -102,9 +122,9 @@ private:
     Sleepers sleepers_;
     StreamOwner service_;       // allocations and clock marks; no work that could hold them up
     PoolHandle pool_ = nullptr; // null: the device has no pools
+    EventPool plain_events_{HEADRACE_RUNTIME(EventDisableTiming)}; // not for sleepers: see sleepers.hpp
+    EventPool timed_events_{HEADRACE_RUNTIME(EventDefault)};
     mutable std::mutex mutex_;
-    std::vector<EventHandle> free_events_;
-    std::size_t all_events_ = 0;
     std::vector<int> admitted_;
     std::vector<std::byte*> free_staging_, all_staging_;
     std::shared_ptr<const ClockMark> clock_mark_;

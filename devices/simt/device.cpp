@@ -2,6 +2,7 @@
 #include <headrace/devices/check_range.hpp>
 #include <headrace/devices/errands.hpp>
 #include <headrace/devices/simt/device.hpp>
+#include <headrace/devices/simt/pinned.hpp>
 #include <headrace/devices/simt/texture.hpp>
 
 #include <string>
@@ -21,9 +22,8 @@ std::unique_ptr<Memory> SimtDevice::allocate(Bytes size) {
 
 std::shared_ptr<void> SimtDevice::allocate_host(Bytes size) {
     if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device(info().id);
-    context_->make_current();
     void* memory = nullptr;
-    const Status status = allocate_pinned(&memory, size);
+    const Status status = PinnedPool::of_process().take(context_->ordinal(), &memory, size);
     if (status == out_of_memory) {
         static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
         throw Error{ErrorKind::out_of_memory,
@@ -32,12 +32,12 @@ std::shared_ptr<void> SimtDevice::allocate_host(Bytes size) {
             .with_code(static_cast<std::int64_t>(status));
     }
     expect_success(status, "allocating pinned memory");
-    // Elsewhere, because unpinning may wait until streams are idle, and those may stand at gates that the
-    // caller is to open.
-    return {memory, [](void* pinned) { let_go(std::shared_ptr<void>(pinned, free_pinned)); }};
+    return {memory, [](void* pinned) { PinnedPool::of_process().give_back(pinned); }};
 }
 
-std::unique_ptr<Stream> SimtDevice::make_stream() { return std::make_unique<SimtStream>(context_); }
+std::unique_ptr<Stream> SimtDevice::make_stream(Timing timing) {
+    return std::make_unique<SimtStream>(context_, timing);
+}
 
 std::unique_ptr<DeviceTexture> SimtDevice::make_texture(const Memory& pixels, Bytes offset, int rows,
                                                         int columns) {

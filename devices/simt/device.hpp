@@ -11,7 +11,7 @@ public:
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return context_->info(); }
     [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override;
-    [[nodiscard]] std::unique_ptr<Stream> make_stream() override;
+    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing timing) override;
     [[nodiscard]] std::unique_ptr<DeviceTexture> make_texture(const Memory& pixels, Bytes offset, int rows,
                                                               int columns) override;
     [[nodiscard]] bool reaches(const Device& other) const override;

@@ -34,18 +34,31 @@ void SharedStream::announce(std::shared_ptr<NativeEvent> event) {
 }
 
 PooledEvent SharedStream::record() {
-    PooledEvent event = context_->make_event();
+    PooledEvent event = context_->plain_events().take();
     HEADRACE_CALL(EventRecord, event.get(), native());
     return event;
 }
 
-NativeEvent::NativeEvent(std::shared_ptr<SharedStream> stream)
-    : stream_(std::move(stream)),
-      begin_(stream_->context().make_event()),
-      end_(stream_->context().make_event()),
-      clock_(stream_->context().clock_mark()) {}
+void SharedStream::ended(std::uint64_t place) noexcept {
+    std::uint64_t known = ended_.load(std::memory_order_relaxed);
+    // release: who learns from the place alone that work has ended also sees what it wrote.
+    while (known < place && !ended_.compare_exchange_weak(known, place, std::memory_order_release,
+                                                          std::memory_order_relaxed)) {
+    }
+}
 
-void NativeEvent::record_begin() { HEADRACE_CALL(EventRecord, begin_.get(), stream_->native()); }
+NativeEvent::NativeEvent(std::shared_ptr<SharedStream> stream, bool timed) : stream_(std::move(stream)) {
+    Context& context = stream_->context();
+    if (timed) {
+        begin_ = context.timed_events().take();
+        clock_ = context.clock_mark();
+    }
+    end_ = (timed ? context.timed_events() : context.plain_events()).take();
+}
+
+void NativeEvent::record_begin() {
+    if (begin_.get()) HEADRACE_CALL(EventRecord, begin_.get(), stream_->native());
+}
 void NativeEvent::record_end() {
     HEADRACE_CALL(EventRecord, end_.get(), stream_->native());
     place_ = stream_->next_place();
@@ -78,6 +91,7 @@ void NativeEvent::finish(Status status) {
             status_error(status, "work on the device").on_device(stream_->context().info().id)));
         return;
     }
+    stream_->ended(place_);
     ErrorPtr failure;
     for (const auto& context : others_)
         if (!failure) failure = context->lasting_failure();
@@ -86,7 +100,8 @@ void NativeEvent::finish(Status status) {
 
 bool NativeEvent::query() {
     if (settled()) return true;
-    const Status status = HEADRACE_RUNTIME(EventQuery)(end());
+    // To ask the driver takes a microsecond, and a later request's answer is this one's too.
+    const Status status = stream_->has_ended(place_) ? success : HEADRACE_RUNTIME(EventQuery)(end());
     if (status != success) static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
     finish(status);
     return settled();

@@ -3,13 +3,14 @@
 #include <headrace/devices/errands.hpp>
 #include <headrace/devices/simt/gates.hpp>
 #include <headrace/devices/simt/host_call.hpp>
+#include <headrace/devices/simt/pinned.hpp>
 
 #include <atomic>
 #include <string>
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-Gates::Gates(int ordinal) : usable_(GateMemory::usable(ordinal)) {
+Gates::Gates(int ordinal) : ordinal_(ordinal), usable_(GateMemory::usable(ordinal)) {
     if (usable_)
         add_words(); // now: pinning memory may wait until streams are idle, and those may wait at a gate
     else
@@ -28,7 +29,10 @@ std::size_t Gates::words() const {
 }
 
 void Gates::add_words() {
-    std::shared_ptr<void> allocation{GateMemory::allocate(), GateMemory::free};
+    std::shared_ptr<void> allocation{GateMemory::allocate(), [on = ordinal_](void* memory) {
+                                         PinnedPool::of_process().free_some_time(on, memory,
+                                                                                 GateMemory::free);
+                                     }};
     auto* const memory = static_cast<std::byte*>(allocation.get());
     const std::scoped_lock lock(mutex_);
     allocations_.push_back(std::move(allocation));
@@ -42,6 +46,7 @@ void Gates::add_words() {
 }
 
 Gates::Word Gates::take(std::uint64_t steps) {
+    PinnedPool::of_process().gate_closes();
     for (;;) {
         {
             const std::scoped_lock lock(mutex_);
@@ -63,6 +68,7 @@ void Gates::advance(Word word, std::uint64_t value) {
 
 void Gates::open(Word word) {
     advance(word, word.value);
+    PinnedPool::of_process().gate_opens();
     const std::scoped_lock lock(mutex_);
     free_.push_back(word);
 }
@@ -72,8 +78,10 @@ void Gates::hold(StreamHandle stream, const Event& event) {
         // The runtime calls back for all streams from one thread, which sleeps meanwhile: right as long as
         // the event does not itself wait for a callback of this runtime. Devices of this decade do not come
         // here.
+        PinnedPool::of_process().gate_closes();
         call_on_host(stream, [last = Event(event)](Status) mutable {
             static_cast<void>(last.outcome());
+            PinnedPool::of_process().gate_opens();
             let_go(std::exchange(last, {}).state()); // what goes with it must not go in the driver's thread
         });
         return;

@@ -45,6 +45,7 @@ public:
 private:
     void add_words();
 
+    const int ordinal_;
     const bool usable_;
     mutable std::mutex mutex_; // never held during a call of the driver: who opens gates takes it
     std::vector<std::shared_ptr<void>> allocations_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/devices/simt/runtime.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,6 +34,7 @@ private:
     [[nodiscard]] std::unique_ptr<Bed> take();
 
     const int ordinal_;
+    std::atomic_flag somebody_is_drowsy_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<Bed>> free_;
     std::size_t made_ = 0;

@@ -1,4 +1,5 @@
 // devices/simt/stream.cpp - see stream.hpp.
+#include <headrace/core/trace.hpp>
 #include <headrace/devices/check_range.hpp>
 #include <headrace/devices/errands.hpp>
 #include <headrace/devices/simt/stream.hpp>
@@ -22,8 +23,8 @@ bool is_pinned_range(const void* memory, Bytes size) {
 
 } // namespace
 
-SimtStream::SimtStream(const std::shared_ptr<Context>& context)
-    : stream_(make_destroyed_off_errands<SharedStream>(context)) {}
+SimtStream::SimtStream(const std::shared_ptr<Context>& context, Timing timing)
+    : timing_(timing), stream_(make_destroyed_off_errands<SharedStream>(context)) {}
 
 SimtStream::~SimtStream() {
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(stream_->context().ordinal()));
@@ -60,7 +61,8 @@ Event SimtStream::enqueue(std::span<const Event> after, const std::function<void
         stream_->context().make_current();
         requests += after.size() / usual_waits;
         make_room(requests);
-        auto state = std::make_shared<NativeEvent>(stream_);
+        const bool timed = timing_ == Timing::all || Trace::recording() != nullptr;
+        auto state = std::make_shared<NativeEvent>(stream_, timed);
         state->rely_on(after);
         state->inherit(after);
         for (const Event& event : after) wait_for(event);

@@ -39,7 +39,7 @@ public:
     /// several.
     static constexpr std::size_t usual_waits = 6;
 
-    explicit SimtStream(const std::shared_ptr<Context>& context);
+    SimtStream(const std::shared_ptr<Context>& context, Timing timing);
     ~SimtStream() override;
 
     Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
@@ -61,6 +61,7 @@ private:
     [[nodiscard]] const DeviceMemory& own(const Memory& memory, Bytes offset, Bytes size) const;
     [[nodiscard]] const DeviceInfo& info() const { return stream_->context().info(); }
 
+    const Timing timing_;
     std::shared_ptr<SharedStream> stream_;
     std::deque<std::shared_ptr<NativeEvent>> unfinished_; // or not seen to have ended yet
     std::byte* staging_ = nullptr;                        // the context's; taken on first use

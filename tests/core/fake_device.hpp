@@ -190,7 +190,8 @@ public:
         auto words = std::make_shared<std::vector<std::max_align_t>>(size / sizeof(std::max_align_t) + 1);
         return {words, words->data()};
     }
-    [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
+    using Device::make_stream;
+    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing) override {
         return std::make_unique<FakeStream>(*this, options_.seed + ++streams_);
     }
     [[nodiscard]] bool reaches(const Device& other) const override {

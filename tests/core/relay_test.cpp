@@ -80,8 +80,8 @@ public:
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
         return device_.allocate_host(size);
     }
-    [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
-        return std::make_unique<Hesitating>(device_.make_stream(), until_);
+    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing timing) override {
+        return std::make_unique<Hesitating>(device_.make_stream(timing), until_);
     }
     [[nodiscard]] bool reaches(const Device&) const override { return false; }
     [[nodiscard]] Bytes free_memory() const override { return device_.free_memory(); }

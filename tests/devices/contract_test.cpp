@@ -14,7 +14,7 @@ class Contract : public OnDevices {
 protected:
     void SetUp() override {
         OnDevices::SetUp();
-        if (!devices_.empty()) stream_ = device().make_stream();
+        if (!devices_.empty()) stream_ = device().make_stream(Timing::all);
     }
     Stream& stream() { return *stream_; }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -29,13 +30,23 @@ std::atomic<bool> lost = false;
 std::atomic<int> streams = 0, events = 0, allocations = 0;
 thread_local bool in_callback = false;
 
+std::shared_mutex driver;              // alone: memory is being freed
+std::atomic<int> waits_for_values = 0; // of streams, enqueued and not over
+
 /// What every call of the runtime begins with.
 hipError_t enter(const char* call) {
     if (in_callback) {
         std::fprintf(stderr, "%s was called from a callback\n", call);
         std::abort();
     }
+    const std::shared_lock not_while_freeing(driver);
     return lost ? hipErrorIllegalAddress : hipSuccess;
+}
+
+/// As CUDA's driver does it: when streams have come by what they stand at, and nobody else gets in before.
+void wait_as_freeing_does() {
+    const std::scoped_lock nobody_else(driver);
+    while (waits_for_values > 0 && !lost) std::this_thread::sleep_for(20us);
 }
 
 /// A moment that a stream comes to.
@@ -214,9 +225,11 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
 hipError_t hipStreamWaitValue64(hipStream_t stream, void* word, std::uint64_t value, unsigned,
                                 std::uint64_t) {
     if (const auto status = enter("hipStreamWaitValue64")) return status;
+    ++waits_for_values;
     stream->give([word, value] {
         const std::atomic_ref seen(*static_cast<std::uint64_t*>(word));
         while (seen.load(std::memory_order_acquire) < value && !lost) std::this_thread::sleep_for(20us);
+        --waits_for_values;
     });
     return hipSuccess;
 }
@@ -278,6 +291,7 @@ hipError_t hipMalloc(void** memory, std::size_t size) {
     return allocate(memory, size);
 }
 hipError_t hipFree(void* memory) {
+    wait_as_freeing_does();
     release(memory);
     return enter("hipFree");
 }

@@ -181,7 +181,7 @@ protected:
         std::vector<std::uint32_t> values(1000);
         std::iota(values.begin(), values.end(), 0u);
         const auto memory = device.allocate(4 * values.size());
-        const auto stream = device.make_stream();
+        const auto stream = device.make_stream(Timing::all);
         stream->copy_in(*memory, 0, values.data(), memory->size());
         const Event ran = stream->launch([&](const NativeStream& native) {
             const void* buffer = memory->handle();

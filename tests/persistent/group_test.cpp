@@ -236,10 +236,12 @@ TEST(OverflowPaths, APoolThatRunsOutParksGrowsAndLosesNothing) {
 }
 
 TEST(OverflowPaths, HungryGroupsAreFed) {
-    const auto counters = expect_exactly_once<Crowd>(BinaryTree{{}, 1 << 18}, Roots{}, 1, roomy);
-    EXPECT_GT(counters.idle, 0u);
-    EXPECT_GT(counters.shared, 0u);
-    EXPECT_GT(counters.popped, 0u);
+    // On a busy machine one group may have ended before another has begun.
+    for (int tries = 0; tries < 100; ++tries) {
+        const auto counters = expect_exactly_once<Crowd>(BinaryTree{{}, 1 << 18}, Roots{}, 1, roomy);
+        if (counters.idle > 0 && counters.shared > 0 && counters.popped > 0) return;
+    }
+    FAIL() << "a hundred times nobody was hungry, or nobody was fed";
 }
 
 TEST(OverflowPaths, AFullerKindIsPreferred) {

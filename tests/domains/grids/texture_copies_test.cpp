@@ -39,7 +39,9 @@ public:
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
         return device_.allocate_host(size);
     }
-    [[nodiscard]] std::unique_ptr<Stream> make_stream() override { return device_.make_stream(); }
+    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing timing) override {
+        return device_.make_stream(timing);
+    }
     [[nodiscard]] bool reaches(const Device& other) const override { return device_.reaches(other); }
     [[nodiscard]] Bytes free_memory() const override { return device_.free_memory(); }
     [[nodiscard]] std::unique_ptr<DeviceTexture> make_texture(const Memory&, Bytes, int, int) override {
