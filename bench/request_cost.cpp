@@ -2,7 +2,8 @@
 // take from one technology to another?
 //
 // A cost is CPU time of the submitting thread: what devices and other programs do meanwhile is not in it. The
-// wall time stands beside it. Devices work the requests off while more are submitted.
+// wall time stands beside it. Devices work the requests off while more are submitted; every so many of them
+// are waited for, beside the clock, since a stream that has a hundred before it lets its caller wait.
 #include <headrace/core/controller.hpp>
 #include <headrace/devices/discovery.hpp>
 
@@ -47,6 +48,8 @@ Cost time_each(unsigned times, const std::function<void(unsigned)>& request) {
             (nanoseconds_of(CLOCK_MONOTONIC) - wall) / times};
 }
 
+constexpr unsigned at_once = 40; // requests, of which some are two or three for a stream
+
 /// "310 (290-450)": median, least and most.
 std::string summary(const std::vector<Cost>& costs, double Cost::*which) {
     std::vector<double> values;
@@ -68,17 +71,24 @@ std::vector<Cost> rounds(unsigned repeats, const Round& round) {
 
 void nothing(const NativeStream&) {}
 
-/// A datum in tiles of a cache line.
+/// A datum in tiles of a cache line, in memory that the device copies from and to at full speed, or in any.
 struct Tiled {
     static constexpr Bytes tile_bytes = 64;
-    explicit Tiled(unsigned tiles) : storage("tiles", tiles * tile_bytes) {
+    explicit Tiled(unsigned tiles) : storage("tiles", tiles * tile_bytes) { begin(tiles); }
+    Tiled(unsigned tiles, Device& device)
+        : storage("tiles", tiles * tile_bytes, device.allocate_host(tiles * tile_bytes)) {
+        begin(tiles);
+    }
+    Storage storage;
+    std::vector<Tile*> all;
+
+private:
+    void begin(unsigned tiles) {
         std::fill_n(static_cast<std::byte*>(storage.host()), storage.bytes(), std::byte{});
         for (unsigned i = 0; i < tiles; ++i)
             all.push_back(storage.tiles(i * tile_bytes, (i + 1) * tile_bytes).front());
         for (Tile* tile : all) host_wrote(*tile);
     }
-    Storage storage;
-    std::vector<Tile*> all;
 };
 
 /// The requests of one device: `beside` is another controller of it, `other` one of another device.
@@ -89,8 +99,9 @@ public:
           on_(device, {.private_copies = true}),
           in_place_(device),
           beside_(device, {.private_copies = true}),
-          few_(3),
-          many_(settings.requests) {
+          few_(3, device),
+          many_(settings.requests, device),
+          unpinned_(settings.requests) {
         if (other != nullptr) other_ = std::make_unique<Controller>(*other, ControllerOptions{true});
     }
 
@@ -105,12 +116,8 @@ public:
         line("kernel, three tiles", {}, [&](unsigned) { kernel(on_, three); });
         if (in_place_.is_zero_copy())
             line("kernel in place, one tile", {}, [&](unsigned) { kernel(in_place_, {&updates, 1}); });
-        line(
-            "copy to the device", [&] { on_host(Access::write); },
-            [&](unsigned i) { static_cast<void>(on_.prefetch(*many_.all[i])); });
-        line(
-            "copy to the host", [&] { on_device(Access::write); },
-            [&](unsigned i) { static_cast<void>(gather(*many_.all[i])); });
+        copies("", many_);
+        copies(", ordinary host memory", unpinned_);
         line("host task, one tile", {}, [&](unsigned) { on_.host_task("host task", {&reads, 1}, [] {}); });
         line("kernel after one of this device's other controller, and its copy", {}, [&](unsigned i) {
             kernel(i % 2 == 0 ? on_ : beside_, {&updates, 1});
@@ -133,17 +140,23 @@ public:
     }
 
 private:
-    void on_host(Access access) {
-        for (Tile* tile : many_.all) {
-            const TileUse use{*tile, access};
-            on_.host_task("host task", {&use, 1}, [] {});
-        }
-    }
-    void on_device(Access access) {
-        for (Tile* tile : many_.all) {
-            const TileUse use{*tile, access};
-            on_.launch("kernel", {&use, 1}, nothing);
-        }
+    void copies(const std::string& where, Tiled& tiled) {
+        const auto written = [&](const auto& by) {
+            return [&tiled, by] {
+                for (Tile* tile : tiled.all) {
+                    const TileUse use{*tile, Access::write};
+                    by(use);
+                }
+            };
+        };
+        line("copy to the device" + where, written([&](const TileUse& use) {
+                 on_.host_task("host task", {&use, 1}, [] {});
+             }),
+             [&](unsigned i) { static_cast<void>(on_.prefetch(*tiled.all[i])); });
+        line("copy to the host" + where, written([&](const TileUse& use) {
+                 on_.launch("kernel", {&use, 1}, nothing);
+             }),
+             [&](unsigned i) { static_cast<void>(gather(*tiled.all[i])); });
     }
 
     void finish() {
@@ -151,7 +164,7 @@ private:
         in_place_.wait_all();
         beside_.wait_all();
         if (other_) other_->wait_all();
-        for (Tiled* tiled : {&few_, &many_})
+        for (Tiled* tiled : {&few_, &many_, &unpinned_})
             for (Tile* tile : tiled->all) headrace::wait(*tile);
     }
 
@@ -160,9 +173,17 @@ private:
         const auto costs = rounds(settings_.repeats, [&] {
             if (prepare) prepare();
             finish();
-            const Cost cost = time_each(settings_.requests, request);
+            Cost all{};
+            for (unsigned done = 0; done < settings_.requests; done += at_once) {
+                const unsigned count = std::min(at_once, settings_.requests - done);
+                const Cost each = time_each(count, [&](unsigned i) { request(done + i); });
+                all.cpu += each.cpu * count / settings_.requests;
+                all.wall += each.wall * count / settings_.requests;
+                on_.wait_all();
+                beside_.wait_all();
+            }
             finish();
-            return cost;
+            return all;
         });
         fmt::print("| {} | {} | {} | {} |\n", on_.device().info().id, name, summary(costs, &Cost::cpu),
                    summary(costs, &Cost::wall));
@@ -171,7 +192,7 @@ private:
     const Settings& settings_;
     Controller on_, in_place_, beside_;
     std::unique_ptr<Controller> other_;
-    Tiled few_, many_;
+    Tiled few_, many_, unpinned_;
 };
 
 /// Empty kernels in turn on two streams, each after the one before it on the other: ns from one to the next.

@@ -151,7 +151,7 @@ void Controller::forget_ended() {
     // Without the mutex: to ask a driver may settle events and run their continuations.
     std::vector<Event> open;
     ErrorPtr failure;
-    // The newest first: where that has ended, drivers need not be asked for those before it.
+    // The newest first: where a GPU's stream has come that far, its driver is not asked for those before it.
     for (const Event& event : seen | std::views::reverse) {
         if (!event.done())
             open.push_back(event);

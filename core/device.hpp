@@ -87,7 +87,7 @@ protected:
     DeviceTexture() = default;
 };
 
-/// Which requests have times that their events can tell: to measure is work for drivers and for the device.
+/// Which requests have times, at least, that their events can tell: to measure is work for GPUs and drivers.
 enum class Timing : std::uint8_t {
     traced, ///< those that are submitted while a Trace records
     all
@@ -139,7 +139,8 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
     /// Uninitialised, aligned to at least 64 bytes; `size` > 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(Bytes size) = 0;
-    /// Host memory that this device copies from and to at full speed (pinned where that exists).
+    /// Host memory at full speed (pinned where that exists). Given out again: its uses must end before it
+    /// does.
     [[nodiscard]] virtual std::shared_ptr<void> allocate_host(Bytes size) = 0;
     [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(Timing timing) = 0;
     [[nodiscard]] std::unique_ptr<Stream> make_stream() { return make_stream(Timing::traced); }

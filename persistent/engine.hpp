@@ -27,8 +27,8 @@ using EngineCounters = HrCounters;
 ///     while (engine.collect() == Engine::State::parked) engine.resume();
 ///
 /// A launch ends when all work is done or when its budget is used up: whoever wants to stop does not resume.
-/// The engine borrows device and stream. Threads: one at a time. Units in flight are lost by `start` and by a
-/// failure.
+/// The engine borrows device and stream, which measures (Timing::all). Threads: one at a time. Units in
+/// flight are lost by `start` and by a failure.
 class Engine {
 public:
     enum class State : std::uint8_t { finished, parked };

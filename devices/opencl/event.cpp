@@ -16,12 +16,12 @@ cl_ulong moment(cl_event event, cl_profiling_info what) {
 
 } // namespace
 
-void NativeEvent::complete_with(EventHandle command) { command_ = std::move(command); }
+void NativeEvent::complete_with(EventHandle command) { command_ = begin_ = std::move(command); }
 
 void NativeEvent::complete_with_marker(EventHandle marker, EventHandle before) {
     command_ = std::move(marker);
-    before_ = std::move(before);
-    is_marker_ = true;
+    begin_ = std::move(before);
+    of_begin_ = CL_PROFILING_COMMAND_END;
 }
 
 cl_int NativeEvent::native_status() const {
@@ -73,10 +73,8 @@ void NativeEvent::arm() {
 }
 
 std::optional<EventTimes> NativeEvent::times() const {
-    if (is_marker_ && !before_) return std::nullopt;
-    const cl_ulong end = moment(native(), CL_PROFILING_COMMAND_END);
-    const cl_ulong begin = is_marker_ ? moment(before_.get(), CL_PROFILING_COMMAND_END)
-                                      : moment(native(), CL_PROFILING_COMMAND_START);
+    if (!begin_) return std::nullopt;
+    const cl_ulong begin = moment(begin_.get(), of_begin_), end = moment(native(), CL_PROFILING_COMMAND_END);
     if (begin == 0 || end < begin) return std::nullopt;
     return EventTimes{context_->host_time(begin), context_->host_time(end)};
 }

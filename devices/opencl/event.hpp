@@ -18,7 +18,7 @@ public:
 
     /// One of these, once, before anyone else has the event. Its times are the command's.
     void complete_with(EventHandle command);
-    /// A marker, and the one that ends where the measured time begins; null: nobody measures.
+    /// A marker, and the one whose end is where the measured time begins; null: nobody measures.
     void complete_with_marker(EventHandle marker, EventHandle before);
 
     [[nodiscard]] cl_event native() const noexcept { return command_.get(); }
@@ -34,8 +34,8 @@ private:
     [[nodiscard]] cl_int native_status() const;
 
     std::shared_ptr<const Context> context_;
-    EventHandle command_, before_;
-    bool is_marker_ = false;
+    EventHandle command_, begin_; // no begin: nobody measures
+    cl_profiling_info of_begin_ = CL_PROFILING_COMMAND_START;
     std::atomic_flag armed_;
 };
 

@@ -60,13 +60,13 @@ Event QueueStream::submit(std::span<const Event> after, const Submit& submit) {
     }
 }
 
-Event QueueStream::enqueue(std::string_view call, std::span<const Event> after, const Command& command) {
+Event QueueStream::enqueue(std::string_view call, Bytes size, std::span<const Event> after,
+                           const Command& command) {
     return submit(after, [&](NativeEvent& state, const WaitList& waits) {
+        // After a failure, the command would work on what was never written.
+        if (size == 0 || any_failed(after)) return state.complete_with_marker(marker(&waits), {});
         EventHandle event;
-        if (any_failed(after))
-            event = marker(&waits); // the command would work on what was never written
-        else
-            check(command(waits, event.out()), call);
+        check(command(waits, event.out()), call);
         state.complete_with(std::move(event));
     });
 }
@@ -74,8 +74,7 @@ Event QueueStream::enqueue(std::string_view call, std::span<const Event> after, 
 Event QueueStream::copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                            std::span<const Event> after) {
     const cl_mem buffer = range(to, offset, size, "a copy to the device");
-    return enqueue("clEnqueueWriteBuffer", after, [&](const WaitList& waits, cl_event* event) {
-        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+    return enqueue("clEnqueueWriteBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
         return clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, offset, size, from, waits.size(),
                                     waits.data(), event);
     });
@@ -84,8 +83,7 @@ Event QueueStream::copy_in(Memory& to, Bytes offset, const void* from, Bytes siz
 Event QueueStream::copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
                             std::span<const Event> after) {
     const cl_mem buffer = range(from, offset, size, "a copy from the device");
-    return enqueue("clEnqueueReadBuffer", after, [&](const WaitList& waits, cl_event* event) {
-        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+    return enqueue("clEnqueueReadBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
         return clEnqueueReadBuffer(queue_.get(), buffer, CL_FALSE, offset, size, to, waits.size(),
                                    waits.data(), event);
     });
@@ -99,8 +97,7 @@ Event QueueStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, By
     if (target == source && apart < size)
         throw Error{ErrorKind::invalid_argument, "a copy between memories overlaps itself"}.on_device(
             context_->info().id);
-    return enqueue("clEnqueueCopyBuffer", after, [&](const WaitList& waits, cl_event* event) {
-        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+    return enqueue("clEnqueueCopyBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
         return clEnqueueCopyBuffer(queue_.get(), source, target, from_offset, to_offset, size, waits.size(),
                                    waits.data(), event);
     });
@@ -108,8 +105,7 @@ Event QueueStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, By
 
 Event QueueStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
     const cl_mem buffer = range(memory, offset, size, "zeroing");
-    return enqueue("clEnqueueFillBuffer", after, [&](const WaitList& waits, cl_event* event) {
-        if (size == 0) return clEnqueueMarkerWithWaitList(queue_.get(), waits.size(), waits.data(), event);
+    return enqueue("clEnqueueFillBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
         static constexpr cl_uint zeros[4] = {};
         Bytes pattern = sizeof zeros; // must divide both; drivers write one pattern per work-item
         while ((offset | size) % pattern != 0) pattern /= 2;

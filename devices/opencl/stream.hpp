@@ -26,7 +26,8 @@ public:
 private:
     using Command = std::function<cl_int(const WaitList&, cl_event*)>;
 
-    Event enqueue(std::string_view call, std::span<const Event> after, const Command& command);
+    /// Of nothing, if `size` is 0.
+    Event enqueue(std::string_view call, Bytes size, std::span<const Event> after, const Command& command);
     /// Runs `submit`, which fills the event in; whatever it throws becomes the event's failure.
     template <class Submit>
     Event submit(std::span<const Event> after, const Submit& submit);

@@ -102,10 +102,10 @@ public:
     /// Lets `other` read and write what is allocated here; false if the hardware cannot.
     [[nodiscard]] bool admit(int other);
 
-    /// Pinned host memory that unpinned copies go through. Kept until the device is closed: to pin and unpin
-    /// may wait until streams are idle, and those may stand at gates.
-    static constexpr Bytes staging_bytes =
-        16 << 20; ///< half a millisecond of copying for each half: calls cost little
+    /// Pinned host memory that unpinned copies go through; kept until the device is closed. Large enough that
+    /// handing over its halves costs little beside copying them (0.2 ms), and small because to pin it takes
+    /// the driver half a millisecond for each megabyte (H200, driver 580).
+    static constexpr Bytes staging_bytes = 4 << 20;
     [[nodiscard]] std::byte* take_staging();
     void give_back_staging(std::byte* buffer) noexcept;
 

@@ -80,6 +80,7 @@ void NativeEvent::rely_on(std::span<const Event> after) {
 const void* NativeEvent::family() const noexcept { return &family_address; }
 
 void NativeEvent::finish(Status status) {
+    if (stream_->has_ended(place_)) status = success; // whoever asks, and however the device has fared since
     if (status == not_ready || settled()) return;
     if (status != success && host_part_.state() && !host_part_.state()->settled()) {
         auto self = std::static_pointer_cast<NativeEvent>(shared_from_this());
@@ -109,7 +110,7 @@ bool NativeEvent::query() {
 
 void NativeEvent::block() {
     if (settled()) return;
-    finish(stream_->context().sleepers().until(end()));
+    finish(stream_->has_ended(place_) ? success : stream_->context().sleepers().until(end(), true));
     if (!settled()) EventState::block(); // for the host's part
 }
 

@@ -35,7 +35,7 @@ public:
     /// An event recorded here and now, without its time.
     [[nodiscard]] PooledEvent record();
 
-    /// All up to there has ended, and well: an error would have stayed.
+    /// All up to there has ended, and well on this device: an error would have stayed.
     void ended(std::uint64_t place) noexcept;
     [[nodiscard]] bool has_ended(std::uint64_t place) const noexcept {
         return place <= ended_.load(std::memory_order_acquire); // pairs with `ended`

@@ -12,15 +12,14 @@ namespace headrace::HEADRACE_ON_SIMT {
 
 Gates::Gates(int ordinal) : ordinal_(ordinal), usable_(GateMemory::usable(ordinal)) {
     if (usable_)
-        add_words(); // now: pinning memory may wait until streams are idle, and those may wait at a gate
+        add_words(); // now: the first request should not have to
     else
         log_warning(std::string(technology) + ":" + std::to_string(ordinal) +
                     " cannot wait for words in memory; use it without devices of other technologies");
 }
 
 Gates::~Gates() {
-    // The last holder may be an event that opens a gate, in a thread that must not wait for the driver.
-    for (auto& memory : allocations_) let_go(std::move(memory));
+    for (void* memory : allocations_) PinnedPool::of_process().give_back(memory);
 }
 
 std::size_t Gates::words() const {
@@ -29,13 +28,12 @@ std::size_t Gates::words() const {
 }
 
 void Gates::add_words() {
-    std::shared_ptr<void> allocation{GateMemory::allocate(), [on = ordinal_](void* memory) {
-                                         PinnedPool::of_process().free_some_time(on, memory,
-                                                                                 GateMemory::free);
-                                     }};
-    auto* const memory = static_cast<std::byte*>(allocation.get());
+    void* const allocation = GateMemory::allocate();
+    PinnedPool::of_process().adopt(ordinal_, allocation, GateMemory::words * GateMemory::stride,
+                                   GateMemory::free);
+    auto* const memory = static_cast<std::byte*>(allocation);
     const std::scoped_lock lock(mutex_);
-    allocations_.push_back(std::move(allocation));
+    allocations_.push_back(allocation);
     words_ += GateMemory::words;
     free_.reserve(words_); // so that opening a gate cannot fail
     for (std::size_t i = 0; i < GateMemory::words; ++i) {
@@ -45,20 +43,19 @@ void Gates::add_words() {
     }
 }
 
+std::optional<Gates::Word> Gates::unused_word() {
+    const std::scoped_lock lock(mutex_);
+    if (free_.empty()) return std::nullopt;
+    const Word word = free_.back();
+    free_.pop_back();
+    return word;
+}
+
 Gates::Word Gates::take(std::uint64_t steps) {
+    auto word = unused_word();
+    for (; !word; word = unused_word()) add_words();
     PinnedPool::of_process().gate_closes();
-    for (;;) {
-        {
-            const std::scoped_lock lock(mutex_);
-            if (!free_.empty()) {
-                Word word = free_.back();
-                free_.pop_back();
-                word.value += steps;
-                return word;
-            }
-        }
-        add_words();
-    }
+    return {word->memory, word->value + steps};
 }
 
 void Gates::advance(Word word, std::uint64_t value) {
@@ -78,10 +75,11 @@ void Gates::hold(StreamHandle stream, const Event& event) {
         // The runtime calls back for all streams from one thread, which sleeps meanwhile: right as long as
         // the event does not itself wait for a callback of this runtime. Devices of this decade do not come
         // here.
-        PinnedPool::of_process().gate_closes();
-        call_on_host(stream, [last = Event(event)](Status) mutable {
+        const auto closed = std::shared_ptr<PinnedPool>(&PinnedPool::of_process(),
+                                                        [](PinnedPool* pool) { pool->gate_opens(); });
+        closed->gate_closes();
+        call_on_host(stream, [closed, last = Event(event)](Status) mutable {
             static_cast<void>(last.outcome());
-            PinnedPool::of_process().gate_opens();
             let_go(std::exchange(last, {}).state()); // what goes with it must not go in the driver's thread
         });
         return;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace headrace::HEADRACE_ON_SIMT {
@@ -44,11 +45,12 @@ public:
 
 private:
     void add_words();
+    [[nodiscard]] std::optional<Word> unused_word();
 
     const int ordinal_;
     const bool usable_;
     mutable std::mutex mutex_; // never held during a call of the driver: who opens gates takes it
-    std::vector<std::shared_ptr<void>> allocations_;
+    std::vector<void*> allocations_;
     std::size_t words_ = 0;
     std::vector<Word> free_;
 };

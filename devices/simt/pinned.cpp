@@ -4,8 +4,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <utility>
+
+#if defined(__SANITIZE_ADDRESS__)
+    #include <sanitizer/asan_interface.h>
+#else
+    #define ASAN_POISON_MEMORY_REGION(memory, size) ((void)(memory), (void)(size))
+    #define ASAN_UNPOISON_MEMORY_REGION(memory, size) ((void)(memory), (void)(size))
+#endif
 
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
@@ -16,6 +24,7 @@ constexpr Bytes usually_kept = Bytes{1} << 30;
 /// Sizes that are nearly alike become the same, so that one can take the other's place.
 Bytes rounded(Bytes size) {
     const Bytes step = std::max<Bytes>(4096, std::bit_floor(size) / 8);
+    if (size > std::numeric_limits<Bytes>::max() - step) return size; // the driver will say what it thinks
     return (size + step - 1) / step * step;
 }
 
@@ -27,55 +36,100 @@ PinnedPool& PinnedPool::of_process() {
     return *pool;
 }
 
+/// The smallest that fits.
+void* PinnedPool::reuse(Bytes least, Bytes most) {
+    Block* best = nullptr;
+    for (Block& block : blocks_)
+        if (!block.is_used && !block.is_adopted && block.size >= least && block.size <= most &&
+            (best == nullptr || block.size < best->size))
+            best = &block;
+    if (best == nullptr) return nullptr;
+    best->is_used = true;
+    unused_bytes_ -= best->size;
+    ASAN_UNPOISON_MEMORY_REGION(best->memory, best->size);
+    return best->memory;
+}
+
 Status PinnedPool::take(int ordinal, void** memory, Bytes size) {
-    {
+    const Bytes wanted = rounded(size);
+    const auto reuse_up_to = [&](Bytes most) {
         const std::scoped_lock lock(mutex_);
-        if (const auto fits = unused_.lower_bound(size);
-            fits != unused_.end() && fits->first / 5 * 4 <= size) {
-            *memory = fits->second;
-            unused_bytes_ -= fits->first;
-            unused_.erase(fits);
-            return success;
-        }
-    }
-    const Block block{rounded(size), ordinal};
-    static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal));
-    Status status = allocate_pinned(memory, block.size);
+        *memory = reuse(wanted, most);
+        return *memory != nullptr;
+    };
+    if (reuse_up_to(wanted + wanted / 4)) return success;
+    const auto allocate = [&] {
+        const Status status = HEADRACE_RUNTIME(SetDevice)(ordinal);
+        return status == success ? allocate_pinned(memory, wanted) : status;
+    };
+    Status status = allocate();
     if (status == out_of_memory) {
         static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
-        free_beyond(true);
-        status = allocate_pinned(memory, block.size);
+        if (reuse_up_to(std::numeric_limits<Bytes>::max())) return success;
+        free_unused(true);
+        status = allocate();
     }
     if (status != success) return status;
-    const std::scoped_lock lock(mutex_);
-    blocks_.emplace(*memory, block);
-    bytes_ += block.size;
+    const Free free = [](void* pinned) noexcept { static_cast<void>(free_pinned(pinned)); };
+    add({*memory, wanted, ordinal, free, true, false});
     return success;
 }
 
-void PinnedPool::give_back(void* memory) noexcept {
-    bool too_many = false;
-    {
-        const std::scoped_lock lock(mutex_);
-        const Bytes size = blocks_.at(memory).size;
-        unused_.emplace(size, memory);
-        unused_bytes_ += size;
-        too_many = devices_ == 0 || unused_bytes_ > most_kept();
-    }
-    if (too_many) let_go({this, [](PinnedPool* pool) { pool->free_beyond(false); }});
+void PinnedPool::adopt(int ordinal, void* memory, Bytes size, Free free) {
+    add({memory, size, ordinal, free, true, true});
 }
 
-void PinnedPool::free_some_time(int ordinal, void* memory, void (*free)(void*) noexcept) {
+void PinnedPool::add(const Block& block) {
+    const std::scoped_lock lock(mutex_);
+    blocks_.push_back(block);
+    bytes_ += block.size;
+}
+
+void PinnedPool::give_back(void* memory) noexcept {
+    bool surplus = false;
     {
         const std::scoped_lock lock(mutex_);
-        doomed_.push_back({ordinal, memory, free});
+        Block& block = *std::ranges::find(blocks_, memory, &Block::memory);
+        block.is_used = false;
+        unused_bytes_ += block.size;
+        ASAN_POISON_MEMORY_REGION(block.memory, block.size);
+        surplus = has_surplus();
     }
-    free_beyond(false);
+    if (surplus) free_surplus_soon();
+}
+
+bool PinnedPool::has_surplus() const {
+    const Bytes kept = devices_ == 0 ? 0 : std::max(usually_kept, bytes_ / 2);
+    return unused_bytes_ > kept || std::ranges::any_of(blocks_, [](const Block& block) {
+               return block.is_adopted && !block.is_used;
+           });
+}
+
+/// What nobody can use again, then the largest: fewest calls.
+std::optional<PinnedPool::Block> PinnedPool::next_to_free(bool all) {
+    if (!all && !has_surplus()) return std::nullopt;
+    auto next = blocks_.end();
+    for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
+        if (!block->is_used && (next == blocks_.end() || std::pair(block->is_adopted, block->size) >
+                                                             std::pair(next->is_adopted, next->size)))
+            next = block;
+    if (next == blocks_.end()) return std::nullopt;
+    const Block block = *next;
+    blocks_.erase(next);
+    bytes_ -= block.size;
+    unused_bytes_ -= block.size;
+    ASAN_UNPOISON_MEMORY_REGION(block.memory, block.size);
+    return block;
 }
 
 void PinnedPool::gate_closes() {
     const std::shared_lock lock(freeing_); // what is being freed waits for work that no gate holds up
-    closed_.fetch_add(1, std::memory_order_relaxed); // free_beyond looks under the lock
+    closed_.fetch_add(1);                  // free_unused looks under the lock
+}
+
+void PinnedPool::gate_opens() noexcept {
+    // In one order with the two in free_unused: either sees the other.
+    if (closed_.fetch_sub(1) == 1 && waits_for_gates_) free_surplus_soon();
 }
 
 void PinnedPool::device_opens() {
@@ -88,34 +142,27 @@ void PinnedPool::device_closes() noexcept {
         const std::scoped_lock lock(mutex_);
         --devices_;
     }
-    free_beyond(false);
+    free_unused(false);
 }
 
-Bytes PinnedPool::most_kept() const { return devices_ == 0 ? 0 : std::max(usually_kept, bytes_ / 2); }
+void PinnedPool::free_surplus_soon() noexcept {
+    let_go({this, [](PinnedPool* pool) { pool->free_unused(false); }}); // in a thread that may wait
+}
 
-/// Unless a gate is closed: then whoever comes here next does it.
-void PinnedPool::free_beyond(bool all) noexcept {
-    const std::scoped_lock nobody_closes(freeing_);
-    if (closed_.load(std::memory_order_acquire) != 0) return;
-    std::vector<Doomed> free;
-    {
-        const std::scoped_lock lock(mutex_);
-        free = std::exchange(doomed_, {});
-        // The largest first: fewest calls.
-        while (!unused_.empty() && (all || unused_bytes_ > most_kept())) {
-            const auto largest = std::prev(unused_.end());
-            const auto block = blocks_.find(largest->second);
-            free.push_back({block->second.ordinal, largest->second,
-                            [](void* memory) noexcept { static_cast<void>(free_pinned(memory)); }});
-            bytes_ -= largest->first;
-            unused_bytes_ -= largest->first;
-            unused_.erase(largest);
-            blocks_.erase(block);
+void PinnedPool::free_unused(bool all) noexcept {
+    for (;;) { // one by one: who wants to close a gate meanwhile waits for one
+        const std::scoped_lock nobody_closes(freeing_);
+        waits_for_gates_ = true;
+        if (closed_ != 0) return; // the last one that opens comes back to this
+        waits_for_gates_ = false;
+        std::optional<Block> block;
+        {
+            const std::scoped_lock lock(mutex_);
+            block = next_to_free(all);
         }
-    }
-    for (const Doomed& each : free) {
-        static_cast<void>(HEADRACE_RUNTIME(SetDevice)(each.ordinal)); // else the first one would be started
-        each.free(each.memory);
+        if (!block) return;
+        static_cast<void>(HEADRACE_RUNTIME(SetDevice)(block->ordinal)); // else the first one would be started
+        block->free(block->memory);
     }
 }
 

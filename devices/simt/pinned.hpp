@@ -5,10 +5,10 @@
 #include <headrace/devices/simt/runtime.hpp>
 
 #include <atomic>
-#include <map>
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
-#include <unordered_map>
 #include <vector>
 
 namespace headrace::HEADRACE_ON_SIMT {
@@ -23,51 +23,54 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// Threads: any.
 class PinnedPool {
 public:
+    using Free = void (*)(void*) noexcept;
+
     static PinnedPool& of_process();
     PinnedPool(const PinnedPool&) = delete; // all use the one
     PinnedPool& operator=(const PinnedPool&) = delete;
 
-    /// At least `size` bytes, aligned to 64 at least.
+    /// At least `size` bytes, aligned to 64 at least. Makes the device the calling thread's.
     [[nodiscard]] Status take(int ordinal, void** memory, Bytes size);
-    /// Calls no driver, and waits for nobody who does.
+    /// For what the caller made in another way, and `free` frees.
+    void adopt(int ordinal, void* memory, Bytes size, Free free);
+    /// What was taken or adopted. Calls no driver, and waits for nobody who does.
     void give_back(void* memory) noexcept;
-    /// For what the driver made in another way: `free` is called now or later.
-    void free_some_time(int ordinal, void* memory, void (*free)(void*) noexcept);
 
-    /// A stream will stand at a gate, until `gate_opens`: any number of them.
+    /// A stream will stand at a gate, until `gate_opens`, which calls no driver: any number of them.
     void gate_closes();
-    void gate_opens() noexcept {
-        closed_.fetch_sub(1, std::memory_order_release); // pairs with the acquire in free_beyond
-    }
+    void gate_opens() noexcept;
 
-    /// While none is open, nothing is kept.
+    /// While none is open and no gate is closed, nothing is kept.
     void device_opens();
     void device_closes() noexcept;
 
 private:
     struct Block {
-        Bytes size;
-        int ordinal; ///< the device with whose driver it was made
-    };
-    struct Doomed {
-        int ordinal;
         void* memory;
-        void (*free)(void*) noexcept;
+        Bytes size;
+        int ordinal; ///< of the device that was current when it was made
+        Free free;
+        bool is_used, is_adopted;
     };
 
     PinnedPool() = default;
-    [[nodiscard]] Bytes most_kept() const; ///< with mutex_ held
-    void free_beyond(bool all) noexcept; ///< calls the driver
+    void add(const Block& block);
+    // With mutex_ held:
+    [[nodiscard]] void* reuse(Bytes least, Bytes most);
+    [[nodiscard]] bool has_surplus() const;
+    [[nodiscard]] std::optional<Block> next_to_free(bool all);
 
-    std::mutex mutex_; // never held during a call of the driver
-    std::unordered_map<void*, Block> blocks_;
-    std::multimap<Bytes, void*> unused_;
-    std::vector<Doomed> doomed_;
+    void free_unused(bool all) noexcept; ///< calls the driver
+    void free_surplus_soon() noexcept;
+
+    std::mutex mutex_;          // never held during a call of the driver
+    std::vector<Block> blocks_; // few: a search costs less than what it saves
     Bytes bytes_ = 0, unused_bytes_ = 0;
     int devices_ = 0;
 
     std::shared_mutex freeing_; // shared: a gate is being closed; alone: the driver frees
     std::atomic<std::int64_t> closed_ = 0;
+    std::atomic<bool> waits_for_gates_ = false; // to free
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT

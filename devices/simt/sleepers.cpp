@@ -13,9 +13,9 @@ namespace {
 /// Being woken takes the driver some tens of microseconds: for work of a few times that, a thread stays
 /// awake, and looks often at first.
 constexpr auto awake = 250us, attentive = 20us, glance = 4us;
-/// One thread of a device stays awake for longer, but lets others have its core: who was asleep finds its
-/// caches cold, and in a virtual machine is scheduled late. Each frame of a synchronous program took 0.1 to
-/// 0.6 ms more.
+/// One thread of a device that holds up a caller stays awake for longer, but lets others have its core: who
+/// was asleep finds its caches cold, and in a virtual machine is scheduled late. Each frame of a synchronous
+/// program took 0.1 to 0.6 ms more.
 constexpr std::chrono::microseconds drowsy = 5ms, drowsy_glance = 20us;
 /// Streams share the hardware's channels when there are many, and one behind a closed gate would hold ours
 /// up.
@@ -87,7 +87,7 @@ std::unique_ptr<Sleepers::Bed> Sleepers::take() {
     }
 }
 
-Status Sleepers::until(EventHandle event) {
+Status Sleepers::until(EventHandle event, bool soon) {
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
     const auto begin = std::chrono::steady_clock::now();
     Status status = query(event);
@@ -96,7 +96,7 @@ Status Sleepers::until(EventHandle event) {
         if (passed > attentive) pause_for(glance); // queries take the driver's lock, which others want
         status = query(event);
     }
-    if (status == not_ready && !somebody_is_drowsy_.test_and_set(std::memory_order_relaxed)) {
+    if (soon && status == not_ready && !somebody_is_drowsy_.test_and_set(std::memory_order_relaxed)) {
         while (status == not_ready && std::chrono::steady_clock::now() - begin < drowsy) {
             for (auto until = std::chrono::steady_clock::now() + drowsy_glance;
                  std::chrono::steady_clock::now() < until;)

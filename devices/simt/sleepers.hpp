@@ -13,9 +13,9 @@ namespace headrace::HEADRACE_ON_SIMT {
 ///
 /// Events for whose completion a thread can sleep (`EventBlockingSync`) are scarce: CUDA's driver takes 56
 /// records of them per stream that are still to come, and then blocks whoever records another, with its lock
-/// held (driver 580). So the events that order and time our work are plain ones, of which a thousand fit; and
-/// each thread that sleeps has a stream of its own that waits for the plain event and then comes to one that
-/// can be slept for. There are six at most; further threads ask now and then.
+/// held (driver 580). So the events that order and time our work are not of that kind; of others a thousand
+/// fit; and each thread that sleeps has a stream of its own that waits for the event and then comes to one
+/// that can be slept for. There are six at most; further threads ask now and then.
 ///
 /// Threads: any. The device must be open; nobody may be waiting when it ends.
 class Sleepers {
@@ -25,8 +25,8 @@ public:
     Sleepers(const Sleepers&) = delete; // sleeping threads hold its address
     Sleepers& operator=(const Sleepers&) = delete;
 
-    /// The driver's answer, once there is one.
-    Status until(EventHandle event);
+    /// The driver's answer, once there is one. `soon`: a caller of ours stands still until then.
+    Status until(EventHandle event, bool soon = false);
 
 private:
     struct Bed;

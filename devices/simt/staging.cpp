@@ -65,13 +65,13 @@ Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
     Gates& gates = stream.context().gates();
     if (!gates.usable()) return stage_by_callbacks(stream, pieces);
 
-    const Gates::Word word = gates.take(count);
-    const auto wait_for = [&, base = word.value - count](std::size_t done) {
-        GateMemory::wait(stream.native(), word.memory, base + done);
-    };
     auto come = std::make_shared<std::vector<PooledEvent>>();
     auto done = std::make_shared<Promise>();
     Event event = done->event();
+    const Gates::Word word = gates.take(count); // from here on it must be opened, come what may
+    const auto wait_for = [&, base = word.value - count](std::size_t pieces_done) {
+        GateMemory::wait(stream.native(), word.memory, base + pieces_done);
+    };
     try {
         // For a copy to the device the half must be free: at first that is so once the stream has come here,
         // then when the device has read the piece before the last.

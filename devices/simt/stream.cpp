@@ -58,9 +58,9 @@ void SimtStream::make_room(std::size_t requests) {
 Event SimtStream::enqueue(std::span<const Event> after, const std::function<void()>& work,
                           std::size_t requests) {
     try {
-        stream_->context().make_current();
         requests += after.size() / usual_waits;
-        make_room(requests);
+        make_room(requests); // asks other devices too, if requests relied on them
+        stream_->context().make_current();
         const bool timed = timing_ == Timing::all || Trace::recording() != nullptr;
         auto state = std::make_shared<NativeEvent>(stream_, timed);
         state->rely_on(after);

@@ -3,6 +3,7 @@
 #include <devices/devices_fixture.hpp>
 #include <devices/fake_hip.hpp>
 #include <devices/requests.hpp>
+#include <headrace/core/trace.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -103,21 +104,55 @@ TEST(FakeHip, PinnedMemoryIsFreedWhenNoStreamStandsAtAGate) {
     // More than is kept. Who freed it now would keep everybody from the driver until the gate opens.
     std::vector<std::byte> data(1 << 20);
     for (int i = 0; i < 20; ++i) {
-        device->allocate_host(Bytes{100 + 10 * static_cast<unsigned>(i)} << 20).reset();
+        device->allocate_host(Bytes{100 + 40 * static_cast<unsigned>(i)} << 20).reset();
         other->copy_in(*memory, 64, data.data(), 1 << 10).wait();
     }
+    const int kept = fake_hip::living().allocations;
     gate.complete();
     EXPECT_NO_THROW(stands.wait());
+    for (int i = 0; i < 1000 && fake_hip::living().allocations > kept - 10; ++i)
+        std::this_thread::sleep_for(1ms);
+    EXPECT_LE(fake_hip::living().allocations, kept - 10) << "more than 1 GiB, and nobody asked again";
 }
 
 TEST(FakeHip, PinnedMemoryIsUsedAgain) {
     const auto device = std::move(select_devices("hip:0").devices.front());
-    const int before = fake_hip::living().allocations;
-    for (int i = 0; i < 100; ++i) {
-        const auto memory = device->allocate_host(1'000'000 + 10 * static_cast<Bytes>(i)); // nearly alike
-        std::memset(memory.get(), i, 1'000'000 + 10 * static_cast<std::size_t>(i));
+    for (const Bytes size : {1U, 3200U, 4097U, 13'000U, 1'000'000U}) {
+        device->allocate_host(size).reset();
+        const int before = fake_hip::living().allocations;
+        for (Bytes more = 0; more < size / 50; more += size / 100 + 1) // nearly alike
+            std::memset(device->allocate_host(size + more).get(), 1, size + more);
+        EXPECT_EQ(fake_hip::living().allocations, before) << size;
     }
-    EXPECT_LE(fake_hip::living().allocations, before + 1);
+    EXPECT_THROW(static_cast<void>(device->allocate_host(~Bytes{0})), Error);
+}
+
+TEST(FakeHip, WhatHasEndedBeforeADeviceIsLostHasEnded) {
+    const auto device = std::move(select_devices("hip:0").devices.front());
+    const auto stream = device->make_stream();
+    const auto memory = device->allocate(64);
+    const Event asked = stream->fill_zero(*memory, 0, 64), waited_for = stream->fill_zero(*memory, 0, 64);
+    stream->fill_zero(*memory, 0, 64).wait();
+    fake_hip::lose_device();
+    EXPECT_TRUE(asked.done());
+    EXPECT_FALSE(asked.outcome());
+    EXPECT_FALSE(waited_for.outcome()) << "however it is asked";
+    fake_hip::find_device_again();
+}
+
+TEST(FakeHip, TimesAreMeasuredForWhoAsks) {
+    const auto device = std::move(select_devices("hip:0").devices.front());
+    const auto usual = device->make_stream(), measured = device->make_stream(Timing::all);
+    const auto memory = device->allocate(64);
+    const auto has_times = [&](Stream& stream) {
+        const Event event = stream.fill_zero(*memory, 0, 64);
+        event.wait();
+        return event.times().has_value();
+    };
+    EXPECT_FALSE(has_times(*usual));
+    EXPECT_TRUE(has_times(*measured));
+    const Trace trace;
+    EXPECT_TRUE(has_times(*usual));
 }
 
 TEST(FakeHip, NothingIsLeftBehind) {

@@ -12,7 +12,7 @@ protected:
     void SetUp() override {
         OnDevices::SetUp();
         if (devices_.empty()) return; // skipped
-        stream_ = device().make_stream();
+        stream_ = device().make_stream(Timing::all);
         words_ = device().allocate(sizeof(std::uint64_t) * 2 * Arrivals::cells);
         stream_->fill_zero(*words_, 0, words_->size()).wait();
     }
