@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace headrace {
 
@@ -19,11 +20,12 @@ class Errands::Thread {
 public:
     Thread() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
 
-    void give(std::function<void()> work) {
+    bool give(std::function<void()> work) {
         const std::scoped_lock lock(mutex_);
-        if (closed_) return;
+        if (closed_) return false;
         work_.push_back(std::move(work));
         arrived_.notify_one(); // with the mutex: what was given may end us
+        return true;
     }
 
     void close() {
@@ -58,7 +60,7 @@ private:
 
 Errands::Errands() : thread_(std::make_unique<Thread>()) {}
 Errands::~Errands() { close(); }
-void Errands::give(std::function<void()> work) { thread_->give(std::move(work)); }
+bool Errands::give(std::function<void()> work) { return thread_->give(std::move(work)); }
 void Errands::close() { thread_->close(); }
 
 namespace {
@@ -93,10 +95,17 @@ void let_go(std::shared_ptr<const void> last) {
         static const Lasting lasting;
         return lasting.get();
     }();
-    undertaker.give([last = std::move(last)]() mutable {
+    const auto held = std::make_shared<std::shared_ptr<const void>>(std::move(last));
+    const bool taken = undertaker.give([held] {
         runs_errands = false; // drivers may be called here
-        last.reset();
+        held->reset();
     });
+    if (taken) return;
+    // The process ends. Here it must not be destroyed, where a thread might have to wait for itself.
+    static std::mutex mutex;
+    static auto* const left = std::make_unique<std::vector<std::shared_ptr<const void>>>().release();
+    const std::scoped_lock lock(mutex);
+    left->push_back(std::move(*held));
 }
 
 } // namespace headrace

@@ -20,8 +20,8 @@ public:
     Errands(const Errands&) = delete; // the thread holds its address
     Errands& operator=(const Errands&) = delete;
 
-    /// Returns at once. After `close` the work is dropped.
-    void give(std::function<void()> work);
+    /// Returns at once. False: it was closed, and the work is dropped.
+    bool give(std::function<void()> work);
     /// Does what it was given, then ends the thread.
     void close();
 
@@ -37,7 +37,7 @@ private:
 void notify(std::function<void()> settle);
 
 /// Drops a reference in a thread in which drivers may be called, and may block: the last one destroys
-/// streams, events, memories. As `notify` otherwise.
+/// streams, events, memories. As `notify` otherwise, but what comes too late is kept and not destroyed.
 void let_go(std::shared_ptr<const void> last);
 
 /// True in the threads of Errands, other than `let_go`'s: what may block must not be called.

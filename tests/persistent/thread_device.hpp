@@ -78,7 +78,9 @@ public:
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
         return {std::aligned_alloc(128, (size + 127) / 128 * 128), std::free};
     }
-    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing) override { return std::make_unique<ThreadStream>(); }
+    [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing) override {
+        return std::make_unique<ThreadStream>();
+    }
     [[nodiscard]] bool reaches(const Device&) const override { return false; }
     [[nodiscard]] Bytes free_memory() const override { return Bytes{1} << 30; }
 
