@@ -139,8 +139,8 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
     /// Uninitialised, aligned to at least 64 bytes; `size` > 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(Bytes size) = 0;
-    /// Host memory at full speed (pinned where that exists). Given out again: its uses must end before it
-    /// does.
+    /// Host memory that this device copies from and to at full speed (pinned where that exists). It is used
+    /// again: what copies from or to it must have ended before it goes.
     [[nodiscard]] virtual std::shared_ptr<void> allocate_host(Bytes size) = 0;
     [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(Timing timing) = 0;
     [[nodiscard]] std::unique_ptr<Stream> make_stream() { return make_stream(Timing::traced); }

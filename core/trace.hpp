@@ -2,7 +2,7 @@
 // Off, which it is unless somebody makes a Trace, it costs a request the reading of one pointer.
 #pragma once
 #include <headrace/core/busy_time.hpp>
-#include <headrace/core/event.hpp>
+#include <headrace/core/device.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -50,6 +50,10 @@ public:
 
     /// The one that records now; null: none.
     [[nodiscard]] static Trace* recording() noexcept { return recording_.load(std::memory_order_acquire); }
+    /// For streams: whether what they are given now is to be measured.
+    [[nodiscard]] static bool measures(Timing timing) noexcept {
+        return timing == Timing::all || recording() != nullptr;
+    }
 
     /// All that has one name on one device: kernels of two controllers of one GPU are one unit.
     struct Unit {

@@ -116,11 +116,10 @@ Event QueueStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span
 
 Event QueueStream::launch(Body body, std::span<const Event> after) {
     return submit(after, [&](NativeEvent& state, const WaitList& waits) {
-        const bool timed = timing_ == Timing::all || Trace::recording() != nullptr;
         if (waits.size() > 0) static_cast<void>(marker(&waits)); // the queue is in order
         // Another one: NVIDIA's driver 580 has no times, or wrong ones, of markers that wait for events.
         EventHandle before;
-        if (timed) before = marker(nullptr);
+        if (Trace::measures(timing_)) before = marker(nullptr);
         if (!any_failed(after)) {
             try {
                 body({.technology = "opencl",

@@ -36,11 +36,6 @@ PooledEvent EventPool::take() {
     return {*this, event};
 }
 
-std::size_t EventPool::size() const {
-    const std::scoped_lock lock(mutex_);
-    return all_;
-}
-
 void EventPool::destroy() noexcept {
     for (EventHandle event : free_) static_cast<void>(HEADRACE_RUNTIME(EventDestroy)(event));
 }

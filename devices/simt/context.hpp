@@ -53,7 +53,6 @@ public:
 
     /// On the device that is current.
     [[nodiscard]] PooledEvent take();
-    [[nodiscard]] std::size_t size() const; ///< for tests: how many there are, in use or not
     /// When all are back. A pool's own destructor would not know whether the device is still there.
     void destroy() noexcept;
 
@@ -61,9 +60,9 @@ private:
     friend class PooledEvent;
 
     const unsigned flags_;
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     std::vector<EventHandle> free_;
-    std::size_t all_ = 0;
+    std::size_t all_ = 0; ///< in use or not
 };
 
 /// A moment that the device and the host both know.

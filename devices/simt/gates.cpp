@@ -28,12 +28,11 @@ std::size_t Gates::words() const {
 }
 
 void Gates::add_words() {
-    void* const allocation = GateMemory::allocate();
-    PinnedPool::of_process().adopt(ordinal_, allocation, GateMemory::words * GateMemory::stride,
+    auto* const memory = static_cast<std::byte*>(GateMemory::allocate());
+    PinnedPool::of_process().adopt(ordinal_, memory, GateMemory::words * GateMemory::stride,
                                    GateMemory::free);
-    auto* const memory = static_cast<std::byte*>(allocation);
     const std::scoped_lock lock(mutex_);
-    allocations_.push_back(allocation);
+    allocations_.push_back(memory);
     words_ += GateMemory::words;
     free_.reserve(words_); // so that opening a gate cannot fail
     for (std::size_t i = 0; i < GateMemory::words; ++i) {

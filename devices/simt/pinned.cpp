@@ -45,7 +45,6 @@ void* PinnedPool::reuse(Bytes least, Bytes most) {
             best = &block;
     if (best == nullptr) return nullptr;
     best->is_used = true;
-    unused_bytes_ -= best->size;
     ASAN_UNPOISON_MEMORY_REGION(best->memory, best->size);
     return best->memory;
 }
@@ -82,7 +81,6 @@ void PinnedPool::adopt(int ordinal, void* memory, Bytes size, Free free) {
 void PinnedPool::add(const Block& block) {
     const std::scoped_lock lock(mutex_);
     blocks_.push_back(block);
-    bytes_ += block.size;
 }
 
 void PinnedPool::give_back(void* memory) noexcept {
@@ -91,7 +89,6 @@ void PinnedPool::give_back(void* memory) noexcept {
         const std::scoped_lock lock(mutex_);
         Block& block = *std::ranges::find(blocks_, memory, &Block::memory);
         block.is_used = false;
-        unused_bytes_ += block.size;
         ASAN_POISON_MEMORY_REGION(block.memory, block.size);
         surplus = has_surplus();
     }
@@ -99,10 +96,13 @@ void PinnedPool::give_back(void* memory) noexcept {
 }
 
 bool PinnedPool::has_surplus() const {
-    const Bytes kept = devices_ == 0 ? 0 : std::max(usually_kept, bytes_ / 2);
-    return unused_bytes_ > kept || std::ranges::any_of(blocks_, [](const Block& block) {
-               return block.is_adopted && !block.is_used;
-           });
+    Bytes all = 0, unused = 0;
+    for (const Block& block : blocks_) {
+        if (block.is_adopted && !block.is_used) return true;
+        all += block.size;
+        if (!block.is_used) unused += block.size;
+    }
+    return unused > (devices_ == 0 ? 0 : std::max(usually_kept, all / 2));
 }
 
 /// What nobody can use again, then the largest: fewest calls.
@@ -116,8 +116,6 @@ std::optional<PinnedPool::Block> PinnedPool::next_to_free(bool all) {
     if (next == blocks_.end()) return std::nullopt;
     const Block block = *next;
     blocks_.erase(next);
-    bytes_ -= block.size;
-    unused_bytes_ -= block.size;
     ASAN_UNPOISON_MEMORY_REGION(block.memory, block.size);
     return block;
 }

@@ -65,7 +65,6 @@ private:
 
     std::mutex mutex_;          // never held during a call of the driver
     std::vector<Block> blocks_; // few: a search costs less than what it saves
-    Bytes bytes_ = 0, unused_bytes_ = 0;
     int devices_ = 0;
 
     std::shared_mutex freeing_; // shared: a gate is being closed; alone: the driver frees

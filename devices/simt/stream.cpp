@@ -61,8 +61,7 @@ Event SimtStream::enqueue(std::span<const Event> after, const std::function<void
         requests += after.size() / usual_waits;
         make_room(requests); // asks other devices too, if requests relied on them
         stream_->context().make_current();
-        const bool timed = timing_ == Timing::all || Trace::recording() != nullptr;
-        auto state = std::make_shared<NativeEvent>(stream_, timed);
+        auto state = std::make_shared<NativeEvent>(stream_, Trace::measures(timing_));
         state->rely_on(after);
         state->inherit(after);
         for (const Event& event : after) wait_for(event);
