@@ -38,6 +38,7 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
       problem_(std::move(problem)),
       threads_(threads),
       stages_(place(machine, controllers)),
+      sets_(machine.is_asynchronous() ? 2 : 1),
       normalised_("normalised B", {problem_.size, problem_.size}) {
     for (std::size_t stage = 0; stage < stages; ++stage) make_constant(stage);
     for (auto& set : sets_)

@@ -29,7 +29,8 @@ struct Problem {
 /// Four stages, each of which multiplies by a constant of its own, on 1 to 4 controllers: a pipeline, in
 /// which each works on another A. Controllers share devices where there are fewer; neighbours then do.
 ///
-/// Two sets of matrices take turns, so that a stage writes one product while the next stage reads the last.
+/// Two sets of matrices take turns, so that a stage writes one product while the next stage reads the last;
+/// a synchronous machine has one, which stays in caches.
 ///
 /// Source    S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos
 ///           heterogéneos", master's thesis, A Coruña 2023, sec. 5.1
@@ -62,7 +63,7 @@ private:
     matrices::HostThreads& threads_;
     std::array<headrace::Controller*, stages> stages_{};
     std::deque<Matrix> constants_;
-    std::array<std::deque<Matrix>, 2> sets_; // [0] is A, [stages] is B
+    std::vector<std::deque<Matrix>> sets_; // [0] of each is A, [stages] is B
     Matrix normalised_;
 };
 

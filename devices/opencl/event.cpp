@@ -16,12 +16,21 @@ cl_ulong moment(cl_event event, cl_profiling_info what) {
 
 } // namespace
 
-void NativeEvent::complete_with(EventHandle command) { command_ = begin_ = std::move(command); }
+void NativeEvent::complete_with(EventHandle command, HostUse use, cl_command_queue queue) {
+    command_ = begin_ = std::move(command);
+    if (use == HostUse::writes) to_host_ = queue;
+}
 
 void NativeEvent::complete_with_marker(EventHandle marker, EventHandle before) {
     command_ = std::move(marker);
     begin_ = std::move(before);
     of_begin_ = CL_PROFILING_COMMAND_END;
+}
+
+bool NativeEvent::orders(HostUse use, cl_command_queue queue) const noexcept {
+    if (use == HostUse::none || to_host_ == nullptr) return true;
+    const bool in_turn = use == HostUse::writes && to_host_ == queue;
+    return in_turn || context_->info().kind == DeviceKind::cpu;
 }
 
 cl_int NativeEvent::native_status() const {
@@ -79,12 +88,15 @@ std::optional<EventTimes> NativeEvent::times() const {
     return EventTimes{context_->host_time(begin), context_->host_time(end)};
 }
 
-WaitList::WaitList(const std::shared_ptr<const Context>& context, std::span<const Event> after) {
+WaitList::WaitList(const std::shared_ptr<const Context>& context, std::span<const Event> after, HostUse use,
+                   cl_command_queue queue) {
     for (const Event& event : after) {
         if (event.done()) continue;
         const auto& state = event.state();
-        if (state->family() == context.get()) {
-            native_.push_back(static_cast<const NativeEvent&>(*state).native());
+        const auto* native =
+            state->family() == context.get() ? static_cast<const NativeEvent*>(state.get()) : nullptr;
+        if (native && native->orders(use, queue)) {
+            native_.push_back(native->native());
             continue;
         }
         cl_int status = CL_SUCCESS;

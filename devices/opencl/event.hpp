@@ -4,6 +4,7 @@
 #include <headrace/devices/opencl/context.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,17 +12,22 @@
 
 namespace headrace::opencl {
 
+/// What a command does with host memory.
+enum class HostUse : std::uint8_t { none, reads, writes };
+
 /// Completion of one command, or of all between two markers.
 class NativeEvent final : public EventState {
 public:
     explicit NativeEvent(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
     /// One of these, once, before anyone else has the event. Its times are the command's.
-    void complete_with(EventHandle command);
+    void complete_with(EventHandle command, HostUse use, cl_command_queue queue);
     /// A marker, and the one whose end is where the measured time begins; null: nobody measures.
     void complete_with_marker(EventHandle marker, EventHandle before);
 
     [[nodiscard]] cl_event native() const noexcept { return command_.get(); }
+    /// False: a command with that use must wait for this on the host. See WaitList.
+    [[nodiscard]] bool orders(HostUse use, cl_command_queue queue) const noexcept;
 
     [[nodiscard]] const void* family() const noexcept override { return context_.get(); }
     bool query() override;
@@ -34,7 +40,8 @@ private:
     [[nodiscard]] cl_int native_status() const;
 
     std::shared_ptr<const Context> context_;
-    EventHandle command_, begin_; // no begin: nobody measures
+    EventHandle command_, begin_;        // no begin: nobody measures
+    cl_command_queue to_host_ = nullptr; // a copy to the host, in this queue
     cl_profiling_info of_begin_ = CL_PROFILING_COMMAND_START;
     std::atomic_flag armed_;
 };
@@ -44,9 +51,16 @@ private:
 /// What is not of this context becomes a user event that the settling of the original completes. It does so
 /// with success whatever the outcome: PoCL 3.1 never calls back for what depends on a failed user event, and
 /// the failure travels by EventState::inherit.
+///
+/// So does a copy to the host that another copy from or to the host waits for: NVIDIA's driver 580 reads what
+/// is to be copied from memory that is not pinned when the command is enqueued, whatever that waits for. Only
+/// for user events does it wait. (Of 20000 small copies to the device that each waited for the copy to the
+/// host before it, by its event or behind a barrier, 19998 had old data.)
 class WaitList {
 public:
-    WaitList(const std::shared_ptr<const Context>& context, std::span<const Event> after);
+    /// For a command with that use of host memory, in `queue`.
+    WaitList(const std::shared_ptr<const Context>& context, std::span<const Event> after, HostUse use,
+             cl_command_queue queue);
 
     [[nodiscard]] cl_uint size() const noexcept { return static_cast<cl_uint>(native_.size()); }
     [[nodiscard]] const cl_event* data() const noexcept { return native_.empty() ? nullptr : native_.data(); }

@@ -42,11 +42,11 @@ EventHandle QueueStream::marker(const WaitList* waits) const {
 }
 
 template <class Submit>
-Event QueueStream::submit(std::span<const Event> after, const Submit& submit) {
+Event QueueStream::submit(HostUse use, std::span<const Event> after, const Submit& submit) {
     auto state = std::make_shared<NativeEvent>(context_);
     state->inherit(after);
     try {
-        submit(*state, WaitList{context_, after});
+        submit(*state, WaitList{context_, after, use, queue_.get()});
         // Others may come to wait for this from another queue, so the driver must not sit on it.
         check(clFlush(queue_.get()), "clFlush");
         return last_ = Event{state};
@@ -60,33 +60,35 @@ Event QueueStream::submit(std::span<const Event> after, const Submit& submit) {
     }
 }
 
-Event QueueStream::enqueue(std::string_view call, Bytes size, std::span<const Event> after,
+Event QueueStream::enqueue(std::string_view call, HostUse use, Bytes size, std::span<const Event> after,
                            const Command& command) {
-    return submit(after, [&](NativeEvent& state, const WaitList& waits) {
+    return submit(use, after, [&](NativeEvent& state, const WaitList& waits) {
         // After a failure, the command would work on what was never written.
         if (size == 0 || any_failed(after)) return state.complete_with_marker(marker(&waits), {});
         EventHandle event;
         check(command(waits, event.out()), call);
-        state.complete_with(std::move(event));
+        state.complete_with(std::move(event), use, queue_.get());
     });
 }
 
 Event QueueStream::copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                            std::span<const Event> after) {
     const cl_mem buffer = range(to, offset, size, "a copy to the device");
-    return enqueue("clEnqueueWriteBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
-        return clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, offset, size, from, waits.size(),
-                                    waits.data(), event);
-    });
+    return enqueue("clEnqueueWriteBuffer", HostUse::reads, size, after,
+                   [&](const WaitList& waits, cl_event* event) {
+                       return clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, offset, size, from,
+                                                   waits.size(), waits.data(), event);
+                   });
 }
 
 Event QueueStream::copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
                             std::span<const Event> after) {
     const cl_mem buffer = range(from, offset, size, "a copy from the device");
-    return enqueue("clEnqueueReadBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
-        return clEnqueueReadBuffer(queue_.get(), buffer, CL_FALSE, offset, size, to, waits.size(),
-                                   waits.data(), event);
-    });
+    return enqueue("clEnqueueReadBuffer", HostUse::writes, size, after,
+                   [&](const WaitList& waits, cl_event* event) {
+                       return clEnqueueReadBuffer(queue_.get(), buffer, CL_FALSE, offset, size, to,
+                                                  waits.size(), waits.data(), event);
+                   });
 }
 
 Event QueueStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
@@ -97,25 +99,27 @@ Event QueueStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, By
     if (target == source && apart < size)
         throw Error{ErrorKind::invalid_argument, "a copy between memories overlaps itself"}.on_device(
             context_->info().id);
-    return enqueue("clEnqueueCopyBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
-        return clEnqueueCopyBuffer(queue_.get(), source, target, from_offset, to_offset, size, waits.size(),
-                                   waits.data(), event);
-    });
+    return enqueue("clEnqueueCopyBuffer", HostUse::none, size, after,
+                   [&](const WaitList& waits, cl_event* event) {
+                       return clEnqueueCopyBuffer(queue_.get(), source, target, from_offset, to_offset, size,
+                                                  waits.size(), waits.data(), event);
+                   });
 }
 
 Event QueueStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
     const cl_mem buffer = range(memory, offset, size, "zeroing");
-    return enqueue("clEnqueueFillBuffer", size, after, [&](const WaitList& waits, cl_event* event) {
-        static constexpr cl_uint zeros[4] = {};
-        Bytes pattern = sizeof zeros; // must divide both; drivers write one pattern per work-item
-        while ((offset | size) % pattern != 0) pattern /= 2;
-        return clEnqueueFillBuffer(queue_.get(), buffer, zeros, pattern, offset, size, waits.size(),
-                                   waits.data(), event);
-    });
+    return enqueue(
+        "clEnqueueFillBuffer", HostUse::none, size, after, [&](const WaitList& waits, cl_event* event) {
+            static constexpr cl_uint zeros[4] = {};
+            Bytes pattern = sizeof zeros; // must divide both; drivers write one pattern per work-item
+            while ((offset | size) % pattern != 0) pattern /= 2;
+            return clEnqueueFillBuffer(queue_.get(), buffer, zeros, pattern, offset, size, waits.size(),
+                                       waits.data(), event);
+        });
 }
 
 Event QueueStream::launch(Body body, std::span<const Event> after) {
-    return submit(after, [&](NativeEvent& state, const WaitList& waits) {
+    return submit(HostUse::none, after, [&](NativeEvent& state, const WaitList& waits) {
         if (waits.size() > 0) static_cast<void>(marker(&waits)); // the queue is in order
         // Another one: NVIDIA's driver 580 has no times, or wrong ones, of markers that wait for events.
         EventHandle before;

@@ -27,10 +27,11 @@ private:
     using Command = std::function<cl_int(const WaitList&, cl_event*)>;
 
     /// Of nothing, if `size` is 0.
-    Event enqueue(std::string_view call, Bytes size, std::span<const Event> after, const Command& command);
+    Event enqueue(std::string_view call, HostUse use, Bytes size, std::span<const Event> after,
+                  const Command& command);
     /// Runs `submit`, which fills the event in; whatever it throws becomes the event's failure.
     template <class Submit>
-    Event submit(std::span<const Event> after, const Submit& submit);
+    Event submit(HostUse use, std::span<const Event> after, const Submit& submit);
     [[nodiscard]] EventHandle marker(const WaitList* waits) const;
     /// The range of a buffer of ours; throws invalid_argument otherwise.
     [[nodiscard]] cl_mem range(const Memory& memory, Bytes offset, Bytes size, std::string_view what) const;

@@ -12,11 +12,11 @@ namespace {
 
 /// Being woken takes the driver some tens of microseconds: for work of a few times that, a thread stays
 /// awake, and looks often at first.
-constexpr auto awake = 250us, attentive = 20us, glance = 4us;
-/// One thread of a device that holds up a caller stays awake for longer, but lets others have its core: who
-/// was asleep finds its caches cold, and in a virtual machine is scheduled late. Each frame of a synchronous
-/// program took 0.1 to 0.6 ms more.
-constexpr std::chrono::microseconds drowsy = 5ms, drowsy_glance = 20us;
+constexpr std::chrono::microseconds awake = 250us, attentive = 20us, glance = 4us;
+/// One thread of a device that holds up a caller looks more often, and stays awake for longer, but lets
+/// others have its core then: who was asleep finds its caches cold, and in a virtual machine is scheduled
+/// late. Each frame of a synchronous program took 0.1 to 0.6 ms more.
+constexpr std::chrono::microseconds first_glance = 1us, drowsy = 5ms, drowsy_glance = 20us;
 /// Streams share the hardware's channels when there are many, and one behind a closed gate would hold ours
 /// up.
 constexpr std::size_t most_beds = 6;
@@ -90,20 +90,21 @@ std::unique_ptr<Sleepers::Bed> Sleepers::take() {
 Status Sleepers::until(EventHandle event, bool soon) {
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
     const auto begin = std::chrono::steady_clock::now();
+    const auto passed = [begin] { return std::chrono::steady_clock::now() - begin; };
     Status status = query(event);
-    for (auto passed = 0ns; status == not_ready && passed < awake;
-         passed = std::chrono::steady_clock::now() - begin) {
-        if (passed > attentive) pause_for(glance); // queries take the driver's lock, which others want
+    if (status != not_ready) return status;
+    const bool first = soon && !somebody_is_first_.test_and_set(std::memory_order_relaxed); // a hint, no lock
+    while (status == not_ready && passed() < awake) {
+        if (passed() > attentive) pause_for(first ? first_glance : glance); // queries take the driver's lock
         status = query(event);
     }
-    if (soon && status == not_ready && !somebody_is_drowsy_.test_and_set(std::memory_order_relaxed)) {
-        while (status == not_ready && std::chrono::steady_clock::now() - begin < drowsy) {
-            for (auto until = std::chrono::steady_clock::now() + drowsy_glance;
-                 std::chrono::steady_clock::now() < until;)
-                std::this_thread::yield();
+    if (first) {
+        while (status == not_ready && passed() < drowsy) {
+            const auto end = std::chrono::steady_clock::now() + drowsy_glance;
+            while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
             status = query(event);
         }
-        somebody_is_drowsy_.clear(std::memory_order_relaxed); // a hint, no lock
+        somebody_is_first_.clear(std::memory_order_relaxed);
     }
     if (status != not_ready) return status;
     if (auto bed = take()) {

@@ -34,7 +34,7 @@ private:
     [[nodiscard]] std::unique_ptr<Bed> take();
 
     const int ordinal_;
-    std::atomic_flag somebody_is_drowsy_;
+    std::atomic_flag somebody_is_first_; ///< of those that hold up callers
     std::mutex mutex_;
     std::vector<std::unique_ptr<Bed>> free_;
     std::size_t made_ = 0;

@@ -136,6 +136,25 @@ TEST_P(Contract, StreamsWaitForEachOther) {
     }
 }
 
+TEST_P(Contract, WhatOneStreamBringsToTheHostAnotherTakesFromThere) {
+    // Something large before it, so that the second copy is submitted long before the first one is done.
+    const Bytes size = 264;
+    const auto other = device().make_stream();
+    const auto large = device().allocate(64 << 20), here = device().allocate(size),
+               there = device().allocate(size);
+    const auto much = some_bytes(large->size(), 0);
+    std::vector<std::byte> on_the_way(size), received(size);
+    for (std::size_t round = 1; round < 10; ++round) {
+        const auto sent = some_bytes(size, round);
+        stream().copy_in(*here, 0, sent.data(), size);
+        stream().copy_in(*large, 0, much.data(), much.size());
+        const Event out = stream().copy_out(on_the_way.data(), *here, 0, size);
+        const Event in = other->copy_in(*there, 0, on_the_way.data(), size, {&out, 1});
+        other->copy_out(received.data(), *there, 0, size, {&in, 1}).wait();
+        ASSERT_EQ(sent, received) << round;
+    }
+}
+
 TEST_P(Contract, AStreamStartsWhenTheHostSaysSo) {
     Promise gate;
     const Event open = gate.event();
