@@ -42,7 +42,7 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
       normalised_("normalised B", {problem_.size, problem_.size}) {
     for (std::size_t stage = 0; stage < stages; ++stage) make_constant(stage);
     for (auto& set : sets_)
-        for (int stage = 0; stage <= stages; ++stage) add(set, stage);
+        for (int stage = 0; stage < stages + (machine.is_asynchronous() ? 1 : 0); ++stage) add(set, stage);
 }
 
 void Chain::make_constant(std::size_t stage) {
@@ -87,13 +87,13 @@ void Chain::submit(std::vector<matrices::Normalisation>& found) {
         host_task(
             machine_.lane("generate"), [this, i](Write<float> a) { make_a(i, a); }, set[0]);
         for (std::size_t stage = 0; stage < stages; ++stage)
-            matrices::multiply(*stages_[stage], set[stage], constants_[stage], set[stage + 1]);
+            matrices::multiply(*stages_[stage], set[stage], constants_[stage], product(set, stage));
         last = host_task(
             machine_.lane("normalise"),
             [this, &mine = found[i]](In<float> b, Write<float> normalised) {
                 mine = matrices::normalise(b, normalised, threads_);
             },
-            set[stages], normalised_);
+            product(set, stages - 1), normalised_);
     }
 }
 

@@ -30,7 +30,7 @@ struct Problem {
 /// which each works on another A. Controllers share devices where there are fewer; neighbours then do.
 ///
 /// Two sets of matrices take turns, so that a stage writes one product while the next stage reads the last;
-/// a synchronous machine has one, which stays in caches.
+/// a synchronous machine has one, in which B lies where A was: the host finds both in its caches.
 ///
 /// Source    S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos
 ///           heterogéneos", master's thesis, A Coruña 2023, sec. 5.1
@@ -55,6 +55,9 @@ private:
 
     /// Between two stages, or before the first, or after the last.
     void add(std::deque<Matrix>& set, int stage);
+    [[nodiscard]] Matrix& product(std::deque<Matrix>& set, std::size_t stage) {
+        return set[(stage + 1) % set.size()];
+    }
     void make_constant(std::size_t stage);
     void make_a(std::size_t number, std::span<float> a);
 
@@ -63,7 +66,7 @@ private:
     matrices::HostThreads& threads_;
     std::array<headrace::Controller*, stages> stages_{};
     std::deque<Matrix> constants_;
-    std::vector<std::deque<Matrix>> sets_; // [0] of each is A, [stages] is B
+    std::vector<std::deque<Matrix>> sets_; // [0] of each is A, the last or A again is B
     Matrix normalised_;
 };
 
