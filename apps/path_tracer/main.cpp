@@ -1,15 +1,14 @@
 // apps/path_tracer/main.cpp - headrace-path-tracer: renders a scene on every device of the machine at once.
 // Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 128 + signal after Ctrl-C.
-#include "interruption.hpp"
+#include "job_program/interruption.hpp"
+#include "job_program/wait.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
-#include "progress_bar.hpp"
 #include "render.hpp"
 #include "vector_math.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/core/trace.hpp>
 
-#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -21,7 +20,6 @@
 namespace {
 
 using namespace path_tracer;
-using namespace std::chrono_literals;
 using headrace::Error;
 using headrace::ErrorKind;
 
@@ -43,27 +41,6 @@ void check_size(const Options& options) {
                                                      " GB of this machine; ask for fewer pixels"};
 }
 
-/// Waits for the job, shows how far it is, and cancels it when the user wants to leave. What does not answer
-/// then (a driver that compiles, a kernel that hangs) cannot be stopped: the process leaves without it.
-void wait_for(const headrace::JobHandle& job, std::uint64_t work_units, bool shows_progress) {
-    constexpr auto patience = 600ms; // of the second that a user is promised
-    ProgressBar bar(work_units, shows_progress);
-    std::optional<std::chrono::steady_clock::time_point> cancelled;
-    while (!job.wait_for(50ms)) {
-        bar.show(job.finished_units());
-        if (interruption() == 0) continue;
-        if (!cancelled) {
-            job.cancel();
-            cancelled = std::chrono::steady_clock::now();
-        } else if (std::chrono::steady_clock::now() - *cancelled > patience) {
-            ::_exit(complain("interrupted; a device did not answer in time, leaving without it",
-                             128 + interruption()));
-        }
-    }
-    bar.finish();
-    job.wait(); // throws what went wrong
-}
-
 void run(const Options& options) {
     check_size(options);
 
@@ -82,10 +59,12 @@ void run(const Options& options) {
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
-    watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet to take down
+    job_program::watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet
+                                           // to take down
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
     const headrace::JobHandle handle = runtime.submit(job);
-    wait_for(handle, job.work_units(), options.progress && !options.quiet);
+    job_program::wait_for(handle, job.work_units(), "headrace-path-tracer",
+                          options.progress && !options.quiet);
 
     std::vector<Rgb> pixels(film.size());
     const std::span<const Rgb> sums = film.gather();
@@ -109,7 +88,8 @@ int main(int argc, char** argv) {
     } catch (const program::Answered&) {
         return 0;
     } catch (const Error& error) {
-        if (interruption() != 0) return complain("interrupted; no image was written", 128 + interruption());
+        if (job_program::interruption() != 0)
+            return complain("interrupted; no image was written", 128 + job_program::interruption());
         return complain(error.what(), error.is_users_mistake() ? 2 : 1);
     } catch (const std::bad_alloc&) {
         return complain("the host ran out of memory; ask for fewer pixels or a smaller scene", 1);

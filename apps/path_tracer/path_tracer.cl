@@ -1,6 +1,6 @@
 // apps/path_tracer/path_tracer.cl - the kernels of path_tracer.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h comes before this text, so host and device agree on every struct. Same random numbers, same order
-// of operations: pictures differ by the order of sums alone. Why things are done as they are is said there.
+// both. layout.h and philox.cl come before this text, so host and device agree on every struct. Same random numbers,
+// same order of operations: pictures differ by the order of sums alone. Why things are done as they are is said there.
 
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -69,21 +69,8 @@ HR_FUNCTION void make_frame(Float3 n, Float3* tangent, Float3* bitangent) {
 // ---- philox.hpp
 
 HR_FUNCTION float4 random_block(const Frame* frame, uint key, uint sample, uint hit, uint block) {
-    uint c0 = key, c1 = sample, c2 = hit, c3 = block;
-    uint key0 = frame->seed_low, key1 = frame->seed_high;
-    for (int round = 0; round < 7; ++round) {
-        const uint high0 = mul_hi(0xD2511F53u, c0), low0 = 0xD2511F53u * c0;
-        const uint high1 = mul_hi(0xCD9E8D57u, c2), low1 = 0xCD9E8D57u * c2;
-        c0 = high1 ^ c1 ^ key0;
-        c1 = low1;
-        c2 = high0 ^ c3 ^ key1;
-        c3 = low0;
-        key0 += 0x9E3779B9u;
-        key1 += 0xBB67AE85u;
-    }
-    const float scale = 1.0f / 16777216.0f;
-    return (float4)((float)(c0 >> 8) * scale, (float)(c1 >> 8) * scale, (float)(c2 >> 8) * scale,
-                    (float)(c3 >> 8) * scale);
+    const uint4 words = philox4x32((uint4)(key, sample, hit, block), frame->seed_low, frame->seed_high);
+    return (float4)(uniform_of(words.x), uniform_of(words.y), uniform_of(words.z), uniform_of(words.w));
 }
 
 // ---- image_order.hpp

@@ -4,6 +4,7 @@
 
 #include "layout.h.hpp"
 #include "path_tracer.cl.hpp"
+#include "philox.cl.hpp"
 
 namespace path_tracer {
 namespace {
@@ -11,8 +12,9 @@ namespace {
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
     kernel.name = "path_tracer.cl";
-    kernel.source =
-        std::string(headrace::embedded::layout_h) + std::string(headrace::embedded::path_tracer_cl);
+    for (const std::string_view part :
+         {headrace::embedded::layout_h, headrace::embedded::philox_cl, headrace::embedded::path_tracer_cl})
+        kernel.source += part;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceSegment::Units::count;
         kernel.unit_bytes = sizeof(PathVertex);

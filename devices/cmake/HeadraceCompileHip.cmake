@@ -1,6 +1,8 @@
-# headrace_compile_hip(OUT source...): objects of HIP sources, by hipcc, for HEADRACE_HIP_ARCHITECTURES.
-function(headrace_compile_hip out)
+# headrace_compile_hip(OUT target source...): objects of HIP sources, by hipcc, for HEADRACE_HIP_ARCHITECTURES, with the
+# include folders of `target`, but for the system's: named once more, its headers would not find the compiler's.
+function(headrace_compile_hip out target)
   set(objects)
+  set(folders "$<REMOVE_DUPLICATES:$<FILTER:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,EXCLUDE,^/usr/include$>>")
   list(TRANSFORM HEADRACE_HIP_ARCHITECTURES PREPEND "--offload-arch=" OUTPUT_VARIABLE architectures)
   foreach(source IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -9,9 +11,10 @@ function(headrace_compile_hip out)
     add_custom_command(OUTPUT "${object}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/hip"
       COMMAND "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 -O3 -fPIC -D__HIP_PLATFORM_AMD__
-              "-I${HEADRACE_INCLUDE_DIR}" "-I${CMAKE_CURRENT_SOURCE_DIR}" -MD -MF "${object}.d"
-              -c "${source}" -o "${object}"
-      DEPENDS "${source}" DEPFILE "${object}.d" VERBATIM COMMENT "hipcc ${name}")
+              "-I${HEADRACE_INCLUDE_DIR}" "-I${CMAKE_CURRENT_SOURCE_DIR}"
+              "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
+              -MD -MF "${object}.d" -c "${source}" -o "${object}"
+      DEPENDS "${source}" DEPFILE "${object}.d" VERBATIM COMMAND_EXPAND_LISTS COMMENT "hipcc ${name}")
     list(APPEND objects "${object}")
   endforeach()
   set(${out} "${objects}" PARENT_SCOPE)

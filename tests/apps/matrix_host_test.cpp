@@ -3,7 +3,7 @@
 #include "matrices/host_kernels.hpp"
 #include "matrices/host_multiply.hpp"
 #include "matrices/normalise.hpp"
-#include "path_tracer/philox.hpp"
+#include "random/philox.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,17 +76,19 @@ TEST_P(HostKernel, FindsLeastMostAndSums) {
     }
 }
 
-// The path tracer's generator is another implementation of the same.
+// The generator that kernels use is another implementation of the same.
 TEST_P(HostKernel, RandomNumbersArePhiloxs) {
     Floats numbers(1003);
     const std::uint64_t first = 4 * ((std::uint64_t{1} << 32) - 100); // block numbers that pass 32 bits
     GetParam()->uniform(numbers.data(), first, numbers.size(), 0x123456789abcdef0, 0x0fedcba987654321, 2.0f);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::uint64_t block = (first + i) / 4;
-        std::uint32_t word[4] = {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
-                                 0x87654321, 0x0fedcba9};
-        path_tracer::philox4x32(word, 0x9abcdef0, 0x12345678);
-        ASSERT_EQ(numbers[i], static_cast<float>(word[i % 4] >> 8) / 16777216.0f * 2.0f) << i;
+        const auto [a, b, c, d] =
+            random_numbers::philox4x32({static_cast<std::uint32_t>(block),
+                                        static_cast<std::uint32_t>(block >> 32), 0x87654321, 0x0fedcba9},
+                                       0x9abcdef0, 0x12345678);
+        const std::uint32_t words[] = {a, b, c, d};
+        ASSERT_EQ(numbers[i], 2 * random_numbers::uniform(words[i % 4])) << i;
     }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -12,20 +13,14 @@ namespace path_tracer {
 namespace {
 
 TEST(Philox, GivesTheAuthorsKnownAnswers) { // Random123, kat_vectors, philox4x32 with 7 rounds
-    uint32_t zero[4] = {0, 0, 0, 0};
-    philox4x32(zero, 0, 0);
-    const uint32_t expected_zero[4] = {0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48};
-    EXPECT_TRUE(std::equal(zero, zero + 4, expected_zero));
-
-    uint32_t ones[4] = {~0u, ~0u, ~0u, ~0u};
-    philox4x32(ones, ~0u, ~0u);
-    const uint32_t expected_ones[4] = {0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662};
-    EXPECT_TRUE(std::equal(ones, ones + 4, expected_ones));
-
-    uint32_t pi[4] = {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344};
-    philox4x32(pi, 0xa4093822, 0x299f31d0);
-    const uint32_t expected_pi[4] = {0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a};
-    EXPECT_TRUE(std::equal(pi, pi + 4, expected_pi));
+    using random_numbers::philox4x32;
+    const auto expect = [](random_numbers::Words4 found, std::array<uint32_t, 4> expected) {
+        EXPECT_EQ((std::array{found.a, found.b, found.c, found.d}), expected);
+    };
+    expect(philox4x32({0, 0, 0, 0}, 0, 0), {0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48});
+    expect(philox4x32({~0u, ~0u, ~0u, ~0u}, ~0u, ~0u), {0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662});
+    expect(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0xa4093822, 0x299f31d0),
+           {0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a});
 }
 
 TEST(Philox, BlocksDifferByEverythingTheyAreKeyedBy) {

@@ -1,7 +1,7 @@
-// apps/path_tracer/interruption.hpp - Ctrl-C as a flag.
+// apps/job_program/interruption.hpp - Ctrl-C as a flag.
 #pragma once
 
-namespace path_tracer {
+namespace job_program {
 
 /// From now on SIGINT and SIGTERM are remembered instead of ending the process; the second one ends it at
 /// once, and says so: a GPU kernel that does not answer cannot be stopped.
@@ -10,4 +10,4 @@ void watch_for_interruption();
 /// The signal that came, or 0. Shells expect the exit code 128 + signal.
 [[nodiscard]] int interruption() noexcept;
 
-} // namespace path_tracer
+} // namespace job_program

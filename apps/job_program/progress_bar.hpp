@@ -1,10 +1,10 @@
-// apps/path_tracer/progress_bar.hpp - how far it is, on stderr.
+// apps/job_program/progress_bar.hpp - how far it is, on stderr.
 #pragma once
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 
-namespace path_tracer {
+namespace job_program {
 
 /// Shows nothing if it is not wanted. On a terminal it is one line that changes, elsewhere a line per tenth.
 class ProgressBar {
@@ -21,4 +21,4 @@ private:
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-} // namespace path_tracer
+} // namespace job_program

@@ -1,21 +1,24 @@
-// apps/path_tracer/interruption.cpp - see interruption.hpp.
+// apps/job_program/interruption.cpp - see interruption.hpp.
 #include "interruption.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <string_view>
 
 #include <unistd.h>
 
-namespace path_tracer {
+namespace job_program {
 namespace {
 
 volatile std::sig_atomic_t signal_seen = 0;
 
 void remember(int signal) {
     if (signal_seen != 0) {
-        constexpr std::string_view words = "headrace-path-tracer: interrupted twice, leaving at once\n";
-        static_cast<void>(
-            !::write(STDERR_FILENO, words.data(), words.size())); // nothing to do about a failure
+        const auto say = [](std::string_view words) {
+            static_cast<void>(!::write(STDERR_FILENO, words.data(), words.size())); // failed: so be it
+        };
+        say(program_invocation_short_name);
+        say(": interrupted twice, leaving at once\n");
         ::_exit(128 + signal);
     }
     signal_seen = signal;
@@ -34,4 +37,4 @@ void watch_for_interruption() {
 
 int interruption() noexcept { return signal_seen; }
 
-} // namespace path_tracer
+} // namespace job_program

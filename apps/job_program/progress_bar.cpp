@@ -1,11 +1,11 @@
-// apps/path_tracer/progress_bar.cpp - see progress_bar.hpp.
+// apps/job_program/progress_bar.cpp - see progress_bar.hpp.
 #include "progress_bar.hpp"
 
 #include <string>
 
 #include <unistd.h>
 
-namespace path_tracer {
+namespace job_program {
 
 ProgressBar::ProgressBar(std::uint64_t total, bool is_wanted)
     : total_(total), is_wanted_(is_wanted), is_terminal_(::isatty(STDERR_FILENO) != 0) {}
@@ -33,4 +33,4 @@ void ProgressBar::finish() {
     if (is_wanted_ && is_terminal_) std::fputc('\n', stderr);
 }
 
-} // namespace path_tracer
+} // namespace job_program
