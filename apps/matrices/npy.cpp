@@ -1,6 +1,7 @@
 // apps/matrices/npy.cpp - see npy.hpp.
 // Source  NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays"
 #include "matrices/npy.hpp"
+#include "program/npy.hpp"
 #include <headrace/core/error.hpp>
 
 #include <bit>
@@ -91,16 +92,8 @@ void read_npy(const std::filesystem::path& file, NpySize size, std::span<float> 
 }
 
 std::string npy_of(std::span<const float> numbers, NpySize size) {
-    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(size.rows) +
-                         ", " + std::to_string(size.columns) + "), }";
-    // So that the numbers begin at a multiple of 64 bytes.
-    const std::size_t before = magic_size + 4, whole = (before + header.size() + 1 + 63) / 64 * 64;
-    header.resize(whole - before - 1, ' ');
-    header += '\n';
-    std::string bytes(magic, magic_size);
-    bytes += {'\1', '\0', static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
-    bytes += header;
-    return bytes.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    return program::npy_of(numbers,
+                           {static_cast<std::size_t>(size.rows), static_cast<std::size_t>(size.columns)});
 }
 
 } // namespace matrices

@@ -1,0 +1,52 @@
+// apps/fluorescence/fluorescence.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP.
+// fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers, and weights
+// are whole numbers: on one device they find the same, to the last bit.
+#pragma once
+#include "transport.hpp"
+
+namespace fluorescence {
+
+/// Consumer: a work index is a packet with the fluorescent ones that it emits. Each of those is followed at
+/// once, since it emits no other.
+struct TracePacket {
+    TissueView view;
+
+    HEADRACE_KERNEL void operator()(auto& /*lane*/, std::uint64_t index) const {
+        Packet packet = begin_packet(view.tissue, index), excitation{};
+        bool waits = false; // the excitation packet, for the fluorescent one
+        for (;;) {
+            const StepResult result = take_step(view, packet);
+            if (result.emits) {
+                excitation = packet;
+                waits = result.goes_on;
+                packet = result.emitted;
+            } else if (!result.goes_on) {
+                if (!waits) break;
+                packet = excitation;
+                waits = false;
+            }
+        }
+    }
+};
+
+/// Seeds of the consumer-producer kernel: a work index is a packet above the tissue.
+struct IncidentPackets {
+    Tissue tissue;
+
+    HEADRACE_KERNEL Packet operator()(std::uint64_t index) const { return begin_packet(tissue, index); }
+};
+
+/// Consumer-producer: a work unit is one step, after which there are none, one or two packets.
+struct TraceStep {
+    using Units = headrace::Kinds<headrace::Kind<Packet, 2>>;
+
+    TissueView view;
+
+    HEADRACE_KERNEL void operator()(auto& lane, Packet packet) const {
+        const StepResult result = take_step(view, packet);
+        if (result.goes_on) lane.spawn(packet);
+        if (result.emits) lane.spawn(result.emitted);
+    }
+};
+
+} // namespace fluorescence

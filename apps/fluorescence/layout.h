@@ -1,0 +1,87 @@
+// apps/fluorescence/layout.h - what the host and every kernel share in memory, in the common part of C++ and
+// OpenCL C. Fixed-width fields only; the sizes are asserted at the end, where C++ reads this file.
+#ifndef HEADRACE_FLUORESCENCE_LAYOUT_H
+#define HEADRACE_FLUORESCENCE_LAYOUT_H
+
+#ifdef __OPENCL_C_VERSION__
+typedef uint uint32_t;
+typedef int int32_t;
+typedef ulong uint64_t;
+#else
+    #include <cstddef>
+    #include <cstdint>
+namespace fluorescence {
+using std::int32_t;
+using std::uint32_t;
+using std::uint64_t;
+#endif
+
+/// Weights are whole numbers of 2^-30 of a packet, so sums of them are exact and do not depend on their
+/// order: 10^10 packets fit into 64 bits.
+#define FLUORESCENCE_UNIT_WEIGHT 1073741824.0f
+/// Below 1e-4, roulette: one packet in ten goes on, ten times as heavy.
+#define FLUORESCENCE_ROULETTE_BELOW 107374u
+#define FLUORESCENCE_ROULETTE_CHANCE 0.1f
+#define FLUORESCENCE_ROULETTE_GAIN 9u /* a survivor's, times its weight */
+
+/// Packets are scored in so many batches, whose spread is the standard error.
+#define FLUORESCENCE_BATCHES 64u
+/// What a batch sums up: at [wavelength * 2 + side] what escaped, side 0 above and 1 below; then what was
+/// emitted; then for each layer what it absorbed of either wavelength.
+#define FLUORESCENCE_EMITTED 4u
+#define FLUORESCENCE_ABSORBED 5u
+
+/// A layer at one wavelength; lengths in cm.
+typedef struct Optics {
+    float attenuation; ///< mua + mus; 0: clear
+    float free_path;   ///< 1 / attenuation; 0 if clear
+    float absorbed;    ///< mua / attenuation: the part of its weight that a packet loses
+    float g;           ///< mean cosine of the scattering angle
+} Optics;
+
+typedef struct __attribute__((aligned(16))) Layer {
+    float top, bottom; ///< depths
+    float n, n_above, n_below;
+    float critical_above, critical_below; ///< cosines: a flatter ray is reflected
+    float yield;                          ///< part of what is absorbed of excitation that is sent on
+    Optics excitation, emission;
+} Layer;
+
+/// Everything but the layers.
+typedef struct Tissue {
+    uint32_t layers;
+    uint32_t first_layer; ///< in which packets begin: the second, if the first is clear
+    float first_depth;
+    uint32_t weight;          ///< of a packet that begins: what is not reflected at the surface
+    uint32_t emission_weight; ///< of a fluorescent packet, at least
+    uint32_t seed_low, seed_high;
+    uint32_t is_xyz;                ///< 0: depth and radius
+    uint32_t depths, rows, columns; ///< cells: z, y and x, or z, one row, and r
+    uint32_t angles;                ///< of what escapes, with depth and radius; else 1
+    float depths_per_cm, rows_per_cm, columns_per_cm, angles_per_radian;
+    float row_edge, column_edge; ///< where the first row and column begin
+    uint32_t totals;             ///< of a batch
+} Tissue;
+
+/// A packet of photons between two steps: the work unit of the consumer-producer kernel.
+typedef struct Packet {
+    float x, y, z, ux, uy, uz;
+    float rest; ///< optical depth that is left of a step which met a boundary
+    uint32_t weight;
+    int32_t pending;           ///< absorbed in this layer and not yet added to its total
+    uint32_t number;           ///< lower 32 bits
+    uint32_t layer_and_number; ///< the layer in the lower 8 bits, the number's upper 24 above
+    uint32_t origin;           ///< 0: excitation; else the step at which it was emitted
+    uint32_t step;
+} Packet;
+
+#define FLUORESCENCE_MOST_LAYERS 255
+
+#ifndef __OPENCL_C_VERSION__
+static_assert(sizeof(Optics) == 16 && sizeof(Layer) == 64 && offsetof(Layer, excitation) == 32);
+static_assert(sizeof(Tissue) == 76 && offsetof(Tissue, depths_per_cm) == 48);
+static_assert(sizeof(Packet) == 52 && offsetof(Packet, rest) == 24 && offsetof(Packet, step) == 48);
+} // namespace fluorescence
+#endif
+
+#endif

@@ -1,0 +1,75 @@
+// apps/fluorescence/main.cpp - headrace-fluorescence: what becomes of light in layered tissue. Exit codes: 0;
+// 1 for a failure; 2 for a mistake of the user's; 128 + signal after Ctrl-C.
+#include "job_program/interruption.hpp"
+#include "job_program/wait.hpp"
+#include "options.hpp"
+#include "program/exit_code.hpp"
+#include "program/npy.hpp"
+#include "program/output_file.hpp"
+#include "report.hpp"
+#include <headrace/core/trace.hpp>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace fluorescence;
+
+constexpr const char* program_name = "headrace-fluorescence";
+
+/// The files of one run. `number`: among several.
+void write_grids(const std::string& prefix, std::optional<std::size_t> number, const Grids& grids) {
+    std::string begin = prefix;
+    if (number) begin.append(".").append(std::to_string(*number + 1));
+    const auto write = [&](const std::string& name, const std::vector<double>& cells,
+                           const std::vector<std::size_t>& shape) {
+        program::write_whole(begin + "." + name + ".npy", program::npy_of(cells, shape));
+    };
+    write("absorption", grids.absorption[0], grids.absorption_shape);
+    write("reflectance", grids.escape[0][0], grids.escape_shape);
+    write("transmittance", grids.escape[0][1], grids.escape_shape);
+    write("emission_absorption", grids.absorption[1], grids.absorption_shape);
+    write("emission_top", grids.escape[1][0], grids.escape_shape);
+    write("emission_bottom", grids.escape[1][1], grids.escape_shape);
+}
+
+void run(const Options& options) {
+    const std::vector<Problem> problems = read_problems(options.input);
+    if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
+
+    std::optional<headrace::Trace> trace;
+    if (!options.trace.empty()) trace.emplace();
+    headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
+    job_program::watch_for_interruption();
+    const bool stdout_is_taken = options.report == "-" || options.trace == "-";
+    std::FILE* const out = stdout_is_taken ? stderr : stdout;
+
+    std::vector<std::string> reports;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        const Settings settings = options.settings(problems[i]);
+        const Simulation simulation(problems[i], settings);
+        const headrace::JobHandle handle = runtime.submit(simulation.job());
+        job_program::wait_for(handle, settings.photons, program_name, options.progress && !options.quiet);
+        const Totals totals = simulation.totals();
+        const headrace::JobReport job = handle.report();
+        reports.push_back(json_of(problems[i], settings, totals, job));
+        if (!options.grids.empty())
+            write_grids(options.grids, problems.size() > 1 ? std::optional(i) : std::nullopt,
+                        simulation.grids());
+        if (options.quiet) continue;
+        std::fputs(table_of(problems[i], settings, totals).c_str(), out);
+        std::fputs(job.table().c_str(), out);
+    }
+    program::write_output(options.report, json_of(reports));
+    if (trace) program::write_output(options.trace, trace->json());
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const int exit_code = program::exit_code_of(program_name, [&] { run(parse_options(argc, argv)); });
+    return job_program::interruption() != 0 && exit_code != 0 ? 128 + job_program::interruption() : exit_code;
+}

@@ -1,0 +1,61 @@
+// apps/fluorescence/options.cpp - see options.hpp.
+#include "options.hpp"
+
+#include <limits>
+
+namespace fluorescence {
+
+Settings Options::settings(const Problem& problem) const {
+    return {kernel, grid, photons != 0 ? photons : problem.photons, seed ? *seed : problem.seed.value_or(1),
+            emission_weight};
+}
+
+Options parse_options(int argc, char** argv) {
+    Options options;
+    std::size_t kernel = 1, grid = 0;
+    program::CommandLine line(
+        "headrace-fluorescence",
+        "Light in layered tissue, and the fluorescence that it excites, by Monte Carlo, on "
+        "every device of this machine at once.");
+    line.group("Tissue");
+    line.input("--input", options.input, "MCML's .mci, or .toml: layers from above, 1/cm and cm");
+    line.whole("--photons", options.photons, 0, std::uint64_t{1} << 55, "N",
+               "Packets; 0: as many as the input says");
+    line.option("--seed", "the input's, or 1", "N",
+                "Of the random numbers; same seed, same packets, on any devices",
+                [&](const std::string& text) {
+                    if (text != "the input's, or 1")
+                        options.seed = program::whole<std::uint64_t>(
+                            "--seed", text, 0, std::numeric_limits<std::uint64_t>::max());
+                });
+    line.choice("--grid", grid, {"rz", "xyz"},
+                "rz: what is absorbed by depth and radius, what escapes by radius and angle; xyz: by place");
+    line.real("--emission-weight", options.emission_weight, 1e-6, 1, "W",
+              "Weight of a fluorescent packet; smaller: more of them, less noise, more time");
+
+    line.group("Work");
+    line.choice("--kernel", kernel, {"consumer", "producer"},
+                "consumer: a packet with all that it emits is a unit of work; producer: a step is");
+    line.text("--devices", options.devices, "LIST",
+              "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
+              "processor once");
+    line.text("--policy", options.policy, "NAME",
+              "How work is dealt out to devices: demand, or demand:20 for smaller tasks");
+
+    line.group("Results");
+    line.text("--grids", options.grids, "PREFIX",
+              "Grids as PREFIX.absorption.npy and so on, float64; numpy.load reads them");
+    line.output("--report", options.report, "What became of the light, and who did what, as JSON");
+    line.output("--trace", options.trace,
+                "When each task ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
+    line.flag("--progress", options.progress, "A bar on stderr while it works");
+    line.flag("--quiet", options.quiet, "Nothing but errors");
+
+    line.parse(argc, argv);
+    if (options.input.empty()) program::refuse("--input FILE is needed: an .mci or .toml; see --help");
+    options.kernel = kernel == 0 ? KernelChoice::consumer : KernelChoice::producer;
+    options.grid = grid == 0 ? GridChoice::rz : GridChoice::xyz;
+    return options;
+}
+
+} // namespace fluorescence

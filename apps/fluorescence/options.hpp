@@ -1,0 +1,33 @@
+// apps/fluorescence/options.hpp - what a user may ask of the program.
+#pragma once
+#include "program/command_line.hpp"
+#include "simulation.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace fluorescence {
+
+/// The command line, checked: every value is in its range.
+struct Options {
+    std::filesystem::path input;
+    KernelChoice kernel = KernelChoice::producer;
+    GridChoice grid = GridChoice::rz;
+    std::uint64_t photons = 0;         ///< 0: as the input says
+    std::optional<std::uint64_t> seed; ///< else the input's, else 1
+    double emission_weight = 0.1;
+    std::string devices, policy = "demand";
+    std::string grids;                   ///< what names of files with grids begin with; empty: none
+    std::filesystem::path report, trace; ///< empty: none
+    bool progress = false, quiet = false;
+
+    [[nodiscard]] Settings settings(const Problem& problem) const;
+};
+
+/// Errors  invalid_argument: which option, what is wrong with it, what it takes, which file cannot be
+/// written. Throws program::Answered.
+[[nodiscard]] Options parse_options(int argc, char** argv);
+
+} // namespace fluorescence

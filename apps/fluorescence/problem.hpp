@@ -1,0 +1,54 @@
+// apps/fluorescence/problem.hpp - what is to be simulated, and the files that say so.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fluorescence {
+
+/// Coefficients in 1/cm; g: mean cosine of the scattering angle.
+struct Optical {
+    double mua = 0, mus = 0, g = 0;
+};
+
+struct LayerSpec {
+    double n = 1;
+    Optical excitation;
+    double thickness = 1;            ///< cm
+    std::optional<Optical> emission; ///< at the second wavelength; as at the first if left out
+    double fluorophore_mua = 0;      ///< part of excitation.mua
+    double quantum_yield = 0;
+};
+
+/// Cells: of depth and radius, and across for three dimensions; lengths in cm.
+struct GridSpec {
+    double dz = 0.01, dr = 0.01;
+    int nz = 100, nr = 100, na = 1; ///< na: angles of what escapes, over a quarter of a turn
+    std::optional<double> dx, dy;   ///< as dr if left out
+    std::optional<int> nx, ny;      ///< 2 nr if left out
+};
+
+/// A pencil beam from above onto layers of tissue.
+struct Problem {
+    std::string name;
+    double n_above = 1, n_below = 1;
+    std::uint64_t photons = 1'000'000;
+    std::optional<std::uint64_t> seed;
+    GridSpec grid;
+    std::vector<LayerSpec> layers; ///< the uppermost first
+};
+
+/// Of MCML's files, which may have several runs, or of a TOML file (`.toml`), which has one.
+/// Errors: not_found; invalid_argument with file, line and field
+[[nodiscard]] std::vector<Problem> read_problems(const std::filesystem::path& file);
+
+/// The parts of it. `where` begins every complaint: "skin.mci".
+[[nodiscard]] std::vector<Problem> parse_mci(const std::string& text, const std::string& where);
+[[nodiscard]] Problem parse_toml(const std::string& text, const std::string& where);
+
+/// The range of a field, for both readers: a complaint that begins where the value stands, or nothing.
+[[nodiscard]] std::optional<std::string> complaint(const LayerSpec& layer);
+
+} // namespace fluorescence

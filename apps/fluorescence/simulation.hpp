@@ -1,0 +1,77 @@
+// apps/fluorescence/simulation.hpp - a problem as a job, and what came out of it.
+#pragma once
+#include "layout.h"
+#include "problem.hpp"
+#include <headrace/domains/headrace.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace fluorescence {
+
+enum class KernelChoice : std::uint8_t { consumer, producer };
+enum class GridChoice : std::uint8_t { rz, xyz };
+
+struct Settings {
+    KernelChoice kernel = KernelChoice::producer;
+    GridChoice grid = GridChoice::rz;
+    std::uint64_t photons = 1'000'000; ///< packets
+    std::uint64_t seed = 1;
+    double emission_weight = 0.1; ///< of a fluorescent packet, at least; smaller: more of them, less noise
+};
+
+/// Per packet. No standard error where there were too few packets to tell.
+struct Estimate {
+    double value = 0;
+    std::optional<double> standard_error;
+};
+
+/// What a beam of weight 1 becomes: specular + reflectance + transmittance + absorbed = 1, and emitted =
+/// escaped above and below + absorbed, both to rounding.
+struct Totals {
+    Estimate specular, reflectance, transmittance, absorbed;
+    std::vector<Estimate> absorbed_per_layer;
+    struct {
+        Estimate emitted, escaped_top, escaped_bottom, absorbed;
+        std::vector<Estimate> absorbed_per_layer;
+    } fluorescence;
+};
+
+/// Per packet and volume or area. [0] of excitation, [1] of emission.
+struct Grids {
+    std::vector<std::size_t> absorption_shape; ///< z, r or z, y, x
+    std::vector<double> absorption[2];         ///< 1/cm3
+    std::vector<std::size_t> escape_shape;     ///< r, angle or y, x
+    std::vector<double> escape[2][2];          ///< [1] below: 1/(cm2 sr), without angles 1/cm2
+};
+
+/// The layers as kernels see them, and everything else they are told.
+/// Errors: invalid_argument for a grid that is too large
+[[nodiscard]] std::vector<Layer> make_layers(const Problem& problem);
+[[nodiscard]] Tissue make_tissue(const Problem& problem, const Settings& settings);
+/// Part of the beam that the surface, or a clear first layer, throws back.
+[[nodiscard]] double specular_reflectance(const Problem& problem);
+
+/// Data and job of one run.
+///
+/// Lifetime  the job and its requests share the data: the simulation may end before them
+class Simulation {
+public:
+    Simulation(const Problem& problem, const Settings& settings);
+
+    [[nodiscard]] headrace::Job job() const;
+    /// Wait for the job first. Block while sums are collected.
+    [[nodiscard]] Totals totals() const;
+    [[nodiscard]] Grids grids() const;
+
+private:
+    Settings settings_;
+    GridSpec grid_;
+    double specular_;
+    Tissue tissue_;
+    headrace::Domain<Layer> layers_;
+    headrace::Domain<std::uint64_t> totals_, absorption_, escape_; ///< see Scores
+};
+
+} // namespace fluorescence
