@@ -1,0 +1,138 @@
+// The files that say what is to be simulated: MCML's and TOML, right and wrong.
+#include "problem.hpp"
+#include <headrace/core/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fluorescence {
+namespace {
+
+using headrace::Error;
+using ::testing::HasSubstr;
+
+const std::string mci = "# a remark\n1.0\n\n2 # runs\none.mco A\n1000\n0.01 0.02\n10 20 30\n2\n1.0\n"
+                        "1.37 1 100 .9 .1 # epidermis\n1.4\t0 0 0 0.2\r\n1.5\n"
+                        "two.mco B\n7\n1e-2 1\n1 1 1\n1\n1\n1 0 1 -1 1e8\n1";
+
+TEST(Mci, ReadsEveryRunAsMcmlDoes) {
+    const auto problems = parse_mci(mci, "skin.mci");
+    ASSERT_EQ(problems.size(), 2u);
+    const Problem& one = problems[0];
+    EXPECT_EQ(one.name, "one.mco");
+    EXPECT_EQ(one.photons, 1000u);
+    EXPECT_EQ(one.grid.dz, 0.01);
+    EXPECT_EQ(one.grid.dr, 0.02);
+    EXPECT_EQ(one.grid.nz, 10);
+    EXPECT_EQ(one.grid.nr, 20);
+    EXPECT_EQ(one.grid.na, 30);
+    ASSERT_EQ(one.layers.size(), 2u);
+    EXPECT_EQ(one.layers[0].excitation.mus, 100);
+    EXPECT_EQ(one.layers[0].excitation.g, 0.9);
+    EXPECT_EQ(one.layers[1].n, 1.4);
+    EXPECT_EQ(one.layers[1].thickness, 0.2);
+    EXPECT_EQ(one.n_below, 1.5);
+    EXPECT_EQ(problems[1].layers[0].excitation.g, -1);
+    EXPECT_EQ(problems[1].layers[0].thickness, 1e8);
+}
+
+void expect_refusal(const std::string& text, std::initializer_list<const char*> words,
+                    const std::string& where) {
+    SCOPED_TRACE(text);
+    try {
+        if (where.ends_with(".toml"))
+            static_cast<void>(parse_toml(text, where));
+        else
+            static_cast<void>(parse_mci(text, where));
+        ADD_FAILURE() << "was taken";
+    } catch (const Error& error) {
+        EXPECT_TRUE(error.is_users_mistake());
+        EXPECT_THAT(error.message(), HasSubstr(where + ": line "));
+        for (const char* word : words) EXPECT_THAT(error.message(), HasSubstr(word));
+    }
+}
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), instead);
+}
+
+TEST(Mci, SaysWhichLineAndFieldIsWrong) {
+    const auto refuses = [](const std::string& what, const std::string& instead,
+                            std::initializer_list<const char*> words) {
+        expect_refusal(with(mci, what, instead), words, "skin.mci");
+    };
+    refuses("1.0\n\n2", "2.0\n\n2", {"line 2", "version '2.0'"});
+    refuses("2 # runs", "0", {"line 4", "number of runs"});
+    refuses("\n1000\n", "\n-5\n", {"line 6", "photons '-5'"});
+    refuses("\n1000\n", "\n12x\n", {"line 6", "photons '12x'"});
+    refuses("0.01 0.02", "0.01", {"line 7", "dz dr"});
+    refuses("0.01 0.02", "0 0.02", {"line 7", "dz '0'"});
+    refuses("10 20 30", "10 0 30", {"line 8", "number of dr"});
+    refuses(".9 .1", "1.5 .1", {"line 11", "g '1.5'"});
+    refuses(".9 .1", "nan .1", {"line 11", "g 'nan'"});
+    refuses("0 0 0 0.2", "0 0 0 0", {"line 12", "d must be more than 0"});
+    refuses("1.37 1 100", "0.5 1 100", {"line 11", "n '0.5'"});
+    refuses("1.37 1 100 .9 .1", "1.37 1 100", {"line 11", "n mua mus g d"});
+    expect_refusal("", {"ends before"}, "empty.mci");
+    expect_refusal("1.0\n3\n", {"line 2", "ends before"}, "short.mci");
+    for (std::size_t length = 0; length < mci.size() - 1; ++length) // whatever is missing, it is said
+        EXPECT_THROW(static_cast<void>(parse_mci(mci.substr(0, length), "cut.mci")), Error) << length;
+}
+
+const std::string toml = "n_above = 1.2\nphotons = 5000\nseed = 9\n[grid]\ndz = 0.01\nnx = 12\n"
+                         "[[layer]]\nn = 1.4\nmua = 3\nmus = 250.5\ng = 0.8\nd = 0.1\n"
+                         "emission = { mua = 2.2, mus = 230, g = 0.7 }\n"
+                         "fluorophore = { mua = 1.0, quantum_yield = 0.3 }\n"
+                         "[[layer]]\nn = 1\nmua = 0\nmus = 0\nd = 1\n";
+
+TEST(Toml, ReadsWhatAnMciFileCannotSay) {
+    const Problem problem = parse_toml(toml, "skin.toml");
+    EXPECT_EQ(problem.name, "skin");
+    EXPECT_EQ(problem.n_above, 1.2);
+    EXPECT_EQ(problem.photons, 5000u);
+    EXPECT_EQ(problem.seed, 9u);
+    EXPECT_EQ(problem.grid.dz, 0.01);
+    EXPECT_EQ(problem.grid.nx, 12);
+    EXPECT_FALSE(problem.grid.ny);
+    ASSERT_EQ(problem.layers.size(), 2u);
+    ASSERT_TRUE(problem.layers[0].emission);
+    EXPECT_EQ(problem.layers[0].emission->mus, 230);
+    EXPECT_EQ(problem.layers[0].emission->g, 0.7);
+    EXPECT_EQ(problem.layers[0].fluorophore_mua, 1.0);
+    EXPECT_EQ(problem.layers[0].quantum_yield, 0.3);
+    EXPECT_FALSE(problem.layers[1].emission);
+}
+
+TEST(Toml, SaysWhichLineAndKeyIsWrong) {
+    const auto refuses = [](const std::string& what, const std::string& instead,
+                            std::initializer_list<const char*> words) {
+        expect_refusal(with(toml, what, instead), words, "skin.toml");
+    };
+    refuses("photons = 5000", "photons = 0", {"line 2", "\"photons\""});
+    refuses("photons = 5000", "photons = \"many\"", {"line 2", "\"photons\""});
+    refuses("photons", "photon", {"line 2", "\"photon\"", "known are"});
+    refuses("g = 0.8\n", "g = 1.8\n", {"line 11", "\"g\""});
+    refuses("d = 0.1\n", "", {"line 7", "\"d\" is missing"});
+    refuses("d = 0.1\n", "d = 0\n", {"line 7", "d must be more"});
+    refuses("mua = 1.0", "mua = 4.0", {"line 7", "fluorophore: mua"});
+    refuses("quantum_yield = 0.3", "quantum_yield = 1.3", {"line 14", "\"quantum_yield\""});
+    refuses("emission = {", "emission = 3 #", {"line 13", "\"emission\": must be a table"});
+    refuses("nx = 12", "nx = 1.5", {"line 6", "\"nx\""});
+    refuses("[grid]", "[grid", {"line 4"});
+    expect_refusal("photons = 1\n", {"no layers"}, "none.toml");
+    expect_refusal("layer = 3\n", {"no layers"}, "none.toml");
+}
+
+TEST(ProblemFile, ThatIsNotThereIsNamed) {
+    try {
+        static_cast<void>(read_problems("/nowhere/skin.mci"));
+        ADD_FAILURE() << "was read";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.message(), HasSubstr("/nowhere/skin.mci: there is no such file"));
+    }
+}
+
+} // namespace
+} // namespace fluorescence

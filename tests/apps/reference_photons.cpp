@@ -1,0 +1,176 @@
+// tests/apps/reference_photons.cpp - see reference_photons.hpp.
+#include "reference_photons.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+
+namespace fluorescence::testing {
+namespace {
+
+using Direction = std::array<double, 3>;
+
+double dot(const Direction& a, const Direction& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+Direction cross(const Direction& a, const Direction& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+Direction combine(double s, const Direction& a, double t, const Direction& b, double u, const Direction& c) {
+    return {s * a[0] + t * b[0] + u * c[0], s * a[1] + t * b[1] + u * c[1], s * a[2] + t * b[2] + u * c[2]};
+}
+Direction unit(const Direction& a) {
+    const double length = std::sqrt(dot(a, a));
+    return {a[0] / length, a[1] / length, a[2] / length};
+}
+
+class Tracer {
+public:
+    Tracer(const Problem& problem, std::uint64_t seed) : problem_(problem), random_(seed) {
+        depths_.push_back(0);
+        for (const LayerSpec& layer : problem.layers) depths_.push_back(depths_.back() + layer.thickness);
+    }
+
+    /// What one packet of weight 1 becomes.
+    struct Packet {
+        double reflectance = 0, transmittance = 0, emitted = 0, top = 0, bottom = 0, reabsorbed = 0;
+        std::vector<double> absorbed;
+    };
+    Packet follow_one() {
+        Packet found;
+        found.absorbed.resize(problem_.layers.size());
+        std::size_t layer = 0;
+        double weight = 1 - fresnel(problem_.n_above, problem_.layers[0].n, 1);
+        follow({0, 0, 1}, 0, layer, weight, false, found);
+        return found;
+    }
+
+private:
+    double uniform() { return std::uniform_real_distribution<double>(0, 1)(random_); }
+
+    /// By Fresnel's formulas in their trigonometric form.
+    static double fresnel(double n1, double n2, double cosine) {
+        if (n1 == n2) return 0;
+        const double in = std::acos(std::min(1.0, cosine));
+        const double sine = n1 / n2 * std::sin(in);
+        if (sine >= 1) return 1;
+        const double out = std::asin(sine);
+        if (in < 1e-6) return (n1 - n2) / (n1 + n2) * ((n1 - n2) / (n1 + n2));
+        const double s = std::sin(in - out) / std::sin(in + out), p = std::tan(in - out) / std::tan(in + out);
+        return (s * s + p * p) / 2;
+    }
+
+    void follow(Direction direction, double z, std::size_t layer, double weight, bool is_emission,
+                Packet& found) {
+        const auto optics = [&] {
+            const LayerSpec& spec = problem_.layers[layer];
+            return is_emission ? spec.emission.value_or(spec.excitation) : spec.excitation;
+        };
+        double depth_left = -std::log(1 - uniform());
+        for (;;) {
+            const Optical here = optics();
+            const double attenuation = here.mua + here.mus;
+            const double goal = direction[2] > 0 ? depths_[layer + 1] : depths_[layer];
+            const double to_boundary =
+                direction[2] != 0 ? (goal - z) / direction[2] : std::numeric_limits<double>::infinity();
+            if (to_boundary * attenuation <= depth_left) {
+                depth_left -= to_boundary * attenuation;
+                z = goal;
+                const bool down = direction[2] > 0;
+                const double n1 = problem_.layers[layer].n;
+                const bool leaves = down ? layer + 1 == problem_.layers.size() : layer == 0;
+                const double n2 = leaves ? (down ? problem_.n_below : problem_.n_above)
+                                         : problem_.layers[down ? layer + 1 : layer - 1].n;
+                if (uniform() < fresnel(n1, n2, std::abs(direction[2]))) {
+                    direction[2] = -direction[2];
+                    continue;
+                }
+                if (leaves) {
+                    (is_emission ? (down ? found.bottom : found.top)
+                                 : (down ? found.transmittance : found.reflectance)) += weight;
+                    return;
+                }
+                layer = down ? layer + 1 : layer - 1;
+                const double across = n1 / n2;
+                direction[0] *= across;
+                direction[1] *= across;
+                const double level = direction[0] * direction[0] + direction[1] * direction[1];
+                direction[2] = std::copysign(std::sqrt(1 - level), direction[2]);
+                continue;
+            }
+            z += direction[2] * depth_left / attenuation;
+            const double lost = weight * here.mua / attenuation;
+            weight -= lost;
+            const LayerSpec& spec = problem_.layers[layer];
+            if (is_emission) {
+                found.reabsorbed += lost;
+            } else {
+                found.absorbed[layer] += lost;
+                if (spec.fluorophore_mua > 0 && lost > 0) {
+                    // The expectation, by roulette only where next to nothing is left.
+                    double sent = lost * spec.fluorophore_mua / here.mua * spec.quantum_yield;
+                    if (sent < 0.05) sent = uniform() < sent / 0.05 ? 0.05 : 0;
+                    if (sent > 0) {
+                        found.emitted += sent;
+                        const double cosine = 2 * uniform() - 1, turn = 2 * std::numbers::pi * uniform();
+                        const double level = std::sqrt(1 - cosine * cosine);
+                        follow({level * std::cos(turn), level * std::sin(turn), cosine}, z, layer, sent, true,
+                               found);
+                    }
+                }
+            }
+            if (weight < 1e-4) {
+                if (uniform() >= 0.1) return;
+                weight *= 10;
+            }
+            direction = scattered(direction, here.g);
+            depth_left = -std::log(1 - uniform());
+        }
+    }
+
+    Direction scattered(const Direction& before, double g) {
+        const double u = uniform();
+        double cosine = 2 * u - 1;
+        if (g != 0) {
+            const double part = (1 - g * g) / (1 + g * (2 * u - 1));
+            cosine = std::clamp((1 + g * g - part * part) / (2 * g), -1.0, 1.0);
+        }
+        const double sine = std::sqrt(1 - cosine * cosine), turn = 2 * std::numbers::pi * uniform();
+        const Direction other = std::abs(before[0]) < 0.5 ? Direction{1, 0, 0} : Direction{0, 1, 0};
+        const Direction a = unit(cross(before, other)), b = cross(before, a);
+        return unit(combine(sine * std::cos(turn), a, sine * std::sin(turn), b, cosine, before));
+    }
+
+    const Problem& problem_;
+    std::vector<double> depths_;
+    std::mt19937_64 random_;
+};
+
+} // namespace
+
+double ReferenceTotals::error(const Tally& tally) const {
+    const auto n = static_cast<double>(packets);
+    return std::sqrt(std::max(0.0, tally.squares / n - mean(tally) * mean(tally)) / n);
+}
+
+ReferenceTotals follow(const Problem& problem, std::uint64_t packets, std::uint64_t seed) {
+    Tracer tracer(problem, seed);
+    ReferenceTotals totals;
+    totals.packets = packets;
+    totals.absorbed.resize(problem.layers.size());
+    for (std::uint64_t i = 0; i < packets; ++i) {
+        const auto packet = tracer.follow_one();
+        totals.reflectance.add(packet.reflectance);
+        totals.transmittance.add(packet.transmittance);
+        totals.emitted.add(packet.emitted);
+        totals.escaped_top.add(packet.top);
+        totals.escaped_bottom.add(packet.bottom);
+        totals.reabsorbed.add(packet.reabsorbed);
+        for (std::size_t layer = 0; layer < packet.absorbed.size(); ++layer)
+            totals.absorbed[layer].add(packet.absorbed[layer]);
+    }
+    return totals;
+}
+
+} // namespace fluorescence::testing
