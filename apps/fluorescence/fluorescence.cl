@@ -1,5 +1,5 @@
 // apps/fluorescence/fluorescence.cl - the kernels of fluorescence.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h and philox.cl come before this text. Why things are done as they are is said there.
+// both. layout.h, philox.cl and turns.cl come before this text. Why things are done as they are is said there.
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const Layer *layers, __global ulong *totals, __global ulong *absorption, __global ulong *escaped,        \
@@ -35,7 +35,8 @@ HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
     packet.z = tissue->first_depth;
     packet.uz = 1;
     packet.weight = tissue->weight;
-    packet.pending = 0;
+    packet.pending = packet.in_cell = 0;
+    packet.cell = 0;
     packet.number = (uint)number;
     packet.layer_and_number = (uint)(number >> 32) << 8 | tissue->first_layer;
     packet.origin = 0;
@@ -67,14 +68,26 @@ HR_FUNCTION void settle(const TissueView* view, Packet* packet) {
     packet->pending = 0;
 }
 
+HR_FUNCTION void settle_cell(const TissueView* view, Packet* packet) {
+    if (packet->in_cell == 0) return;
+    const ulong cells = (ulong)view->tissue.depths * view->tissue.rows * view->tissue.columns;
+    hr_atomic_add_ulong(view->absorption + wavelength(packet) * cells + packet->cell, (ulong)(long)packet->in_cell);
+    packet->in_cell = 0;
+}
+
 HR_FUNCTION void absorb(const TissueView* view, Packet* packet, int amount) {
     const Tissue* tissue = &view->tissue;
+    const uint cell = cell_of(packet->z, tissue->depths_per_cm, tissue->depths) * (tissue->rows * tissue->columns) +
+                      across(tissue, packet->x, packet->y);
+    if (cell != packet->cell) settle_cell(view, packet);
+    packet->cell = cell;
+    packet->in_cell += amount;
     packet->pending += amount;
-    const ulong cell = (ulong)(wavelength(packet) * tissue->depths +
-                               cell_of(packet->z, tissue->depths_per_cm, tissue->depths)) *
-                           (tissue->rows * tissue->columns) +
-                       across(tissue, packet->x, packet->y);
-    if (amount != 0) hr_atomic_add_ulong(view->absorption + cell, (ulong)(long)amount);
+}
+
+HR_FUNCTION void settle_all(const TissueView* view, Packet* packet) {
+    settle_cell(view, packet);
+    settle(view, packet);
 }
 
 HR_FUNCTION void escape(const TissueView* view, const Packet* packet, uint side, float cosine) {
@@ -115,6 +128,7 @@ HR_FUNCTION bool meet_boundary(const TissueView* view, const Layer* layer, Packe
     settle(view, packet);
     const uint at = layer_of(packet);
     if (down ? at + 1 == view->tissue.layers : at == 0) {
+        settle_cell(view, packet);
         escape(view, packet, down ? 1 : 0, cosine_beyond);
         return false;
     }
@@ -125,8 +139,6 @@ HR_FUNCTION bool meet_boundary(const TissueView* view, const Layer* layer, Packe
     return true;
 }
 
-#define TWO_PI 6.28318531f
-
 HR_FUNCTION void scatter(Packet* packet, float g, float random, float turns) {
     float cosine = 2 * random - 1;
     if (g != 0) {
@@ -134,7 +146,10 @@ HR_FUNCTION void scatter(Packet* packet, float g, float random, float turns) {
         cosine = clamp((1 + g * g - part * part) / (2 * g), -1.0f, 1.0f);
     }
     const float sine = sqrt(1 - cosine * cosine);
-    const float a = sine * cos(TWO_PI * turns), b = sine * sin(TWO_PI * turns);
+    float a, b;
+    sin_cos_of_turns(turns, &b, &a);
+    a *= sine;
+    b *= sine;
     const float ux = packet->ux, uy = packet->uy, uz = packet->uz;
     const float level = 1 - uz * uz;
     if (level < 1e-6f) {
@@ -142,9 +157,9 @@ HR_FUNCTION void scatter(Packet* packet, float g, float random, float turns) {
         packet->uy = b;
         packet->uz = uz > 0 ? cosine : -cosine;
     } else {
-        const float root = sqrt(level);
-        packet->ux = (ux * uz * a - uy * b) / root + ux * cosine;
-        packet->uy = (uy * uz * a + ux * b) / root + uy * cosine;
+        const float root = sqrt(level), inverse = 1 / root;
+        packet->ux = (ux * uz * a - uy * b) * inverse + ux * cosine;
+        packet->uy = (uy * uz * a + ux * b) * inverse + uy * cosine;
         packet->uz = -root * a + uz * cosine;
     }
     const float scale =
@@ -159,14 +174,14 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     emitted.origin = packet->step;
     emitted.step = 0;
     emitted.rest = 0;
-    emitted.pending = 0;
+    emitted.pending = emitted.in_cell = 0;
     emitted.weight = weight;
     const uint4 words = random_words(&view->tissue, &emitted);
     emitted.uz = 2 * uniform_of(words.x) - 1;
     const float level = sqrt(1 - emitted.uz * emitted.uz);
-    const float turns = uniform_of(words.y);
-    emitted.ux = level * cos(TWO_PI * turns);
-    emitted.uy = level * sin(TWO_PI * turns);
+    sin_cos_of_turns(uniform_of(words.y), &emitted.uy, &emitted.ux);
+    emitted.ux *= level;
+    emitted.uy *= level;
     emitted.step = 1;
     hr_atomic_add_ulong(view->totals + total(view, &emitted, FLUORESCENCE_EMITTED), weight);
     return emitted;
@@ -194,7 +209,7 @@ HR_FUNCTION bool take_step(const TissueView* view, Packet* packet, bool* emits, 
     }
     if (clear) {
         absorb(view, packet, (int)packet->weight);
-        settle(view, packet);
+        settle_all(view, packet);
         return false;
     }
     packet->x += way * packet->ux;
@@ -228,7 +243,7 @@ HR_FUNCTION bool take_step(const TissueView* view, Packet* packet, bool* emits, 
     if (goes_on)
         scatter(packet, optics.g, uniform_of(words.z), uniform_of(words.w));
     else
-        settle(view, packet);
+        settle_all(view, packet);
     ++packet->step;
     return goes_on;
 }

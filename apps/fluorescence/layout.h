@@ -69,6 +69,8 @@ typedef struct Packet {
     float rest; ///< optical depth that is left of a step which met a boundary
     uint32_t weight;
     int32_t pending;           ///< absorbed in this layer and not yet added to its total
+    int32_t in_cell;           ///< absorbed in `cell` and not yet added to the grid
+    uint32_t cell;             ///< in the grid of one wavelength
     uint32_t number;           ///< lower 32 bits
     uint32_t layer_and_number; ///< the layer in the lower 8 bits, the number's upper 24 above
     uint32_t origin;           ///< 0: excitation; else the step at which it was emitted
@@ -80,7 +82,7 @@ typedef struct Packet {
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(Optics) == 16 && sizeof(Layer) == 64 && offsetof(Layer, excitation) == 32);
 static_assert(sizeof(Tissue) == 76 && offsetof(Tissue, depths_per_cm) == 48);
-static_assert(sizeof(Packet) == 52 && offsetof(Packet, rest) == 24 && offsetof(Packet, step) == 48);
+static_assert(sizeof(Packet) == 60 && offsetof(Packet, rest) == 24 && offsetof(Packet, step) == 56);
 } // namespace fluorescence
 #endif
 

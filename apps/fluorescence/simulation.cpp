@@ -5,6 +5,7 @@
 #include "fluorescence.cl.hpp"
 #include "layout.h.hpp"
 #include "philox.cl.hpp"
+#include "turns.cl.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,8 +49,8 @@ std::uint32_t to_weight(double part) { return static_cast<std::uint32_t>(std::ll
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
     kernel.name = "fluorescence.cl";
-    for (const std::string_view part :
-         {headrace::embedded::layout_h, headrace::embedded::philox_cl, headrace::embedded::fluorescence_cl})
+    for (const std::string_view part : {headrace::embedded::layout_h, headrace::embedded::philox_cl,
+                                        headrace::embedded::turns_cl, headrace::embedded::fluorescence_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceStep::Units::count;

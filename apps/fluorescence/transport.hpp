@@ -8,6 +8,7 @@
 #pragma once
 #include "layout.h"
 #include "random/philox.hpp"
+#include "random/turns.hpp"
 #include <headrace/domains/view.hpp>
 
 #include <cmath>
@@ -81,6 +82,15 @@ HEADRACE_HOST_DEVICE inline uint64_t total(const TissueView& view, const Packet&
     return static_cast<uint64_t>(packet.number % FLUORESCENCE_BATCHES) * view.tissue.totals + which;
 }
 
+/// What a packet has lost in one cell goes to the grid: when it loses some in another, or ends.
+HEADRACE_HOST_DEVICE inline void settle_cell(const TissueView& view, Packet& packet) {
+    if (packet.in_cell == 0) return;
+    const uint64_t cells = static_cast<uint64_t>(view.tissue.depths) * view.tissue.rows * view.tissue.columns;
+    view.scores.absorption.add(wavelength(packet) * cells + packet.cell,
+                               static_cast<uint64_t>(static_cast<int64_t>(packet.in_cell)));
+    packet.in_cell = 0;
+}
+
 /// What a packet has lost in its layer goes to the layer's total: when it leaves, or ends.
 HEADRACE_HOST_DEVICE inline void settle(const TissueView& view, Packet& packet) {
     const uint32_t which = FLUORESCENCE_ABSORBED + wavelength(packet) * view.tissue.layers + layer_of(packet);
@@ -92,12 +102,19 @@ HEADRACE_HOST_DEVICE inline void settle(const TissueView& view, Packet& packet) 
 
 HEADRACE_HOST_DEVICE inline void absorb(const TissueView& view, Packet& packet, int32_t amount) {
     const Tissue& tissue = view.tissue;
+    const uint32_t cell =
+        cell_of(packet.z, tissue.depths_per_cm, tissue.depths) * (tissue.rows * tissue.columns) +
+        across(tissue, packet.x, packet.y);
+    if (cell != packet.cell) settle_cell(view, packet);
+    packet.cell = cell;
+    packet.in_cell += amount;
     packet.pending += amount;
-    const uint64_t cell = static_cast<uint64_t>(wavelength(packet) * tissue.depths +
-                                                cell_of(packet.z, tissue.depths_per_cm, tissue.depths)) *
-                              (tissue.rows * tissue.columns) +
-                          across(tissue, packet.x, packet.y);
-    if (amount != 0) view.scores.absorption.add(cell, static_cast<uint64_t>(static_cast<int64_t>(amount)));
+}
+
+/// Nothing is left to be added: the packet ends.
+HEADRACE_HOST_DEVICE inline void settle_all(const TissueView& view, Packet& packet) {
+    settle_cell(view, packet);
+    settle(view, packet);
 }
 
 /// `cosine`: of the angle to the normal, outside.
@@ -142,6 +159,7 @@ HEADRACE_HOST_DEVICE inline bool meet_boundary(const TissueView& view, const Lay
     settle(view, packet);
     const uint32_t at = layer_of(packet);
     if (down ? at + 1 == view.tissue.layers : at == 0) {
+        settle_cell(view, packet);
         escape(view, packet, down ? 1 : 0, cosine_beyond);
         return false;
     }
@@ -154,7 +172,6 @@ HEADRACE_HOST_DEVICE inline bool meet_boundary(const TissueView& view, const Lay
 
 /// Another direction, by Henyey and Greenstein.
 HEADRACE_HOST_DEVICE inline void scatter(Packet& packet, float g, float random, float turns) {
-    constexpr float two_pi = 6.28318531f;
     float cosine = 2 * random - 1;
     if (g != 0) {
         const float part = (1 - g * g) / (1 - g + 2 * g * random);
@@ -162,7 +179,10 @@ HEADRACE_HOST_DEVICE inline void scatter(Packet& packet, float g, float random, 
         cosine = cosine < -1 ? -1.0f : cosine > 1 ? 1.0f : cosine;
     }
     const float sine = std::sqrt(1 - cosine * cosine);
-    const float a = sine * std::cos(two_pi * turns), b = sine * std::sin(two_pi * turns);
+    float a, b;
+    random_numbers::sin_cos_of_turns(turns, b, a);
+    a *= sine;
+    b *= sine;
     const float ux = packet.ux, uy = packet.uy, uz = packet.uz;
     const float level = 1 - uz * uz; // squared
     if (level < 1e-6f) {
@@ -170,9 +190,9 @@ HEADRACE_HOST_DEVICE inline void scatter(Packet& packet, float g, float random, 
         packet.uy = b;
         packet.uz = uz > 0 ? cosine : -cosine;
     } else {
-        const float root = std::sqrt(level);
-        packet.ux = (ux * uz * a - uy * b) / root + ux * cosine;
-        packet.uy = (uy * uz * a + ux * b) / root + uy * cosine;
+        const float root = std::sqrt(level), inverse = 1 / root;
+        packet.ux = (ux * uz * a - uy * b) * inverse + ux * cosine;
+        packet.uy = (uy * uz * a + ux * b) * inverse + uy * cosine;
         packet.uz = -root * a + uz * cosine;
     }
     // Rounding would make it grow or shrink over thousands of steps.
@@ -184,19 +204,18 @@ HEADRACE_HOST_DEVICE inline void scatter(Packet& packet, float g, float random, 
 
 /// A packet at the second wavelength, in any direction from where `packet` is.
 HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, const Packet& packet, uint32_t weight) {
-    constexpr float two_pi = 6.28318531f;
     Packet emitted = packet;
     emitted.origin = packet.step;
     emitted.step = 0;
     emitted.rest = 0;
-    emitted.pending = 0;
+    emitted.pending = emitted.in_cell = 0;
     emitted.weight = weight;
     const auto words = random_words(view.tissue, emitted);
     emitted.uz = 2 * random_numbers::uniform(words.a) - 1;
     const float level = std::sqrt(1 - emitted.uz * emitted.uz);
-    const float turns = random_numbers::uniform(words.b);
-    emitted.ux = level * std::cos(two_pi * turns);
-    emitted.uy = level * std::sin(two_pi * turns);
+    random_numbers::sin_cos_of_turns(random_numbers::uniform(words.b), emitted.uy, emitted.ux);
+    emitted.ux *= level;
+    emitted.uy *= level;
     emitted.step = 1;
     view.scores.totals.add(total(view, emitted, FLUORESCENCE_EMITTED), weight);
     return emitted;
@@ -225,7 +244,7 @@ HEADRACE_HOST_DEVICE inline StepResult take_step(const TissueView& view, Packet&
     }
     if (clear) { // along the layer, for ever: it is lost there
         absorb(view, packet, static_cast<int32_t>(packet.weight));
-        settle(view, packet);
+        settle_all(view, packet);
         return {false, false, {}};
     }
     packet.x += way * packet.ux;
@@ -261,7 +280,7 @@ HEADRACE_HOST_DEVICE inline StepResult take_step(const TissueView& view, Packet&
     if (result.goes_on)
         scatter(packet, optics.g, random_numbers::uniform(words.c), random_numbers::uniform(words.d));
     else
-        settle(view, packet);
+        settle_all(view, packet);
     ++packet.step;
     return result;
 }

@@ -1,6 +1,6 @@
 // apps/path_tracer/path_tracer.cl - the kernels of path_tracer.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h and philox.cl come before this text, so host and device agree on every struct. Same random numbers,
-// same order of operations: pictures differ by the order of sums alone. Why things are done as they are is said there.
+// both. layout.h, philox.cl and turns.cl come before this text, so host and device agree on every struct. Same random
+// numbers, same order of operations: pictures differ by the order of sums alone. Why things are done as they are is said there.
 
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -40,22 +40,6 @@ HR_FUNCTION Float3 normalised(Float3 a) { return scaled(a, 1.0f / sqrt(dot_of(a,
 HR_FUNCTION Float3 unit_normal(Float3 a, Float3 b, Float3 c) {
     const Float3 normal = cross_of(sub(b, a), sub(c, a));
     return normalised(scaled(normal, 1.0f / fmax(fmax(fabs(normal.x), fabs(normal.y)), fabs(normal.z))));
-}
-
-HR_FUNCTION void sin_cos_of_turns(float turns, float* sine, float* cosine) {
-    const float quarters = turns * 4.0f;
-    const int quadrant = (int)(quarters + 0.5f);
-    const float x = (quarters - (float)quadrant) * 1.57079633f;
-    const float x2 = x * x;
-    const float s = x * (1.0f + x2 * (-1.66666667e-1f +
-                                      x2 * (8.33333333e-3f + x2 * (-1.98412698e-4f + x2 * 2.75573192e-6f))));
-    const float c =
-        1.0f + x2 * (-0.5f + x2 * (4.16666667e-2f + x2 * (-1.38888889e-3f + x2 * 2.48015873e-5f)));
-    const bool swaps = (quadrant & 1) != 0;
-    const float sine_size = swaps ? c : s;
-    const float cosine_size = swaps ? s : c;
-    *sine = (quadrant & 2) != 0 ? -sine_size : sine_size;
-    *cosine = ((quadrant + 1) & 2) != 0 ? -cosine_size : cosine_size;
 }
 
 HR_FUNCTION void make_frame(Float3 n, Float3* tangent, Float3* bitangent) {

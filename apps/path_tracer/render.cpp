@@ -5,6 +5,7 @@
 #include "layout.h.hpp"
 #include "path_tracer.cl.hpp"
 #include "philox.cl.hpp"
+#include "turns.cl.hpp"
 
 namespace path_tracer {
 namespace {
@@ -12,8 +13,8 @@ namespace {
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
     kernel.name = "path_tracer.cl";
-    for (const std::string_view part :
-         {headrace::embedded::layout_h, headrace::embedded::philox_cl, headrace::embedded::path_tracer_cl})
+    for (const std::string_view part : {headrace::embedded::layout_h, headrace::embedded::philox_cl,
+                                        headrace::embedded::turns_cl, headrace::embedded::path_tracer_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceSegment::Units::count;

@@ -2,6 +2,7 @@
 // the last bit between technologies. path_tracer.cl has the same functions in OpenCL C.
 #pragma once
 #include "layout.h"
+#include "random/turns.hpp"
 #include <headrace/persistent/kernel.hpp>
 
 #include <cmath>
@@ -56,24 +57,7 @@ HEADRACE_HOST_DEVICE constexpr float luminance(Rgb c) {
 HEADRACE_HOST_DEVICE inline float length(Float3 a) { return sqrtf(dot(a, a)); }
 HEADRACE_HOST_DEVICE inline Float3 normalised(Float3 a) { return a * (1.0f / length(a)); }
 
-/// Sine and cosine of `turns` full turns, 0 <= turns < 1, to 1e-7. Polynomials on an eighth of a turn either
-/// side of the nearest quarter: every math library has other last bits, and pictures of two devices should
-/// have the same.
-HEADRACE_HOST_DEVICE inline void sin_cos_of_turns(float turns, float& sine, float& cosine) {
-    const float quarters = turns * 4.0f;
-    const int quadrant = static_cast<int>(quarters + 0.5f);
-    const float x = (quarters - static_cast<float>(quadrant)) * 1.57079633f;
-    const float x2 = x * x;
-    const float s = x * (1.0f + x2 * (-1.66666667e-1f +
-                                      x2 * (8.33333333e-3f + x2 * (-1.98412698e-4f + x2 * 2.75573192e-6f))));
-    const float c =
-        1.0f + x2 * (-0.5f + x2 * (4.16666667e-2f + x2 * (-1.38888889e-3f + x2 * 2.48015873e-5f)));
-    const bool swaps = (quadrant & 1) != 0;
-    const float sine_size = swaps ? c : s;
-    const float cosine_size = swaps ? s : c;
-    sine = (quadrant & 2) != 0 ? -sine_size : sine_size;
-    cosine = ((quadrant + 1) & 2) != 0 ? -cosine_size : cosine_size;
-}
+using random_numbers::sin_cos_of_turns;
 
 /// Two directions that make a right-handed orthonormal frame with the unit vector `n`.
 /// Source    Duff et al., "Building an Orthonormal Basis, Revisited", JCGT 2017
