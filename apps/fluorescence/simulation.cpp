@@ -142,9 +142,8 @@ Tissue make_tissue(const Problem& problem, const Settings& settings) {
 }
 
 Simulation::Simulation(const Problem& problem, const Settings& settings)
-    : settings_(settings),
-      grid_(problem.grid),
-      specular_(specular_reflectance(problem)),
+    : problem_(problem),
+      settings_(settings),
       tissue_(make_tissue(problem, settings)),
       layers_("layers", {problem.layers.size()}),
       totals_("totals", extent(std::uint64_t{FLUORESCENCE_BATCHES} * tissue_.totals)),
@@ -179,8 +178,10 @@ headrace::Job Simulation::job() const {
     return job;
 }
 
-Totals Simulation::totals() const {
-    const std::span<const std::uint64_t> sums = totals_.gather();
+Totals totals_of(const Problem& problem, const Settings& settings, std::span<const std::uint64_t> sums) {
+    const auto layers = static_cast<std::uint32_t>(problem.layers.size());
+    const std::uint32_t excitation = FLUORESCENCE_ABSORBED, emission = excitation + layers;
+    const std::size_t of_batch = emission + layers;
     // Of several sums of a batch together.
     const auto estimate = [&](std::uint32_t first, std::uint32_t count) {
         std::array<double, FLUORESCENCE_BATCHES> batches{};
@@ -188,22 +189,20 @@ Totals Simulation::totals() const {
         for (std::uint32_t batch = 0; batch < FLUORESCENCE_BATCHES; ++batch) {
             std::int64_t sum = 0; // roulette may take more than was given
             for (std::uint32_t i = 0; i < count; ++i)
-                sum += static_cast<std::int64_t>(sums[std::size_t{batch} * tissue_.totals + first + i]);
+                sum += static_cast<std::int64_t>(sums[batch * of_batch + first + i]);
             all += static_cast<double>(sum);
-            const std::uint64_t packets = in_batch(settings_.photons, batch);
+            const std::uint64_t packets = in_batch(settings.photons, batch);
             if (packets > 0)
                 batches[batch] = static_cast<double>(sum) / unit_weight / static_cast<double>(packets);
         }
-        Estimate found{all / unit_weight / static_cast<double>(settings_.photons), std::nullopt};
-        if (settings_.photons < 10 * FLUORESCENCE_BATCHES) return found;
+        Estimate found{all / unit_weight / static_cast<double>(settings.photons), std::nullopt};
+        if (settings.photons < 10 * FLUORESCENCE_BATCHES) return found;
         for (const double batch : batches) squares += (batch - found.value) * (batch - found.value);
         found.standard_error = std::sqrt(squares / FLUORESCENCE_BATCHES / (FLUORESCENCE_BATCHES - 1));
         return found;
     };
-    const std::uint32_t layers = tissue_.layers, excitation = FLUORESCENCE_ABSORBED,
-                        emission = excitation + layers;
     Totals totals;
-    totals.specular = {specular_, 0.0};
+    totals.specular = {specular_reflectance(problem), 0.0};
     totals.reflectance = estimate(0, 1);
     totals.transmittance = estimate(1, 1);
     totals.absorbed = estimate(excitation, layers);
@@ -222,7 +221,8 @@ Grids Simulation::grids() const {
     using std::numbers::pi;
     const bool is_rz = tissue_.is_xyz == 0;
     const std::size_t around = std::size_t{tissue_.rows} * tissue_.columns, angles = tissue_.angles;
-    const double dx = is_rz ? grid_.dr : grid_.dx.value_or(grid_.dr), dy = grid_.dy.value_or(grid_.dr);
+    const double dx = is_rz ? problem_.grid.dr : problem_.grid.dx.value_or(problem_.grid.dr),
+                 dy = problem_.grid.dy.value_or(problem_.grid.dr);
     const double packets = unit_weight * static_cast<double>(settings_.photons);
     // Of the ring or square where a cell lies; of the cone through which packets of an angle leave.
     const auto area = [&](std::size_t place) {
@@ -245,7 +245,7 @@ Grids Simulation::grids() const {
         const auto of_it = absorption.subspan(wavelength * cells(tissue_), cells(tissue_));
         for (std::size_t i = 0; i < of_it.size(); ++i)
             grids.absorption[wavelength].push_back(static_cast<double>(static_cast<std::int64_t>(of_it[i])) /
-                                                   packets / area(i % around) / grid_.dz);
+                                                   packets / area(i % around) / problem_.grid.dz);
         for (std::size_t side = 0; side < 2; ++side) {
             const auto there = escape.subspan((wavelength * 2 + side) * around * angles, around * angles);
             for (std::size_t i = 0; i < there.size(); ++i)

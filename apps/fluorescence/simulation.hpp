@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace fluorescence {
@@ -53,6 +54,10 @@ struct Grids {
 /// Part of the beam that the surface, or a clear first layer, throws back.
 [[nodiscard]] double specular_reflectance(const Problem& problem);
 
+/// Figures of sums as kernels leave them (Scores::totals).
+[[nodiscard]] Totals totals_of(const Problem& problem, const Settings& settings,
+                               std::span<const std::uint64_t> sums);
+
 /// Data and job of one run.
 ///
 /// Lifetime  the job and its requests share the data: the simulation may end before them
@@ -62,13 +67,12 @@ public:
 
     [[nodiscard]] headrace::Job job() const;
     /// Wait for the job first. Block while sums are collected.
-    [[nodiscard]] Totals totals() const;
+    [[nodiscard]] Totals totals() const { return totals_of(problem_, settings_, totals_.gather()); }
     [[nodiscard]] Grids grids() const;
 
 private:
+    Problem problem_;
     Settings settings_;
-    GridSpec grid_;
-    double specular_;
     Tissue tissue_;
     headrace::Domain<Layer> layers_;
     headrace::Domain<std::uint64_t> totals_, absorption_, escape_; ///< see Scores

@@ -1,0 +1,74 @@
+// bench/photons_baseline.cu - see photons_baseline.hpp.
+#include "cuda_baseline.cuh"
+#include "fluorescence/transport.hpp"
+#include "photons_baseline.hpp"
+
+namespace bench {
+namespace {
+
+using namespace fluorescence;
+
+constexpr unsigned threads = 128; // a block; long packets then keep few others waiting
+
+__global__ void __launch_bounds__(threads) trace_packets(const TissueView view, std::uint64_t packets) {
+    const std::uint64_t index = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+    if (index >= packets) return;
+    Packet packet = begin_packet(view.tissue, index), excitation{};
+    bool waits = false;
+    for (;;) {
+        const StepResult result = take_step(view, packet);
+        if (result.emits) {
+            excitation = packet;
+            waits = result.goes_on;
+            packet = result.emitted;
+        } else if (!result.goes_on) {
+            if (!waits) break;
+            packet = excitation;
+            waits = false;
+        }
+    }
+}
+
+struct Free {
+    void operator()(void* memory) const { cudaFree(memory); }
+};
+
+template <class T>
+std::unique_ptr<T[], Free> zeroes(std::size_t count) {
+    void* memory = nullptr;
+    CHECK(cudaMalloc(&memory, count * sizeof(T)));
+    CHECK(cudaMemset(memory, 0, count * sizeof(T)));
+    return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
+}
+
+} // namespace
+
+PlainPhotons plain_photons(std::span<const Layer> layers, const Tissue& tissue, std::uint64_t packets) {
+    const std::size_t around = std::size_t{tissue.rows} * tissue.columns;
+    const auto on_device = zeroes<Layer>(layers.size());
+    const std::size_t count = std::size_t{FLUORESCENCE_BATCHES} * tissue.totals;
+    const auto totals = zeroes<std::uint64_t>(count),
+               absorption = zeroes<std::uint64_t>(2 * around * tissue.depths),
+               escape = zeroes<std::uint64_t>(4 * around * tissue.angles);
+    CHECK(cudaMemcpy(on_device.get(), layers.data(), layers.size_bytes(), cudaMemcpyHostToDevice));
+    const TissueView view{
+        {on_device.get(), {}}, tissue, {{totals.get(), {}}, {absorption.get(), {}}, {escape.get(), {}}}};
+    cudaEvent_t begin = nullptr, end = nullptr;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    CHECK(cudaEventRecord(begin));
+    trace_packets<<<static_cast<unsigned>((packets + threads - 1) / threads), threads>>>(view, packets);
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(end));
+    CHECK(cudaEventSynchronize(end));
+    float milliseconds = 0;
+    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    PlainPhotons found{1e-3 * double{milliseconds}, std::vector<std::uint64_t>(count)};
+    CHECK(
+        cudaMemcpy(found.totals.data(), totals.get(), count * sizeof(std::uint64_t), cudaMemcpyDeviceToHost));
+    return found;
+}
+
+} // namespace bench
