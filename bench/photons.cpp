@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -50,12 +51,18 @@ Problem three_layers(bool fluoresces) {
 struct Turn {
     double kernel_seconds, job_seconds;
     double lanes_at_work = 1;
-    std::vector<double> figures{}; ///< must be the same
+    std::vector<Estimate> figures{}; ///< must agree
 };
 
-std::vector<double> figures_of(const Totals& totals) {
-    return {totals.reflectance.value, totals.transmittance.value, totals.absorbed.value,
-            totals.fluorescence.emitted.value, totals.fluorescence.absorbed.value};
+std::vector<Estimate> figures_of(const Totals& totals) {
+    return {totals.reflectance, totals.transmittance, totals.absorbed, totals.fluorescence.emitted,
+            totals.fluorescence.absorbed};
+}
+
+bool agree(const std::vector<Estimate>& a, const std::vector<Estimate>& b) {
+    return std::ranges::equal(a, b, [](const Estimate& x, const Estimate& y) {
+        return std::abs(x.value - y.value) <= 0.5 * x.standard_error.value_or(1);
+    });
 }
 
 struct Contestant {
@@ -103,7 +110,7 @@ void compare(headrace::Runtime& runtime, const Options& options, const Problem& 
             if (turn > 0) contestant.turns.push_back(std::move(taken));
         }
     for (const Contestant& contestant : all) {
-        if (contestant.turns.back().figures != all.front().turns.front().figures)
+        if (!agree(contestant.turns.back().figures, all.front().turns.front().figures))
             throw std::runtime_error(contestant.name + " finds other figures than " + all.front().name);
         const std::vector<double> kernel = contestant.sorted(&Turn::kernel_seconds);
         const double seconds = contestant.median(&Turn::kernel_seconds);

@@ -1,6 +1,5 @@
 // apps/fluorescence/fluorescence.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP.
-// fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers, and weights
-// are whole numbers: on one device they find the same, to the last bit.
+// fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers.
 #pragma once
 #include "transport.hpp"
 
