@@ -7,9 +7,11 @@
 #include "program/npy.hpp"
 #include "program/output_file.hpp"
 #include "report.hpp"
+#include "result_files.hpp"
 #include <headrace/core/trace.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +22,14 @@ using namespace fluorescence;
 
 constexpr const char* program_name = "headrace-fluorescence";
 
+/// Names in a file's own words are no paths: what would leave the folder is not followed.
+std::filesystem::path mco_of_run(const Options& options, const Problem& problem) {
+    return options.mco / std::filesystem::path(problem.name).filename();
+}
+
 /// The files of one run. `number`: among several.
-void write_grids(const std::string& prefix, std::optional<std::size_t> number, const Grids& grids) {
+void write_grids(const Problem& problem, const Settings& settings, const std::string& prefix,
+                 std::optional<std::size_t> number, const Grids& grids) {
     std::string begin = prefix;
     if (number) begin.append(".").append(std::to_string(*number + 1));
     const auto write = [&](const std::string& name, const std::vector<double>& cells,
@@ -34,11 +42,14 @@ void write_grids(const std::string& prefix, std::optional<std::size_t> number, c
     write("emission_absorption", grids.absorption[1], grids.absorption_shape);
     write("emission_top", grids.escape[1][0], grids.escape_shape);
     write("emission_bottom", grids.escape[1][1], grids.escape_shape);
+    program::write_whole(begin + ".vti", vti_of(problem, settings, grids));
 }
 
 void run(const Options& options) {
     const std::vector<Problem> problems = read_problems(options.input);
     if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
+    if (!options.mco.empty())
+        for (const Problem& problem : problems) program::check_writable(mco_of_run(options, problem));
 
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
@@ -56,9 +67,15 @@ void run(const Options& options) {
         const Totals totals = simulation.totals();
         const headrace::JobReport job = handle.report();
         reports.push_back(json_of(problems[i], settings, totals, job));
-        if (!options.grids.empty())
-            write_grids(options.grids, problems.size() > 1 ? std::optional(i) : std::nullopt,
-                        simulation.grids());
+        if (!options.grids.empty() || !options.mco.empty()) {
+            const Grids grids = simulation.grids();
+            if (!options.grids.empty())
+                write_grids(problems[i], settings, options.grids,
+                            problems.size() > 1 ? std::optional(i) : std::nullopt, grids);
+            if (!options.mco.empty())
+                program::write_whole(mco_of_run(options, problems[i]),
+                                     fluorescence::mco_of(problems[i], settings, totals, grids));
+        }
         if (options.quiet) continue;
         std::fputs(table_of(problems[i], settings, totals).c_str(), out);
         std::fputs(job.table().c_str(), out);

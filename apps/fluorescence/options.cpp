@@ -44,7 +44,10 @@ Options parse_options(int argc, char** argv) {
 
     line.group("Results");
     line.text("--grids", options.grids, "PREFIX",
-              "Grids as PREFIX.absorption.npy and so on, float64; numpy.load reads them");
+              "Grids as PREFIX.absorption.npy and so on, float64, and PREFIX.vti for ParaView");
+    std::string mco;
+    line.text("--mco", mco, "FOLDER",
+              "MCML's results too, under the names that the input says; without fluorescence");
     line.output("--report", options.report, "What became of the light, and who did what, as JSON");
     line.output("--trace", options.trace,
                 "When each task ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
@@ -53,6 +56,9 @@ Options parse_options(int argc, char** argv) {
 
     line.parse(argc, argv);
     if (options.input.empty()) program::refuse("--input FILE is needed: an .mci or .toml; see --help");
+    options.mco = mco;
+    if (!mco.empty() && grid != 0)
+        program::refuse("--mco: MCML has grids of depth and radius; use --grid rz");
     options.kernel = kernel == 0 ? KernelChoice::consumer : KernelChoice::producer;
     options.grid = grid == 0 ? GridChoice::rz : GridChoice::xyz;
     return options;

@@ -20,6 +20,7 @@ struct Options {
     double emission_weight = 0.1;
     std::string devices, policy = "demand";
     std::string grids;                   ///< what names of files with grids begin with; empty: none
+    std::filesystem::path mco;           ///< folder of MCML's result files; empty: none
     std::filesystem::path report, trace; ///< empty: none
     bool progress = false, quiet = false;
 

@@ -177,6 +177,19 @@ TEST(FluorescenceProgram, WritesGridsThatNumpyReads) {
     }
 }
 
+TEST(FluorescenceProgram, WritesMcmlsResultsUnderTheNamesThatItsInputSays) {
+    const Scratch folder;
+    std::string elsewhere = mcmls_sample;
+    elsewhere.replace(elsewhere.find("s.mco"), 5, "../../s.mco"); // must not leave the folder
+    write(folder, "sample.mci", elsewhere);
+    const Outcome outcome = run(folder, {"--input", "sample.mci", "--devices", "cpu", "--mco", "."});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    std::ifstream stream(folder.path() / "s.mco");
+    std::string first;
+    std::getline(stream, first);
+    EXPECT_TRUE(first.starts_with("A1")) << first;
+}
+
 TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
     const Scratch folder;
     std::string two = mcmls_sample;
@@ -211,6 +224,8 @@ TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "skin.toml", "--report", "no/folder/r.json"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--grids", "no/folder/g"}, {"no/folder"});
     refuses({"--input", "large.toml", "--grid", "xyz"}, {"2^31"});
+    refuses({"--input", "skin.toml", "--mco", "no/folder"}, {"no/folder"});
+    refuses({"--input", "skin.toml", "--mco", ".", "--grid", "xyz"}, {"--mco", "--grid rz"});
 }
 
 } // namespace
