@@ -187,6 +187,17 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     return emitted;
 }
 
+HR_FUNCTION bool is_trapped(const Layer* layer, const Optics* optics, const Packet* packet) {
+    const float cosine = fabs(packet->uz);
+    const bool stays = cosine == 0 || (cosine <= layer->critical_above && cosine <= layer->critical_below);
+    return (optics->attenuation == 0 && stays) || packet->step >= FLUORESCENCE_MOST_STEPS;
+}
+
+HR_FUNCTION uint loss_of(const Packet* packet, float absorbed, uint random) {
+    const float dither = ((float)(random & 255u) + 0.5f) / 256;
+    return min((uint)((float)packet->weight * absorbed + dither), packet->weight);
+}
+
 // True if the packet goes on.
 HR_FUNCTION bool take_step(const TissueView* view, Packet* packet, bool* emits, Packet* emitted) {
     *emits = false;
@@ -194,6 +205,11 @@ HR_FUNCTION bool take_step(const TissueView* view, Packet* packet, bool* emits, 
     const Optics optics = packet->origin != 0 ? layer.emission : layer.excitation;
     const uint4 words = random_words(&view->tissue, packet);
     const bool clear = optics.attenuation == 0;
+    if (is_trapped(&layer, &optics, packet)) {
+        absorb(view, packet, (int)packet->weight);
+        settle_all(view, packet);
+        return false;
+    }
     if (packet->rest == 0 && !clear) packet->rest = -log(1 - uniform_of(words.x));
 
     const float way = packet->rest * optics.free_path;
@@ -207,17 +223,12 @@ HR_FUNCTION bool take_step(const TissueView* view, Packet* packet, bool* emits, 
         ++packet->step;
         return goes_on;
     }
-    if (clear) {
-        absorb(view, packet, (int)packet->weight);
-        settle_all(view, packet);
-        return false;
-    }
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
     packet->z += way * packet->uz;
     packet->rest = 0;
 
-    const uint lost = min(rounded((float)packet->weight * optics.absorbed), packet->weight);
+    const uint lost = loss_of(packet, optics.absorbed, words.w);
     packet->weight -= lost;
     if (packet->origin == 0 && layer.yield > 0 && lost > 0) {
         const float expected = (float)lost * layer.yield;

@@ -24,6 +24,9 @@ using std::uint64_t;
 #define FLUORESCENCE_ROULETTE_CHANCE 0.1f
 #define FLUORESCENCE_ROULETTE_GAIN 9u /* a survivor's, times its weight */
 
+/// A packet that has taken so many is stopped, and counts as absorbed: where nothing absorbs, some never end.
+#define FLUORESCENCE_MOST_STEPS (1u << 22)
+
 /// Packets are scored in so many batches, whose spread is the standard error.
 #define FLUORESCENCE_BATCHES 64u
 /// What a batch sums up: at [wavelength * 2 + side] what escaped, side 0 above and 1 below; then what was

@@ -221,6 +221,22 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, const Packet& pa
     return emitted;
 }
 
+/// True if it would stay in its layer for ever: along it, or reflected by both sides of a clear one. Or as
+/// good as.
+HEADRACE_HOST_DEVICE inline bool is_trapped(const Layer& layer, const Optics& optics, const Packet& packet) {
+    const float cosine = std::fabs(packet.uz);
+    const bool stays = cosine == 0 || (cosine <= layer.critical_above && cosine <= layer.critical_below);
+    return (optics.attenuation == 0 && stays) || packet.step >= FLUORESCENCE_MOST_STEPS;
+}
+
+/// What a packet loses of its weight: whole units, and one more as often as the rest of one says, or thin
+/// absorbers would never or always take one.
+HEADRACE_HOST_DEVICE inline uint32_t loss_of(const Packet& packet, float absorbed, uint32_t random) {
+    const float dither = (static_cast<float>(random & 255u) + 0.5f) / 256;
+    const auto lost = static_cast<uint32_t>(static_cast<float>(packet.weight) * absorbed + dither);
+    return lost < packet.weight ? lost : packet.weight;
+}
+
 /// To the next place where something happens: a boundary, or an interaction, in which the packet loses
 /// weight, may emit a fluorescent packet, is scattered, and may end by roulette.
 HEADRACE_HOST_DEVICE inline StepResult take_step(const TissueView& view, Packet& packet) {
@@ -229,6 +245,11 @@ HEADRACE_HOST_DEVICE inline StepResult take_step(const TissueView& view, Packet&
     const Optics optics = packet.origin != 0 ? layer.emission : layer.excitation;
     const auto words = random_words(view.tissue, packet);
     const bool clear = optics.attenuation == 0;
+    if (is_trapped(layer, optics, packet)) {
+        absorb(view, packet, static_cast<int32_t>(packet.weight));
+        settle_all(view, packet);
+        return {false, false, {}};
+    }
     if (packet.rest == 0 && !clear) packet.rest = -std::log(1 - random_numbers::uniform(words.a));
 
     const float way = packet.rest * optics.free_path;
@@ -242,18 +263,12 @@ HEADRACE_HOST_DEVICE inline StepResult take_step(const TissueView& view, Packet&
         ++packet.step;
         return result;
     }
-    if (clear) { // along the layer, for ever: it is lost there
-        absorb(view, packet, static_cast<int32_t>(packet.weight));
-        settle_all(view, packet);
-        return {false, false, {}};
-    }
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
     packet.z += way * packet.uz;
     packet.rest = 0;
 
-    uint32_t lost = rounded(static_cast<float>(packet.weight) * optics.absorbed);
-    if (lost > packet.weight) lost = packet.weight;
+    const uint32_t lost = loss_of(packet, optics.absorbed, words.d); // whose lower bits nobody else takes
     packet.weight -= lost;
     if (packet.origin == 0 && layer.yield > 0 && lost > 0) {
         const float expected = static_cast<float>(lost) * layer.yield;

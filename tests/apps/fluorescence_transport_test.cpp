@@ -166,6 +166,39 @@ TEST(Photons, TissuesMadeAtRandomAgreeWithAnIndependentProgram) {
     }
 }
 
+// Of light from inside a slab of glass, what does not leave at once never does: it must not be followed for
+// ever.
+TEST(Photons, ThatGlassKeepsEndThere) {
+    Problem problem = slab(1.5, {1, 0, 0}, 0.5);
+    problem.layers[0].emission = Optical{0, 0, 0};
+    problem.layers[0].fluorophore_mua = 1;
+    problem.layers[0].quantum_yield = 1;
+    for (const KernelChoice kernel : both_kernels) {
+        const Totals found = simulate(problem, {kernel, GridChoice::rz, 50'000, fresh_seed()}).totals;
+        const double kept = std::sqrt(1 - 1 / (1.5 * 1.5)); // the cosine of the critical angle
+        expect_near(found.fluorescence.absorbed, kept * found.fluorescence.emitted.value);
+        expect_near(found.fluorescence.escaped_top, found.fluorescence.escaped_bottom.value,
+                    *found.fluorescence.escaped_bottom.standard_error);
+        expect_energy(found, 50'000);
+    }
+}
+
+// 1e-9 of its weight at each step is about one unit: rounded to the nearest it would be wrong by up to a
+// half.
+TEST(Photons, ThinAbsorbersGetTheirDue) {
+    for (const double mua : {3e-8, 1.3e-7, 1e-4}) {
+        const Totals found = simulate(slab(1, {mua, 100, 0}, 0.1),
+                                      {KernelChoice::consumer, GridChoice::rz, 50'000, fresh_seed()})
+                                 .totals;
+        const Totals other = simulate(slab(1, {1e-2, 100, 0}, 0.1),
+                                      {KernelChoice::consumer, GridChoice::rz, 50'000, fresh_seed()})
+                                 .totals; // thin as well: absorbs in proportion
+        EXPECT_NEAR(found.absorbed.value / mua, other.absorbed.value / 1e-2,
+                    0.03 * other.absorbed.value / 1e-2)
+            << mua;
+    }
+}
+
 Problem fluorescent_tissue() {
     Problem problem;
     problem.layers = {layer(1.45, {16, 400, 0.8}, 0.01), layer(1.4, {3, 250, 0.8}, 0.1)};

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Fuzzes a reader with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer: tests/fuzz/fuzz.sh read_mci [SECONDS]
+# Needs clang++-15, which hipcc brings, and a configured build/release. New files that reach new code land in build/fuzz; the smallest set that
+# reaches as much is merged into tests/fuzz/corpus when the time is over.
+set -eu
+root=$(cd -- "$(dirname -- "$0")/../.." && pwd)
+target=$1 seconds=${2:-600}
+corpus=$root/tests/fuzz/corpus/${target#read_}
+work=$root/build/fuzz/$target
+[ -d "$corpus" ] || { echo "fuzz.sh: no target $target: there are $(ls "$root/tests/fuzz/corpus" | sed 's/^/read_/' | tr '\n' ' ')" >&2; exit 2; }
+mkdir -p "$work/found"
+
+${CLANGXX:-clang++-15} -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+    -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 \
+    -I"$root/build/release/include" -I"$root/apps" -I"$root/apps/fluorescence" \
+    "$root/tests/fuzz/$target.cpp" "$root"/apps/fluorescence/problem.cpp "$root"/apps/fluorescence/read_*.cpp \
+    "$root/core/error.cpp" -ltomlplusplus -o "$work/fuzz"
+
+"$work/fuzz" "$work/found" "$corpus" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$work/"
+"$work/fuzz" -merge=1 -max_len=2048 "$corpus" "$work/found"
