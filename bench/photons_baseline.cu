@@ -10,13 +10,22 @@ using namespace fluorescence;
 
 constexpr unsigned threads = 128; // a block; long packets then keep few others waiting
 
+/// Adds to sums in device memory.
+struct PlainLane {
+    template <class Find>
+    __device__ void add(std::uint32_t, std::int32_t amount, Find&& find) {
+        headrace::atomic_add(find(), static_cast<std::uint64_t>(std::int64_t{amount}));
+    }
+};
+
 __global__ void __launch_bounds__(threads) trace_packets(const TissueView view, std::uint64_t packets) {
     const std::uint64_t index = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
     if (index >= packets) return;
+    PlainLane lane;
     Packet packet = begin_packet(view.tissue, index), excitation{};
     bool waits = false;
     for (;;) {
-        const StepResult result = take_step(view, packet);
+        const StepResult result = follow(view, lane, packet);
         if (result.emits) {
             excitation = packet;
             waits = result.goes_on;

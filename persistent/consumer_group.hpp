@@ -13,8 +13,9 @@ public:
     static constexpr std::uint32_t kinds = 0, unit_words = 0, max_spawns = 0, least_liq_units = 0;
 
     HEADRACE_GROUP_CODE ConsumerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
-                                      const EngineView& view, std::uint32_t group, std::uint32_t* local)
-        : Base(lanes, view, group, local), kernel_(kernel), expand_(seeds) {
+                                      const EngineView& view, std::uint32_t group, std::uint32_t* local,
+                                      const LocalSums& sums = {})
+        : Base(lanes, view, group, local, sums), kernel_(kernel), expand_(seeds) {
         this->look_for_park(); // a group that begins when all is over has nothing to do
     }
 
@@ -35,7 +36,7 @@ private:
         const std::uint64_t left = seeds_.end - seeds_.next;
         const std::uint32_t chosen = left < Lanes::size ? static_cast<std::uint32_t>(left) : Lanes::size;
         lanes_.each([&](std::uint32_t lane) {
-            ConsumingLane handle;
+            ConsumingLane handle(this->sums_);
             if (lane < chosen) kernel_(handle, expand_(seeds_.next + lane));
         });
         lanes_.sync();

@@ -39,9 +39,11 @@ struct SeedRange {
 template <class Sync, class Lanes>
 class Group {
 protected:
-    HEADRACE_GROUP_CODE Group(Lanes lanes, const EngineView& view, std::uint32_t group, std::uint32_t* local)
+    HEADRACE_GROUP_CODE Group(Lanes lanes, const EngineView& view, std::uint32_t group, std::uint32_t* local,
+                              const LocalSums& sums)
         : lanes_(lanes),
           view_(view),
+          sums_(sums),
           control_(*view.control),
           tally_(*reinterpret_cast<GroupTally*>(local)),
           group_(group),
@@ -192,6 +194,7 @@ protected:
 
     Lanes lanes_;
     EngineView view_;
+    LocalSums sums_;
     HrControl& control_;
     GroupTally& tally_;
     std::uint32_t group_;

@@ -6,6 +6,7 @@
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/producer_group.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -45,6 +46,8 @@ public:
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
         local_.assign(shape.groups, std::vector<std::uint32_t>(
                                         group_local_words(shape.kinds, shape.unit_words, shape.liq_units)));
+        if constexpr (KeepsLocalSums<Kernel>)
+            sums_.assign(shape.groups, std::vector<std::uint32_t>(kernel_.local_sums()));
         return shape;
     }
 
@@ -54,13 +57,18 @@ public:
                               static_cast<std::uint32_t*>(memory.bundles.address()),
                               static_cast<std::uint32_t*>(memory.spill.address())};
         Runner::run(stream, memory.groups, [&](unsigned number) {
+            LocalSums sums;
+            if constexpr (KeepsLocalSums<Kernel>)
+                sums = {sums_[number].data(), static_cast<std::uint32_t>(sums_[number].size())};
             try {
-                GroupType group(Lanes{}, kernel_, seeds_, view, number, local_[number].data());
+                GroupType group(Lanes{}, kernel_, seeds_, view, number, local_[number].data(), sums);
                 group.run();
+                if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
             } catch (...) {
                 // The user's functor threw. Others stop at their next look; what this group held is lost, and
                 // the engine lays out its queues anew before it starts again. relaxed: the host reads after
                 // the launch.
+                std::fill_n(sums.words, sums.count, 0);
                 HostSync::store(view.control->status, HR_THREW, HostSync::relaxed);
                 HostSync::store(view.control->park, HR_PARK_FAILED, HostSync::relaxed);
                 throw;
@@ -72,6 +80,7 @@ private:
     Kernel kernel_;
     Seeds seeds_;
     std::vector<std::vector<std::uint32_t>> local_; ///< each group's, allocated apart: no false sharing
+    std::vector<std::vector<std::uint32_t>> sums_;  ///< each group's, where the kernel keeps some
 };
 
 /// What a generated unit returns.

@@ -6,6 +6,7 @@
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/producer_group.hpp>
 
+#include <algorithm>
 #include <string>
 
 #if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
@@ -25,7 +26,16 @@ struct GroupFor<Kernel, Seeds> {
 };
 
 /// Four groups of 32 or two of 64: small blocks waste few lanes when registers decide how many are resident.
-inline constexpr unsigned block_threads = 128;
+/// One block that fills a multiprocessor where all its lanes share local sums.
+template <class Kernel>
+constexpr unsigned block_threads() {
+    if constexpr (!KeepsLocalSums<Kernel>)
+        return 128;
+    else if constexpr (requires { Kernel::resident_lanes; })
+        return (Kernel::resident_lanes + 63) / 64 * 64;
+    else
+        return 512;
+}
 
 #if defined(__CUDACC__)
     // Parameters stay where the launch put them, also where their addresses are taken: no copy in each
@@ -39,36 +49,48 @@ inline constexpr unsigned block_threads = 128;
 template <class Kernel>
 constexpr unsigned wanted_blocks() {
     if constexpr (requires { Kernel::resident_lanes; })
-        return (Kernel::resident_lanes + block_threads - 1) / block_threads;
+        return (Kernel::resident_lanes + block_threads<Kernel>() - 1) / block_threads<Kernel>();
     else
         return 1;
 }
 
 #if defined(__CUDACC__)
-    #define HEADRACE_LAUNCH_BOUNDS(Kernel) __launch_bounds__(block_threads, wanted_blocks<Kernel>())
+    #define HEADRACE_LAUNCH_BOUNDS(Kernel) __launch_bounds__(block_threads<Kernel>(), wanted_blocks<Kernel>())
 #else
     #define HEADRACE_LAUNCH_BOUNDS(Kernel)                                                                   \
-        __launch_bounds__(block_threads) // the second means other things here
+        __launch_bounds__(block_threads<Kernel>()) // the second means other things here
 #endif
 
 /// Every lane group of the grid works until all work is done or all park.
 template <class Kernel, class Seeds>
 __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
     persistent_kernel(HEADRACE_PARAMETER Kernel kernel, HEADRACE_PARAMETER Seeds seeds,
-                      HEADRACE_PARAMETER EngineView view, std::uint32_t groups, std::uint32_t local_words) {
+                      HEADRACE_PARAMETER EngineView view, std::uint32_t groups, std::uint32_t local_words,
+                      std::uint32_t local_sums) {
     extern __shared__ std::uint32_t local[];
+    const LocalSums sums{local, local_sums};
+    if constexpr (KeepsLocalSums<Kernel>) {
+        for (std::uint32_t sum = threadIdx.x; sum < local_sums; sum += blockDim.x) local[sum] = 0;
+        __syncthreads();
+    }
     const std::uint32_t in_block = threadIdx.x / SimtLanes::size;
     const std::uint32_t number = blockIdx.x * (blockDim.x / SimtLanes::size) + in_block;
-    if (number >= groups) return; // whole groups leave
-    typename GroupFor<Kernel, Seeds>::type group(
-        SimtLanes{static_cast<std::uint32_t>(threadIdx.x % SimtLanes::size)}, kernel, seeds, view, number,
-        local + in_block * local_words);
-    group.run();
+    if (number < groups) { // all lanes of a group, or none
+        typename GroupFor<Kernel, Seeds>::type group(
+            SimtLanes{static_cast<std::uint32_t>(threadIdx.x % SimtLanes::size)}, kernel, seeds, view, number,
+            local + local_sums + in_block * local_words, sums);
+        group.run();
+    }
+    if constexpr (KeepsLocalSums<Kernel>) {
+        __syncthreads(); // all have added
+        sums.hand_over(kernel, threadIdx.x, blockDim.x);
+    }
 }
 
 template <class Kernel, class Seeds>
 class SimtBoundKernel final : public BoundKernel {
     using GroupType = typename GroupFor<Kernel, Seeds>::type;
+    static constexpr unsigned threads = block_threads<Kernel>(); ///< of a block
     static_assert(sizeof(Kernel) + sizeof(Seeds) + sizeof(EngineView) + 64 <= 4096,
                   "kernels are passed by value: their views must fit into 4 KB");
     /// Of a LIQ: four of them within the 48 KB that every GPU has.
@@ -87,12 +109,12 @@ public:
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
-        groups_per_block_ = block_threads / shape.lanes;
+        groups_per_block_ = threads / shape.lanes;
         local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units);
+        if constexpr (KeepsLocalSums<Kernel>) choose_local_sums(stream);
         allow_shared_memory();
         int blocks = 0;
-        HEADRACE_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, entry(), block_threads,
-                      shared_bytes());
+        HEADRACE_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, entry(), threads, shared_bytes());
         if (blocks < 1)
             throw Error{ErrorKind::unsupported, "a work unit of " + std::to_string(shape.unit_words * 4) +
                                                     " bytes leaves no room for a lane group's queues"};
@@ -108,15 +130,25 @@ public:
                               static_cast<std::uint32_t*>(memory.spill.address())};
         const unsigned blocks = (memory.groups + groups_per_block_ - 1) / groups_per_block_;
         persistent_kernel<Kernel, Seeds>
-            <<<blocks, block_threads, shared_bytes(), static_cast<StreamHandle>(stream.stream)>>>(
-                kernel_, seeds_, view, memory.groups, local_words_);
+            <<<blocks, threads, shared_bytes(), static_cast<StreamHandle>(stream.stream)>>>(
+                kernel_, seeds_, view, memory.groups, local_words_, local_sums_);
         HEADRACE_CALL(GetLastError);
     }
 
 private:
     static const void* entry() { return reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds>); }
     [[nodiscard]] std::size_t shared_bytes() const {
-        return std::size_t{4} * local_words_ * groups_per_block_;
+        return std::size_t{4} * (local_sums_ + local_words_ * groups_per_block_);
+    }
+
+    /// As many as the block has room for, in whole lines, or the queues behind them would not lie well.
+    void choose_local_sums(const NativeStream& stream) {
+        int bytes = 0;
+        HEADRACE_CALL(DeviceGetAttribute, &bytes, attribute_block_memory, stream.ordinal);
+        const std::uint32_t room = static_cast<std::uint32_t>(bytes) / 4,
+                            queues = local_words_ * groups_per_block_;
+        local_sums_ =
+            std::min((kernel_.local_sums() + 31) / 32 * 32, room > queues ? (room - queues) / 32 * 32 : 0);
     }
 
     /// More than 48 KB of shared memory must be asked for.
@@ -129,7 +161,8 @@ private:
     Kernel kernel_;
     Seeds seeds_;
     std::uint32_t groups_per_block_ = 1;
-    std::uint32_t local_words_ = 0;
+    std::uint32_t local_words_ = 0; ///< of a group
+    std::uint32_t local_sums_ = 0;
 };
 
 /// What a generated unit returns.

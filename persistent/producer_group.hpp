@@ -28,8 +28,9 @@ public:
                                    max_spawns = Traits::max_spawns, least_liq_units = Traits::staged;
 
     HEADRACE_GROUP_CODE ProducerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
-                                      const EngineView& view, std::uint32_t group, std::uint32_t* local)
-        : Base(lanes, view, group, local),
+                                      const EngineView& view, std::uint32_t group, std::uint32_t* local,
+                                      const LocalSums& sums = {})
+        : Base(lanes, view, group, local, sums),
           kernel_(kernel),
           expand_(seeds),
           liq_(local + sizeof(GroupTally) / 4, view.control->liq_units),
@@ -205,7 +206,7 @@ private:
                 state.continues = false;
                 state.staged = 0;
                 if (!Lanes::has(chosen, lane)) return;
-                SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns> handle(state);
+                SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns> handle(state, this->sums_);
                 kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
             });
         });

@@ -1,6 +1,6 @@
 // persistent/units.hpp - what group code needs to know of a kernel's kinds, at compile time.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/persistent/local_sums.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -94,7 +94,14 @@ struct LaneState {
 template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns>
 class SpawningLane {
 public:
-    HEADRACE_HOST_DEVICE explicit SpawningLane(LaneState<Traits>& state) : state_(state) {}
+    HEADRACE_HOST_DEVICE SpawningLane(LaneState<Traits>& state, const LocalSums& sums)
+        : state_(state), sums_(sums) {}
+
+    /// To a sum that the kernel keeps near: see kernel.hpp.
+    template <class Find>
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) {
+        sums_.add(sum, amount, find);
+    }
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
@@ -122,6 +129,7 @@ public:
 
 private:
     LaneState<Traits>& state_;
+    const LocalSums& sums_;
 };
 
 /// How many of `lanes` must be active for a group not to look for more: see kernel.hpp.
@@ -133,6 +141,18 @@ constexpr std::uint32_t enough_lanes(std::uint32_t lanes) {
 }
 
 /// What a consumer kernel sees of its lane.
-struct ConsumingLane {};
+class ConsumingLane {
+public:
+    HEADRACE_HOST_DEVICE explicit ConsumingLane(const LocalSums& sums) : sums_(sums) {}
+
+    /// To a sum that the kernel keeps near: see kernel.hpp.
+    template <class Find>
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) {
+        sums_.add(sum, amount, find);
+    }
+
+private:
+    const LocalSums& sums_;
+};
 
 } // namespace headrace

@@ -14,89 +14,90 @@ typedef struct TissueView {
     Tissue tissue;
 } TissueView;
 
+typedef struct Medium {
+    float top, bottom, free_path, absorbed, g, yield;
+} Medium;
+
+typedef struct StepResult {
+    bool goes_on, emits;
+    Packet emitted;
+} StepResult;
+
 HR_FUNCTION uint wavelength(const Packet* packet) { return packet->origin != 0 ? 1 : 0; }
 HR_FUNCTION uint layer_of(const Packet* packet) { return packet->layer_and_number & 255u; }
 HR_FUNCTION void enter(Packet* packet, uint layer) {
     packet->layer_and_number = (packet->layer_and_number & ~255u) | layer;
 }
 
-HR_FUNCTION uint4 random_words(const Tissue* tissue, const Packet* packet) {
-    return philox4x32((uint4)(packet->number, packet->layer_and_number >> 8, packet->origin, packet->step),
-                      tissue->seed_low, tissue->seed_high);
+HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
+    const __global Layer* layer = view->layers + layer_of(packet);
+    const bool fluoresces = packet->origin != 0;
+    const Optics optics = fluoresces ? layer->emission : layer->excitation;
+    const Medium medium = {layer->top,      layer->bottom, optics.free_path * 0.693147181f,
+                           optics.absorbed, optics.g,      fluoresces ? 0 : layer->yield};
+    return medium;
 }
 
-HR_FUNCTION float fifth_of(uint4 words) {
-    return uniform_of((words.x & 255u) << 24 | (words.y & 255u) << 16 | (words.z & 255u) << 8);
+HR_FUNCTION uint4 random_words(const Tissue* tissue, const Packet* packet) {
+    return philox4x32((uint4)(packet->number, packet->layer_and_number >> 8, packet->origin, packet->step / 2),
+                      tissue->seed_low, tissue->seed_high);
 }
 
 HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
     Packet packet;
-    packet.x = packet.y = packet.ux = packet.uy = packet.rest = 0;
+    packet.x = packet.y = packet.ux = packet.uy = 0;
     packet.z = tissue->first_depth;
     packet.uz = 1;
     packet.weight = tissue->weight;
-    packet.pending = packet.in_cell = 0;
-    packet.cell = 0;
+    packet.pending = 0;
     packet.number = (uint)number;
     packet.layer_and_number = (uint)(number >> 32) << 8 | tissue->first_layer;
-    packet.origin = 0;
-    packet.step = 1;
+    packet.origin = packet.step = 0;
     return packet;
 }
 
 HR_FUNCTION uint rounded(float weight) { return (uint)(weight + 0.5f); }
 
 HR_FUNCTION uint cell_of(float place, float cells_per_cm, uint cells) {
-    const float cell = place * cells_per_cm;
-    return cell < 1 ? 0 : cell >= (float)cells ? cells - 1 : (uint)cell;
+    return (uint)fmin(fmax(place * cells_per_cm, 0.0f), (float)(cells - 1));
+}
+HR_FUNCTION uint row_of(const Tissue* tissue, float y) {
+    return tissue->is_xyz == 0 ? 0 : cell_of(y - tissue->row_edge, tissue->rows_per_cm, tissue->rows);
+}
+HR_FUNCTION uint column_of(const Tissue* tissue, float x, float y) {
+    const float across = tissue->is_xyz == 0 ? sqrt(x * x + y * y) : x - tissue->column_edge;
+    return cell_of(across, tissue->columns_per_cm, tissue->columns);
 }
 
-HR_FUNCTION uint across(const Tissue* tissue, float x, float y) {
-    if (tissue->is_xyz == 0) return cell_of(sqrt(x * x + y * y), tissue->columns_per_cm, tissue->columns);
-    return cell_of(y - tissue->row_edge, tissue->rows_per_cm, tissue->rows) * tissue->columns +
-           cell_of(x - tissue->column_edge, tissue->columns_per_cm, tissue->columns);
-}
-
-HR_FUNCTION ulong total(const TissueView* view, const Packet* packet, uint which) {
-    return (ulong)(packet->number % FLUORESCENCE_BATCHES) * view->tissue.totals + which;
+HR_FUNCTION void add_to_total(const TissueView* view, const Packet* packet, uint which, int amount) {
+    hr_atomic_add_ulong(view->totals + packet->number % FLUORESCENCE_BATCHES * view->tissue.totals + which,
+                        (ulong)(long)amount);
 }
 
 HR_FUNCTION void settle(const TissueView* view, Packet* packet) {
     const uint which = FLUORESCENCE_ABSORBED + wavelength(packet) * view->tissue.layers + layer_of(packet);
-    if (packet->pending != 0)
-        hr_atomic_add_ulong(view->totals + total(view, packet, which), (ulong)(long)packet->pending);
+    if (packet->pending != 0) add_to_total(view, packet, which, packet->pending);
     packet->pending = 0;
 }
 
-HR_FUNCTION void settle_cell(const TissueView* view, Packet* packet) {
-    if (packet->in_cell == 0) return;
-    const ulong cells = (ulong)view->tissue.depths * view->tissue.rows * view->tissue.columns;
-    hr_atomic_add_ulong(view->absorption + wavelength(packet) * cells + packet->cell, (ulong)(long)packet->in_cell);
-    packet->in_cell = 0;
-}
-
+// Kernels in OpenCL C keep no sums near.
 HR_FUNCTION void absorb(const TissueView* view, Packet* packet, int amount) {
     const Tissue* tissue = &view->tissue;
-    const uint cell = cell_of(packet->z, tissue->depths_per_cm, tissue->depths) * (tissue->rows * tissue->columns) +
-                      across(tissue, packet->x, packet->y);
-    if (cell != packet->cell) settle_cell(view, packet);
-    packet->cell = cell;
-    packet->in_cell += amount;
+    const ulong plane =
+        (ulong)wavelength(packet) * tissue->depths + cell_of(packet->z, tissue->depths_per_cm, tissue->depths);
+    const ulong row = plane * tissue->rows + row_of(tissue, packet->y);
+    hr_atomic_add_ulong(view->absorption + row * tissue->columns + column_of(tissue, packet->x, packet->y),
+                        (ulong)(long)amount);
     packet->pending += amount;
-}
-
-HR_FUNCTION void settle_all(const TissueView* view, Packet* packet) {
-    settle_cell(view, packet);
-    settle(view, packet);
 }
 
 HR_FUNCTION void escape(const TissueView* view, const Packet* packet, uint side, float cosine) {
     const Tissue* tissue = &view->tissue;
     const uint which = wavelength(packet) * 2 + side;
-    hr_atomic_add_ulong(view->totals + total(view, packet, which), packet->weight);
+    add_to_total(view, packet, which, (int)packet->weight);
     const float angle = acos(fmin(cosine, 1.0f));
-    const ulong cell =
-        (ulong)which * (tissue->rows * tissue->columns) + across(tissue, packet->x, packet->y);
+    const ulong row = (ulong)which * tissue->rows + row_of(tissue, packet->y);
+    const ulong cell = row * tissue->columns + column_of(tissue, packet->x, packet->y);
     hr_atomic_add_ulong(view->escaped + cell * tissue->angles +
                             cell_of(angle, tissue->angles_per_radian, tissue->angles),
                         packet->weight);
@@ -113,28 +114,37 @@ HR_FUNCTION float reflectance(float n, float n_beyond, float cosine, float* cosi
     return 0.5f * (s * s + p * p);
 }
 
-HR_FUNCTION bool meet_boundary(const TissueView* view, const Layer* layer, Packet* packet, float random) {
+HR_FUNCTION void end_packet(const TissueView* view, Packet* packet) {
+    absorb(view, packet, (int)packet->weight);
+    settle(view, packet);
+}
+
+HR_FUNCTION bool meet_boundary(const TissueView* view, Packet* packet, float random) {
+    const Layer layer = view->layers[layer_of(packet)];
     const bool down = packet->uz > 0;
-    const float cosine = fabs(packet->uz), n_beyond = down ? layer->n_below : layer->n_above;
-    packet->z = down ? layer->bottom : layer->top;
+    const float edge = down ? layer.bottom : layer.top, way = (edge - packet->z) / packet->uz;
+    packet->x += way * packet->ux;
+    packet->y += way * packet->uy;
+    packet->z = edge;
+    const float cosine = fabs(packet->uz), n_beyond = down ? layer.n_below : layer.n_above;
     float cosine_beyond = cosine;
-    const float reflected = cosine <= (down ? layer->critical_below : layer->critical_above)
-                                ? 1.0f
-                                : reflectance(layer->n, n_beyond, cosine, &cosine_beyond);
-    if (random < reflected) {
+    const bool all = cosine <= (down ? layer.critical_below : layer.critical_above);
+    if (all || random < reflectance(layer.n, n_beyond, cosine, &cosine_beyond)) {
         packet->uz = -packet->uz;
-        return true;
+        const bool is_trapped = layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.critical_above &&
+                                cosine <= layer.critical_below;
+        if (is_trapped) end_packet(view, packet);
+        return !is_trapped;
     }
     settle(view, packet);
     const uint at = layer_of(packet);
     if (down ? at + 1 == view->tissue.layers : at == 0) {
-        settle_cell(view, packet);
         escape(view, packet, down ? 1 : 0, cosine_beyond);
         return false;
     }
     enter(packet, down ? at + 1 : at - 1);
-    packet->ux *= layer->n / n_beyond;
-    packet->uy *= layer->n / n_beyond;
+    packet->ux *= layer.n / n_beyond;
+    packet->uy *= layer.n / n_beyond;
     packet->uz = down ? cosine_beyond : -cosine_beyond;
     return true;
 }
@@ -151,17 +161,13 @@ HR_FUNCTION void scatter(Packet* packet, float g, float random, float turns) {
     a *= sine;
     b *= sine;
     const float ux = packet->ux, uy = packet->uy, uz = packet->uz;
-    const float level = 1 - uz * uz;
-    if (level < 1e-6f) {
-        packet->ux = a;
-        packet->uy = b;
-        packet->uz = uz > 0 ? cosine : -cosine;
-    } else {
-        const float root = sqrt(level), inverse = 1 / root;
-        packet->ux = (ux * uz * a - uy * b) * inverse + ux * cosine;
-        packet->uy = (uy * uz * a + ux * b) * inverse + uy * cosine;
-        packet->uz = -root * a + uz * cosine;
-    }
+    const float sign = copysign(1.0f, uz), part = -1 / (sign + uz), across = ux * uy * part;
+    packet->ux = a * (1 + sign * ux * ux * part) + b * across + cosine * ux;
+    packet->uy = a * sign * across + b * (sign + uy * uy * part) + cosine * uy;
+    packet->uz = cosine * uz - a * sign * ux - b * uy;
+}
+
+HR_FUNCTION void make_unit_length(Packet* packet) {
     const float scale =
         1.5f - 0.5f * (packet->ux * packet->ux + packet->uy * packet->uy + packet->uz * packet->uz);
     packet->ux *= scale;
@@ -171,10 +177,9 @@ HR_FUNCTION void scatter(Packet* packet, float g, float random, float turns) {
 
 HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weight) {
     Packet emitted = *packet;
-    emitted.origin = packet->step;
+    emitted.origin = packet->step + 1;
     emitted.step = 0;
-    emitted.rest = 0;
-    emitted.pending = emitted.in_cell = 0;
+    emitted.pending = 0;
     emitted.weight = weight;
     const uint4 words = random_words(&view->tissue, &emitted);
     emitted.uz = 2 * uniform_of(words.x) - 1;
@@ -182,81 +187,74 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     sin_cos_of_turns(uniform_of(words.y), &emitted.uy, &emitted.ux);
     emitted.ux *= level;
     emitted.uy *= level;
-    emitted.step = 1;
-    hr_atomic_add_ulong(view->totals + total(view, &emitted, FLUORESCENCE_EMITTED), weight);
+    emitted.step = 2;
+    add_to_total(view, &emitted, FLUORESCENCE_EMITTED, (int)weight);
     return emitted;
 }
 
-HR_FUNCTION bool is_trapped(const Layer* layer, const Optics* optics, const Packet* packet) {
-    const float cosine = fabs(packet->uz);
-    const bool stays = cosine == 0 || (cosine <= layer->critical_above && cosine <= layer->critical_below);
-    return (optics->attenuation == 0 && stays) || packet->step >= FLUORESCENCE_MOST_STEPS;
-}
-
-HR_FUNCTION uint loss_of(const Packet* packet, float absorbed, uint random) {
-    const float dither = ((float)(random & 255u) + 0.5f) / 256;
-    return min((uint)((float)packet->weight * absorbed + dither), packet->weight);
-}
-
-// True if the packet goes on.
-HR_FUNCTION bool take_step(const TissueView* view, Packet* packet, bool* emits, Packet* emitted) {
-    *emits = false;
-    const Layer layer = view->layers[layer_of(packet)];
-    const Optics optics = packet->origin != 0 ? layer.emission : layer.excitation;
-    const uint4 words = random_words(&view->tissue, packet);
-    const bool clear = optics.attenuation == 0;
-    if (is_trapped(&layer, &optics, packet)) {
-        absorb(view, packet, (int)packet->weight);
-        settle_all(view, packet);
-        return false;
-    }
-    if (packet->rest == 0 && !clear) packet->rest = -log(1 - uniform_of(words.x));
-
-    const float way = packet->rest * optics.free_path;
-    const float to_boundary = (packet->uz > 0 ? layer.bottom - packet->z : layer.top - packet->z) / packet->uz;
-    if (packet->uz != 0 && (clear || to_boundary <= way)) {
-        packet->x += to_boundary * packet->ux;
-        packet->y += to_boundary * packet->uy;
-        packet->rest -= to_boundary * optics.attenuation;
-        if (packet->rest < 0) packet->rest = 0;
-        const bool goes_on = meet_boundary(view, &layer, packet, uniform_of(words.y));
-        ++packet->step;
-        return goes_on;
+HR_FUNCTION void take_step(const TissueView* view, Medium* medium, Packet* packet, uint a, uint b,
+                           StepResult* result) {
+    const float way = (32 - log2((float)(a | 1u))) * medium->free_path;
+    const float depth = packet->z + way * packet->uz;
+    if (depth < medium->top || depth > medium->bottom) {
+        result->goes_on = meet_boundary(view, packet, uniform_of(b));
+        if (result->goes_on) *medium = medium_of(view, packet);
+        return;
     }
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
-    packet->z += way * packet->uz;
-    packet->rest = 0;
+    packet->z = depth;
 
-    const uint lost = loss_of(packet, optics.absorbed, words.w);
+    float turns = (float)((a & 255u) << 8 | (b & 255u)) * (1.0f / 65536.0f) + 0.5f / 65536.0f;
+    const uint lost = min((uint)((float)packet->weight * medium->absorbed + turns), packet->weight);
     packet->weight -= lost;
-    if (packet->origin == 0 && layer.yield > 0 && lost > 0) {
-        const float expected = (float)lost * layer.yield;
-        if (fifth_of(words) * (float)view->tissue.emission_weight < expected) {
-            *emits = true;
-            *emitted = emit(view, packet, max(rounded(expected), view->tissue.emission_weight));
+    if (medium->yield > 0) {
+        const float expected = (float)lost * medium->yield;
+        const float chance = (float)(a * 0x9E3779B1u + b) * (1.0f / 4294967296.0f);
+        if (chance * (float)view->tissue.emission_weight < expected) {
+            result->emits = true;
+            result->emitted = emit(view, packet, max(rounded(expected), view->tissue.emission_weight));
         }
     }
     int absorbed = (int)lost;
-    bool goes_on = true;
     if (packet->weight < FLUORESCENCE_ROULETTE_BELOW) {
-        if (packet->weight != 0 && uniform_of(words.y) < FLUORESCENCE_ROULETTE_CHANCE) {
+        if (packet->weight != 0 && turns < FLUORESCENCE_ROULETTE_CHANCE) {
             const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
             absorbed -= (int)gain;
             packet->weight += gain;
+            turns /= FLUORESCENCE_ROULETTE_CHANCE;
         } else {
             absorbed += (int)packet->weight;
             packet->weight = 0;
-            goes_on = false;
+            result->goes_on = false;
         }
     }
     absorb(view, packet, absorbed);
-    if (goes_on)
-        scatter(packet, optics.g, uniform_of(words.z), uniform_of(words.w));
+    if (result->goes_on)
+        scatter(packet, medium->g, (float)b * (1.0f / 4294967296.0f), turns);
     else
-        settle_all(view, packet);
-    ++packet->step;
-    return goes_on;
+        settle(view, packet);
+}
+
+HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
+    result->goes_on = true;
+    result->emits = false;
+    if (packet->step >= FLUORESCENCE_MOST_STEPS) {
+        end_packet(view, packet);
+        result->goes_on = false;
+        return;
+    }
+    Medium medium = medium_of(view, packet);
+    uint4 words = (uint4)(0);
+    const uint first = packet->step % 2;
+    for (uint i = 0; i < FLUORESCENCE_STEPS_A_CALL; ++i) {
+        words = i % 2 == 0 ? random_words(&view->tissue, packet) : words.zwzw;
+        if (i < first) continue;
+        take_step(view, &medium, packet, words.x, words.y, result);
+        ++packet->step;
+        if (!result->goes_on || result->emits) break;
+    }
+    make_unit_length(packet);
 }
 
 // ---- fluorescence.kernels.hpp
@@ -264,15 +262,16 @@ HR_FUNCTION bool take_step(const TissueView* view, Packet* packet, bool* emits, 
 #ifdef HEADRACE_CONSUMER
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     const TissueView view = {layers, totals, absorption, escaped, tissue};
-    Packet packet = begin_packet(&tissue, index), excitation = packet, emitted;
-    bool waits = false, emits;
+    Packet packet = begin_packet(&tissue, index), excitation = packet;
+    StepResult result;
+    bool waits = false;
     for (;;) {
-        const bool goes_on = take_step(&view, &packet, &emits, &emitted);
-        if (emits) {
+        follow(&view, &packet, &result);
+        if (result.emits) {
             excitation = packet;
-            waits = goes_on;
-            packet = emitted;
-        } else if (!goes_on) {
+            waits = result.goes_on;
+            packet = result.emitted;
+        } else if (!result.goes_on) {
             if (!waits) break;
             packet = excitation;
             waits = false;
@@ -287,10 +286,9 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 
 void hr_run(HrLane* lane, uint kind, HrUnit packet, HEADRACE_PARAMETERS) {
     const TissueView view = {layers, totals, absorption, escaped, tissue};
-    Packet emitted;
-    bool emits;
-    const bool goes_on = take_step(&view, &packet, &emits, &emitted);
-    if (goes_on) hr_spawn(lane, 0, &packet);
-    if (emits) hr_spawn(lane, 0, &emitted);
+    StepResult result;
+    follow(&view, &packet, &result);
+    if (result.goes_on) hr_spawn(lane, 0, &packet);
+    if (result.emits) hr_spawn(lane, 0, &result.emitted);
 }
 #endif

@@ -1,5 +1,6 @@
 // apps/fluorescence/fluorescence.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP.
-// fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers.
+// fluorescence.cl has them in OpenCL C. Both take the same steps with the same
+// random numbers.
 #pragma once
 #include "transport.hpp"
 
@@ -8,13 +9,17 @@ namespace fluorescence {
 /// Consumer: a work index is a packet with the fluorescent ones that it emits. Each of those is followed at
 /// once, since it emits no other.
 struct TracePacket {
-    TissueView view;
+    static constexpr unsigned resident_lanes = 768;
 
-    HEADRACE_KERNEL void operator()(auto& /*lane*/, std::uint64_t index) const {
+    TissueView view;
+    HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
+    HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
+
+    HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t index) const {
         Packet packet = begin_packet(view.tissue, index), excitation{};
         bool waits = false; // the excitation packet, for the fluorescent one
         for (;;) {
-            const StepResult result = take_step(view, packet);
+            const StepResult result = follow(view, lane, packet);
             if (result.emits) {
                 excitation = packet;
                 waits = result.goes_on;
@@ -35,14 +40,18 @@ struct IncidentPackets {
     HEADRACE_KERNEL Packet operator()(std::uint64_t index) const { return begin_packet(tissue, index); }
 };
 
-/// Consumer-producer: a work unit is one step, after which there are none, one or two packets.
-struct TraceStep {
+/// Consumer-producer: a work unit is a few steps, after which there are none, one or two packets.
+struct TraceSteps {
     using Units = headrace::Kinds<headrace::Kind<Packet, 2>>;
+    static constexpr unsigned refill_percent = 100; // a call is long beside a refill
+    static constexpr unsigned resident_lanes = 768;
 
     TissueView view;
+    HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
+    HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, Packet packet) const {
-        const StepResult result = take_step(view, packet);
+        const StepResult result = follow(view, lane, packet);
         if (result.goes_on) lane.spawn(packet);
         if (result.emits) lane.spawn(result.emitted);
     }

@@ -26,6 +26,8 @@ using std::uint64_t;
 
 /// A packet that has taken so many is stopped, and counts as absorbed: where nothing absorbs, some never end.
 #define FLUORESCENCE_MOST_STEPS (1u << 22)
+/// A call's; even. A lane whose packet ends waits for others to have taken theirs, so not many.
+#define FLUORESCENCE_STEPS_A_CALL 16u
 
 /// Packets are scored in so many batches, whose spread is the standard error.
 #define FLUORESCENCE_BATCHES 64u
@@ -36,10 +38,10 @@ using std::uint64_t;
 
 /// A layer at one wavelength; lengths in cm.
 typedef struct Optics {
-    float attenuation; ///< mua + mus; 0: clear
-    float free_path;   ///< 1 / attenuation; 0 if clear
-    float absorbed;    ///< mua / attenuation: the part of its weight that a packet loses
-    float g;           ///< mean cosine of the scattering angle
+    float free_path; ///< 1 / (mua + mus); farther than any boundary if clear
+    float absorbed;  ///< mua / (mua + mus): the part of its weight that a packet loses
+    float g;         ///< mean cosine of the scattering angle
+    float unused;
 } Optics;
 
 typedef struct __attribute__((aligned(16))) Layer {
@@ -48,6 +50,8 @@ typedef struct __attribute__((aligned(16))) Layer {
     float critical_above, critical_below; ///< cosines: a flatter ray is reflected
     float yield;                          ///< part of what is absorbed of excitation that is sent on
     Optics excitation, emission;
+    uint32_t is_clear[2]; ///< neither scatters nor absorbs, at either wavelength
+    uint32_t unused[2];
 } Layer;
 
 /// Everything but the layers.
@@ -64,28 +68,28 @@ typedef struct Tissue {
     float depths_per_cm, rows_per_cm, columns_per_cm, angles_per_radian;
     float row_edge, column_edge; ///< where the first row and column begin
     uint32_t totals;             ///< of a batch
+    /// The part of the grid whose sums kernels keep near: cells from 0 on in depth, from the first ones
+    /// across.
+    uint32_t near_wavelengths, near_depths, near_rows, near_columns, first_near_row, first_near_column;
 } Tissue;
 
 /// A packet of photons between two steps: the work unit of the consumer-producer kernel.
 typedef struct Packet {
     float x, y, z, ux, uy, uz;
-    float rest; ///< optical depth that is left of a step which met a boundary
     uint32_t weight;
     int32_t pending;           ///< absorbed in this layer and not yet added to its total
-    int32_t in_cell;           ///< absorbed in `cell` and not yet added to the grid
-    uint32_t cell;             ///< in the grid of one wavelength
     uint32_t number;           ///< lower 32 bits
     uint32_t layer_and_number; ///< the layer in the lower 8 bits, the number's upper 24 above
     uint32_t origin;           ///< 0: excitation; else the step at which it was emitted
-    uint32_t step;
+    uint32_t step;             ///< the next
 } Packet;
 
 #define FLUORESCENCE_MOST_LAYERS 255
 
 #ifndef __OPENCL_C_VERSION__
-static_assert(sizeof(Optics) == 16 && sizeof(Layer) == 64 && offsetof(Layer, excitation) == 32);
-static_assert(sizeof(Tissue) == 76 && offsetof(Tissue, depths_per_cm) == 48);
-static_assert(sizeof(Packet) == 60 && offsetof(Packet, rest) == 24 && offsetof(Packet, step) == 56);
+static_assert(sizeof(Optics) == 16 && sizeof(Layer) == 80 && offsetof(Layer, excitation) == 32);
+static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);
+static_assert(sizeof(Packet) == 48 && offsetof(Packet, weight) == 24 && offsetof(Packet, step) == 44);
 } // namespace fluorescence
 #endif
 

@@ -25,9 +25,9 @@ constexpr double unit_weight = FLUORESCENCE_UNIT_WEIGHT;
 Optics optics_of(const Optical& optical) {
     const double attenuation = optical.mua + optical.mus;
     Optics optics{};
-    optics.attenuation = static_cast<float>(attenuation);
-    optics.free_path = attenuation > 0 ? static_cast<float>(1 / attenuation) : 0;
-    optics.absorbed = attenuation > 0 ? static_cast<float>(optical.mua / attenuation) : 0;
+    optics.free_path = attenuation > 0 ? static_cast<float>(1 / attenuation) : 1e30f;
+    // A ray along a clear layer ends.
+    optics.absorbed = attenuation > 0 ? static_cast<float>(optical.mua / attenuation) : 1;
     optics.g = static_cast<float>(optical.g);
     return optics;
 }
@@ -36,7 +36,8 @@ float critical_cosine(double n, double n_beyond) {
     return n > n_beyond ? static_cast<float>(std::sqrt(1 - n_beyond / n * (n_beyond / n))) : 0;
 }
 
-bool is_clear(const LayerSpec& layer) { return layer.excitation.mua + layer.excitation.mus == 0; }
+bool is_clear(const Optical& optical) { return optical.mua + optical.mus == 0; }
+bool is_clear(const LayerSpec& layer) { return is_clear(layer.excitation); }
 
 std::uint64_t cells(const Tissue& tissue) {
     return std::uint64_t{tissue.depths} * tissue.rows * tissue.columns;
@@ -53,13 +54,42 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
                                         headrace::embedded::turns_cl, headrace::embedded::fluorescence_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
-        kernel.kinds = TraceStep::Units::count;
+        kernel.kinds = TraceSteps::Units::count;
         kernel.unit_bytes = sizeof(Packet);
         kernel.max_spawns = 2;
     }
     // Steps near boundaries depend on it: divisions and roots as exact as in C++.
     kernel.options = "-cl-fp32-correctly-rounded-divide-sqrt";
     return kernel;
+}
+
+/// Of the cells, those around the place where the beam enters, which get most: as many as fit into half of a
+/// GPU's local memory.
+void choose_near_cells(const Problem& problem, Tissue& tissue) {
+    constexpr std::uint32_t most = 1u << 14;
+    const bool fluoresces = std::ranges::any_of(problem.layers, [](const LayerSpec& layer) {
+        return layer.fluorophore_mua > 0 && layer.quantum_yield > 0;
+    });
+    tissue.near_wavelengths = fluoresces ? 2 : 1;
+    tissue.near_depths = tissue.depths;
+    tissue.near_rows = tissue.rows;
+    tissue.near_columns = tissue.columns;
+    const auto near = [&] {
+        return std::uint64_t{tissue.near_wavelengths} * tissue.near_depths * tissue.near_rows *
+               tissue.near_columns;
+    };
+    while (near() > most) { // the longest side shrinks, where a radius is half of one
+        const std::uint32_t columns = tissue.is_xyz != 0 ? tissue.near_columns : 2 * tissue.near_columns;
+        std::uint32_t& longest = columns >= std::max(tissue.near_rows, tissue.near_depths)
+                                     ? tissue.near_columns
+                                 : tissue.near_rows >= tissue.near_depths ? tissue.near_rows
+                                                                          : tissue.near_depths;
+        longest -= std::max(1u, longest / 16);
+    }
+    if (tissue.is_xyz != 0) {
+        tissue.first_near_row = (tissue.rows - tissue.near_rows) / 2;
+        tissue.first_near_column = (tissue.columns - tissue.near_columns) / 2;
+    }
 }
 
 /// Packets numbered 0 to photons - 1 that are in a batch.
@@ -96,6 +126,8 @@ std::vector<Layer> make_layers(const Problem& problem) {
         layer.critical_below = critical_cosine(spec.n, below);
         layer.excitation = optics_of(spec.excitation);
         layer.emission = optics_of(spec.emission.value_or(spec.excitation));
+        layer.is_clear[0] = is_clear(spec.excitation) ? 1 : 0;
+        layer.is_clear[1] = is_clear(spec.emission.value_or(spec.excitation)) ? 1 : 0;
         if (spec.excitation.mua > 0)
             layer.yield = static_cast<float>(spec.fluorophore_mua / spec.excitation.mua * spec.quantum_yield);
         layers.push_back(layer);
@@ -138,6 +170,7 @@ Tissue make_tissue(const Problem& problem, const Settings& settings) {
     if (around > most || around * tissue.angles > most || cells(tissue) > most)
         throw Error{ErrorKind::invalid_argument,
                     problem.name + ": the grid has more than 2^31 cells; ask for fewer"};
+    choose_near_cells(problem, tissue);
     return tissue;
 }
 
@@ -164,7 +197,7 @@ headrace::Job Simulation::job() const {
         job.kernel([=](headrace::Task& task) { return TracePacket{view(task)}; });
     else
         job.seeds(IncidentPackets{tissue_}).kernel([=](headrace::Task& task) {
-            return TraceStep{view(task)};
+            return TraceSteps{view(task)};
         });
     job.opencl(opencl_kernel(settings_.kernel),
                [tissue = tissue_, layers = layers_, totals = totals_, absorption = absorption_,

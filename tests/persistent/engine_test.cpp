@@ -39,7 +39,8 @@ protected:
 
     template <class Kernel, class Seeds>
     std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds) {
-        if (device().info().technology == "opencl") return bind_twin(kernel, seeds, *words_);
+        if constexpr (requires { bind_twin(kernel, seeds, *words_); })
+            if (device().info().technology == "opencl") return bind_twin(kernel, seeds, *words_);
         kernel.arrivals = {static_cast<std::uint64_t*>(words_->address())};
         const Launcher launcher = launcher_for<Kernel, Seeds>(device().info().technology);
         return launcher ? launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds) : nullptr;
@@ -172,6 +173,28 @@ TEST_P(EngineOnDevice, AnotherKernelOfTheSameTypeCanBeBound) {
     engine.rebind(bind(BinaryTree{{}, 8}, Roots{}));
     drain(engine, 0, 10);
     EXPECT_EQ(arrived().total(), 10u * 7 + 10 * 15);
+}
+
+TEST_P(EngineOnDevice, SumsThatAreKeptNearAreExact) {
+    if (device().info().technology == "opencl") GTEST_SKIP() << "kernels in OpenCL C keep no sums near";
+    const auto expect_sums = [&](auto kernel, const auto& seeds, std::uint64_t end,
+                                 const EngineOptions& options) {
+        forget();
+        Engine engine(device(), *stream_, bind(kernel, seeds), options);
+        drain(engine, 0, end);
+        EXPECT_EQ(arrived(), expected_arrivals(kernel, seeds, 0, end));
+        // Nothing is left behind, or taken over.
+        drain(engine, 0, 0);
+        EXPECT_EQ(arrived(), expected_arrivals(kernel, seeds, 0, end));
+    };
+    const EngineOptions often{.wishes = {}, .first_rounds = 3, .launch_time = 1ns};
+    for (const std::uint32_t spread : {1, 64}) {
+        expect_sums(Tally{{}, spread}, Indices{}, 300'000, {});
+        expect_sums(Tally{{}, spread}, Indices{}, 20'000, often);
+        expect_sums(TallyChain{{}, spread}, ChainStarts{300}, 3'000, {});
+        expect_sums(TallyChain{{}, spread}, ChainStarts{300}, 300, often);
+        expect_sums(TallyChain{{}, spread}, ChainStarts{200}, 100, tiny);
+    }
 }
 
 TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {

@@ -132,6 +132,17 @@ TYPED_TEST(GroupCode, AConsumerVisitsEachIndexOnce) {
     EXPECT_EQ(counters.spawned, 0u);
 }
 
+TYPED_TEST(GroupCode, SumsThatAreKeptNearAreExact) {
+    for (const EngineOptions& options : {roomy, tiny}) {
+        Bench<TypeParam, TallyChain, ChainStarts> chains(TallyChain{}, ChainStarts{150}, options);
+        drain(chains.engine, 0, 100);
+        EXPECT_EQ(chains.arrived, expected_arrivals(TallyChain{}, ChainStarts{150}, 0, 100));
+        Bench<TypeParam, Tally, Indices> indices(Tally{}, Indices{}, options);
+        drain(indices.engine, 0, 3000);
+        EXPECT_EQ(indices.arrived, expected_arrivals(Tally{}, Indices{}, 0, 3000));
+    }
+}
+
 TYPED_TEST(GroupCode, NothingToDoIsDoneAtOnce) {
     const auto counters = expect_exactly_once<TypeParam>(BinaryTree{{}, 4}, Roots{}, 10, roomy, 10);
     EXPECT_EQ(counters.rounds, 0u);

@@ -147,6 +147,46 @@ struct Visit {
     HEADRACE_KERNEL void operator()(auto&, std::uint64_t index) const { arrivals.arrive(index); }
 };
 
+/// Adds amounts of either sign to sums that are kept near. `spread`: so many sums lie between two that are
+/// used, to make more than a GPU has room for.
+struct Tally {
+    Arrivals arrivals; ///< `words` are the sums
+    std::uint32_t spread = 1;
+
+    static constexpr std::uint32_t used = 2 * Arrivals::cells;
+    HEADRACE_KERNEL std::uint32_t local_sums() const { return used * spread; }
+    HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const {
+        return arrivals.words[number / spread];
+    }
+    HEADRACE_HOST_DEVICE void add(auto& lane, std::uint64_t id) const {
+        for (std::uint64_t i = 0; i < 4; ++i) {
+            const std::uint64_t word = mix(4 * id + i);
+            // Some sums are in high demand; some amounts are as large as they can be, or 0.
+            const auto sum = static_cast<std::uint32_t>(i == 0 ? word % 3 : word % used) * spread;
+            const auto amount = static_cast<std::int32_t>(word >> 32 >> (i == 3 ? 31 : 0));
+            lane.add(sum, amount, [&]() -> std::uint64_t& { return sum_of(sum); });
+        }
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t index) const { add(lane, index); }
+};
+
+/// The same by a consumer-producer: each link of a chain adds.
+struct TallyChain {
+    using Units = Kinds<Kind<Link, 2>>;
+    Arrivals arrivals;
+    std::uint32_t spread = 1;
+
+    HEADRACE_KERNEL std::uint32_t local_sums() const { return Tally::used * spread; }
+    HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const {
+        return arrivals.words[number / spread];
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, Link link) const {
+        Tally{arrivals, spread}.add(lane, mix(link.seed) + link.left);
+        if (link.left > 0) lane.spawn(Link{link.seed, link.left - 1, 0});
+        if (link.left > 100) lane.spawn(Link{link.seed + 1, link.left % 7, 0});
+    }
+};
+
 /// Spawns one more than it declares, for one seed in a thousand.
 struct Liar {
     using Units = Kinds<Kind<Node, 2>>;

@@ -1,0 +1,61 @@
+// persistent/local_sums.hpp - sums that many lanes add to all the time, near them: the lower half of a 64-bit
+// sum in local memory, its carries and at the end its rest in the sum itself. Nothing is rounded and nothing
+// lost.
+#pragma once
+#include <headrace/persistent/atomic_add.hpp>
+#include <headrace/persistent/kernel.hpp>
+
+namespace headrace {
+
+/// A kernel with local sums: see kernel.hpp.
+template <class Kernel>
+concept KeepsLocalSums = requires(const Kernel& kernel) {
+    static_cast<std::uint32_t>(kernel.local_sums());
+    static_cast<std::uint64_t&>(kernel.sum_of(0u));
+};
+
+/// The local halves, shared by the lanes of a block on a GPU, a thread's own on a processor. Zero when a
+/// launch begins and when it has ended.
+struct LocalSums {
+    std::uint32_t* words = nullptr;
+    std::uint32_t count =
+        0; ///< fewer than the kernel asks for where there is no room: others are added at once
+
+    /// `find` gives the sum's place, which is seldom asked for.
+    template <class Find>
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) const {
+        if (sum >= count) {
+            atomic_add(find(), static_cast<std::uint64_t>(std::int64_t{amount}));
+            return;
+        }
+        const auto unsigned_amount = static_cast<std::uint32_t>(amount);
+        const std::uint32_t before = fetch_add(sum, unsigned_amount);
+        const std::uint32_t after = before + unsigned_amount;
+        // With a sign, a carry out of the lower half is one that the sign's own does not undo.
+        if ((after < before) != (amount < 0))
+            atomic_add(find(), (amount < 0 ? ~std::uint64_t{0} : std::uint64_t{1}) << 32);
+    }
+
+    /// The rest of every `stride`-th sum from `first` on, when all lanes have added.
+    template <class Kernel>
+    HEADRACE_HOST_DEVICE void hand_over(const Kernel& kernel, std::uint32_t first,
+                                        std::uint32_t stride) const {
+        for (std::uint32_t sum = first; sum < count; sum += stride) {
+            if (words[sum] != 0) atomic_add(kernel.sum_of(sum), std::uint64_t{words[sum]});
+            words[sum] = 0;
+        }
+    }
+
+private:
+    HEADRACE_HOST_DEVICE std::uint32_t fetch_add(std::uint32_t sum, std::uint32_t amount) const {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+        return ::atomicAdd(words + sum, amount);
+#else
+        const std::uint32_t before = words[sum];
+        words[sum] = before + amount;
+        return before;
+#endif
+    }
+};
+
+} // namespace headrace
