@@ -13,11 +13,12 @@ constexpr unsigned threads = 128; // a block; long packets then keep few others 
 /// Adds to sums in device memory.
 struct PlainLane {
     template <class Find>
-    __device__ void add(std::uint32_t, std::int32_t amount, Find&& find) {
-        headrace::atomic_add(find(), static_cast<std::uint64_t>(std::int64_t{amount}));
+    __device__ void add(std::uint32_t, std::int64_t amount, Find&& find) {
+        headrace::atomic_add(find(), static_cast<std::uint64_t>(amount));
     }
 };
 
+template <class Grid>
 __global__ void __launch_bounds__(threads) trace_packets(const TissueView view, std::uint64_t packets) {
     const std::uint64_t index = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
     if (index >= packets) return;
@@ -25,7 +26,7 @@ __global__ void __launch_bounds__(threads) trace_packets(const TissueView view, 
     Packet packet = begin_packet(view.tissue, index), excitation{};
     bool waits = false;
     for (;;) {
-        const StepResult result = follow(view, lane, packet);
+        const StepResult result = follow<Grid>(view, lane, packet);
         if (result.emits) {
             excitation = packet;
             waits = result.goes_on;
@@ -66,7 +67,8 @@ PlainPhotons plain_photons(std::span<const Layer> layers, const Tissue& tissue, 
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
     CHECK(cudaEventRecord(begin));
-    trace_packets<<<static_cast<unsigned>((packets + threads - 1) / threads), threads>>>(view, packets);
+    const auto kernel = tissue.is_xyz != 0 ? trace_packets<Xyz> : trace_packets<Rz>;
+    kernel<<<static_cast<unsigned>((packets + threads - 1) / threads), threads>>>(view, packets);
     CHECK(cudaGetLastError());
     CHECK(cudaEventRecord(end));
     CHECK(cudaEventSynchronize(end));

@@ -15,15 +15,14 @@
 //     static constexpr unsigned refill_percent = 50;
 // and how many lanes should be resident on a multiprocessor, where that is worth more than registers (CUDA):
 //     static constexpr unsigned resident_lanes = 1024;
-// Either may keep 64-bit sums near, to which lanes add all the time (fluorescence.kernels.hpp has an
-// example):
-//     HEADRACE_KERNEL std::uint32_t local_sums() const;                    // how many there are
-//     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const;   // in memory under accumulate
-//     access
-// so that lane.add(number, amount, [&]() -> std::uint64_t& { return sum_of(number); }) adds a std::int32_t,
-// seldom needs to know where the sum is, and has it there when the job has ended. On a GPU the resident lanes
-// of a multiprocessor (512 unless it says how many) share such sums, in one block. Its seeds turn an index
-// into a first work unit:
+// Either may keep 64-bit sums near, to which lanes add all the time (apps/fluorescence has an example):
+//     HEADRACE_KERNEL std::uint32_t local_sums() const;            // how many there are
+//     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t) const;  // each in memory under accumulate access
+// so that lane.add(number, amount, [&]() -> std::uint64_t& { return sum_of(number); }) adds an int32_t or a
+// uint32_t, seldom asks where the sum is, and has it there when the job has ended. On a GPU the resident
+// lanes of a multiprocessor (512 unless it says how many) share such sums, in one block.
+//
+// Its seeds turn an index into a first work unit:
 //     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
 #pragma once
 #include <cstddef>

@@ -23,17 +23,18 @@ struct LocalSums {
 
     /// `find` gives the sum's place, which is seldom asked for.
     template <class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) const {
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::uint32_t amount, Find&& find) const {
         if (sum >= count) {
-            atomic_add(find(), static_cast<std::uint64_t>(std::int64_t{amount}));
+            atomic_add(find(), std::uint64_t{amount});
             return;
         }
-        const auto unsigned_amount = static_cast<std::uint32_t>(amount);
-        const std::uint32_t before = fetch_add(sum, unsigned_amount);
-        const std::uint32_t after = before + unsigned_amount;
-        // With a sign, a carry out of the lower half is one that the sign's own does not undo.
-        if ((after < before) != (amount < 0))
-            atomic_add(find(), (amount < 0 ? ~std::uint64_t{0} : std::uint64_t{1}) << 32);
+        const std::uint32_t before = fetch_add(sum, amount);
+        if (before + amount < before) atomic_add(find(), std::uint64_t{1} << 32); // the carry
+    }
+    template <class Find>
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) const {
+        add(sum, static_cast<std::uint32_t>(amount), find);
+        if (amount < 0) atomic_add(find(), ~std::uint64_t{0} << 32); // the upper half of its complement
     }
 
     /// The rest of every `stride`-th sum from `first` on, when all lanes have added.

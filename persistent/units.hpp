@@ -98,8 +98,8 @@ public:
         : state_(state), sums_(sums) {}
 
     /// To a sum that the kernel keeps near: see kernel.hpp.
-    template <class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) {
+    template <class Amount, class Find>
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);
     }
 
@@ -146,8 +146,8 @@ public:
     HEADRACE_HOST_DEVICE explicit ConsumingLane(const LocalSums& sums) : sums_(sums) {}
 
     /// To a sum that the kernel keeps near: see kernel.hpp.
-    template <class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) {
+    template <class Amount, class Find>
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);
     }
 

@@ -15,8 +15,18 @@ typedef struct TissueView {
 } TissueView;
 
 typedef struct Medium {
-    float top, bottom, free_path, absorbed, g, yield;
+    float top, bottom, free_path, absorbed, yield;
+    bool scatters_evenly;
+    float a, b, c, d, e;
 } Medium;
+
+typedef struct Passage {
+    uint boundary, emission;
+} Passage;
+
+typedef struct Cell {
+    uint z, y, x;
+} Cell;
 
 typedef struct StepResult {
     bool goes_on, emits;
@@ -30,11 +40,21 @@ HR_FUNCTION void enter(Packet* packet, uint layer) {
 }
 
 HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
-    const __global Layer* layer = view->layers + layer_of(packet);
+    const Layer layer = view->layers[layer_of(packet)];
     const bool fluoresces = packet->origin != 0;
-    const Optics optics = fluoresces ? layer->emission : layer->excitation;
-    const Medium medium = {layer->top,      layer->bottom, optics.free_path * 0.693147181f,
-                           optics.absorbed, optics.g,      fluoresces ? 0 : layer->yield};
+    const Optics optics = fluoresces ? layer.emission : layer.excitation;
+    Medium medium;
+    medium.top = layer.top;
+    medium.bottom = layer.bottom;
+    medium.free_path = optics.free_path * 0.693147181f;
+    medium.absorbed = optics.absorbed;
+    medium.yield = fluoresces ? 0 : layer.yield;
+    medium.scatters_evenly = optics.g == 0;
+    medium.a = 1 - optics.g * optics.g;
+    medium.b = 1 - optics.g;
+    medium.c = 2 * optics.g * (1.0f / 4294967296.0f);
+    medium.e = medium.scatters_evenly ? 0 : 0.5f / optics.g;
+    medium.d = (1 + optics.g * optics.g) * medium.e;
     return medium;
 }
 
@@ -56,17 +76,17 @@ HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
     return packet;
 }
 
-HR_FUNCTION uint rounded(float weight) { return (uint)(weight + 0.5f); }
-
-HR_FUNCTION uint cell_of(float place, float cells_per_cm, uint cells) {
-    return (uint)fmin(fmax(place * cells_per_cm, 0.0f), (float)(cells - 1));
-}
-HR_FUNCTION uint row_of(const Tissue* tissue, float y) {
-    return tissue->is_xyz == 0 ? 0 : cell_of(y - tissue->row_edge, tissue->rows_per_cm, tissue->rows);
-}
-HR_FUNCTION uint column_of(const Tissue* tissue, float x, float y) {
-    const float across = tissue->is_xyz == 0 ? sqrt(x * x + y * y) : x - tissue->column_edge;
-    return cell_of(across, tissue->columns_per_cm, tissue->columns);
+HR_FUNCTION uint cell_at(float place, float cells_per_cm, float last) { return (uint)fmin(place * cells_per_cm, last); }
+HR_FUNCTION Cell cell_of(const Tissue* tissue, const Packet* packet) {
+    Cell cell = {cell_at(packet->z, tissue->depths_per_cm, tissue->last_depth), 0, 0};
+    if (tissue->is_xyz == 0) {
+        const float radius = sqrt(packet->x * packet->x + packet->y * packet->y);
+        cell.x = cell_at(radius, tissue->columns_per_cm, tissue->last_column);
+    } else {
+        cell.y = cell_at(fmax(packet->y - tissue->row_edge, 0.0f), tissue->rows_per_cm, tissue->last_row);
+        cell.x = cell_at(fmax(packet->x - tissue->column_edge, 0.0f), tissue->columns_per_cm, tissue->last_column);
+    }
+    return cell;
 }
 
 HR_FUNCTION void add_to_total(const TissueView* view, const Packet* packet, uint which, int amount) {
@@ -83,10 +103,9 @@ HR_FUNCTION void settle(const TissueView* view, Packet* packet) {
 // Kernels in OpenCL C keep no sums near.
 HR_FUNCTION void absorb(const TissueView* view, Packet* packet, int amount) {
     const Tissue* tissue = &view->tissue;
-    const ulong plane =
-        (ulong)wavelength(packet) * tissue->depths + cell_of(packet->z, tissue->depths_per_cm, tissue->depths);
-    const ulong row = plane * tissue->rows + row_of(tissue, packet->y);
-    hr_atomic_add_ulong(view->absorption + row * tissue->columns + column_of(tissue, packet->x, packet->y),
+    const Cell cell = cell_of(tissue, packet);
+    const ulong plane = (ulong)wavelength(packet) * tissue->depths + cell.z;
+    hr_atomic_add_ulong(view->absorption + (plane * tissue->rows + cell.y) * tissue->columns + cell.x,
                         (ulong)(long)amount);
     packet->pending += amount;
 }
@@ -96,10 +115,10 @@ HR_FUNCTION void escape(const TissueView* view, const Packet* packet, uint side,
     const uint which = wavelength(packet) * 2 + side;
     add_to_total(view, packet, which, (int)packet->weight);
     const float angle = acos(fmin(cosine, 1.0f));
-    const ulong row = (ulong)which * tissue->rows + row_of(tissue, packet->y);
-    const ulong cell = row * tissue->columns + column_of(tissue, packet->x, packet->y);
-    hr_atomic_add_ulong(view->escaped + cell * tissue->angles +
-                            cell_of(angle, tissue->angles_per_radian, tissue->angles),
+    const Cell cell = cell_of(tissue, packet);
+    const ulong place = ((ulong)which * tissue->rows + cell.y) * tissue->columns + cell.x;
+    hr_atomic_add_ulong(view->escaped + place * tissue->angles +
+                            cell_at(angle, tissue->angles_per_radian, (float)(tissue->angles - 1)),
                         packet->weight);
 }
 
@@ -117,9 +136,10 @@ HR_FUNCTION float reflectance(float n, float n_beyond, float cosine, float* cosi
 HR_FUNCTION void end_packet(const TissueView* view, Packet* packet) {
     absorb(view, packet, (int)packet->weight);
     settle(view, packet);
+    packet->weight = 0;
 }
 
-HR_FUNCTION bool meet_boundary(const TissueView* view, Packet* packet, float random) {
+HR_FUNCTION void meet_boundary(const TissueView* view, Medium* medium, Packet* packet, float random) {
     const Layer layer = view->layers[layer_of(packet)];
     const bool down = packet->uz > 0;
     const float edge = down ? layer.bottom : layer.top, way = (edge - packet->z) / packet->uz;
@@ -131,39 +151,38 @@ HR_FUNCTION bool meet_boundary(const TissueView* view, Packet* packet, float ran
     const bool all = cosine <= (down ? layer.critical_below : layer.critical_above);
     if (all || random < reflectance(layer.n, n_beyond, cosine, &cosine_beyond)) {
         packet->uz = -packet->uz;
-        const bool is_trapped = layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.critical_above &&
-                                cosine <= layer.critical_below;
-        if (is_trapped) end_packet(view, packet);
-        return !is_trapped;
+        if (layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.critical_above &&
+            cosine <= layer.critical_below)
+            end_packet(view, packet);
+        return;
     }
     settle(view, packet);
     const uint at = layer_of(packet);
     if (down ? at + 1 == view->tissue.layers : at == 0) {
         escape(view, packet, down ? 1 : 0, cosine_beyond);
-        return false;
+        packet->weight = 0;
+        return;
     }
     enter(packet, down ? at + 1 : at - 1);
     packet->ux *= layer.n / n_beyond;
     packet->uy *= layer.n / n_beyond;
     packet->uz = down ? cosine_beyond : -cosine_beyond;
-    return true;
+    *medium = medium_of(view, packet);
 }
 
-HR_FUNCTION void scatter(Packet* packet, float g, float random, float turns) {
-    float cosine = 2 * random - 1;
-    if (g != 0) {
-        const float part = (1 - g * g) / (1 - g + 2 * g * random);
-        cosine = clamp((1 + g * g - part * part) / (2 * g), -1.0f, 1.0f);
-    }
-    const float sine = sqrt(1 - cosine * cosine);
+HR_FUNCTION void scatter(const Medium* medium, Packet* packet, float random, float turns) {
+    const float part = medium->a / (medium->b + medium->c * random);
+    const float cosine =
+        medium->scatters_evenly ? random * (2.0f / 4294967296.0f) - 1 : medium->d - medium->e * part * part;
+    const float sine = sqrt(fmax(1 - cosine * cosine, 0.0f));
     float a, b;
     sin_cos_of_turns(turns, &b, &a);
     a *= sine;
     b *= sine;
     const float ux = packet->ux, uy = packet->uy, uz = packet->uz;
-    const float sign = copysign(1.0f, uz), part = -1 / (sign + uz), across = ux * uy * part;
-    packet->ux = a * (1 + sign * ux * ux * part) + b * across + cosine * ux;
-    packet->uy = a * sign * across + b * (sign + uy * uy * part) + cosine * uy;
+    const float sign = copysign(1.0f, uz), inverse = -1 / (sign + uz), across = ux * uy * inverse;
+    packet->ux = a * (1 + sign * ux * ux * inverse) + b * across + cosine * ux;
+    packet->uy = a * sign * across + b * (sign + uy * uy * inverse) + cosine * uy;
     packet->uz = cosine * uz - a * sign * ux - b * uy;
 }
 
@@ -177,7 +196,7 @@ HR_FUNCTION void make_unit_length(Packet* packet) {
 
 HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weight) {
     Packet emitted = *packet;
-    emitted.origin = packet->step + 1;
+    emitted.origin = packet->step;
     emitted.step = 0;
     emitted.pending = 0;
     emitted.weight = weight;
@@ -192,69 +211,75 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     return emitted;
 }
 
-HR_FUNCTION void take_step(const TissueView* view, Medium* medium, Packet* packet, uint a, uint b,
-                           StepResult* result) {
+HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* packet, uint a, uint b,
+                          Passage* passage) {
     const float way = (32 - log2((float)(a | 1u))) * medium->free_path;
     const float depth = packet->z + way * packet->uz;
     if (depth < medium->top || depth > medium->bottom) {
-        result->goes_on = meet_boundary(view, packet, uniform_of(b));
-        if (result->goes_on) *medium = medium_of(view, packet);
+        passage->boundary = b | 1u;
         return;
     }
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
     packet->z = depth;
 
-    float turns = (float)((a & 255u) << 8 | (b & 255u)) * (1.0f / 65536.0f) + 0.5f / 65536.0f;
+    float turns = (float)((a << 8 ^ b) & 0xffffu) * (1.0f / 65536.0f) + 0.5f / 65536.0f;
     const uint lost = min((uint)((float)packet->weight * medium->absorbed + turns), packet->weight);
     packet->weight -= lost;
     if (medium->yield > 0) {
         const float expected = (float)lost * medium->yield;
         const float chance = (float)(a * 0x9E3779B1u + b) * (1.0f / 4294967296.0f);
-        if (chance * (float)view->tissue.emission_weight < expected) {
-            result->emits = true;
-            result->emitted = emit(view, packet, max(rounded(expected), view->tissue.emission_weight));
-        }
+        const uint least = view->tissue.emission_weight;
+        if (chance * (float)least < expected) passage->emission = max((uint)(expected + 0.5f), least);
     }
-    int absorbed = (int)lost;
+    absorb(view, packet, (int)lost);
     if (packet->weight < FLUORESCENCE_ROULETTE_BELOW) {
-        if (packet->weight != 0 && turns < FLUORESCENCE_ROULETTE_CHANCE) {
-            const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
-            absorbed -= (int)gain;
-            packet->weight += gain;
-            turns /= FLUORESCENCE_ROULETTE_CHANCE;
-        } else {
-            absorbed += (int)packet->weight;
-            packet->weight = 0;
-            result->goes_on = false;
+        if (packet->weight == 0 || !(turns < FLUORESCENCE_ROULETTE_CHANCE)) {
+            end_packet(view, packet);
+            return;
         }
+        const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
+        absorb(view, packet, -(int)gain);
+        packet->weight += gain;
+        turns *= 1 / FLUORESCENCE_ROULETTE_CHANCE;
     }
-    absorb(view, packet, absorbed);
-    if (result->goes_on)
-        scatter(packet, medium->g, (float)b * (1.0f / 4294967296.0f), turns);
-    else
-        settle(view, packet);
+    scatter(medium, packet, (float)b, turns);
 }
 
 HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
-    result->goes_on = true;
-    result->emits = false;
+    result->goes_on = result->emits = false;
+    Medium medium = medium_of(view, packet);
+    Passage passage = {0, 0};
     if (packet->step >= FLUORESCENCE_MOST_STEPS) {
         end_packet(view, packet);
-        result->goes_on = false;
         return;
     }
-    Medium medium = medium_of(view, packet);
-    uint4 words = (uint4)(0);
-    const uint first = packet->step % 2;
-    for (uint i = 0; i < FLUORESCENCE_STEPS_A_CALL; ++i) {
-        words = i % 2 == 0 ? random_words(&view->tissue, packet) : words.zwzw;
-        if (i < first) continue;
-        take_step(view, &medium, packet, words.x, words.y, result);
-        ++packet->step;
-        if (!result->goes_on || result->emits) break;
+    bool skips = packet->step % 2 != 0;
+    for (uint step = 0; step < FLUORESCENCE_STEPS_A_CALL; step += 2) {
+        const uint4 words = random_words(&view->tissue, packet);
+        if (passage.boundary == 0 && !skips) {
+            interact(view, &medium, packet, words.x, words.y, &passage);
+            if (passage.emission != 0) {
+                packet->step += 1;
+                break;
+            }
+        }
+        skips = false;
+        if (passage.boundary == 0 && packet->weight != 0)
+            interact(view, &medium, packet, words.z, words.w, &passage);
+        packet->step = packet->step / 2 * 2 + 2;
+        if (step % 4 == 2 && passage.boundary != 0) {
+            meet_boundary(view, &medium, packet, uniform_of(passage.boundary));
+            passage.boundary = 0;
+        }
+        if (passage.emission != 0 || packet->weight == 0) break;
     }
     make_unit_length(packet);
+    result->goes_on = packet->weight != 0;
+    if (passage.emission != 0) {
+        result->emits = true;
+        result->emitted = emit(view, packet, passage.emission);
+    }
 }
 
 // ---- fluorescence.kernels.hpp

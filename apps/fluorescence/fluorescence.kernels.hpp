@@ -8,6 +8,7 @@ namespace fluorescence {
 
 /// Consumer: a work index is a packet with the fluorescent ones that it emits. Each of those is followed at
 /// once, since it emits no other.
+template <class Grid>
 struct TracePacket {
     static constexpr unsigned resident_lanes = 768;
 
@@ -19,7 +20,7 @@ struct TracePacket {
         Packet packet = begin_packet(view.tissue, index), excitation{};
         bool waits = false; // the excitation packet, for the fluorescent one
         for (;;) {
-            const StepResult result = follow(view, lane, packet);
+            const StepResult result = follow<Grid>(view, lane, packet);
             if (result.emits) {
                 excitation = packet;
                 waits = result.goes_on;
@@ -41,6 +42,7 @@ struct IncidentPackets {
 };
 
 /// Consumer-producer: a work unit is a few steps, after which there are none, one or two packets.
+template <class Grid>
 struct TraceSteps {
     using Units = headrace::Kinds<headrace::Kind<Packet, 2>>;
     static constexpr unsigned refill_percent = 100; // a call is long beside a refill
@@ -51,10 +53,15 @@ struct TraceSteps {
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, Packet packet) const {
-        const StepResult result = follow(view, lane, packet);
+        const StepResult result = follow<Grid>(view, lane, packet);
         if (result.goes_on) lane.spawn(packet);
         if (result.emits) lane.spawn(result.emitted);
     }
 };
+
+using TracePacketRz = TracePacket<Rz>;
+using TracePacketXyz = TracePacket<Xyz>;
+using TraceStepsRz = TraceSteps<Rz>;
+using TraceStepsXyz = TraceSteps<Xyz>;
 
 } // namespace fluorescence

@@ -66,8 +66,9 @@ typedef struct Tissue {
     uint32_t depths, rows, columns; ///< cells: z, y and x, or z, one row, and r
     uint32_t angles;                ///< of what escapes, with depth and radius; else 1
     float depths_per_cm, rows_per_cm, columns_per_cm, angles_per_radian;
-    float row_edge, column_edge; ///< where the first row and column begin
-    uint32_t totals;             ///< of a batch
+    float row_edge, column_edge;             ///< where the first row and column begin
+    float last_depth, last_row, last_column; ///< cells
+    uint32_t totals;                         ///< of a batch
     /// The part of the grid whose sums kernels keep near: cells from 0 on in depth, from the first ones
     /// across.
     uint32_t near_wavelengths, near_depths, near_rows, near_columns, first_near_row, first_near_column;
@@ -88,7 +89,7 @@ typedef struct Packet {
 
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(Optics) == 16 && sizeof(Layer) == 80 && offsetof(Layer, excitation) == 32);
-static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);
+static_assert(sizeof(Tissue) == 112 && offsetof(Tissue, depths_per_cm) == 48);
 static_assert(sizeof(Packet) == 48 && offsetof(Packet, weight) == 24 && offsetof(Packet, step) == 44);
 } // namespace fluorescence
 #endif

@@ -54,7 +54,7 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
                                         headrace::embedded::turns_cl, headrace::embedded::fluorescence_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
-        kernel.kinds = TraceSteps::Units::count;
+        kernel.kinds = TraceStepsRz::Units::count;
         kernel.unit_bytes = sizeof(Packet);
         kernel.max_spawns = 2;
     }
@@ -90,6 +90,16 @@ void choose_near_cells(const Problem& problem, Tissue& tissue) {
         tissue.first_near_row = (tissue.rows - tissue.near_rows) / 2;
         tissue.first_near_column = (tissue.columns - tissue.near_columns) / 2;
     }
+}
+
+template <class Grid, class View>
+void add_kernel(headrace::Job& job, KernelChoice choice, const Tissue& tissue, const View& view) {
+    if (choice == KernelChoice::consumer)
+        job.kernel([=](headrace::Task& task) { return TracePacket<Grid>{view(task)}; });
+    else
+        job.seeds(IncidentPackets{tissue}).kernel([=](headrace::Task& task) {
+            return TraceSteps<Grid>{view(task)};
+        });
 }
 
 /// Packets numbered 0 to photons - 1 that are in a batch.
@@ -164,6 +174,9 @@ Tissue make_tissue(const Problem& problem, const Settings& settings) {
         tissue.column_edge = static_cast<float>(-0.5 * dx * tissue.columns);
         tissue.row_edge = static_cast<float>(-0.5 * dy * tissue.rows);
     }
+    tissue.last_depth = static_cast<float>(tissue.depths - 1);
+    tissue.last_row = static_cast<float>(tissue.rows - 1);
+    tissue.last_column = static_cast<float>(tissue.columns - 1);
     tissue.totals = FLUORESCENCE_ABSORBED + 2 * tissue.layers;
     constexpr std::uint64_t most = std::uint64_t{1} << 31; // kernels count cells of a wavelength in 32 bits
     const std::uint64_t around = std::uint64_t{tissue.rows} * tissue.columns;
@@ -193,12 +206,10 @@ headrace::Job Simulation::job() const {
     };
     headrace::Job job("fluorescence", settings_.photons);
     job.reads(layers_).accumulates(totals_, absorption_, escape_);
-    if (settings_.kernel == KernelChoice::consumer)
-        job.kernel([=](headrace::Task& task) { return TracePacket{view(task)}; });
+    if (settings_.grid == GridChoice::rz)
+        add_kernel<Rz>(job, settings_.kernel, tissue_, view);
     else
-        job.seeds(IncidentPackets{tissue_}).kernel([=](headrace::Task& task) {
-            return TraceSteps{view(task)};
-        });
+        add_kernel<Xyz>(job, settings_.kernel, tissue_, view);
     job.opencl(opencl_kernel(settings_.kernel),
                [tissue = tissue_, layers = layers_, totals = totals_, absorption = absorption_,
                 escape = escape_](headrace::Task& task, headrace::OpenClArguments& arguments) {

@@ -55,12 +55,26 @@ struct TissueView {
     }
 };
 
-/// What a packet meets in its layer, at its wavelength.
+/// What a packet meets in its layer, at its wavelength: what steps need of it, ready to be used.
 struct Medium {
-    float top, bottom;
-    float free_path; ///< mean, in cm for a logarithm to base 2
-    float absorbed, g;
-    float yield; ///< of what is absorbed, to be sent on; 0 for fluorescent packets
+    float top, bottom;    ///< of its layer
+    float free_path;      ///< mean, in cm for a logarithm to base 2
+    float absorbed;       ///< part of the weight
+    float yield;          ///< of what is absorbed, to be sent on; 0 for fluorescent packets
+    bool scatters_evenly; ///< g is 0
+    float a, b, c, d, e;  ///< Henyey and Greenstein's: cosine = d - e (a / (b + c random))^2, random < 2^32
+    uint32_t near;        ///< the first of this wavelength's cells among the local sums
+};
+
+/// What has happened to a packet that somebody must look after.
+struct Passage {
+    uint32_t boundary; ///< not 0: it has come to one, and this is the random number for it
+    uint32_t emission; ///< not 0: it sends on a packet of this weight
+};
+
+/// Where a packet is in the grid, counted from the top and from the axis or a corner.
+struct Cell {
+    uint32_t z, y, x;
 };
 
 struct StepResult {
@@ -77,10 +91,27 @@ HEADRACE_HOST_DEVICE inline void enter(Packet& packet, uint32_t layer) {
 
 HEADRACE_HOST_DEVICE inline Medium medium_of(const TissueView& view, const Packet& packet) {
     const Layer& layer = view.layers[layer_of(packet)];
+    const Tissue& tissue = view.tissue;
     const bool fluoresces = packet.origin != 0;
     const Optics optics = fluoresces ? layer.emission : layer.excitation;
-    return {layer.top,       layer.bottom, optics.free_path * 0.693147181f,
-            optics.absorbed, optics.g,     fluoresces ? 0 : layer.yield};
+    Medium medium{};
+    medium.top = layer.top;
+    medium.bottom = layer.bottom;
+    medium.free_path = optics.free_path * 0.693147181f;
+    medium.absorbed = optics.absorbed;
+    medium.yield = fluoresces ? 0 : layer.yield;
+    medium.scatters_evenly = optics.g == 0;
+    medium.a = 1 - optics.g * optics.g;
+    medium.b = 1 - optics.g;
+    medium.c = 2 * optics.g * (1.0f / 4294967296.0f);
+    medium.e = medium.scatters_evenly ? 0 : 0.5f / optics.g;
+    medium.d = (1 + optics.g * optics.g) * medium.e;
+    medium.near = FLUORESCENCE_BATCHES * tissue.totals;
+    if (fluoresces) // out of the local sums' reach if only the other has some
+        medium.near += tissue.near_wavelengths == 2
+                           ? tissue.near_depths * tissue.near_rows * tissue.near_columns
+                           : 1u << 31;
+    return medium;
 }
 
 /// Random numbers of two steps, an even one and the next: a step takes two words.
@@ -100,20 +131,42 @@ HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t n
     return packet;
 }
 
-HEADRACE_HOST_DEVICE inline uint32_t rounded(float weight) { return static_cast<uint32_t>(weight + 0.5f); }
-
 /// As MCML: what lies beyond the grid counts in its last cell, so that nothing is left out of sums.
-HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float cells_per_cm, uint32_t cells) {
-    return static_cast<uint32_t>(
-        std::fmin(std::fmax(place * cells_per_cm, 0.0f), static_cast<float>(cells - 1)));
+HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float cells_per_cm, float last) {
+    return static_cast<uint32_t>(std::fmin(place * cells_per_cm, last));
 }
-HEADRACE_HOST_DEVICE inline uint32_t row_of(const Tissue& tissue, float y) {
-    return tissue.is_xyz == 0 ? 0 : cell_of(y - tissue.row_edge, tissue.rows_per_cm, tissue.rows);
-}
-HEADRACE_HOST_DEVICE inline uint32_t column_of(const Tissue& tissue, float x, float y) {
-    const float across = tissue.is_xyz == 0 ? std::sqrt(x * x + y * y) : x - tissue.column_edge;
-    return cell_of(across, tissue.columns_per_cm, tissue.columns);
-}
+
+/// A grid of depth and radius.
+struct Rz {
+    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
+        const float radius = std::sqrt(packet.x * packet.x + packet.y * packet.y);
+        return {cell_of(packet.z, tissue.depths_per_cm, tissue.last_depth), 0,
+                cell_of(radius, tissue.columns_per_cm, tissue.last_column)};
+    }
+    /// Its place among the local sums, which begin with `first`; far beyond them if it has none.
+    static HEADRACE_HOST_DEVICE uint32_t near(const Tissue& tissue, const Cell& cell, uint32_t first) {
+        return cell.z < tissue.near_depths && cell.x < tissue.near_columns
+                   ? first + cell.z * tissue.near_columns + cell.x
+                   : ~0u;
+    }
+};
+
+/// A grid of depth, row and column.
+struct Xyz {
+    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
+        const float y = std::fmax(packet.y - tissue.row_edge, 0.0f);
+        const float x = std::fmax(packet.x - tissue.column_edge, 0.0f);
+        return {cell_of(packet.z, tissue.depths_per_cm, tissue.last_depth),
+                cell_of(y, tissue.rows_per_cm, tissue.last_row),
+                cell_of(x, tissue.columns_per_cm, tissue.last_column)};
+    }
+    static HEADRACE_HOST_DEVICE uint32_t near(const Tissue& tissue, const Cell& cell, uint32_t first) {
+        const uint32_t y = cell.y - tissue.first_near_row, x = cell.x - tissue.first_near_column;
+        return cell.z < tissue.near_depths && y < tissue.near_rows && x < tissue.near_columns
+                   ? first + (cell.z * tissue.near_rows + y) * tissue.near_columns + x
+                   : ~0u;
+    }
+};
 
 /// To a total of the packet's batch.
 HEADRACE_HOST_DEVICE inline void add_to_total(const TissueView& view, auto& lane, const Packet& packet,
@@ -129,33 +182,28 @@ HEADRACE_HOST_DEVICE inline void settle(const TissueView& view, auto& lane, Pack
     packet.pending = 0;
 }
 
-/// What a packet loses where it is.
-HEADRACE_HOST_DEVICE inline void absorb(const TissueView& view, auto& lane, Packet& packet, int32_t amount) {
-    const Tissue& tissue = view.tissue;
-    const uint32_t z = cell_of(packet.z, tissue.depths_per_cm, tissue.depths);
-    const uint32_t y = row_of(tissue, packet.y), x = column_of(tissue, packet.x, packet.y);
-    const uint32_t near_y = y - tissue.first_near_row, near_x = x - tissue.first_near_column;
-    uint32_t number = ~0u;
-    if (z < tissue.near_depths && near_y < tissue.near_rows && near_x < tissue.near_columns &&
-        wavelength(packet) < tissue.near_wavelengths)
-        number = FLUORESCENCE_BATCHES * tissue.totals +
-                 ((wavelength(packet) * tissue.near_depths + z) * tissue.near_rows + near_y) *
-                     tissue.near_columns +
-                 near_x;
-    lane.add(number, amount, [&]() -> uint64_t& { return view.absorption(wavelength(packet), z, y, x); });
-    packet.pending += amount;
+/// What a packet loses where it is. `Amount`: with a sign or without.
+template <class Grid, class Amount>
+HEADRACE_HOST_DEVICE void absorb(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
+                                 Amount amount) {
+    const Cell cell = Grid::cell(view.tissue, packet);
+    lane.add(Grid::near(view.tissue, cell, medium.near), amount,
+             [&]() -> uint64_t& { return view.absorption(wavelength(packet), cell.z, cell.y, cell.x); });
+    packet.pending += static_cast<int32_t>(amount);
 }
 
 /// `cosine`: of the angle to the normal, outside.
-HEADRACE_HOST_DEVICE inline void escape(const TissueView& view, auto& lane, const Packet& packet,
-                                        uint32_t side, float cosine) {
+template <class Grid>
+HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, const Packet& packet, uint32_t side,
+                                 float cosine) {
     const Tissue& tissue = view.tissue;
     const uint32_t which = wavelength(packet) * 2 + side;
     add_to_total(view, lane, packet, which, static_cast<int32_t>(packet.weight));
     const float angle = std::acos(cosine < 1 ? cosine : 1.0f);
-    const uint64_t row = static_cast<uint64_t>(which) * tissue.rows + row_of(tissue, packet.y);
-    const uint64_t cell = row * tissue.columns + column_of(tissue, packet.x, packet.y);
-    view.scores.escape.add(cell * tissue.angles + cell_of(angle, tissue.angles_per_radian, tissue.angles),
+    const Cell cell = Grid::cell(tissue, packet);
+    const uint64_t place = (static_cast<uint64_t>(which) * tissue.rows + cell.y) * tissue.columns + cell.x;
+    const auto last = static_cast<float>(tissue.angles - 1);
+    view.scores.escape.add(place * tissue.angles + cell_of(angle, tissue.angles_per_radian, last),
                            packet.weight);
 }
 
@@ -172,15 +220,18 @@ HEADRACE_HOST_DEVICE inline float reflectance(float n, float n_beyond, float cos
 }
 
 /// The packet has come to its end: all that it still carries stays where it is.
-HEADRACE_HOST_DEVICE inline void end(const TissueView& view, auto& lane, Packet& packet) {
-    absorb(view, lane, packet, static_cast<int32_t>(packet.weight));
+template <class Grid>
+HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& medium, Packet& packet) {
+    absorb<Grid>(view, lane, medium, packet, packet.weight);
     settle(view, lane, packet);
+    packet.weight = 0;
 }
 
-/// At the boundary to which it moves: reflected, or into the next layer. False: it has left the tissue, or
-/// would be thrown from side to side of a clear layer for ever.
-HEADRACE_HOST_DEVICE inline bool meet_boundary(const TissueView& view, auto& lane, Packet& packet,
-                                               float random) {
+/// At the boundary to which it moves: reflected, or into the next layer; without weight if it has left the
+/// tissue, or would be thrown from side to side of a clear layer for ever.
+template <class Grid>
+HEADRACE_HOST_DEVICE void meet_boundary(const TissueView& view, auto& lane, Medium& medium, Packet& packet,
+                                        float random) {
     const Layer& layer = view.layers[layer_of(packet)];
     const bool down = packet.uz > 0;
     const float edge = down ? layer.bottom : layer.top, way = (edge - packet.z) / packet.uz;
@@ -192,51 +243,49 @@ HEADRACE_HOST_DEVICE inline bool meet_boundary(const TissueView& view, auto& lan
     const bool all = cosine <= (down ? layer.critical_below : layer.critical_above);
     if (all || random < reflectance(layer.n, n_beyond, cosine, cosine_beyond)) {
         packet.uz = -packet.uz;
-        const bool is_trapped = layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.critical_above &&
-                                cosine <= layer.critical_below;
-        if (is_trapped) end(view, lane, packet);
-        return !is_trapped;
+        if (layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.critical_above &&
+            cosine <= layer.critical_below)
+            end<Grid>(view, lane, medium, packet);
+        return;
     }
     settle(view, lane, packet);
     const uint32_t at = layer_of(packet);
     if (down ? at + 1 == view.tissue.layers : at == 0) {
-        escape(view, lane, packet, down ? 1 : 0, cosine_beyond);
-        return false;
+        escape<Grid>(view, lane, packet, down ? 1 : 0, cosine_beyond);
+        packet.weight = 0;
+        return;
     }
     enter(packet, down ? at + 1 : at - 1);
     packet.ux *= layer.n / n_beyond;
     packet.uy *= layer.n / n_beyond;
     packet.uz = down ? cosine_beyond : -cosine_beyond;
-    return true;
+    medium = medium_of(view, packet);
 }
 
 HEADRACE_HOST_DEVICE inline void sin_cos_of(float turns, float& sine, float& cosine) {
 #if defined(__CUDA_ARCH__)
-    __sincosf((turns - 0.5f) * 6.28318531f, &sine, &cosine); // 2^-21 off, and from another beginning
+    __sincosf(turns * 6.28318531f - 3.14159265f, &sine, &cosine); // 2^-21 off, and from another beginning
 #else
     random_numbers::sin_cos_of_turns(turns, sine, cosine);
 #endif
 }
 
-/// Another direction, by Henyey and Greenstein.
+/// Another direction, by Henyey and Greenstein. `random` is below 2^32.
 ///
 /// Source    of the axes: Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017
-HEADRACE_HOST_DEVICE inline void scatter(Packet& packet, float g, float random, float turns) {
-    float cosine = 2 * random - 1;
-    if (g != 0) {
-        const float part = (1 - g * g) / (1 - g + 2 * g * random);
-        cosine = (1 + g * g - part * part) / (2 * g);
-        cosine = std::fmin(std::fmax(cosine, -1.0f), 1.0f);
-    }
-    const float sine = std::sqrt(1 - cosine * cosine);
+HEADRACE_HOST_DEVICE inline void scatter(const Medium& medium, Packet& packet, float random, float turns) {
+    const float part = medium.a / (medium.b + medium.c * random);
+    const float cosine =
+        medium.scatters_evenly ? random * (2.0f / 4294967296.0f) - 1 : medium.d - medium.e * part * part;
+    const float sine = std::sqrt(std::fmax(1 - cosine * cosine, 0.0f));
     float a, b;
     sin_cos_of(turns, b, a);
     a *= sine;
     b *= sine;
     const float ux = packet.ux, uy = packet.uy, uz = packet.uz;
-    const float sign = std::copysign(1.0f, uz), part = -1 / (sign + uz), cross = ux * uy * part;
-    packet.ux = a * (1 + sign * ux * ux * part) + b * cross + cosine * ux;
-    packet.uy = a * sign * cross + b * (sign + uy * uy * part) + cosine * uy;
+    const float sign = std::copysign(1.0f, uz), inverse = -1 / (sign + uz), cross = ux * uy * inverse;
+    packet.ux = a * (1 + sign * ux * ux * inverse) + b * cross + cosine * ux;
+    packet.uy = a * sign * cross + b * (sign + uy * uy * inverse) + cosine * uy;
     packet.uz = cosine * uz - a * sign * ux - b * uy;
 }
 
@@ -248,11 +297,12 @@ HEADRACE_HOST_DEVICE inline void normalise(Packet& packet) {
     packet.uz *= scale;
 }
 
-/// A packet at the second wavelength, in any direction from where `packet` is.
+/// A packet at the second wavelength, in any direction from where `packet` is, whose step is the one after
+/// that in which it emits.
 HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, const Packet& packet,
                                         uint32_t weight) {
     Packet emitted = packet;
-    emitted.origin = packet.step + 1;
+    emitted.origin = packet.step;
     emitted.step = 0;
     emitted.pending = 0;
     emitted.weight = weight;
@@ -267,25 +317,25 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     return emitted;
 }
 
-/// To the next place where something happens: a boundary, or an interaction, in which the packet loses
-/// weight, may emit a fluorescent packet, is scattered, and may end by roulette. Two random words are enough:
-/// `a` for the free path, `b` for the angle of scattering or what happens at a boundary, eight bits of each
+/// To the next interaction, in which the packet loses weight, may emit a fluorescent packet, is scattered,
+/// and may end by roulette; or not so far, since there is a boundary before. Two random words are enough: `a`
+/// for the free path, `b` for the angle of scattering or what happens at a boundary, the lower bits of both
 /// for the direction around. Roulette's survivors stretch what is left of the last; the rounding of a loss to
 /// 2^-30 shares it. Whether to emit is asked of both words together, which tells nothing of either.
-HEADRACE_HOST_DEVICE inline void take_step(const TissueView& view, auto& lane, Medium& medium, Packet& packet,
-                                           uint32_t a, uint32_t b, StepResult& result) {
+template <class Grid>
+HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
+                                   uint32_t a, uint32_t b, Passage& passage) {
     const float way = (32 - std::log2(static_cast<float>(a | 1u))) * medium.free_path;
     const float depth = packet.z + way * packet.uz;
     if (depth < medium.top || depth > medium.bottom) {
-        result.goes_on = meet_boundary(view, lane, packet, random_numbers::uniform(b));
-        if (result.goes_on) medium = medium_of(view, packet);
+        passage.boundary = b | 1u;
         return;
     }
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
     packet.z = depth;
 
-    float turns = static_cast<float>((a & 255u) << 8 | (b & 255u)) * (1.0f / 65536.0f) + 0.5f / 65536.0f;
+    float turns = static_cast<float>((a << 8 ^ b) & 0xffffu) * (1.0f / 65536.0f) + 0.5f / 65536.0f;
     // Whole units of weight, and one more as often as the rest of one says, or thin absorbers would never or
     // always take one.
     auto lost = static_cast<uint32_t>(static_cast<float>(packet.weight) * medium.absorbed + turns);
@@ -294,59 +344,65 @@ HEADRACE_HOST_DEVICE inline void take_step(const TissueView& view, auto& lane, M
     if (medium.yield > 0) {
         const float expected = static_cast<float>(lost) * medium.yield;
         const auto chance = static_cast<float>(a * 0x9E3779B1u + b) * (1.0f / 4294967296.0f);
-        if (chance * static_cast<float>(view.tissue.emission_weight) < expected) {
-            const uint32_t weight = rounded(expected);
-            result.emits = true;
-            result.emitted =
-                emit(view, lane, packet,
-                     weight > view.tissue.emission_weight ? weight : view.tissue.emission_weight);
+        const uint32_t least = view.tissue.emission_weight;
+        if (chance * static_cast<float>(least) < expected) {
+            const auto rounded = static_cast<uint32_t>(expected + 0.5f);
+            passage.emission = rounded > least ? rounded : least;
         }
     }
-    int32_t absorbed = static_cast<int32_t>(lost);
+    absorb<Grid>(view, lane, medium, packet, lost);
     if (packet.weight < FLUORESCENCE_ROULETTE_BELOW) {
-        if (packet.weight != 0 && turns < FLUORESCENCE_ROULETTE_CHANCE) {
-            const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
-            absorbed -= static_cast<int32_t>(gain);
-            packet.weight += gain;
-            turns /= FLUORESCENCE_ROULETTE_CHANCE;
-        } else {
-            absorbed += static_cast<int32_t>(packet.weight);
-            packet.weight = 0;
-            result.goes_on = false;
+        if (packet.weight == 0 || !(turns < FLUORESCENCE_ROULETTE_CHANCE)) {
+            end<Grid>(view, lane, medium, packet);
+            return;
         }
+        const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
+        absorb<Grid>(view, lane, medium, packet, -static_cast<int32_t>(gain));
+        packet.weight += gain;
+        turns *= 1 / FLUORESCENCE_ROULETTE_CHANCE;
     }
-    absorb(view, lane, packet, absorbed);
-    if (result.goes_on)
-        scatter(packet, medium.g, static_cast<float>(b) * (1.0f / 4294967296.0f), turns);
-    else
-        settle(view, lane, packet);
+    scatter(medium, packet, static_cast<float>(b), turns);
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
-/// Ever the same for a packet, whoever follows it.
-HEADRACE_HOST_DEVICE inline StepResult follow(const TissueView& view, auto& lane, Packet& packet) {
-    StepResult result{true, false, {}};
+/// Ever the same for a packet, whoever follows it. One that has come to a boundary waits there for the fourth
+/// step, with others that have: what happens at a boundary takes long, and few lanes come to one at a time.
+template <class Grid>
+HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packet& packet) {
+    StepResult result{false, false, {}};
+    Medium medium = medium_of(view, packet);
+    Passage passage{0, 0};
     if (packet.step >= FLUORESCENCE_MOST_STEPS) {
-        end(view, lane, packet);
-        result.goes_on = false;
+        end<Grid>(view, lane, medium, packet);
         return result;
     }
-    Medium medium = medium_of(view, packet);
-    random_numbers::Words4 words{};
-    const uint32_t first =
-        packet.step % 2; // 1 after an emission: then lanes are in step again, with one block for two
+    bool skips = packet.step % 2 != 0; // a step: it has emitted in the one before
     FLUORESCENCE_ROLLED
-    for (uint32_t i = 0; i < FLUORESCENCE_STEPS_A_CALL; ++i) {
-        if (i % 2 == 0)
-            words = random_words(view.tissue, packet);
-        else
-            words.a = words.c, words.b = words.d;
-        if (i < first) continue;
-        take_step(view, lane, medium, packet, words.a, words.b, result);
-        ++packet.step;
-        if (!result.goes_on || result.emits) break;
+    for (uint32_t step = 0; step < FLUORESCENCE_STEPS_A_CALL; step += 2) {
+        const random_numbers::Words4 words = random_words(view.tissue, packet);
+        if (passage.boundary == 0 && !skips) {
+            interact<Grid>(view, lane, medium, packet, words.a, words.b, passage);
+            if (passage.emission != 0) {
+                packet.step += 1;
+                break;
+            }
+        }
+        skips = false;
+        if (passage.boundary == 0 && packet.weight != 0)
+            interact<Grid>(view, lane, medium, packet, words.c, words.d, passage);
+        packet.step = packet.step / 2 * 2 + 2;
+        if (step % 4 == 2 && passage.boundary != 0) {
+            meet_boundary<Grid>(view, lane, medium, packet, random_numbers::uniform(passage.boundary));
+            passage.boundary = 0;
+        }
+        if (passage.emission != 0 || packet.weight == 0) break;
     }
     normalise(packet);
+    result.goes_on = packet.weight != 0;
+    if (passage.emission != 0) {
+        result.emits = true;
+        result.emitted = emit(view, lane, packet, passage.emission);
+    }
     return result;
 }
 

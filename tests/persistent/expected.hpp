@@ -12,8 +12,8 @@ template <class Kernel>
 struct SerialLane {
     const Kernel& kernel;
     void spawn(const auto& unit) { kernel(*this, unit); }
-    void add(std::uint32_t, std::int32_t amount, const auto& find) {
-        find() += static_cast<std::uint64_t>(std::int64_t{amount});
+    void add(std::uint32_t, std::int64_t amount, const auto& find) {
+        find() += static_cast<std::uint64_t>(amount);
     }
 };
 

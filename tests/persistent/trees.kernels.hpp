@@ -164,7 +164,11 @@ struct Tally {
             // Some sums are in high demand; some amounts are as large as they can be, or 0.
             const auto sum = static_cast<std::uint32_t>(i == 0 ? word % 3 : word % used) * spread;
             const auto amount = static_cast<std::int32_t>(word >> 32 >> (i == 3 ? 31 : 0));
-            lane.add(sum, amount, [&]() -> std::uint64_t& { return sum_of(sum); });
+            const auto find = [&]() -> std::uint64_t& { return sum_of(sum); };
+            if (i == 1)
+                lane.add(sum, static_cast<std::uint32_t>(amount), find);
+            else
+                lane.add(sum, amount, find);
         }
     }
     HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t index) const { add(lane, index); }
