@@ -20,9 +20,9 @@ typedef struct Medium {
     float a, b, c, d, e;
 } Medium;
 
-typedef struct Passage {
-    uint boundary, emission;
-} Passage;
+typedef struct Incident {
+    uint stop, emission;
+} Incident;
 
 typedef struct Cell {
     uint z, y, x;
@@ -34,9 +34,9 @@ typedef struct StepResult {
 } StepResult;
 
 HR_FUNCTION uint wavelength(const Packet* packet) { return packet->origin != 0 ? 1 : 0; }
-HR_FUNCTION uint layer_of(const Packet* packet) { return packet->layer_and_number & 255u; }
+HR_FUNCTION uint layer_of(const Packet* packet) { return packet->layer_and_name & 255u; }
 HR_FUNCTION void enter(Packet* packet, uint layer) {
-    packet->layer_and_number = (packet->layer_and_number & ~255u) | layer;
+    packet->layer_and_name = (packet->layer_and_name & ~255u) | layer;
 }
 
 HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
@@ -58,9 +58,8 @@ HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
     return medium;
 }
 
-HR_FUNCTION uint4 random_words(const Tissue* tissue, const Packet* packet) {
-    return philox4x32((uint4)(packet->number, packet->layer_and_number >> 8, packet->origin, packet->step / 2),
-                      tissue->seed_low, tissue->seed_high);
+HR_FUNCTION uint4 random_words(const Packet* packet) {
+    return philox4x32((uint4)(packet->name, packet->layer_and_name >> 8, packet->origin, packet->step / 2), 0, 0);
 }
 
 HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
@@ -70,8 +69,10 @@ HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
     packet.uz = 1;
     packet.weight = tissue->weight;
     packet.pending = 0;
-    packet.number = (uint)number;
-    packet.layer_and_number = (uint)(number >> 32) << 8 | tissue->first_layer;
+    const uint4 words =
+        philox4x32((uint4)((uint)number, (uint)(number >> 32), 0, 0), tissue->seed_low, tissue->seed_high);
+    packet.name = (uint)number % FLUORESCENCE_BATCHES + words.x / FLUORESCENCE_BATCHES * FLUORESCENCE_BATCHES;
+    packet.layer_and_name = words.y << 8 | tissue->first_layer;
     packet.origin = packet.step = 0;
     return packet;
 }
@@ -90,7 +91,7 @@ HR_FUNCTION Cell cell_of(const Tissue* tissue, const Packet* packet) {
 }
 
 HR_FUNCTION void add_to_total(const TissueView* view, const Packet* packet, uint which, int amount) {
-    hr_atomic_add_ulong(view->totals + packet->number % FLUORESCENCE_BATCHES * view->tissue.totals + which,
+    hr_atomic_add_ulong(view->totals + packet->name % FLUORESCENCE_BATCHES * view->tissue.totals + which,
                         (ulong)(long)amount);
 }
 
@@ -200,7 +201,7 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     emitted.step = 0;
     emitted.pending = 0;
     emitted.weight = weight;
-    const uint4 words = random_words(&view->tissue, &emitted);
+    const uint4 words = random_words(&emitted);
     emitted.uz = 2 * uniform_of(words.x) - 1;
     const float level = sqrt(1 - emitted.uz * emitted.uz);
     sin_cos_of_turns(uniform_of(words.y), &emitted.uy, &emitted.ux);
@@ -211,74 +212,77 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     return emitted;
 }
 
+HR_FUNCTION void play_roulette(const TissueView* view, Packet* packet, float random) {
+    if (packet->weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) {
+        end_packet(view, packet);
+    } else {
+        const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
+        absorb(view, packet, -(int)gain);
+        packet->weight += gain;
+    }
+}
+
 HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* packet, uint a, uint b,
-                          Passage* passage) {
+                          Incident* incident) {
     const float way = (32 - log2((float)(a | 1u))) * medium->free_path;
     const float depth = packet->z + way * packet->uz;
     if (depth < medium->top || depth > medium->bottom) {
-        passage->boundary = b | 1u;
+        incident->stop = b | 1u;
         return;
     }
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
     packet->z = depth;
 
-    float turns = (float)((a << 8 ^ b) & 0xffffu) * (1.0f / 65536.0f) + 0.5f / 65536.0f;
+    const float turns = (float)(((a << 8) + b) << 16) * (1.0f / 4294967296.0f) + 0.5f / 65536.0f;
     const uint lost = min((uint)((float)packet->weight * medium->absorbed + turns), packet->weight);
     packet->weight -= lost;
     if (medium->yield > 0) {
         const float expected = (float)lost * medium->yield;
         const float chance = (float)(a * 0x9E3779B1u + b) * (1.0f / 4294967296.0f);
         const uint least = view->tissue.emission_weight;
-        if (chance * (float)least < expected) passage->emission = max((uint)(expected + 0.5f), least);
+        if (chance * (float)least < expected) incident->emission = max((uint)(expected + 0.5f), least);
     }
     absorb(view, packet, (int)lost);
-    if (packet->weight < FLUORESCENCE_ROULETTE_BELOW) {
-        if (packet->weight == 0 || !(turns < FLUORESCENCE_ROULETTE_CHANCE)) {
-            end_packet(view, packet);
-            return;
-        }
-        const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
-        absorb(view, packet, -(int)gain);
-        packet->weight += gain;
-        turns *= 1 / FLUORESCENCE_ROULETTE_CHANCE;
-    }
+    if (packet->weight < FLUORESCENCE_ROULETTE_BELOW) incident->stop = (a * 0x85EBCA6Bu + b) | 1u;
     scatter(medium, packet, (float)b, turns);
 }
 
 HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
     result->goes_on = result->emits = false;
     Medium medium = medium_of(view, packet);
-    Passage passage = {0, 0};
     if (packet->step >= FLUORESCENCE_MOST_STEPS) {
         end_packet(view, packet);
         return;
     }
+    Incident incident = {0, 0};
     bool skips = packet->step % 2 != 0;
-    for (uint step = 0; step < FLUORESCENCE_STEPS_A_CALL; step += 2) {
-        const uint4 words = random_words(&view->tissue, packet);
-        if (passage.boundary == 0 && !skips) {
-            interact(view, &medium, packet, words.x, words.y, &passage);
-            if (passage.emission != 0) {
-                packet->step += 1;
-                break;
-            }
+    for (uint fours = 0; fours < FLUORESCENCE_STEPS_A_CALL / 4; ++fours) {
+        for (uint block = 0; block < 2; ++block) {
+            const uint4 words = random_words(packet);
+            if (incident.stop == 0 && !skips) interact(view, &medium, packet, words.x, words.y, &incident);
+            skips = false;
+            packet->step |= 1;
+            if (incident.emission != 0) break;
+            if (incident.stop == 0) interact(view, &medium, packet, words.z, words.w, &incident);
+            packet->step += 1;
+            if (incident.emission != 0) break;
         }
-        skips = false;
-        if (passage.boundary == 0 && packet->weight != 0)
-            interact(view, &medium, packet, words.z, words.w, &passage);
-        packet->step = packet->step / 2 * 2 + 2;
-        if (step % 4 == 2 && passage.boundary != 0) {
-            meet_boundary(view, &medium, packet, uniform_of(passage.boundary));
-            passage.boundary = 0;
+        if (incident.stop != 0) {
+            const float random = uniform_of(incident.stop);
+            incident.stop = 0;
+            if (packet->weight < FLUORESCENCE_ROULETTE_BELOW)
+                play_roulette(view, packet, random);
+            else
+                meet_boundary(view, &medium, packet, random);
         }
-        if (passage.emission != 0 || packet->weight == 0) break;
+        if (incident.emission != 0 || packet->weight == 0) break;
     }
     make_unit_length(packet);
     result->goes_on = packet->weight != 0;
-    if (passage.emission != 0) {
+    if (incident.emission != 0) {
         result->emits = true;
-        result->emitted = emit(view, packet, passage.emission);
+        result->emitted = emit(view, packet, incident.emission);
     }
 }
 

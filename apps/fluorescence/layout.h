@@ -27,7 +27,7 @@ using std::uint64_t;
 /// A packet that has taken so many is stopped, and counts as absorbed: where nothing absorbs, some never end.
 #define FLUORESCENCE_MOST_STEPS (1u << 22)
 /// A call's; even. A lane whose packet ends waits for others to have taken theirs, so not many.
-#define FLUORESCENCE_STEPS_A_CALL 16u
+#define FLUORESCENCE_STEPS_A_CALL 32u
 
 /// Packets are scored in so many batches, whose spread is the standard error.
 #define FLUORESCENCE_BATCHES 64u
@@ -78,11 +78,11 @@ typedef struct Tissue {
 typedef struct Packet {
     float x, y, z, ux, uy, uz;
     uint32_t weight;
-    int32_t pending;           ///< absorbed in this layer and not yet added to its total
-    uint32_t number;           ///< lower 32 bits
-    uint32_t layer_and_number; ///< the layer in the lower 8 bits, the number's upper 24 above
-    uint32_t origin;           ///< 0: excitation; else the step at which it was emitted
-    uint32_t step;             ///< the next
+    int32_t pending;         ///< absorbed in this layer and not yet added to its total
+    uint32_t name;           ///< lower 32 bits; of which the lowest are its batch, and others are random
+    uint32_t layer_and_name; ///< the layer in the lower 8 bits, the name's upper 24 above
+    uint32_t origin;         ///< 0: excitation; else the step at which it was emitted
+    uint32_t step;           ///< the next
 } Packet;
 
 #define FLUORESCENCE_MOST_LAYERS 255

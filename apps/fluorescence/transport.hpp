@@ -67,8 +67,8 @@ struct Medium {
 };
 
 /// What has happened to a packet that somebody must look after.
-struct Passage {
-    uint32_t boundary; ///< not 0: it has come to one, and this is the random number for it
+struct Incident {
+    uint32_t stop;     ///< not 0: it cannot go on before this random number has decided how
     uint32_t emission; ///< not 0: it sends on a packet of this weight
 };
 
@@ -84,9 +84,9 @@ struct StepResult {
 };
 
 HEADRACE_HOST_DEVICE inline uint32_t wavelength(const Packet& packet) { return packet.origin != 0 ? 1 : 0; }
-HEADRACE_HOST_DEVICE inline uint32_t layer_of(const Packet& packet) { return packet.layer_and_number & 255u; }
+HEADRACE_HOST_DEVICE inline uint32_t layer_of(const Packet& packet) { return packet.layer_and_name & 255u; }
 HEADRACE_HOST_DEVICE inline void enter(Packet& packet, uint32_t layer) {
-    packet.layer_and_number = (packet.layer_and_number & ~255u) | layer;
+    packet.layer_and_name = (packet.layer_and_name & ~255u) | layer;
 }
 
 HEADRACE_HOST_DEVICE inline Medium medium_of(const TissueView& view, const Packet& packet) {
@@ -114,11 +114,11 @@ HEADRACE_HOST_DEVICE inline Medium medium_of(const TissueView& view, const Packe
     return medium;
 }
 
-/// Random numbers of two steps, an even one and the next: a step takes two words.
-HEADRACE_HOST_DEVICE inline random_numbers::Words4 random_words(const Tissue& tissue, const Packet& packet) {
+/// Random numbers of two steps, an even one and the next: a step takes two words. The seed is in the name, so
+/// that the generator's key is the same for all, and known to the compiler.
+HEADRACE_HOST_DEVICE inline random_numbers::Words4 random_words(const Packet& packet) {
     return random_numbers::philox4x32(
-        {packet.number, packet.layer_and_number >> 8, packet.origin, packet.step / 2}, tissue.seed_low,
-        tissue.seed_high);
+        {packet.name, packet.layer_and_name >> 8, packet.origin, packet.step / 2}, 0, 0);
 }
 
 HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t number) {
@@ -126,8 +126,12 @@ HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t n
     packet.z = tissue.first_depth;
     packet.uz = 1;
     packet.weight = tissue.weight;
-    packet.number = static_cast<uint32_t>(number);
-    packet.layer_and_number = static_cast<uint32_t>(number >> 32) << 8 | tissue.first_layer;
+    const auto words =
+        random_numbers::philox4x32({static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), 0, 0},
+                                   tissue.seed_low, tissue.seed_high);
+    packet.name = static_cast<uint32_t>(number) % FLUORESCENCE_BATCHES +
+                  words.a / FLUORESCENCE_BATCHES * FLUORESCENCE_BATCHES;
+    packet.layer_and_name = words.b << 8 | tissue.first_layer;
     return packet;
 }
 
@@ -171,7 +175,7 @@ struct Xyz {
 /// To a total of the packet's batch.
 HEADRACE_HOST_DEVICE inline void add_to_total(const TissueView& view, auto& lane, const Packet& packet,
                                               uint32_t which, int32_t amount) {
-    const uint32_t number = packet.number % FLUORESCENCE_BATCHES * view.tissue.totals + which;
+    const uint32_t number = packet.name % FLUORESCENCE_BATCHES * view.tissue.totals + which;
     lane.add(number, amount, [&]() -> uint64_t& { return view.scores.totals.origin[number]; });
 }
 
@@ -306,7 +310,7 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     emitted.step = 0;
     emitted.pending = 0;
     emitted.weight = weight;
-    const auto words = random_words(view.tissue, emitted);
+    const auto words = random_words(emitted);
     emitted.uz = 2 * random_numbers::uniform(words.a) - 1;
     const float level = std::sqrt(1 - emitted.uz * emitted.uz);
     sin_cos_of(random_numbers::uniform(words.b), emitted.uy, emitted.ux);
@@ -317,25 +321,39 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     return emitted;
 }
 
-/// To the next interaction, in which the packet loses weight, may emit a fluorescent packet, is scattered,
-/// and may end by roulette; or not so far, since there is a boundary before. Two random words are enough: `a`
-/// for the free path, `b` for the angle of scattering or what happens at a boundary, the lower bits of both
-/// for the direction around. Roulette's survivors stretch what is left of the last; the rounding of a loss to
-/// 2^-30 shares it. Whether to emit is asked of both words together, which tells nothing of either.
+/// Not so light that the effort is wasted: it ends, or goes on ten times as heavy.
+template <class Grid>
+HEADRACE_HOST_DEVICE void play_roulette(const TissueView& view, auto& lane, const Medium& medium,
+                                        Packet& packet, float random) {
+    if (packet.weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) {
+        end<Grid>(view, lane, medium, packet);
+    } else {
+        const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
+        absorb<Grid>(view, lane, medium, packet, -static_cast<int32_t>(gain));
+        packet.weight += gain;
+    }
+}
+
+/// To the next interaction, in which the packet loses weight, may emit a fluorescent packet and is scattered;
+/// or not so far, since there is a boundary before.
+///
+/// Two random words are enough: `a` for the free path, `b` for the angle of scattering, the lower bits of
+/// both for the direction around, which the rounding of a loss to 2^-30 shares. Boundaries take `b`. Emission
+/// and roulette ask both words together, which tells nothing of either.
 template <class Grid>
 HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
-                                   uint32_t a, uint32_t b, Passage& passage) {
+                                   uint32_t a, uint32_t b, Incident& incident) {
     const float way = (32 - std::log2(static_cast<float>(a | 1u))) * medium.free_path;
     const float depth = packet.z + way * packet.uz;
     if (depth < medium.top || depth > medium.bottom) {
-        passage.boundary = b | 1u;
+        incident.stop = b | 1u;
         return;
     }
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
     packet.z = depth;
 
-    float turns = static_cast<float>((a << 8 ^ b) & 0xffffu) * (1.0f / 65536.0f) + 0.5f / 65536.0f;
+    const float turns = static_cast<float>(((a << 8) + b) << 16) * (1.0f / 4294967296.0f) + 0.5f / 65536.0f;
     // Whole units of weight, and one more as often as the rest of one says, or thin absorbers would never or
     // always take one.
     auto lost = static_cast<uint32_t>(static_cast<float>(packet.weight) * medium.absorbed + turns);
@@ -347,61 +365,56 @@ HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Med
         const uint32_t least = view.tissue.emission_weight;
         if (chance * static_cast<float>(least) < expected) {
             const auto rounded = static_cast<uint32_t>(expected + 0.5f);
-            passage.emission = rounded > least ? rounded : least;
+            incident.emission = rounded > least ? rounded : least;
         }
     }
     absorb<Grid>(view, lane, medium, packet, lost);
-    if (packet.weight < FLUORESCENCE_ROULETTE_BELOW) {
-        if (packet.weight == 0 || !(turns < FLUORESCENCE_ROULETTE_CHANCE)) {
-            end<Grid>(view, lane, medium, packet);
-            return;
-        }
-        const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
-        absorb<Grid>(view, lane, medium, packet, -static_cast<int32_t>(gain));
-        packet.weight += gain;
-        turns *= 1 / FLUORESCENCE_ROULETTE_CHANCE;
-    }
+    if (packet.weight < FLUORESCENCE_ROULETTE_BELOW) incident.stop = (a * 0x85EBCA6Bu + b) | 1u;
     scatter(medium, packet, static_cast<float>(b), turns);
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
-/// Ever the same for a packet, whoever follows it. One that has come to a boundary waits there for the fourth
-/// step, with others that have: what happens at a boundary takes long, and few lanes come to one at a time.
+/// Ever the same for a packet, whoever follows it. One that has come to a boundary or to roulette waits for
+/// the fourth step, with others that have: what happens there takes long, and few lanes come to it at a time.
 template <class Grid>
 HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packet& packet) {
     StepResult result{false, false, {}};
     Medium medium = medium_of(view, packet);
-    Passage passage{0, 0};
     if (packet.step >= FLUORESCENCE_MOST_STEPS) {
         end<Grid>(view, lane, medium, packet);
         return result;
     }
+    Incident incident{0, 0};
     bool skips = packet.step % 2 != 0; // a step: it has emitted in the one before
     FLUORESCENCE_ROLLED
-    for (uint32_t step = 0; step < FLUORESCENCE_STEPS_A_CALL; step += 2) {
-        const random_numbers::Words4 words = random_words(view.tissue, packet);
-        if (passage.boundary == 0 && !skips) {
-            interact<Grid>(view, lane, medium, packet, words.a, words.b, passage);
-            if (passage.emission != 0) {
-                packet.step += 1;
-                break;
-            }
+    for (uint32_t fours = 0; fours < FLUORESCENCE_STEPS_A_CALL / 4; ++fours) {
+        FLUORESCENCE_ROLLED
+        for (uint32_t block = 0; block < 2; ++block) {
+            const random_numbers::Words4 words = random_words(packet);
+            if (incident.stop == 0 && !skips)
+                interact<Grid>(view, lane, medium, packet, words.a, words.b, incident);
+            skips = false;
+            packet.step |= 1;
+            if (incident.emission != 0) break;
+            if (incident.stop == 0) interact<Grid>(view, lane, medium, packet, words.c, words.d, incident);
+            packet.step += 1;
+            if (incident.emission != 0) break;
         }
-        skips = false;
-        if (passage.boundary == 0 && packet.weight != 0)
-            interact<Grid>(view, lane, medium, packet, words.c, words.d, passage);
-        packet.step = packet.step / 2 * 2 + 2;
-        if (step % 4 == 2 && passage.boundary != 0) {
-            meet_boundary<Grid>(view, lane, medium, packet, random_numbers::uniform(passage.boundary));
-            passage.boundary = 0;
+        if (incident.stop != 0) {
+            const float random = random_numbers::uniform(incident.stop);
+            incident.stop = 0;
+            if (packet.weight < FLUORESCENCE_ROULETTE_BELOW)
+                play_roulette<Grid>(view, lane, medium, packet, random);
+            else
+                meet_boundary<Grid>(view, lane, medium, packet, random);
         }
-        if (passage.emission != 0 || packet.weight == 0) break;
+        if (incident.emission != 0 || packet.weight == 0) break;
     }
     normalise(packet);
     result.goes_on = packet.weight != 0;
-    if (passage.emission != 0) {
+    if (incident.emission != 0) {
         result.emits = true;
-        result.emitted = emit(view, lane, packet, passage.emission);
+        result.emitted = emit(view, lane, packet, incident.emission);
     }
     return result;
 }
