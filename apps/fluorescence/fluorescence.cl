@@ -212,8 +212,10 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     return emitted;
 }
 
-HR_FUNCTION void play_roulette(const TissueView* view, Packet* packet, float random) {
-    if (packet->weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) {
+HR_FUNCTION void play_roulette(const TissueView* view, Packet* packet) {
+    Packet player = *packet;
+    player.step |= 1u << 31;
+    if (packet->weight == 0 || !(uniform_of(random_words(&player).x) < FLUORESCENCE_ROULETTE_CHANCE)) {
         end_packet(view, packet);
     } else {
         const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
@@ -244,7 +246,7 @@ HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* 
         if (chance * (float)least < expected) incident->emission = max((uint)(expected + 0.5f), least);
     }
     absorb(view, packet, (int)lost);
-    if (packet->weight < FLUORESCENCE_ROULETTE_BELOW) incident->stop = (a * 0x85EBCA6Bu + b) | 1u;
+    if (packet->weight < FLUORESCENCE_ROULETTE_BELOW) incident->stop = 1;
     scatter(medium, packet, (float)b, turns);
 }
 
@@ -257,8 +259,8 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
     }
     Incident incident = {0, 0};
     bool skips = packet->step % 2 != 0;
-    for (uint fours = 0; fours < FLUORESCENCE_STEPS_A_CALL / 4; ++fours) {
-        for (uint block = 0; block < 2; ++block) {
+    for (uint turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
+        for (uint block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
             const uint4 words = random_words(packet);
             if (incident.stop == 0 && !skips) interact(view, &medium, packet, words.x, words.y, &incident);
             skips = false;
@@ -269,12 +271,11 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
             if (incident.emission != 0) break;
         }
         if (incident.stop != 0) {
-            const float random = uniform_of(incident.stop);
-            incident.stop = 0;
             if (packet->weight < FLUORESCENCE_ROULETTE_BELOW)
-                play_roulette(view, packet, random);
+                play_roulette(view, packet);
             else
-                meet_boundary(view, &medium, packet, random);
+                meet_boundary(view, &medium, packet, uniform_of(incident.stop));
+            incident.stop = 0;
         }
         if (incident.emission != 0 || packet->weight == 0) break;
     }

@@ -26,8 +26,10 @@ using std::uint64_t;
 
 /// A packet that has taken so many is stopped, and counts as absorbed: where nothing absorbs, some never end.
 #define FLUORESCENCE_MOST_STEPS (1u << 22)
-/// A call's; even. A lane whose packet ends waits for others to have taken theirs, so not many.
+/// Even. A lane whose packet ends waits for the others of its group until the call's, and one whose packet
+/// has stopped until the turn's; so not many.
 #define FLUORESCENCE_STEPS_A_CALL 32u
+#define FLUORESCENCE_STEPS_A_TURN 4u
 
 /// Packets are scored in so many batches, whose spread is the standard error.
 #define FLUORESCENCE_BATCHES 64u

@@ -68,7 +68,7 @@ struct Medium {
 
 /// What has happened to a packet that somebody must look after.
 struct Incident {
-    uint32_t stop;     ///< not 0: it cannot go on before this random number has decided how
+    uint32_t stop;     ///< not 0: it cannot go on before something is decided; at a boundary, by this number
     uint32_t emission; ///< not 0: it sends on a packet of this weight
 };
 
@@ -321,11 +321,14 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     return emitted;
 }
 
-/// Not so light that the effort is wasted: it ends, or goes on ten times as heavy.
+/// A packet too light to be worth its steps ends, or goes on ten times as heavy.
 template <class Grid>
 HEADRACE_HOST_DEVICE void play_roulette(const TissueView& view, auto& lane, const Medium& medium,
-                                        Packet& packet, float random) {
-    if (packet.weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) {
+                                        Packet& packet) {
+    Packet player = packet;
+    player.step |= 1u << 31; // its block for this
+    if (packet.weight == 0 ||
+        !(random_numbers::uniform(random_words(player).a) < FLUORESCENCE_ROULETTE_CHANCE)) {
         end<Grid>(view, lane, medium, packet);
     } else {
         const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
@@ -369,7 +372,7 @@ HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Med
         }
     }
     absorb<Grid>(view, lane, medium, packet, lost);
-    if (packet.weight < FLUORESCENCE_ROULETTE_BELOW) incident.stop = (a * 0x85EBCA6Bu + b) | 1u;
+    if (packet.weight < FLUORESCENCE_ROULETTE_BELOW) incident.stop = 1;
     scatter(medium, packet, static_cast<float>(b), turns);
 }
 
@@ -387,9 +390,9 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
     Incident incident{0, 0};
     bool skips = packet.step % 2 != 0; // a step: it has emitted in the one before
     FLUORESCENCE_ROLLED
-    for (uint32_t fours = 0; fours < FLUORESCENCE_STEPS_A_CALL / 4; ++fours) {
+    for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
         FLUORESCENCE_ROLLED
-        for (uint32_t block = 0; block < 2; ++block) {
+        for (uint32_t block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
             const random_numbers::Words4 words = random_words(packet);
             if (incident.stop == 0 && !skips)
                 interact<Grid>(view, lane, medium, packet, words.a, words.b, incident);
@@ -401,12 +404,11 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
             if (incident.emission != 0) break;
         }
         if (incident.stop != 0) {
-            const float random = random_numbers::uniform(incident.stop);
-            incident.stop = 0;
             if (packet.weight < FLUORESCENCE_ROULETTE_BELOW)
-                play_roulette<Grid>(view, lane, medium, packet, random);
+                play_roulette<Grid>(view, lane, medium, packet);
             else
-                meet_boundary<Grid>(view, lane, medium, packet, random);
+                meet_boundary<Grid>(view, lane, medium, packet, random_numbers::uniform(incident.stop));
+            incident.stop = 0;
         }
         if (incident.emission != 0 || packet.weight == 0) break;
     }
