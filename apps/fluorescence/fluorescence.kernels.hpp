@@ -10,7 +10,7 @@ namespace fluorescence {
 /// once, since it emits no other.
 template <class Grid>
 struct TracePacket {
-    static constexpr unsigned resident_lanes = 768;
+    static constexpr unsigned resident_lanes = 896;
 
     TissueView view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
@@ -46,7 +46,7 @@ template <class Grid>
 struct TraceSteps {
     using Units = headrace::Kinds<headrace::Kind<Packet, 2>>;
     static constexpr unsigned refill_percent = 100; // a call is long beside a refill
-    static constexpr unsigned resident_lanes = 768;
+    static constexpr unsigned resident_lanes = 896;
 
     TissueView view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }

@@ -29,7 +29,7 @@ using std::uint64_t;
 /// Even. A lane whose packet ends waits for the others of its group until the call's, and one whose packet
 /// has stopped until the turn's; so not many.
 #define FLUORESCENCE_STEPS_A_CALL 32u
-#define FLUORESCENCE_STEPS_A_TURN 4u
+#define FLUORESCENCE_STEPS_A_TURN 8u
 
 /// Packets are scored in so many batches, whose spread is the standard error.
 #define FLUORESCENCE_BATCHES 64u

@@ -3,6 +3,7 @@
 #include "job_program/interruption.hpp"
 #include "job_program/wait.hpp"
 #include "options.hpp"
+#include "plot.hpp"
 #include "program/exit_code.hpp"
 #include "program/npy.hpp"
 #include "program/output_file.hpp"
@@ -27,11 +28,10 @@ std::filesystem::path mco_of_run(const Options& options, const Problem& problem)
     return options.mco / std::filesystem::path(problem.name).filename();
 }
 
-/// The files of one run. `number`: among several.
+/// The files of one run. `number`: ".2" for the second of several, else empty.
 void write_grids(const Problem& problem, const Settings& settings, const std::string& prefix,
-                 std::optional<std::size_t> number, const Grids& grids) {
-    std::string begin = prefix;
-    if (number) begin.append(".").append(std::to_string(*number + 1));
+                 const std::string& number, const Grids& grids) {
+    const std::string begin = prefix + number;
     const auto write = [&](const std::string& name, const std::vector<double>& cells,
                            const std::vector<std::size_t>& shape) {
         program::write_whole(begin + "." + name + ".npy", program::npy_of(cells, shape));
@@ -45,6 +45,13 @@ void write_grids(const Problem& problem, const Settings& settings, const std::st
     program::write_whole(begin + ".vti", vti_of(problem, settings, grids));
 }
 
+/// plot.png, or plot.2.png.
+std::filesystem::path plot_of_run(const Options& options, const std::string& number) {
+    std::filesystem::path file = options.plot;
+    file.replace_filename(file.stem().string() + number + file.extension().string());
+    return file;
+}
+
 void run(const Options& options) {
     const std::vector<Problem> problems = read_problems(options.input);
     if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
@@ -55,7 +62,7 @@ void run(const Options& options) {
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
     job_program::watch_for_interruption();
-    const bool stdout_is_taken = options.report == "-" || options.trace == "-";
+    const bool stdout_is_taken = options.report == "-" || options.trace == "-" || options.plot == "-";
     std::FILE* const out = stdout_is_taken ? stderr : stdout;
 
     std::vector<std::string> reports;
@@ -67,11 +74,14 @@ void run(const Options& options) {
         const Totals totals = simulation.totals();
         const headrace::JobReport job = handle.report();
         reports.push_back(json_of(problems[i], settings, totals, job));
-        if (!options.grids.empty() || !options.mco.empty()) {
+        if (!options.grids.empty() || !options.mco.empty() || !options.plot.empty()) {
             const Grids grids = simulation.grids();
-            if (!options.grids.empty())
-                write_grids(problems[i], settings, options.grids,
-                            problems.size() > 1 ? std::optional(i) : std::nullopt, grids);
+            std::string number;
+            if (problems.size() > 1) number.append(".").append(std::to_string(i + 1));
+            if (!options.grids.empty()) write_grids(problems[i], settings, options.grids, number, grids);
+            if (!options.plot.empty())
+                program::write_output(plot_of_run(options, number),
+                                      fluorescence::plot_of(problems[i], settings, grids));
             if (!options.mco.empty())
                 program::write_whole(mco_of_run(options, problems[i]),
                                      fluorescence::mco_of(problems[i], settings, totals, grids));

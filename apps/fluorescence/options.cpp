@@ -34,8 +34,9 @@ Options parse_options(int argc, char** argv) {
               "Weight of a fluorescent packet; smaller: more of them, less noise, more time");
 
     line.group("Work");
-    line.choice("--kernel", kernel, {"consumer", "producer"},
-                "consumer: a packet with all that it emits is a unit of work; producer: a step is");
+    line.choice(
+        "--kernel", kernel, {"consumer", "producer"},
+        "consumer: a packet with all that it emits is a unit of work; producer: some of its steps are");
     line.text("--devices", options.devices, "LIST",
               "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
               "processor once");
@@ -48,6 +49,8 @@ Options parse_options(int argc, char** argv) {
     std::string mco;
     line.text("--mco", mco, "FOLDER",
               "MCML's results too, under the names that the input says; without fluorescence");
+    line.output("--plot", options.plot,
+                "Fluence against depth and radius, or of xyz in the plane of the beam, as PNG");
     line.output("--report", options.report, "What became of the light, and who did what, as JSON");
     line.output("--trace", options.trace,
                 "When each task ran and where, as JSON for ui.perfetto.dev or chrome://tracing");

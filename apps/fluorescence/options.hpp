@@ -21,6 +21,7 @@ struct Options {
     std::string devices, policy = "demand";
     std::string grids;                   ///< what names of files with grids begin with; empty: none
     std::filesystem::path mco;           ///< folder of MCML's result files; empty: none
+    std::filesystem::path plot;          ///< picture of the fluence; empty: none
     std::filesystem::path report, trace; ///< empty: none
     bool progress = false, quiet = false;
 

@@ -1,7 +1,10 @@
-// Results as MCML and ParaView read them: every number is where it belongs, and they add up.
+// Results as MCML and ParaView read them, and as people look at them: every number is where it belongs, and
+// they add up.
+#include "plot.hpp"
 #include "result_files.hpp"
 
 #include <gtest/gtest.h>
+#include <png.h>
 
 #include <cmath>
 #include <cstring>
@@ -127,6 +130,61 @@ TEST(ParaViewsResults, HaveBothGridsAndTheirPlaces) {
             << text.substr(0, 400);
         EXPECT_TRUE(text.ends_with("\n</AppendedData>\n</VTKFile>\n"));
     }
+}
+
+/// A picture's pixels, three bytes each.
+struct Picture {
+    int width = 0, height = 0;
+    std::vector<unsigned char> pixels{};
+
+    [[nodiscard]] int brightness(double x, double y) const { // parts of the picture
+        const auto at = static_cast<std::size_t>(y * height) * static_cast<std::size_t>(width) +
+                        static_cast<std::size_t>(x * width);
+        return pixels[3 * at] + pixels[3 * at + 1] + pixels[3 * at + 2];
+    }
+};
+Picture decode(const std::string& png) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    EXPECT_NE(png_image_begin_read_from_memory(&image, png.data(), png.size()), 0) << image.message;
+    image.format = PNG_FORMAT_RGB;
+    Picture picture{static_cast<int>(image.width), static_cast<int>(image.height)};
+    picture.pixels.resize(PNG_IMAGE_SIZE(image));
+    EXPECT_NE(png_image_finish_read(&image, nullptr, picture.pixels.data(), 0, nullptr), 0) << image.message;
+    return picture;
+}
+
+TEST(Plots, ShowWhereTheLightIs) {
+    Problem problem = two_layers();
+    const Settings settings{KernelChoice::producer, GridChoice::rz, 20'000, 4};
+    const Picture both = decode(plot_of(problem, settings, simulate(problem, settings).grids));
+    problem.layers[0].quantum_yield = 0;
+    problem.layers[1].excitation.mua = 0; // nothing is known of its lower two thirds
+    const Picture one = decode(plot_of(problem, settings, simulate(problem, settings).grids));
+    EXPECT_EQ(both.width, one.width);
+    EXPECT_EQ(both.height, 2 * one.height); // the fluorescent light's below
+    const int beam = one.brightness(0.1, 0.12), beside = one.brightness(0.6, 0.2),
+              grey = one.brightness(0.3, 0.8);
+    EXPECT_GT(beam, beside + 100);
+    EXPECT_EQ(grey, 3 * 204);
+    EXPECT_EQ(one.brightness(0.7, 0.8), grey);
+}
+
+TEST(Plots, ShowThreeDimensionsAcrossTheBeam) {
+    const Problem problem = two_layers();
+    const Settings settings{KernelChoice::producer, GridChoice::xyz, 20'000, 4};
+    const Picture picture = decode(plot_of(problem, settings, simulate(problem, settings).grids));
+    const double middle = (80 + 320) / 850.0; // seven columns: the beam goes into the fourth
+    EXPECT_GT(picture.brightness(middle, 0.06), picture.brightness(middle - 0.3, 0.06) + 100);
+    EXPECT_GT(picture.brightness(middle, 0.06), picture.brightness(middle + 0.3, 0.06) + 100);
+}
+
+TEST(Plots, EvenOfNothingCanBeDrawn) {
+    Problem problem = two_layers();
+    for (LayerSpec& layer : problem.layers) layer = {1.0, {0, 0, 0}, 0.1, {}, 0, 0};
+    const Settings settings{KernelChoice::producer, GridChoice::rz, 10, 4};
+    const Picture picture = decode(plot_of(problem, settings, simulate(problem, settings).grids));
+    EXPECT_EQ(picture.brightness(0.3, 0.5), 3 * 204);
 }
 
 } // namespace

@@ -196,8 +196,14 @@ TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
     two.replace(two.find("\n1\n"), 3, "\n2\n");
     two += two.substr(two.find("s.mco"));
     write(folder, "two.mci", two);
-    const json found = report_of(folder, "two.mci", {"--devices", "cpu"});
+    const json found = report_of(folder, "two.mci", {"--devices", "cpu", "--plot", "light.png"});
     ASSERT_EQ(found["runs"].size(), 2u);
+    for (const char* name : {"light.1.png", "light.2.png"}) {
+        std::ifstream stream(folder.path() / name, std::ios::binary);
+        std::string begin(8, ' ');
+        stream.read(begin.data(), 8);
+        EXPECT_EQ(begin, "\x89PNG\r\n\x1a\n") << name;
+    }
     EXPECT_EQ(found["runs"][0]["Rd"], found["runs"][1]["Rd"]);
     EXPECT_TRUE(found["runs"][0]["Rd"]["standard_error"].is_null()); // 100 packets are too few to tell
 }
@@ -224,6 +230,7 @@ TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "skin.toml", "--report", "no/folder/r.json"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--grids", "no/folder/g"}, {"no/folder"});
     refuses({"--input", "large.toml", "--grid", "xyz"}, {"2^31"});
+    refuses({"--input", "skin.toml", "--plot", "no/folder/p.png"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", "no/folder"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", ".", "--grid", "xyz"}, {"--mco", "--grid rz"});
 }
