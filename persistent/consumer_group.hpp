@@ -23,7 +23,10 @@ public:
         while (!parked_) {
             if (seeds_.empty() && !restore() && !this->claim_seeds(Lanes::size)) break;
             round();
-            if (this->end_round()) this->look_for_park();
+            if (this->end_round()) {
+                this->plan_next_look();
+                this->look_for_park();
+            }
         }
         this->flush();
         if (parked_ && !this->failed()) save();

@@ -46,7 +46,8 @@ protected:
           tally_(*reinterpret_cast<GroupTally*>(local)),
           group_(group),
           seeds_{0, 0},
-          budget_(view.control->rounds) {
+          budget_(view.control->rounds),
+          next_look_(budget_ < look_every ? budget_ : look_every) {
         lanes_.by_leader([&] {
             tally_ = GroupTally{};
             return 0u;
@@ -120,9 +121,12 @@ protected:
     }
 
     /// Counts a round; true every few rounds, when it is time to look around.
-    HEADRACE_GROUP_CODE bool end_round() {
-        if (++rounds_ == budget_) park(HR_PARK_BUDGET);
-        return rounds_ % look_every == 0;
+    HEADRACE_GROUP_CODE bool end_round() { return ++rounds_ == next_look_; }
+
+    /// Whoever looks around says so first. Parks if the budget is used up.
+    HEADRACE_GROUP_CODE void plan_next_look() {
+        if (rounds_ == budget_) park(HR_PARK_BUDGET);
+        next_look_ = budget_ - rounds_ < look_every ? budget_ : rounds_ + look_every;
     }
 
     HEADRACE_GROUP_CODE void look_for_park() {
@@ -201,7 +205,8 @@ protected:
     bool parked_ = false;
     std::uint32_t rounds_ = 0;
     std::uint32_t budget_;
-    std::int64_t delta_ = 0; ///< spawned less completed, not yet in `pending`
+    std::uint32_t next_look_; ///< by this number of rounds, at the latest when the budget is used up
+    std::int64_t delta_ = 0;  ///< spawned less completed, not yet in `pending`
     std::uint64_t units_ = 0;
     std::uint64_t spawned_ = 0;
 

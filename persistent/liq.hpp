@@ -25,12 +25,14 @@ public:
     HEADRACE_GROUP_CODE std::uint32_t size(std::uint32_t kind) const { return top(kind) - bottom(kind); }
     HEADRACE_GROUP_CODE std::uint32_t room(std::uint32_t kind) const { return capacity_ - size(kind); }
 
-    HEADRACE_GROUP_CODE bool empty() const {
+    /// Of all kinds together.
+    HEADRACE_GROUP_CODE std::uint32_t units() const {
         std::uint32_t units = 0;
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < KindCount; ++kind) units += top_[kind] - bottom_[kind];
-        return units == 0;
+        return units;
     }
+    HEADRACE_GROUP_CODE bool empty() const { return units() == 0; }
     HEADRACE_GROUP_CODE std::uint32_t fullest() const {
         std::uint32_t best = 0, units = top_[0] - bottom_[0];
         HEADRACE_UNROLL

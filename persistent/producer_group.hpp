@@ -48,11 +48,7 @@ public:
             }
             if constexpr (has_kinds) prefer_fuller_kind();
             const Mask chosen = lanes_with_room();
-            if (chosen != 0) {
-                call_kernel(chosen);
-                collect(chosen);
-            }
-            if (this->end_round()) look_around();
+            if (chosen != 0 ? run_rounds(chosen) : this->end_round()) look_around();
         }
         leave();
     }
@@ -65,6 +61,7 @@ private:
         if constexpr (has_queues) {
             take_from_liq(running_);
             if (has_kinds && active_ == 0) take_from_liq(liq_.fullest());
+            lanes_.sync(); // all have read before anyone overwrites
             if (Lanes::count(active_) >= enough) return;
         }
         if (active_ == 0 && seeds_.empty() && restore() && active_ != 0) return;
@@ -77,7 +74,7 @@ private:
         if (seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
 
-    /// Newest units of `kind` to idle lanes.
+    /// Newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
     HEADRACE_GROUP_CODE void take_from_liq(std::uint32_t kind) {
         const std::uint32_t taken = least(liq_.size(kind), lane_count - Lanes::count(active_));
         if (taken == 0) return;
@@ -85,7 +82,6 @@ private:
         const std::uint32_t newest = liq_.top(kind) - 1;
         give(taken, [&](std::uint32_t rank) { return liq_.read(kind, newest - rank); });
         liq_.drop_newest(kind, taken);
-        lanes_.sync(); // all have read before anyone overwrites
     }
 
     HEADRACE_GROUP_CODE void take_seeds() {
@@ -142,7 +138,7 @@ private:
     HEADRACE_GROUP_CODE void give(std::uint32_t taken, F&& unit) {
         const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
         active_ |= lanes_.ballot([&](std::uint32_t lane) {
-            const std::uint32_t rank = Lanes::count_below(idle, lane);
+            const std::uint32_t rank = lanes_.count_below(idle, lane);
             const bool takes = Lanes::has(idle, lane) && rank < taken;
             if (takes) state_[lane].unit = unit(rank);
             return takes;
@@ -163,6 +159,7 @@ private:
         lanes_.sync();
         active_ = 0;
         take_from_liq(kind);
+        lanes_.sync(); // all have read before anyone overwrites
         this->count(&GroupTally::switches);
     }
 
@@ -192,9 +189,67 @@ private:
             this->count(&GroupTally::narrow_rounds);
             if (may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
             return lanes_.ballot([&](std::uint32_t lane) {
-                return Lanes::has(active_, lane) && Lanes::count_below(active_, lane) < may_run;
+                return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
             });
         }
+    }
+
+    /// Rounds on end, the first with the chosen lanes, while the group's own LIQ fills them: what a round
+    /// costs decides whether units of few instructions pay. True if it is time to look around.
+    HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
+        const std::uint32_t held = Lanes::count(active_) + liq_.units();
+        std::uint32_t running = Lanes::count(chosen), completed = 0; // of fewer than look_every rounds
+        bool look = false;
+        lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
+        for (;;) {
+            call_kernel(chosen);
+            collect(chosen);
+            completed += running;
+            look = this->end_round();
+            if (look) break;
+            running = Lanes::count(active_);
+            if (running < enough) {
+                if (!fill_from_liq(running)) break;
+                running = lane_count;
+            }
+            if (!all_have_room()) break;
+            chosen = active_;
+        }
+        const std::uint32_t more = Lanes::count(active_) + liq_.units() - held; // modulo 2^32: may be fewer
+        delta_ += static_cast<std::int32_t>(more);
+        this->units_ += completed;
+        this->spawned_ += completed + more; // no less than 0: every unit but the completed ones was held
+        if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
+            this->fail(HR_SPAWNED_TOO_MANY);
+        return look;
+    }
+
+    /// The newest units to all idle lanes, if there are as many. Needs a sync before the LIQ is written: a
+    /// call of the kernel has one.
+    HEADRACE_GROUP_CODE bool fill_from_liq(std::uint32_t running) {
+        if constexpr (!has_queues || has_kinds) { // another kind may have become fuller
+            return false;
+        } else {
+            const std::uint32_t taken = lane_count - running;
+            if (liq_.size(0) < taken) return false;
+            const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+            const std::uint32_t newest = liq_.top(0) - 1;
+            lanes_.each([&](std::uint32_t lane) {
+                if (Lanes::has(idle, lane))
+                    state_[lane].unit = liq_.read(0, newest - lanes_.count_below(idle, lane));
+            });
+            liq_.drop_newest(0, taken);
+            active_ = Lanes::all;
+            return true;
+        }
+    }
+
+    /// All lanes may run, whatever they spawn. Says no where that is not simple.
+    HEADRACE_GROUP_CODE bool all_have_room() const {
+        if constexpr (has_kinds || !has_queues)
+            return !has_kinds;
+        else
+            return liq_.room(0) >= Traits::staged * lane_count;
     }
 
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
@@ -215,19 +270,12 @@ private:
     /// Continuations stay in their lanes; the rest of what was spawned goes to the LIQ.
     HEADRACE_GROUP_CODE void collect(Mask chosen) {
         const Mask next = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].continues; });
-        std::uint32_t spawned = Lanes::count(next);
-        bool too_many = false;
-        // One place further than there are: who staged more than there is room for has spawned too many.
-        HEADRACE_UNROLL
-        for (std::uint32_t place = 0; place <= Traits::staged && max_spawns > 0; ++place) {
-            const Mask have = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
-            if (have == 0) break;
-            if (place == Traits::staged) {
-                too_many = true;
-                break;
-            }
-            if constexpr (has_queues) {
-                spawned += Lanes::count(have);
+        if constexpr (has_queues) {
+            HEADRACE_UNROLL
+            for (std::uint32_t place = 0; place < Traits::staged; ++place) {
+                const Mask have =
+                    lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
+                if (place > 0 && have == 0) break; // the first is there as a rule
                 HEADRACE_UNROLL
                 for (std::uint32_t kind = 0; kind < kinds; ++kind) {
                     Mask mine = have;
@@ -238,14 +286,9 @@ private:
                     append(kind, mine, [&](std::uint32_t lane) { return staged_unit(lane, place); });
                 }
             }
+            lanes_.sync(); // the LIQ's new units are seen by whichever lane takes them
         }
-        lanes_.sync(); // the LIQ's new units are seen by whichever lane takes them
-        const std::uint32_t completed = Lanes::count(chosen);
         active_ = static_cast<Mask>((active_ & ~chosen) | next);
-        delta_ += static_cast<std::int64_t>(spawned) - completed;
-        this->units_ += completed;
-        this->spawned_ += spawned;
-        if (too_many) this->fail(HR_SPAWNED_TOO_MANY);
     }
 
     // An index known at compile time keeps the staged units in registers.
@@ -270,7 +313,7 @@ private:
     HEADRACE_GROUP_CODE void append(std::uint32_t kind, Mask mine, F&& unit) {
         lanes_.each([&](std::uint32_t lane) {
             if (Lanes::has(mine, lane))
-                liq_.write(kind, liq_.top(kind) + Lanes::count_below(mine, lane), unit(lane));
+                liq_.write(kind, liq_.top(kind) + lanes_.count_below(mine, lane), unit(lane));
         });
         liq_.add(kind, Lanes::count(mine));
     }
@@ -291,6 +334,7 @@ private:
     }
 
     HEADRACE_GROUP_CODE void look_around() {
+        this->plan_next_look();
         struct Seen {
             std::uint32_t park, hungry;
         };
@@ -411,7 +455,7 @@ private:
                 for (std::uint32_t i = lane; i < queued; i += lane_count)
                     write_column(to, record_room(), i, liq_.read(kind, liq_.bottom(kind) + i));
                 if (in_lanes > 0 && Lanes::has(active_, lane)) // the newest: they come back into lanes first
-                    write_column(to, record_room(), queued + Lanes::count_below(active_, lane),
+                    write_column(to, record_room(), queued + lanes_.count_below(active_, lane),
                                  state_[lane].unit);
             });
             lanes_.by_leader([&] { return record->count[kind] = queued + in_lanes; });

@@ -83,7 +83,8 @@ struct LaneState {
 
     Words unit;                  ///< to run, or the continuation
     bool continues;              ///< `unit` is a continuation
-    std::uint32_t staged;        ///< spawned beyond it; more than Traits::staged: too many
+    bool too_many;               ///< more was spawned than the kind declares
+    std::uint32_t staged;        ///< spawned beyond the continuation
     std::uint32_t kinds[places]; ///< of the staged
     Words units[places];
 };
@@ -108,7 +109,7 @@ public:
         }
         const std::uint32_t others = state_.staged + (state_.continues ? 1 : 0);
         if (others >= MaxSpawns) {
-            state_.staged = Traits::staged + 1; // the group reports it
+            state_.too_many = true; // the group reports it
             return;
         }
         // An index known at compile time keeps the staged units in registers.
