@@ -56,7 +56,7 @@ template <class Kernel, class Seeds>
 __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
     persistent_kernel(HEADRACE_PARAMETER Kernel kernel, HEADRACE_PARAMETER Seeds seeds,
                       HEADRACE_PARAMETER EngineView view, std::uint32_t groups, std::uint32_t local_words) {
-    extern __shared__ std::uint32_t local[];
+    extern __shared__ __align__(16) std::uint32_t local[]; // the LIQ moves up to 16 bytes at once
     const std::uint32_t in_block = threadIdx.x / SimtLanes::size;
     const std::uint32_t number = blockIdx.x * (blockDim.x / SimtLanes::size) + in_block;
     if (number >= groups) return; // whole groups leave
