@@ -122,11 +122,24 @@ protected:
 
     /// Counts a round; true every few rounds, when it is time to look around.
     HEADRACE_GROUP_CODE bool end_round() { return ++rounds_ == next_look_; }
+    HEADRACE_GROUP_CODE bool is_look_due() const { return rounds_ == next_look_; }
 
     /// Whoever looks around says so first. Parks if the budget is used up.
     HEADRACE_GROUP_CODE void plan_next_look() {
         if (rounds_ == budget_) park(HR_PARK_BUDGET);
         next_look_ = budget_ - rounds_ < look_every ? budget_ : rounds_ + look_every;
+    }
+
+    /// A look around that need not be told: nobody parks or is hungry, and there are rounds left.
+    HEADRACE_GROUP_CODE bool goes_on_unseen() {
+        if (rounds_ == budget_) return false;
+        const bool quiet = lanes_.by_leader([&] {
+            // relaxed, both: hints; who acts on them looks again.
+            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed)) ==
+                   0;
+        });
+        if (quiet) plan_next_look();
+        return quiet;
     }
 
     HEADRACE_GROUP_CODE void look_for_park() {

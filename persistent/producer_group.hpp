@@ -198,58 +198,58 @@ private:
     /// costs decides whether units of few instructions pay. True if it is time to look around.
     HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
         const std::uint32_t held = Lanes::count(active_) + liq_.units();
-        std::uint32_t running = Lanes::count(chosen), completed = 0; // of fewer than look_every rounds
-        bool look = false;
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
-        for (;;) {
+        while (run_until_look(chosen) && this->goes_on_unseen()) chosen = active_;
+        const std::uint32_t more = Lanes::count(active_) + liq_.units() - held; // modulo 2^32: may be fewer
+        delta_ += static_cast<std::int32_t>(more);
+        this->spawned_ += static_cast<std::int32_t>(more);
+        if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
+            this->fail(HR_SPAWNED_TOO_MANY);
+        return this->is_look_due();
+    }
+
+    /// True if all lanes may go on when the look around that is due has been taken.
+    HEADRACE_GROUP_CODE bool run_until_look(Mask chosen) {
+        std::uint32_t running = Lanes::count(chosen), completed = 0;
+        bool look = false, all_run = false;
+        do {
             call_kernel(chosen);
             collect(chosen);
             completed += running;
             look = this->end_round();
-            if (look) break;
-            running = Lanes::count(active_);
+            all_run = fill_lanes(running);
+            chosen = active_;
+        } while (all_run && !look);
+        this->units_ += completed;
+        this->spawned_ += completed; // and what is held more: see run_rounds
+        return all_run;
+    }
+
+    /// The newest units of the LIQ to idle lanes, if they are too many. True if all that are `running` then
+    /// may run, whatever they spawn; says no where that is not simple. The LIQ may be written after a sync: a
+    /// call of the kernel has one.
+    HEADRACE_GROUP_CODE bool fill_lanes(std::uint32_t& running) {
+        running = Lanes::count(active_);
+        if constexpr (has_kinds) { // another kind may have become fuller
+            return false;
+        } else if constexpr (!has_queues) {
+            return running >= enough;
+        } else {
             if (running < enough) {
-                if (!fill_from_liq(running)) break;
+                const std::uint32_t taken = lane_count - running;
+                if (liq_.size(0) < taken) return false;
+                const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+                const std::uint32_t newest = liq_.top(0) - 1;
+                lanes_.each([&](std::uint32_t lane) {
+                    if (Lanes::has(idle, lane))
+                        state_[lane].unit = liq_.read(0, newest - lanes_.count_below(idle, lane));
+                });
+                liq_.drop_newest(0, taken);
+                active_ = Lanes::all;
                 running = lane_count;
             }
-            if (!all_have_room()) break;
-            chosen = active_;
-        }
-        const std::uint32_t more = Lanes::count(active_) + liq_.units() - held; // modulo 2^32: may be fewer
-        delta_ += static_cast<std::int32_t>(more);
-        this->units_ += completed;
-        this->spawned_ += completed + more; // no less than 0: every unit but the completed ones was held
-        if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
-            this->fail(HR_SPAWNED_TOO_MANY);
-        return look;
-    }
-
-    /// The newest units to all idle lanes, if there are as many. Needs a sync before the LIQ is written: a
-    /// call of the kernel has one.
-    HEADRACE_GROUP_CODE bool fill_from_liq(std::uint32_t running) {
-        if constexpr (!has_queues || has_kinds) { // another kind may have become fuller
-            return false;
-        } else {
-            const std::uint32_t taken = lane_count - running;
-            if (liq_.size(0) < taken) return false;
-            const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
-            const std::uint32_t newest = liq_.top(0) - 1;
-            lanes_.each([&](std::uint32_t lane) {
-                if (Lanes::has(idle, lane))
-                    state_[lane].unit = liq_.read(0, newest - lanes_.count_below(idle, lane));
-            });
-            liq_.drop_newest(0, taken);
-            active_ = Lanes::all;
-            return true;
-        }
-    }
-
-    /// All lanes may run, whatever they spawn. Says no where that is not simple.
-    HEADRACE_GROUP_CODE bool all_have_room() const {
-        if constexpr (has_kinds || !has_queues)
-            return !has_kinds;
-        else
             return liq_.room(0) >= Traits::staged * lane_count;
+        }
     }
 
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
