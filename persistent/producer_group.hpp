@@ -1,6 +1,7 @@
 // persistent/producer_group.hpp - a lane group that works off units and what they spawn. README.md is its
 // plan.
 #pragma once
+#include <headrace/persistent/giq.hpp>
 #include <headrace/persistent/group.hpp>
 #include <headrace/persistent/liq.hpp>
 
@@ -33,6 +34,7 @@ public:
           kernel_(kernel),
           expand_(seeds),
           liq_(local + sizeof(GroupTally) / 4, view.control->liq_units),
+          giq_(lanes, *view.control, view.slots, group),
           spare_(view.spill[group]) {
         this->look_for_park(); // a group that begins when all is over must not take what it would save at
                                // once
@@ -106,13 +108,9 @@ private:
     HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
         const std::uint32_t idle = lane_count - Lanes::count(active_);
         if (idle + liq_.room(kind) < lane_count) return false;
-        const bool there = lanes_.by_leader([&] { return !ring(kind).seems_empty(); });
-        if (!there || !return_spare()) return false;
-        const auto popped = lanes_.by_leader([&]() -> Popped {
-            Popped result{0, false};
-            result.there = ring(kind).try_pop(result.entry);
-            return result;
-        });
+        const std::uint32_t full = giq_.full(kind);
+        if (full == 0 || !return_spare()) return false;
+        const auto popped = giq_.try_pop(kind, full);
         if (!popped.there) return false;
         lanes_.sync(); // the leader has acquired; now all may read
         const std::uint32_t bundle = hr_entry_bundle(popped.entry);
@@ -322,16 +320,7 @@ private:
     // --------------------------------------------------------------------------------------------------
 
     enum class Push : std::uint32_t { done, no_bundle, slot_busy };
-    struct Popped {
-        std::uint64_t entry;
-        std::uint64_t there;
-    };
-
-    HEADRACE_GROUP_CODE RingView<Sync> ring(std::uint32_t number) const { // number `kinds`: the free ring
-        return {&control_.rings[number],
-                view_.slots + static_cast<std::uint64_t>(number) * control_.ring_slots,
-                control_.ring_slots - 1};
-    }
+    static constexpr std::uint32_t free_bundles = kinds; ///< the number of their rings
 
     HEADRACE_GROUP_CODE void look_around() {
         this->plan_next_look();
@@ -354,11 +343,7 @@ private:
     /// The oldest units of a kind, at most a bundle, to the GIQ.
     HEADRACE_GROUP_CODE Push push_oldest(std::uint32_t kind, std::uint32_t at_most) {
         if (spare_ == HR_NO_BUNDLE) {
-            const auto popped = lanes_.by_leader([&]() -> Popped {
-                Popped result{0, false};
-                result.there = ring(kinds).try_pop(result.entry);
-                return result;
-            });
+            const auto popped = giq_.try_pop(free_bundles, giq_.all);
             if (!popped.there) {
                 this->count(&GroupTally::no_bundle);
                 return Push::no_bundle;
@@ -373,7 +358,7 @@ private:
         });
         if (delta_ > 0) this->flush(); // before others can complete what we have not yet counted
         lanes_.sync();                 // all have written; now the leader may release
-        if (!lanes_.by_leader([&] { return ring(kind).try_push(hr_entry(spare_, units)); })) {
+        if (!giq_.try_push(kind, hr_entry(spare_, units))) {
             this->count(&GroupTally::slot_busy); // the units are still in the LIQ, and the bundle in hand
             return Push::slot_busy;
         }
@@ -387,7 +372,7 @@ private:
     HEADRACE_GROUP_CODE bool return_spare() {
         if (spare_ == HR_NO_BUNDLE) return true;
         // The sync before the leader's release is the one that ended our reading of the bundle.
-        if (!lanes_.by_leader([&] { return ring(kinds).try_push(spare_); })) {
+        if (!giq_.try_push(free_bundles, spare_)) {
             this->count(&GroupTally::slot_busy);
             return false;
         }
@@ -400,28 +385,38 @@ private:
         this->flush();
         if constexpr (has_queues) return_spare();
         this->count(&GroupTally::idle);
-        const std::uint32_t park = lanes_.by_leader([&]() -> std::uint32_t {
-            Sync::fetch_add(control_.hungry, 1u, Sync::relaxed); // relaxed: a hint
-            for (std::uint32_t polls = 0;; ++polls) {
+        add_to_hungry(1);
+        std::uint32_t state = poll_again;
+        for (std::uint32_t polls = 0;; ++polls) {
+            state = lanes_.by_leader([&]() -> std::uint32_t {
                 if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
                 // relaxed: that it is 0 says all; see README.md, "Termination".
                 if (Sync::load(control_.pending.value, Sync::relaxed) == 0) return leave_finished;
-                if (this->records_left() || this->seeds_left() || bundles_left()) {
-                    Sync::fetch_add(control_.hungry, ~0u, Sync::relaxed); // relaxed: a hint
-                    return go_on;
-                }
+                return this->records_left() || this->seeds_left() ? go_on : poll_again;
+            });
+            if (state == poll_again && bundles_left()) state = go_on;
+            if (state != poll_again) break;
+            lanes_.by_leader([&] {
                 Sync::pause(polls);
-            }
-        });
-        parked_ = park == leave_parked;
-        return park == go_on;
+                return 0u;
+            });
+        }
+        if (state == go_on) add_to_hungry(~0u);
+        parked_ = state == leave_parked;
+        return state == go_on;
     }
-    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2;
+    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;
 
-    HEADRACE_GROUP_CODE bool bundles_left() const { // for the leader
+    HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
+        lanes_.by_leader([&] {
+            return Sync::fetch_add(control_.hungry, amount, Sync::relaxed); // relaxed: a hint
+        });
+    }
+
+    HEADRACE_GROUP_CODE bool bundles_left() const {
         if constexpr (has_queues) HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind)
-            if (!ring(kind).seems_empty()) return true;
+            if (giq_.full(kind) != 0) return true;
         return false;
     }
 
@@ -526,6 +521,7 @@ private:
     Mask active_ = 0;           ///< lanes that have a unit, all of kind `running_`
     std::uint32_t running_ = 0; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
+    Giq<Sync, Lanes> giq_;
     std::uint32_t spare_; ///< an empty bundle in hand, or HR_NO_BUNDLE
     std::uint32_t last_popped_ =
         0; ///< the kind of the last bundle from the GIQ: the next search begins after it

@@ -54,10 +54,31 @@ HR_LOCAL_FITS(HrProducer);
 
 // ---- the leader: where units come from
 
-HR_FUNCTION HrRing hr_ring(__global HrControl* c, __global HrSlot* slots,
-                           uint number) { // HEADRACE_KINDS: the free ring
-    const HrRing ring = {&c->rings[number], slots + (ulong)number * c->ring_slots, c->ring_slots - 1u};
+// Ring i of a kind, or of the free bundles (number HEADRACE_KINDS), as this group counts: giq.hpp.
+HR_FUNCTION HrRing hr_ring(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                           uint number, uint i) {
+    const ulong at = number * c->ways + ((g->number + i) & (c->ways - 1u));
+    const HrRing ring = {(__global HrTickets*)slots + at,
+                         slots + hr_slots_at(c->kinds, c->ways) + at * c->ring_slots, c->ring_slots - 1u};
     return ring;
+}
+HR_FUNCTION bool hr_push_any(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                             uint number, ulong value) {
+    for (uint i = 0; i < c->ways; ++i)
+        if (hr_try_push(hr_ring(g, c, slots, number, i), value)) return true;
+    return false;
+}
+HR_FUNCTION bool hr_pop_any(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                            uint number, ulong* value) {
+    for (uint i = 0; i < c->ways; ++i)
+        if (hr_try_pop(hr_ring(g, c, slots, number, i), value)) return true;
+    return false;
+}
+HR_FUNCTION bool hr_all_seem_empty(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                                   uint number) {
+    bool empty = true;
+    for (uint i = 0; i < c->ways; ++i) empty = empty && hr_seems_empty(hr_ring(g, c, slots, number, i));
+    return empty;
 }
 
 HR_FUNCTION uint hr_liq_size(const __local HrProducer* p, uint kind) {
@@ -77,7 +98,7 @@ HR_FUNCTION uint hr_liq_fullest(const __local HrProducer* p) {
 HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                  __global HrSlot* slots) {
     if (p->spare == HR_NO_BUNDLE) return true;
-    if (!hr_try_push(hr_ring(c, slots, HEADRACE_KINDS), p->spare)) {
+    if (!hr_push_any(g, c, slots, HEADRACE_KINDS, p->spare)) {
         ++g->tally[HR_SLOT_BUSY];
         return false;
     }
@@ -92,9 +113,10 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
     // In this step lanes may still be reading what they take from the LIQ, so its place is not free yet.
     const uint being_read = kind == plan->kind ? plan->from_liq : 0;
     if (idle + hr_liq_room(p, kind) < HEADRACE_LANES + being_read) return false;
-    const HrRing ring = hr_ring(c, slots, kind);
     ulong entry = 0;
-    if (hr_seems_empty(ring) || !hr_return_spare(g, p, c, slots) || !hr_try_pop(ring, &entry)) return false;
+    if (hr_all_seem_empty(g, c, slots, kind) || !hr_return_spare(g, p, c, slots) ||
+        !hr_pop_any(g, c, slots, kind, &entry))
+        return false;
     plan->bundle = hr_entry_bundle(entry);
     plan->bundle_units = hr_entry_count(entry);
     plan->from_bundle = min(plan->bundle_units, idle);
@@ -229,7 +251,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
             hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
         if (HR_HAS_QUEUES)
             for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
-                something = something || !hr_seems_empty(hr_ring(c, slots, kind));
+                something = something || !hr_all_seem_empty(g, c, slots, kind);
         if (something) break;
         hr_pause(polls);
     }
@@ -242,7 +264,7 @@ HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __glob
                                __global HrSlot* slots, uint kind, uint at_most) {
     if (p->spare == HR_NO_BUNDLE) {
         ulong entry = 0;
-        if (!hr_try_pop(hr_ring(c, slots, HEADRACE_KINDS), &entry)) {
+        if (!hr_pop_any(g, c, slots, HEADRACE_KINDS, &entry)) {
             ++g->tally[HR_NO_BUNDLE_LEFT];
             return false;
         }
@@ -262,7 +284,7 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
                                  __global HrSlot* slots) {
     const uint kind = p->plan.kind;
     if (g->delta > 0) hr_flush(g, c); // before others can complete what we have not yet counted
-    if (!hr_try_push(hr_ring(c, slots, kind), hr_entry(p->plan.bundle, p->plan.bundle_units))) {
+    if (!hr_push_any(g, c, slots, kind, hr_entry(p->plan.bundle, p->plan.bundle_units))) {
         ++g->tally[HR_SLOT_BUSY];
         return false;
     }
