@@ -60,7 +60,6 @@ private:
         lanes_.by_leader([&] {
             record->seed_next = seeds_.next;
             record->seed_end = seeds_.end;
-            return 0u;
         });
         seeds_ = {0, 0};
     }

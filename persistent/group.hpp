@@ -48,15 +48,12 @@ protected:
           seeds_{0, 0},
           budget_(view.control->rounds),
           next_look_(budget_ < look_every ? budget_ : look_every) {
-        lanes_.by_leader([&] {
-            tally_ = GroupTally{};
-            return 0u;
-        });
+        lanes_.by_leader([&] { tally_ = GroupTally{}; });
         lanes_.sync();
     }
 
     HEADRACE_GROUP_CODE void count(std::uint32_t GroupTally::*counter) {
-        lanes_.by_leader([&] { return ++(tally_.*counter); });
+        lanes_.by_leader([&] { ++(tally_.*counter); });
     }
 
     /// Tells `pending` what this group has spawned and completed since it last did.
@@ -65,7 +62,7 @@ protected:
         lanes_.by_leader([&] {
             // relaxed: units that leave the group are ordered after this by the ring's release and acquire,
             // and who reads 0 reads nothing else.
-            return Sync::fetch_add(control_.pending.value, static_cast<std::uint64_t>(delta_), Sync::relaxed);
+            Sync::fetch_add(control_.pending.value, static_cast<std::uint64_t>(delta_), Sync::relaxed);
         });
         delta_ = 0;
     }
@@ -102,7 +99,6 @@ protected:
             while (!Sync::compare_exchange(control_.park, expected, reason, Sync::relaxed) &&
                    expected == HR_RUN) {
             }
-            return 0u;
         });
         parked_ = true;
     }
@@ -115,7 +111,6 @@ protected:
             while (!Sync::compare_exchange(control_.status, expected, status, Sync::relaxed) &&
                    expected == HR_OK) {
             }
-            return 0u;
         });
         park(HR_PARK_FAILED);
     }
@@ -201,7 +196,6 @@ protected:
             add(sum.restored, tally_.restored);
             add(sum.idle, tally_.idle);
             add(sum.seed_claims, tally_.seed_claims);
-            return 0u;
         });
     }
 

@@ -68,9 +68,13 @@ struct SimtLanes {
     }
     template <class F>
     __device__ auto by_leader(F&& f) const {
-        decltype(f()) result{};
-        if (rank == 0) result = f();
-        return broadcast(result);
+        if constexpr (std::is_void_v<decltype(f())>) {
+            if (rank == 0) f();
+        } else {
+            decltype(f()) result{};
+            if (rank == 0) result = f();
+            return broadcast(result);
+        }
     }
     __device__ void sync() const {
 #if defined(__CUDACC__)

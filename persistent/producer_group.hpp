@@ -396,10 +396,7 @@ private:
             });
             if (state == poll_again && bundles_left()) state = go_on;
             if (state != poll_again) break;
-            lanes_.by_leader([&] {
-                Sync::pause(polls);
-                return 0u;
-            });
+            lanes_.by_leader([&] { Sync::pause(polls); });
         }
         if (state == go_on) add_to_hungry(~0u);
         parked_ = state == leave_parked;
@@ -409,7 +406,7 @@ private:
 
     HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
         lanes_.by_leader([&] {
-            return Sync::fetch_add(control_.hungry, amount, Sync::relaxed); // relaxed: a hint
+            Sync::fetch_add(control_.hungry, amount, Sync::relaxed); // relaxed: a hint
         });
     }
 
@@ -426,7 +423,7 @@ private:
     HEADRACE_GROUP_CODE void leave() {
         this->flush();
         if (parked_ && !this->failed()) save();
-        lanes_.by_leader([&] { return view_.spill[this->group_] = spare_; });
+        lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
         this->add_counters();
     }
 
@@ -453,13 +450,12 @@ private:
                     write_column(to, record_room(), queued + lanes_.count_below(active_, lane),
                                  state_[lane].unit);
             });
-            lanes_.by_leader([&] { return record->count[kind] = queued + in_lanes; });
+            lanes_.by_leader([&] { record->count[kind] = queued + in_lanes; });
             liq_.drop_newest(kind, queued);
         }
         lanes_.by_leader([&] {
             record->seed_next = seeds_.next;
             record->seed_end = seeds_.end;
-            return 0u;
         });
         lanes_.sync();
         active_ = 0;
