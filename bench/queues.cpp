@@ -119,13 +119,14 @@ QueueTurn turn_of(const headrace::JobReport& report, std::uint64_t checksum) {
             device.engine.lanes_at_work()};
 }
 
+template <class Kernel>
 QueueTurn grow(headrace::Runtime& runtime, const Options& options, std::uint64_t seeds, std::uint32_t levels,
                std::uint32_t ending) {
     const headrace::Domain<std::uint64_t> signatures("signatures", {TreeRules::sums});
     headrace::Job job("trees", seeds);
     job.accumulates(signatures).tune(options.tuning);
     job.seeds(Roots{levels}).kernel([=](headrace::Task& task) {
-        return GrowTrees{{task.sum(signatures), ending}};
+        return Kernel{{task.sum(signatures), ending}};
     });
     const headrace::JobHandle handle = runtime.submit(job);
     handle.wait();
@@ -250,9 +251,22 @@ void measure(headrace::Runtime& runtime, const Options& options) {
 
     const auto headrace_trees = [&](std::uint64_t seeds, std::uint32_t levels, std::uint32_t ending) {
         return Contestant{"Headrace", [&options, &runtime, seeds, levels, ending] {
-                              return grow(runtime, options, seeds, levels, ending);
+                              return grow<GrowTrees>(runtime, options, seeds, levels, ending);
                           }};
     };
+    if (options.wants("residency")) { // worth a row where the device has registers to save
+        const std::uint64_t seeds = options.shrunk(1 << 20);
+        const auto at = [&]<class Kernel>(const std::string& name, Kernel) {
+            return Contestant{name, [&runtime, &options, seeds] {
+                                  return grow<Kernel>(runtime, options, seeds, 10, TreeRules::one_in_eight);
+                              }};
+        };
+        table.row("irregular tree, registers saved for more resident lanes",
+                  {at("Headrace, as compiled", GrowTrees{}), at("Headrace, 1280", GrowTreesAt<1280>{}),
+                   at("Headrace, 1536", GrowTreesAt<1536>{})},
+                  first);
+    }
+
     const auto trees = [&](const std::string& what, std::uint64_t seeds, std::uint32_t levels,
                            std::uint32_t ending) {
         std::vector<Contestant> all{trees_without_queues(on_cuda, seeds, levels, ending)};
@@ -306,7 +320,7 @@ int main(int argc, char** argv) try {
     app.add_option("--device", options.device);
     app.add_option("--rows", options.rows)
         ->delimiter(',')
-        ->check(CLI::IsMember({"limits", "giq", "irregular", "large", "deep", "walk"}));
+        ->check(CLI::IsMember({"limits", "giq", "residency", "irregular", "large", "deep", "walk"}));
     app.add_option("--shrink", options.shrink, "halve the work so many times, for slow devices")
         ->check(CLI::Range(0, 30));
     app.add_option("--first-rounds", options.tuning.first_rounds,

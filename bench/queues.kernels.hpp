@@ -54,8 +54,11 @@ struct Roots {
     }
 };
 
-struct GrowTrees {
+/// `ResidentLanes`: for how many on a multiprocessor the compiler saves registers.
+template <unsigned ResidentLanes>
+struct GrowTreesAt {
     using Units = headrace::Kinds<headrace::Kind<Node, 2>>;
+    static constexpr unsigned resident_lanes = ResidentLanes;
     TreeRules rules;
 
     HEADRACE_KERNEL void operator()(auto& lane, Node node) const {
@@ -65,6 +68,8 @@ struct GrowTrees {
         lane.spawn(second);
     }
 };
+
+using GrowTrees = GrowTreesAt<1>; ///< as many registers as the compiler likes
 
 /// The same in units of 16 bytes.
 struct WideNode {
