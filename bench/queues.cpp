@@ -326,6 +326,9 @@ int main(int argc, char** argv) try {
     app.add_option("--first-rounds", options.tuning.first_rounds,
                    "each group's budget in a job's first launch");
     app.add_option("--liq-units", options.tuning.wishes.liq_units, "room in a lane group's inbox");
+    app.add_option("--refill-percent", options.tuning.wishes.refill_percent,
+                   "a lane group looks for more below this share of active lanes")
+        ->check(CLI::Range(1, 100));
     app.add_option("--groups", options.tuning.wishes.groups, "lane groups, at most");
     app.add_option("--bundles", options.tuning.bundles, "in the pool at first");
     app.add_option("--repeat", options.repeats, "turns after the first, which warms up")

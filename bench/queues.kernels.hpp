@@ -82,6 +82,7 @@ struct WideRoots {
 };
 struct GrowWideTrees {
     using Units = headrace::Kinds<headrace::Kind<WideNode, 2>>;
+    static constexpr unsigned resident_lanes = 1280; // queues take their time: others work meanwhile
     TreeRules rules;
 
     HEADRACE_KERNEL void operator()(auto& lane, WideNode wide) const {

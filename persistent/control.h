@@ -96,7 +96,8 @@ typedef struct HrControl {
     hr_u32 spill_half;  // 0 or 1: records are restored from this half and saved into the other
     hr_u32 spill_count; // records to restore
     hr_u32 ways;        // rings of each kind: a power of two
-    hr_u32 unused[18];
+    hr_u32 enough;      // groups refill when fewer lanes are active; 0: as an OpenCL kernel's source says
+    hr_u32 unused[17];
 
     HrLine pending; // units that exist and are not completed: unclaimed seeds included, unflushed deltas not
     HrLine seed_cursor; // next unclaimed seed; may run past seed_end

@@ -110,6 +110,7 @@ void Engine::lay_out() {
     image_->liq_units = shape_.liq_units;
     image_->seed_chunk = std::max(seed_chunk, shape_.lanes);
     image_->ways = choose_ways(shape_.groups);
+    image_->enough = shape_.enough;
     write_rings(entries);
     const std::vector<std::uint32_t> spares(shape_.groups, HR_NO_BUNDLE);
     stream_.copy_in(*spill_, 0, spares.data(), 4 * spares.size()).wait();

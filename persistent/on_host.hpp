@@ -43,6 +43,7 @@ public:
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
+        shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
         local_.assign(shape.groups, std::vector<std::uint32_t>(
                                         group_local_words(shape.kinds, shape.unit_words, shape.liq_units)));
         return shape;

@@ -21,8 +21,6 @@ class ProducerGroup : Group<Sync, Lanes> {
     static constexpr bool has_kinds = Traits::count > 1;
     static constexpr std::uint32_t seed_kind = Traits::template index_of<SeedUnit>();
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
-    /// Groups refill when fewer lanes are active.
-    static constexpr std::uint32_t enough = enough_lanes<Kernel>(lane_count);
 
 public:
     static constexpr std::uint32_t kinds = Traits::count, unit_words = Traits::unit_words,
@@ -35,6 +33,7 @@ public:
           expand_(seeds),
           liq_(local + sizeof(GroupTally) / 4, view.control->liq_units),
           giq_(lanes, *view.control, view.slots, group),
+          enough_(view.control->enough),
           spare_(view.spill[group]) {
         this->look_for_park(); // a group that begins when all is over must not take what it would save at
                                // once
@@ -43,7 +42,7 @@ public:
     /// Until there is no unit left anywhere, or all groups park.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
-            if (Lanes::count(active_) < enough) refill();
+            if (Lanes::count(active_) < enough_) refill();
             if (active_ == 0) {
                 if (!wait_for_work()) break;
                 continue;
@@ -64,14 +63,14 @@ private:
             take_from_liq(running_);
             if (has_kinds && active_ == 0) take_from_liq(liq_.fullest());
             lanes_.sync(); // all have read before anyone overwrites
-            if (Lanes::count(active_) >= enough) return;
+            if (Lanes::count(active_) >= enough_) return;
         }
         if (active_ == 0 && seeds_.empty() && restore() && active_ != 0) return;
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
-        if (Lanes::count(active_) >= enough) return;
+        if (Lanes::count(active_) >= enough_) return;
         if constexpr (has_queues) {
             take_bundle();
-            if (Lanes::count(active_) >= enough) return;
+            if (Lanes::count(active_) >= enough_) return;
         }
         if (seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
@@ -231,9 +230,9 @@ private:
         if constexpr (has_kinds) { // another kind may have become fuller
             return false;
         } else if constexpr (!has_queues) {
-            return running >= enough;
+            return running >= enough_;
         } else {
-            if (running < enough) {
+            if (running < enough_) {
                 const std::uint32_t taken = lane_count - running;
                 if (liq_.size(0) < taken) return false;
                 const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
@@ -518,7 +517,8 @@ private:
     std::uint32_t running_ = 0; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
     Giq<Sync, Lanes> giq_;
-    std::uint32_t spare_; ///< an empty bundle in hand, or HR_NO_BUNDLE
+    std::uint32_t enough_; ///< lanes: with fewer, the group refills
+    std::uint32_t spare_;  ///< an empty bundle in hand, or HR_NO_BUNDLE
     std::uint32_t last_popped_ =
         0; ///< the kind of the last bundle from the GIQ: the next search begins after it
 };

@@ -125,12 +125,18 @@ private:
     LaneState<Traits>& state_;
 };
 
-/// How many of `lanes` must be active for a group not to look for more: see kernel.hpp.
-template <class Kernel>
-constexpr std::uint32_t enough_lanes(std::uint32_t lanes) {
-    std::uint32_t percent = 75;
-    if constexpr (requires { Kernel::refill_percent; }) percent = Kernel::refill_percent;
+/// A share of a lane group as lanes: at least one.
+constexpr std::uint32_t enough_lanes(std::uint32_t lanes, std::uint32_t percent) {
     return std::clamp((lanes * percent + 99) / 100, std::uint32_t{1}, lanes);
+}
+
+/// How many of `lanes` must be active for a group not to look for more: by a wish, or else as the kernel says
+/// (kernel.hpp).
+template <class Kernel>
+constexpr std::uint32_t enough_lanes_for(std::uint32_t lanes, std::uint32_t wished_percent = 0) {
+    if (wished_percent != 0) return enough_lanes(lanes, wished_percent);
+    if constexpr (requires { Kernel::refill_percent; }) return enough_lanes(lanes, Kernel::refill_percent);
+    return enough_lanes(lanes, 75);
 }
 
 /// What a consumer kernel sees of its lane.

@@ -54,6 +54,9 @@ HR_LOCAL_FITS(HrProducer);
 
 // ---- the leader: where units come from
 
+// Groups refill when fewer lanes are active.
+HR_FUNCTION uint hr_enough(__global HrControl* c) { return c->enough != 0 ? c->enough : (uint)HR_ENOUGH; }
+
 // Ring i of a kind, or of the free bundles (number HEADRACE_KINDS), as this group counts: giq.hpp.
 HR_FUNCTION HrRing hr_ring(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
                            uint number, uint i) {
@@ -196,8 +199,8 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
             return true;
         }
     }
-    if (filled < (uint)HR_ENOUGH) filled += hr_plan_seeds(g, p, filled);
-    if (HR_HAS_QUEUES && filled < (uint)HR_ENOUGH) {
+    if (filled < hr_enough(c)) filled += hr_plan_seeds(g, p, filled);
+    if (HR_HAS_QUEUES && filled < hr_enough(c)) {
         const uint idle = HEADRACE_LANES - filled;
         if (filled != 0) {
             hr_plan_bundle(g, p, c, slots, p->running, idle);
@@ -208,7 +211,7 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
         filled += plan->from_bundle;
     }
     // The seeds of a step are one range: a new one is for the next step if this has some already.
-    if (filled < (uint)HR_ENOUGH && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
+    if (filled < hr_enough(c) && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
         filled += hr_plan_seeds(g, p, filled);
     // The filled lanes are the first of the idle ones.
     uint left = filled - before;
@@ -426,7 +429,7 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
         if (p->stage == HR_AT_REFILL) {
             if (HR_HAS_KINDS && hr_plan_fuller_kind(g, p)) return;
             const bool filling =
-                popcount(p->active) < (uint)HR_ENOUGH && hr_plan_refill(g, p, c, slots, spill);
+                popcount(p->active) < hr_enough(c) && hr_plan_refill(g, p, c, slots, spill);
             if (p->active == 0) { // nothing at all, or a record that has nothing but seeds
                 if (!hr_has_seeds(g) && !hr_wait_for_work(g, p, c, slots)) p->stage = HR_AT_LEAVE;
                 continue;
