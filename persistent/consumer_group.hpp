@@ -28,6 +28,7 @@ public:
                 this->look_for_park();
             }
         }
+        this->book(completed_, -static_cast<std::int64_t>(completed_));
         this->flush();
         if (parked_ && !this->failed()) save();
         this->add_counters();
@@ -43,8 +44,7 @@ private:
         });
         lanes_.sync();
         seeds_.next += chosen;
-        this->delta_ -= chosen;
-        this->units_ += chosen;
+        completed_ += chosen;
     }
 
     HEADRACE_GROUP_CODE bool restore() {
@@ -66,6 +66,7 @@ private:
 
     const Kernel& kernel_;
     const Seeds& expand_;
+    std::uint64_t completed_ = 0;
 };
 
 } // namespace headrace

@@ -197,8 +197,8 @@ Event Engine::launch(std::span<const Event> after) {
     const Event written = stream_.copy_in(*control_, 0, image_, sizeof(HrControl), after);
     launched_ = stream_.launch(
         [this](const NativeStream& native) {
-            kernel_->enqueue(native,
-                             {*control_, *slots_, *bundle_words_, *spill_, shape_.groups, shape_.liq_units});
+            kernel_->enqueue(native, {*control_, *slots_, *bundle_words_, *spill_, shape_.groups,
+                                      shape_.liq_units, image_->ring_slots, image_->ways});
         },
         std::array{written});
     returned_ = stream_.copy_out(image_, *control_, 0, sizeof(HrControl), std::array{launched_});

@@ -16,12 +16,13 @@ public:
     };
 
     /// Borrows the rings. A group begins with a ring of its own choice, neighbours with different ones.
-    HEADRACE_GROUP_CODE Giq(Lanes lanes, const HrControl& control, HrSlot* rings, std::uint32_t group)
+    HEADRACE_GROUP_CODE Giq(Lanes lanes, HrSlot* rings, std::uint32_t kinds, std::uint32_t ring_slots,
+                            std::uint32_t ways, std::uint32_t group)
         : lanes_(lanes),
           tickets_(reinterpret_cast<HrTickets*>(rings)),
-          slots_(rings + hr_slots_at(control.kinds, control.ways)),
-          ring_slots_(control.ring_slots),
-          ways_(control.ways),
+          slots_(rings + hr_slots_at(kinds, ways)),
+          ring_slots_(ring_slots),
+          ways_(ways),
           home_(group) {}
 
     /// Which rings seem to have something; bit i is that of `ring(number, i)`. A guess.

@@ -53,7 +53,9 @@ public:
         const EngineView view{static_cast<HrControl*>(memory.control.address()),
                               static_cast<HrSlot*>(memory.slots.address()),
                               static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address())};
+                              static_cast<std::uint32_t*>(memory.spill.address()),
+                              memory.ring_slots,
+                              memory.ways};
         Runner::run(stream, memory.groups, [&](unsigned number) {
             try {
                 GroupType group(Lanes{}, kernel_, seeds_, view, number, local_[number].data());

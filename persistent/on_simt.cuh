@@ -106,7 +106,9 @@ public:
         const EngineView view{static_cast<HrControl*>(memory.control.address()),
                               static_cast<HrSlot*>(memory.slots.address()),
                               static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address())};
+                              static_cast<std::uint32_t*>(memory.spill.address()),
+                              memory.ring_slots,
+                              memory.ways};
         const unsigned blocks = (memory.groups + groups_per_block_ - 1) / groups_per_block_;
         persistent_kernel<Kernel, Seeds>
             <<<blocks, block_threads, shared_bytes(), static_cast<StreamHandle>(stream.stream)>>>(

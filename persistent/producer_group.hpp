@@ -10,7 +10,7 @@ namespace headrace {
 template <class Sync, class Lanes, class Kernel, class Seeds>
 class ProducerGroup : Group<Sync, Lanes> {
     using Base = Group<Sync, Lanes>;
-    using Base::control_, Base::delta_, Base::lanes_, Base::parked_, Base::seeds_, Base::view_;
+    using Base::control_, Base::lanes_, Base::parked_, Base::seeds_, Base::view_;
     using Mask = typename Lanes::Mask;
     using Traits = KindTraits<typename Kernel::Units>;
     using Words = UnitWords<Traits::unit_words>;
@@ -32,7 +32,7 @@ public:
           kernel_(kernel),
           expand_(seeds),
           liq_(local + sizeof(GroupTally) / 4, view.control->liq_units),
-          giq_(lanes, *view.control, view.slots, group),
+          giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
           enough_(view.control->enough),
           spare_(view.spill[group]) {
         this->look_for_park(); // a group that begins when all is over must not take what it would save at
@@ -198,8 +198,7 @@ private:
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
         while (run_until_look(chosen) && this->goes_on_unseen()) chosen = active_;
         const std::uint32_t more = Lanes::count(active_) + liq_.units() - held; // modulo 2^32: may be fewer
-        delta_ += static_cast<std::int32_t>(more);
-        this->spawned_ += static_cast<std::int32_t>(more);
+        this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
             this->fail(HR_SPAWNED_TOO_MANY);
         return this->is_look_due();
@@ -217,8 +216,7 @@ private:
             all_run = fill_lanes(running);
             chosen = active_;
         } while (all_run && !look);
-        this->units_ += completed;
-        this->spawned_ += completed; // and what is held more: see run_rounds
+        this->book(completed, 0); // what was spawned follows in run_rounds from what is held
         return all_run;
     }
 
@@ -355,8 +353,8 @@ private:
         lanes_.each([&](std::uint32_t lane) {
             if (lane < units) write_column(to, lane_count, lane, liq_.read(kind, liq_.bottom(kind) + lane));
         });
-        if (delta_ > 0) this->flush(); // before others can complete what we have not yet counted
-        lanes_.sync();                 // all have written; now the leader may release
+        this->flush(true); // before others can complete what we have not yet counted
+        lanes_.sync();     // all have written; now the leader may release
         if (!giq_.try_push(kind, hr_entry(spare_, units))) {
             this->count(&GroupTally::slot_busy); // the units are still in the LIQ, and the bundle in hand
             return Push::slot_busy;
