@@ -13,7 +13,9 @@ namespace {
 constexpr std::uint32_t first_rounds = 4;       // small: nobody knows yet how long a unit takes
 constexpr std::uint32_t most_rounds = 1u << 30; // a group counts its rounds in 32 bits
 constexpr double fastest_growth = 8;            // per launch, of the budget
-constexpr std::uint32_t seed_chunk = 512;       // amortises the claim: 8 rounds and more of a group of 64
+constexpr double growth_of_short_ones = 32;     // while launches are so short that the next cannot be long
+constexpr std::chrono::milliseconds short_launch{1};
+constexpr std::uint32_t seed_chunk = 512; // amortises the claim: 8 rounds and more of a group of 64
 
 std::string status_text(std::uint32_t status) {
     switch (status) {
@@ -227,7 +229,8 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
     const double factor = std::chrono::duration<double>(options_.launch_time) /
                           std::max(std::chrono::duration<double>(took), std::chrono::duration<double>(1e-6));
     if (factor > 1 && !ended_by_budget) return; // a launch that ended early tells nothing of its budget
-    const double rounds = rounds_ * std::min(factor, fastest_growth);
+    const double growth = took < short_launch ? growth_of_short_ones : fastest_growth;
+    const double rounds = rounds_ * std::min(factor, growth);
     rounds_ = static_cast<std::uint32_t>(std::clamp(rounds, 1.0, static_cast<double>(most_rounds)));
 }
 
