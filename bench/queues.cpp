@@ -244,7 +244,8 @@ void measure(headrace::Runtime& runtime, const Options& options) {
             rings.push_back({name, [=] { return cycle_rings_host(count, 8 * cycles); }});
         }
         table.row("16-byte units pushed and popped", rings, tickets);
-        SharingEngine engine(options.device, options.shrunk(1 << 14), 12);
+        // Shallow trees: rings give the oldest first, so deep ones would pile up beyond any cache.
+        SharingEngine engine(options.device, options.shrunk(1 << 20), 6);
         table.row("16-byte units through the GIQ (bundles x lanes)",
                   {{"Headrace, engine", [&] { return engine.take_turn(); }}}, tickets);
     }
