@@ -28,14 +28,20 @@ EngineFigures engine_figures(const Engine& engine) {
     return {.launches = engine.launches(),
             .units = counters.units,
             .spawned = counters.spawned,
-            .lane_turns = counters.rounds * engine.shape().lanes};
+            .lane_turns = counters.rounds * engine.shape().lanes,
+            .choice = {.lanes = engine.shape().lanes,
+                       .groups = engine.shape().groups,
+                       .refill_lanes = engine.shape().enough,
+                       .inbox_units = engine.shape().liq_units,
+                       .bundles = engine.bundles()}};
 }
 
 EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
     return {.launches = now.launches - before.launches,
             .units = now.units - before.units,
             .spawned = now.spawned - before.spawned,
-            .lane_turns = now.lane_turns - before.lane_turns};
+            .lane_turns = now.lane_turns - before.lane_turns,
+            .choice = now.choice};
 }
 
 } // namespace

@@ -32,7 +32,12 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
          {{"launches", device.engine.launches},
           {"units", device.engine.units},
           {"spawned", device.engine.spawned},
-          {"lanes_at_work", device.engine.lanes_at_work()}}},
+          {"lanes_at_work", device.engine.lanes_at_work()},
+          {"lanes", device.engine.choice.lanes},
+          {"groups", device.engine.choice.groups},
+          {"refill_lanes", device.engine.choice.refill_lanes},
+          {"inbox_units", device.engine.choice.inbox_units},
+          {"bundles", device.engine.choice.bundles}}},
     };
     if (!device.failure.empty()) json["failure"] = device.failure;
     return json;
@@ -53,6 +58,7 @@ EngineFigures& EngineFigures::operator+=(const EngineFigures& other) {
     units += other.units;
     spawned += other.spawned;
     lane_turns += other.lane_turns;
+    if (other.choice.lanes != 0) choice = other.choice;
     return *this;
 }
 
@@ -77,6 +83,12 @@ std::string JobReport::table() const {
         fmt::format_to(std::back_inserter(out), "  {:<12} {:<34.34} {:>6.1f}% {:>6} {:>9.3f} {:>8} {:>8}\n",
                        device.id, device.name, 100 * device.share, device.tasks, device.busy_seconds,
                        mebibytes(device.bytes_in), mebibytes(device.bytes_out));
+        if (const EngineChoice& choice = device.engine.choice; choice.lanes != 0)
+            fmt::format_to(std::back_inserter(out),
+                           "    {} lane groups of {}, refilled below {}, inboxes of {} units, {} bundles; "
+                           "{:.1f} % of lanes at work\n",
+                           choice.groups, choice.lanes, choice.refill_lanes, choice.inbox_units,
+                           choice.bundles, 100 * device.engine.lanes_at_work());
         if (!device.failure.empty())
             fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
     }

@@ -10,12 +10,23 @@
 
 namespace headrace {
 
+/// How the persistent engine was set up: its own choice for device and kernel, or what Job::tune wanted.
+struct EngineChoice {
+    std::uint32_t lanes = 0;  ///< in a lane group; 0: no engine ran
+    std::uint32_t groups = 0; ///< lane groups resident at once
+    std::uint32_t refill_lanes =
+        0; ///< a group looks for more when fewer are at work; 0: as the OpenCL source says
+    std::uint32_t inbox_units = 0; ///< room for each kind in a group's own inbox
+    std::uint32_t bundles = 0;     ///< of a lane group's units, between groups; grows when it runs out
+};
+
 /// What the persistent engine did; sums over launches.
 struct EngineFigures {
     std::uint64_t launches = 0;
     std::uint64_t units = 0; ///< work units completed, spawned ones included
     std::uint64_t spawned = 0;
     std::uint64_t lane_turns = 0; ///< lanes x calls of the kernel by a whole lane group
+    EngineChoice choice{};        ///< the last task's
 
     EngineFigures& operator+=(const EngineFigures& other);
     /// The average share of a lane group's lanes that had a unit.

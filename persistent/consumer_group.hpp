@@ -24,8 +24,12 @@ public:
         while (!parked_) {
             if (seeds_.empty() && !restore() && !this->claim_seeds(Lanes::size)) break;
             round();
-            if (this->end_round()) this->look_for_park();
+            if (this->end_round()) {
+                this->plan_next_look();
+                this->look_for_park();
+            }
         }
+        this->book(completed_, -static_cast<std::int64_t>(completed_));
         this->flush();
         if (parked_ && !this->failed()) save();
         this->add_counters();
@@ -41,8 +45,7 @@ private:
         });
         lanes_.sync();
         seeds_.next += chosen;
-        this->delta_ -= chosen;
-        this->units_ += chosen;
+        completed_ += chosen;
     }
 
     HEADRACE_GROUP_CODE bool restore() {
@@ -58,13 +61,13 @@ private:
         lanes_.by_leader([&] {
             record->seed_next = seeds_.next;
             record->seed_end = seeds_.end;
-            return 0u;
         });
         seeds_ = {0, 0};
     }
 
     const Kernel& kernel_;
     const Seeds& expand_;
+    std::uint64_t completed_ = 0;
 };
 
 } // namespace headrace

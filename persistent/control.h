@@ -3,7 +3,8 @@
 //
 // Four allocations per engine (README.md tells how they are used):
 //   control   one HrControl
-//   slots     HrSlot[kinds + 1][ring_slots]: one ring of full bundles per kind, then the free ring
+//   slots     the rings, `ways` of them for full bundles of each kind, then as many for empty ones:
+//             HrTickets[kinds + 1][ways], then HrSlot[kinds + 1][ways][ring_slots]
 //   bundles   word[bundles][unit_words][lanes], so that a group moves a bundle in coalesced accesses
 //   spill     word[groups], each group's spare bundle; then two halves of `groups` records: HrRecord and
 //             its units
@@ -25,6 +26,7 @@ typedef std::uint64_t hr_u64;
 #endif
 
 #define HR_MAX_KINDS 8u
+#define HR_MAX_WAYS 8u
 #define HR_NO_BUNDLE 0xffffffffu
 
 // HrControl.park: why all groups stop. The first that asks sets it (compare and exchange from HR_RUN).
@@ -55,7 +57,7 @@ typedef struct HrTickets {
 // the pop turn = t + ring_slots, the next lap's "empty".
 typedef struct HrSlot {
     hr_u64 turn;
-    hr_u64 value; // hr_entry() of a full bundle; in the free ring, the index of an empty one
+    hr_u64 value; // hr_entry() of a full bundle; in a free ring, the index of an empty one
 } HrSlot;
 
 // Sums over all launches of an engine. Each group counts locally and adds when it leaves.
@@ -88,12 +90,14 @@ typedef struct HrControl {
     hr_u32 unit_words; // 32-bit words of the largest unit
     hr_u32 liq_units; // room in each kind's LIQ: a power of two; 0 where nothing but continuations is spawned
     hr_u32 bundles;   // in the pool
-    hr_u32 ring_slots;  // per ring: a power of two, at least `bundles` and 2
+    hr_u32 ring_slots;  // per ring: a power of two, at least 2; in `ways` rings together, at least `bundles`
     hr_u32 rounds;      // budget of each group in this launch
     hr_u32 seed_chunk;  // most seeds that a group claims at once
     hr_u32 spill_half;  // 0 or 1: records are restored from this half and saved into the other
     hr_u32 spill_count; // records to restore
-    hr_u32 unused[19];
+    hr_u32 ways;        // rings of each kind: a power of two
+    hr_u32 enough;      // groups refill when fewer lanes are active; 0: as an OpenCL kernel's source says
+    hr_u32 unused[17];
 
     HrLine pending; // units that exist and are not completed: unclaimed seeds included, unflushed deltas not
     HrLine seed_cursor; // next unclaimed seed; may run past seed_end
@@ -106,7 +110,6 @@ typedef struct HrControl {
     hr_u32 status;
     hr_u32 unused_line[29];
 
-    HrTickets rings[HR_MAX_KINDS + 1u]; // [kind]: full bundles of it; [kinds]: the free ring
     HrCounters counters;
 } HrControl;
 
@@ -123,6 +126,11 @@ typedef struct HrRecord {
 HR_FUNCTION hr_u64 hr_entry(hr_u32 bundle, hr_u32 count) { return (hr_u64)count << 32 | (hr_u64)bundle; }
 HR_FUNCTION hr_u32 hr_entry_bundle(hr_u64 entry) { return (hr_u32)entry; }
 HR_FUNCTION hr_u32 hr_entry_count(hr_u64 entry) { return (hr_u32)(entry >> 32); }
+
+// The first ring's first slot in `slots`, counted in slots: after all tickets.
+HR_FUNCTION hr_u64 hr_slots_at(hr_u32 kinds, hr_u32 ways) {
+    return (kinds + 1u) * (hr_u64)ways * (sizeof(HrTickets) / sizeof(HrSlot));
+}
 
 // First word of a bundle in `bundles`; word w of unit i is at + w * lanes + i.
 HR_FUNCTION hr_u64 hr_bundle_at(hr_u32 bundle, hr_u32 lanes, hr_u32 unit_words) {
@@ -145,7 +153,6 @@ HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups +
 static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 256 && sizeof(HrSlot) == 16);
 static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
 static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 640);
-static_assert(offsetof(HrControl, rings) == 768 && offsetof(HrControl, counters) == 3072);
-static_assert(sizeof(HrControl) == 3200);
+static_assert(offsetof(HrControl, counters) == 768 && sizeof(HrControl) == 896);
 #endif
 #endif

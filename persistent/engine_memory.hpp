@@ -13,6 +13,7 @@ struct EngineMemory {
     Memory& spill;
     std::uint32_t groups; ///< lane groups to launch
     std::uint32_t liq_units;
+    std::uint32_t ring_slots, ways; ///< as in the control block
 };
 
 } // namespace headrace

@@ -12,20 +12,25 @@ struct EngineView {
     HrSlot* slots;
     std::uint32_t* bundles;
     std::uint32_t* spill;
+    std::uint32_t ring_slots, ways; ///< as in the control block, without a trip to the memory
 };
 
-/// A group's share of HrCounters, in its local memory and written by its leader alone.
+/// What a group counts, in its local memory and seen by its leader alone: a kernel wants the registers.
 struct GroupTally {
+    std::uint64_t units; ///< completed
+    std::uint64_t net;   ///< spawned less completed, modulo 2^64
+    std::uint64_t told;  ///< that much of `net` is in `pending`: README.md's delta is net - told
     std::uint32_t pushed, popped, shared, no_bundle, slot_busy, narrow_rounds, switches, saved, restored,
         idle, seed_claims;
-    std::uint32_t unused[5];
+    std::uint32_t unused[3];
 };
-static_assert(sizeof(GroupTally) == 64);
+static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
 
-/// Words of local (shared) memory that a group needs: its tally, then its LIQ.
+/// Words of local (shared) memory that a group needs: its tally, then its LIQ; so many that the next group's
+/// are as well aligned.
 constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t unit_words,
                                           std::uint32_t liq_units) {
-    return sizeof(GroupTally) / 4 + kinds * unit_words * liq_units;
+    return (sizeof(GroupTally) / 4 + kinds * unit_words * liq_units + 3) / 4 * 4;
 }
 
 /// A claimed range of seeds.
@@ -48,27 +53,34 @@ protected:
           tally_(*reinterpret_cast<GroupTally*>(local)),
           group_(group),
           seeds_{0, 0},
-          budget_(view.control->rounds) {
-        lanes_.by_leader([&] {
-            tally_ = GroupTally{};
-            return 0u;
-        });
+          next_look_(view.control->rounds < look_every ? view.control->rounds : look_every) {
+        lanes_.by_leader([&] { tally_ = GroupTally{}; });
         lanes_.sync();
     }
 
     HEADRACE_GROUP_CODE void count(std::uint32_t GroupTally::*counter) {
-        lanes_.by_leader([&] { return ++(tally_.*counter); });
+        lanes_.by_leader([&] { ++(tally_.*counter); });
     }
 
-    /// Tells `pending` what this group has spawned and completed since it last did.
-    HEADRACE_GROUP_CODE void flush() {
-        if (delta_ == 0) return;
+    /// Tells `pending` what this group has spawned and completed since it last did; `only_more`: unless that
+    /// is fewer.
+    HEADRACE_GROUP_CODE void flush(bool only_more = false) {
         lanes_.by_leader([&] {
+            const std::uint64_t delta = tally_.net - tally_.told;
+            if (delta == 0 || (only_more && static_cast<std::int64_t>(delta) < 0)) return;
             // relaxed: units that leave the group are ordered after this by the ring's release and acquire,
             // and who reads 0 reads nothing else.
-            return Sync::fetch_add(control_.pending.value, static_cast<std::uint64_t>(delta_), Sync::relaxed);
+            Sync::fetch_add(control_.pending.value, delta, Sync::relaxed);
+            tally_.told = tally_.net;
         });
-        delta_ = 0;
+    }
+
+    /// Units that are completed, and how many more were spawned than completed.
+    HEADRACE_GROUP_CODE void book(std::uint64_t completed, std::int64_t net) {
+        lanes_.by_leader([&] {
+            tally_.units += completed;
+            tally_.net += static_cast<std::uint64_t>(net);
+        });
     }
 
     /// Claims seeds: a few hundreds, fewer towards the end so that all groups end together.
@@ -103,7 +115,6 @@ protected:
             while (!Sync::compare_exchange(control_.park, expected, reason, Sync::relaxed) &&
                    expected == HR_RUN) {
             }
-            return 0u;
         });
         parked_ = true;
     }
@@ -116,15 +127,31 @@ protected:
             while (!Sync::compare_exchange(control_.status, expected, status, Sync::relaxed) &&
                    expected == HR_OK) {
             }
-            return 0u;
         });
         park(HR_PARK_FAILED);
     }
 
     /// Counts a round; true every few rounds, when it is time to look around.
-    HEADRACE_GROUP_CODE bool end_round() {
-        if (++rounds_ == budget_) park(HR_PARK_BUDGET);
-        return rounds_ % look_every == 0;
+    HEADRACE_GROUP_CODE bool end_round() { return ++rounds_ == next_look_; }
+    HEADRACE_GROUP_CODE bool is_look_due() const { return rounds_ == next_look_; }
+
+    /// Whoever looks around says so first. Parks if the budget is used up.
+    HEADRACE_GROUP_CODE void plan_next_look() {
+        const std::uint32_t budget = control_.rounds;
+        if (rounds_ == budget) park(HR_PARK_BUDGET);
+        next_look_ = budget - rounds_ < look_every ? budget : rounds_ + look_every;
+    }
+
+    /// A look around that need not be told: nobody parks or is hungry, and there are rounds left.
+    HEADRACE_GROUP_CODE bool goes_on_unseen() {
+        if (rounds_ == control_.rounds) return false;
+        const bool quiet = lanes_.by_leader([&] {
+            // relaxed, both: hints; who acts on them looks again.
+            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed)) ==
+                   0;
+        });
+        if (quiet) plan_next_look();
+        return quiet;
     }
 
     HEADRACE_GROUP_CODE void look_for_park() {
@@ -172,8 +199,8 @@ protected:
     HEADRACE_GROUP_CODE void add_counters() {
         lanes_.by_leader([&] {
             HrCounters& sum = control_.counters;
-            add(sum.units, units_);
-            add(sum.spawned, spawned_);
+            add(sum.units, tally_.units);
+            add(sum.spawned, tally_.units + tally_.net);
             add(sum.rounds, rounds_);
             add(sum.pushed, tally_.pushed);
             add(sum.popped, tally_.popped);
@@ -186,7 +213,6 @@ protected:
             add(sum.restored, tally_.restored);
             add(sum.idle, tally_.idle);
             add(sum.seed_claims, tally_.seed_claims);
-            return 0u;
         });
     }
 
@@ -203,10 +229,7 @@ protected:
     bool records_gone_ = false; ///< all records are restored
     bool parked_ = false;
     std::uint32_t rounds_ = 0;
-    std::uint32_t budget_;
-    std::int64_t delta_ = 0; ///< spawned less completed, not yet in `pending`
-    std::uint64_t units_ = 0;
-    std::uint64_t spawned_ = 0;
+    std::uint32_t next_look_; ///< by this number of rounds, at the latest when the budget is used up
 
 private:
     HEADRACE_GROUP_CODE HrRecord* record(std::uint32_t half, std::uint64_t number) const {

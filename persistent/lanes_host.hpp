@@ -5,7 +5,7 @@
 //   PerLane<T>            a value of each lane: an array here, a register on a GPU
 //   each(f)               f(lane) for every lane; the only place where lanes may part ways
 //   ballot(f)             the mask of lanes for which f(lane)
-//   by_leader(f)          one lane evaluates f, all get the result
+//   by_leader(f)          one lane evaluates f, all get the result; if there is none nobody waits for it
 //   sync()                all lanes are here, and what each wrote before is seen by all after
 #pragma once
 #include <bit>

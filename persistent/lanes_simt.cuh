@@ -28,6 +28,15 @@ struct SimtLanes {
 
     static constexpr Mask all = static_cast<Mask>(~std::uint64_t{0} >> (64 - size));
     std::uint32_t rank; ///< of the calling lane in its group
+#if defined(__CUDACC__)
+    Mask below; ///< the lanes before it: in a register, where the compiler would shift anew at each use
+#endif
+
+    __device__ explicit SimtLanes(std::uint32_t rank_in_group) : rank(rank_in_group) {
+#if defined(__CUDACC__)
+        asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+#endif
+    }
 
     static __device__ std::uint32_t count(Mask mask) {
         if constexpr (sizeof(Mask) == 8)
@@ -36,8 +45,12 @@ struct SimtLanes {
             return static_cast<std::uint32_t>(__popc(mask));
     }
     static __device__ bool has(Mask mask, std::uint32_t lane) { return (mask >> lane & 1) != 0; }
-    static __device__ std::uint32_t count_below(Mask mask, std::uint32_t lane) {
+    __device__ std::uint32_t count_below(Mask mask, std::uint32_t lane) const {
+#if defined(__CUDACC__)
+        return count(mask & below); // a lane only asks for itself
+#else
         return count(mask & ((Mask{1} << lane) - 1));
+#endif
     }
 
     template <class F>
@@ -55,9 +68,13 @@ struct SimtLanes {
     }
     template <class F>
     __device__ auto by_leader(F&& f) const {
-        decltype(f()) result{};
-        if (rank == 0) result = f();
-        return broadcast(result);
+        if constexpr (std::is_void_v<decltype(f())>) {
+            if (rank == 0) f();
+        } else {
+            decltype(f()) result{};
+            if (rank == 0) result = f();
+            return broadcast(result);
+        }
     }
     __device__ void sync() const {
 #if defined(__CUDACC__)

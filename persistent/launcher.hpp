@@ -33,6 +33,7 @@ struct EngineShape {
     std::uint32_t unit_words = 0; ///< 32-bit words of the largest unit
     std::uint32_t max_spawns = 0; ///< the largest over the kinds
     std::uint32_t liq_units = 0;  ///< room in each kind's local inbox, per lane group: a power of two, or 0
+    std::uint32_t enough = 0;     ///< groups refill when fewer lanes are active; 0: see HrControl
 
     /// The most units that one call of the kernel may put into the local inbox.
     [[nodiscard]] constexpr std::uint32_t beyond_continuation() const {
@@ -43,8 +44,9 @@ struct EngineShape {
 
 /// What the user of an engine wants otherwise than the kernel's own choice; 0: no wish.
 struct EngineWishes {
-    std::uint32_t groups = 0;    ///< at most so many
-    std::uint32_t liq_units = 0; ///< a power of two
+    std::uint32_t groups = 0;         ///< at most so many
+    std::uint32_t liq_units = 0;      ///< a power of two
+    std::uint32_t refill_percent = 0; ///< below which share of active lanes a lane group looks for more
 };
 
 /// Room for each kind's local inbox: for what a whole group may spawn and as much again, within `local_bytes`

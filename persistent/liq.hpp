@@ -7,17 +7,22 @@
 
 namespace headrace {
 
-/// Positions only grow, modulo 2^32, and are uniform over the group; units lie word-interleaved, so that
-/// lanes that access neighbouring positions access neighbouring words. The caller syncs between writing and
-/// reading.
+/// Positions only grow, modulo 2^32, and are uniform over the group; units lie interleaved in pieces of up to
+/// four words, so that lanes that access neighbouring positions access neighbouring pieces, each in one
+/// instruction. The caller syncs between writing and reading.
 template <std::uint32_t UnitWordCount, std::uint32_t KindCount>
 class Liq {
     using Words = UnitWords<UnitWordCount>;
+    static constexpr std::uint32_t piece_words = UnitWordCount % 4 == 0 ? 4 : UnitWordCount % 2 == 0 ? 2 : 1;
+    static constexpr std::uint32_t pieces = UnitWordCount / piece_words;
+    struct alignas(4 * piece_words) Piece {
+        std::uint32_t word[piece_words];
+    };
 
 public:
-    /// Borrows `words`; `capacity` units of each kind: a power of two, or 0.
+    /// Borrows `words`, which begin where a piece may; `capacity` units of each kind: a power of two, or 0.
     HEADRACE_GROUP_CODE Liq(std::uint32_t* words, std::uint32_t capacity)
-        : words_(words), capacity_(capacity) {}
+        : pieces_(reinterpret_cast<Piece*>(words)), capacity_(capacity) {}
 
     HEADRACE_GROUP_CODE std::uint32_t capacity() const { return capacity_; }
     HEADRACE_GROUP_CODE std::uint32_t top(std::uint32_t kind) const { return pick(top_, kind); }
@@ -25,12 +30,14 @@ public:
     HEADRACE_GROUP_CODE std::uint32_t size(std::uint32_t kind) const { return top(kind) - bottom(kind); }
     HEADRACE_GROUP_CODE std::uint32_t room(std::uint32_t kind) const { return capacity_ - size(kind); }
 
-    HEADRACE_GROUP_CODE bool empty() const {
+    /// Of all kinds together.
+    HEADRACE_GROUP_CODE std::uint32_t units() const {
         std::uint32_t units = 0;
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < KindCount; ++kind) units += top_[kind] - bottom_[kind];
-        return units == 0;
+        return units;
     }
+    HEADRACE_GROUP_CODE bool empty() const { return units() == 0; }
     HEADRACE_GROUP_CODE std::uint32_t fullest() const {
         std::uint32_t best = 0, units = top_[0] - bottom_[0];
         HEADRACE_UNROLL
@@ -51,21 +58,30 @@ public:
     }
 
     HEADRACE_GROUP_CODE Words read(std::uint32_t kind, std::uint32_t position) const {
-        const std::uint32_t* column = column_of(kind, position);
+        const Piece* column = column_of(kind, position);
         Words unit;
         HEADRACE_UNROLL
-        for (std::uint32_t w = 0; w < UnitWordCount; ++w) unit.word[w] = column[w * capacity_];
+        for (std::uint32_t p = 0; p < pieces; ++p) {
+            const Piece piece = column[p * capacity_];
+            HEADRACE_UNROLL
+            for (std::uint32_t w = 0; w < piece_words; ++w) unit.word[p * piece_words + w] = piece.word[w];
+        }
         return unit;
     }
     HEADRACE_GROUP_CODE void write(std::uint32_t kind, std::uint32_t position, const Words& unit) const {
-        std::uint32_t* column = column_of(kind, position);
+        Piece* column = column_of(kind, position);
         HEADRACE_UNROLL
-        for (std::uint32_t w = 0; w < UnitWordCount; ++w) column[w * capacity_] = unit.word[w];
+        for (std::uint32_t p = 0; p < pieces; ++p) {
+            Piece piece;
+            HEADRACE_UNROLL
+            for (std::uint32_t w = 0; w < piece_words; ++w) piece.word[w] = unit.word[p * piece_words + w];
+            column[p * capacity_] = piece;
+        }
     }
 
 private:
-    HEADRACE_GROUP_CODE std::uint32_t* column_of(std::uint32_t kind, std::uint32_t position) const {
-        return words_ + kind * UnitWordCount * capacity_ + (position & (capacity_ - 1));
+    HEADRACE_GROUP_CODE Piece* column_of(std::uint32_t kind, std::uint32_t position) const {
+        return pieces_ + kind * pieces * capacity_ + (position & (capacity_ - 1));
     }
 
     // Constant indices keep the positions in registers.
@@ -83,7 +99,7 @@ private:
             if (KindCount == 1 || i == kind) of[i] += by;
     }
 
-    std::uint32_t* words_;
+    Piece* pieces_;
     std::uint32_t capacity_;
     std::uint32_t top_[KindCount] = {};
     std::uint32_t bottom_[KindCount] = {};

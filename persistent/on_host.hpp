@@ -44,6 +44,7 @@ public:
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
+        shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
         local_.assign(shape.groups, std::vector<std::uint32_t>(
                                         group_local_words(shape.kinds, shape.unit_words, shape.liq_units)));
         if constexpr (KeepsLocalSums<Kernel>)
@@ -55,7 +56,9 @@ public:
         const EngineView view{static_cast<HrControl*>(memory.control.address()),
                               static_cast<HrSlot*>(memory.slots.address()),
                               static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address())};
+                              static_cast<std::uint32_t*>(memory.spill.address()),
+                              memory.ring_slots,
+                              memory.ways};
         Runner::run(stream, memory.groups, [&](unsigned number) {
             LocalSums sums;
             if constexpr (KeepsLocalSums<Kernel>)

@@ -67,7 +67,7 @@ __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
     persistent_kernel(HEADRACE_PARAMETER Kernel kernel, HEADRACE_PARAMETER Seeds seeds,
                       HEADRACE_PARAMETER EngineView view, std::uint32_t groups, std::uint32_t local_words,
                       std::uint32_t local_sums) {
-    extern __shared__ std::uint32_t local[];
+    extern __shared__ __align__(16) std::uint32_t local[]; // the LIQ moves up to 16 bytes at once
     const LocalSums sums{local, local_sums};
     if constexpr (KeepsLocalSums<Kernel>) {
         for (std::uint32_t sum = threadIdx.x; sum < local_sums; sum += blockDim.x) local[sum] = 0;
@@ -109,6 +109,7 @@ public:
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
+        shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
         groups_per_block_ = threads / shape.lanes;
         local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units);
         if constexpr (KeepsLocalSums<Kernel>) choose_local_sums(stream);
@@ -127,7 +128,9 @@ public:
         const EngineView view{static_cast<HrControl*>(memory.control.address()),
                               static_cast<HrSlot*>(memory.slots.address()),
                               static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address())};
+                              static_cast<std::uint32_t*>(memory.spill.address()),
+                              memory.ring_slots,
+                              memory.ways};
         const unsigned blocks = (memory.groups + groups_per_block_ - 1) / groups_per_block_;
         persistent_kernel<Kernel, Seeds>
             <<<blocks, threads, shared_bytes(), static_cast<StreamHandle>(stream.stream)>>>(

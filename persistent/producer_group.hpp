@@ -1,6 +1,7 @@
 // persistent/producer_group.hpp - a lane group that works off units and what they spawn. README.md is its
 // plan.
 #pragma once
+#include <headrace/persistent/giq.hpp>
 #include <headrace/persistent/group.hpp>
 #include <headrace/persistent/liq.hpp>
 
@@ -9,7 +10,7 @@ namespace headrace {
 template <class Sync, class Lanes, class Kernel, class Seeds>
 class ProducerGroup : Group<Sync, Lanes> {
     using Base = Group<Sync, Lanes>;
-    using Base::control_, Base::delta_, Base::lanes_, Base::parked_, Base::seeds_, Base::view_;
+    using Base::control_, Base::lanes_, Base::parked_, Base::seeds_, Base::view_;
     using Mask = typename Lanes::Mask;
     using Traits = KindTraits<typename Kernel::Units>;
     using Words = UnitWords<Traits::unit_words>;
@@ -20,8 +21,6 @@ class ProducerGroup : Group<Sync, Lanes> {
     static constexpr bool has_kinds = Traits::count > 1;
     static constexpr std::uint32_t seed_kind = Traits::template index_of<SeedUnit>();
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
-    /// Groups refill when fewer lanes are active.
-    static constexpr std::uint32_t enough = enough_lanes<Kernel>(lane_count);
 
 public:
     static constexpr std::uint32_t kinds = Traits::count, unit_words = Traits::unit_words,
@@ -34,6 +33,8 @@ public:
           kernel_(kernel),
           expand_(seeds),
           liq_(local + sizeof(GroupTally) / 4, view.control->liq_units),
+          giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
+          enough_(view.control->enough),
           spare_(view.spill[group]) {
         this->look_for_park(); // a group that begins when all is over must not take what it would save at
                                // once
@@ -42,18 +43,14 @@ public:
     /// Until there is no unit left anywhere, or all groups park.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
-            if (Lanes::count(active_) < enough) refill();
+            if (Lanes::count(active_) < enough_) refill();
             if (active_ == 0) {
                 if (!wait_for_work()) break;
                 continue;
             }
             if constexpr (has_kinds) prefer_fuller_kind();
             const Mask chosen = lanes_with_room();
-            if (chosen != 0) {
-                call_kernel(chosen);
-                collect(chosen);
-            }
-            if (this->end_round()) look_around();
+            if (chosen != 0 ? run_rounds(chosen) : this->end_round()) look_around();
         }
         leave();
     }
@@ -66,19 +63,20 @@ private:
         if constexpr (has_queues) {
             take_from_liq(running_);
             if (has_kinds && active_ == 0) take_from_liq(liq_.fullest());
-            if (Lanes::count(active_) >= enough) return;
+            lanes_.sync(); // all have read before anyone overwrites
+            if (Lanes::count(active_) >= enough_) return;
         }
         if (active_ == 0 && seeds_.empty() && restore() && active_ != 0) return;
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
-        if (Lanes::count(active_) >= enough) return;
+        if (Lanes::count(active_) >= enough_) return;
         if constexpr (has_queues) {
             take_bundle();
-            if (Lanes::count(active_) >= enough) return;
+            if (Lanes::count(active_) >= enough_) return;
         }
         if (seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
 
-    /// Newest units of `kind` to idle lanes.
+    /// Newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
     HEADRACE_GROUP_CODE void take_from_liq(std::uint32_t kind) {
         const std::uint32_t taken = least(liq_.size(kind), lane_count - Lanes::count(active_));
         if (taken == 0) return;
@@ -86,7 +84,6 @@ private:
         const std::uint32_t newest = liq_.top(kind) - 1;
         give(taken, [&](std::uint32_t rank) { return liq_.read(kind, newest - rank); });
         liq_.drop_newest(kind, taken);
-        lanes_.sync(); // all have read before anyone overwrites
     }
 
     HEADRACE_GROUP_CODE void take_seeds() {
@@ -111,13 +108,9 @@ private:
     HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
         const std::uint32_t idle = lane_count - Lanes::count(active_);
         if (idle + liq_.room(kind) < lane_count) return false;
-        const bool there = lanes_.by_leader([&] { return !ring(kind).seems_empty(); });
-        if (!there || !return_spare()) return false;
-        const auto popped = lanes_.by_leader([&]() -> Popped {
-            Popped result{0, false};
-            result.there = ring(kind).try_pop(result.entry);
-            return result;
-        });
+        const std::uint32_t full = giq_.full(kind);
+        if (full == 0 || !return_spare()) return false;
+        const auto popped = giq_.try_pop(kind, full);
         if (!popped.there) return false;
         lanes_.sync(); // the leader has acquired; now all may read
         const std::uint32_t bundle = hr_entry_bundle(popped.entry);
@@ -143,7 +136,7 @@ private:
     HEADRACE_GROUP_CODE void give(std::uint32_t taken, F&& unit) {
         const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
         active_ |= lanes_.ballot([&](std::uint32_t lane) {
-            const std::uint32_t rank = Lanes::count_below(idle, lane);
+            const std::uint32_t rank = lanes_.count_below(idle, lane);
             const bool takes = Lanes::has(idle, lane) && rank < taken;
             if (takes) state_[lane].unit = unit(rank);
             return takes;
@@ -164,6 +157,7 @@ private:
         lanes_.sync();
         active_ = 0;
         take_from_liq(kind);
+        lanes_.sync(); // all have read before anyone overwrites
         this->count(&GroupTally::switches);
     }
 
@@ -193,8 +187,64 @@ private:
             this->count(&GroupTally::narrow_rounds);
             if (may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
             return lanes_.ballot([&](std::uint32_t lane) {
-                return Lanes::has(active_, lane) && Lanes::count_below(active_, lane) < may_run;
+                return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
             });
+        }
+    }
+
+    /// Rounds on end, the first with the chosen lanes, while the group's own LIQ fills them: what a round
+    /// costs decides whether units of few instructions pay. True if it is time to look around.
+    HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
+        const std::uint32_t held = Lanes::count(active_) + liq_.units();
+        lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
+        while (run_until_look(chosen) && this->goes_on_unseen()) chosen = active_;
+        const std::uint32_t more = Lanes::count(active_) + liq_.units() - held; // modulo 2^32: may be fewer
+        this->book(0, static_cast<std::int32_t>(more));
+        if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
+            this->fail(HR_SPAWNED_TOO_MANY);
+        return this->is_look_due();
+    }
+
+    /// True if all lanes may go on when the look around that is due has been taken.
+    HEADRACE_GROUP_CODE bool run_until_look(Mask chosen) {
+        std::uint32_t running = Lanes::count(chosen), completed = 0;
+        bool look = false, all_run = false;
+        do {
+            call_kernel(chosen);
+            collect(chosen);
+            completed += running;
+            look = this->end_round();
+            all_run = fill_lanes(running);
+            chosen = active_;
+        } while (all_run && !look);
+        this->book(completed, 0); // what was spawned follows in run_rounds from what is held
+        return all_run;
+    }
+
+    /// The newest units of the LIQ to idle lanes, if they are too many. True if all that are `running` then
+    /// may run, whatever they spawn; says no where that is not simple. The LIQ may be written after a sync: a
+    /// call of the kernel has one.
+    HEADRACE_GROUP_CODE bool fill_lanes(std::uint32_t& running) {
+        running = Lanes::count(active_);
+        if constexpr (has_kinds) { // another kind may have become fuller
+            return false;
+        } else if constexpr (!has_queues) {
+            return running >= enough_;
+        } else {
+            if (running < enough_) {
+                const std::uint32_t taken = lane_count - running;
+                if (liq_.size(0) < taken) return false;
+                const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+                const std::uint32_t newest = liq_.top(0) - 1;
+                lanes_.each([&](std::uint32_t lane) {
+                    if (Lanes::has(idle, lane))
+                        state_[lane].unit = liq_.read(0, newest - lanes_.count_below(idle, lane));
+                });
+                liq_.drop_newest(0, taken);
+                active_ = Lanes::all;
+                running = lane_count;
+            }
+            return liq_.room(0) >= Traits::staged * lane_count;
         }
     }
 
@@ -216,19 +266,12 @@ private:
     /// Continuations stay in their lanes; the rest of what was spawned goes to the LIQ.
     HEADRACE_GROUP_CODE void collect(Mask chosen) {
         const Mask next = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].continues; });
-        std::uint32_t spawned = Lanes::count(next);
-        bool too_many = false;
-        // One place further than there are: who staged more than there is room for has spawned too many.
-        HEADRACE_UNROLL
-        for (std::uint32_t place = 0; place <= Traits::staged && max_spawns > 0; ++place) {
-            const Mask have = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
-            if (have == 0) break;
-            if (place == Traits::staged) {
-                too_many = true;
-                break;
-            }
-            if constexpr (has_queues) {
-                spawned += Lanes::count(have);
+        if constexpr (has_queues) {
+            HEADRACE_UNROLL
+            for (std::uint32_t place = 0; place < Traits::staged; ++place) {
+                const Mask have =
+                    lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
+                if (place > 0 && have == 0) break; // the first is there as a rule
                 HEADRACE_UNROLL
                 for (std::uint32_t kind = 0; kind < kinds; ++kind) {
                     Mask mine = have;
@@ -239,14 +282,9 @@ private:
                     append(kind, mine, [&](std::uint32_t lane) { return staged_unit(lane, place); });
                 }
             }
+            lanes_.sync(); // the LIQ's new units are seen by whichever lane takes them
         }
-        lanes_.sync(); // the LIQ's new units are seen by whichever lane takes them
-        const std::uint32_t completed = Lanes::count(chosen);
         active_ = static_cast<Mask>((active_ & ~chosen) | next);
-        delta_ += static_cast<std::int64_t>(spawned) - completed;
-        this->units_ += completed;
-        this->spawned_ += spawned;
-        if (too_many) this->fail(HR_SPAWNED_TOO_MANY);
     }
 
     // An index known at compile time keeps the staged units in registers.
@@ -271,7 +309,7 @@ private:
     HEADRACE_GROUP_CODE void append(std::uint32_t kind, Mask mine, F&& unit) {
         lanes_.each([&](std::uint32_t lane) {
             if (Lanes::has(mine, lane))
-                liq_.write(kind, liq_.top(kind) + Lanes::count_below(mine, lane), unit(lane));
+                liq_.write(kind, liq_.top(kind) + lanes_.count_below(mine, lane), unit(lane));
         });
         liq_.add(kind, Lanes::count(mine));
     }
@@ -280,18 +318,10 @@ private:
     // --------------------------------------------------------------------------------------------------
 
     enum class Push : std::uint32_t { done, no_bundle, slot_busy };
-    struct Popped {
-        std::uint64_t entry;
-        std::uint64_t there;
-    };
-
-    HEADRACE_GROUP_CODE RingView<Sync> ring(std::uint32_t number) const { // number `kinds`: the free ring
-        return {&control_.rings[number],
-                view_.slots + static_cast<std::uint64_t>(number) * control_.ring_slots,
-                control_.ring_slots - 1};
-    }
+    static constexpr std::uint32_t free_bundles = kinds; ///< the number of their rings
 
     HEADRACE_GROUP_CODE void look_around() {
+        this->plan_next_look();
         struct Seen {
             std::uint32_t park, hungry;
         };
@@ -311,11 +341,7 @@ private:
     /// The oldest units of a kind, at most a bundle, to the GIQ.
     HEADRACE_GROUP_CODE Push push_oldest(std::uint32_t kind, std::uint32_t at_most) {
         if (spare_ == HR_NO_BUNDLE) {
-            const auto popped = lanes_.by_leader([&]() -> Popped {
-                Popped result{0, false};
-                result.there = ring(kinds).try_pop(result.entry);
-                return result;
-            });
+            const auto popped = giq_.try_pop(free_bundles, giq_.all);
             if (!popped.there) {
                 this->count(&GroupTally::no_bundle);
                 return Push::no_bundle;
@@ -328,9 +354,9 @@ private:
         lanes_.each([&](std::uint32_t lane) {
             if (lane < units) write_column(to, lane_count, lane, liq_.read(kind, liq_.bottom(kind) + lane));
         });
-        if (delta_ > 0) this->flush(); // before others can complete what we have not yet counted
-        lanes_.sync();                 // all have written; now the leader may release
-        if (!lanes_.by_leader([&] { return ring(kind).try_push(hr_entry(spare_, units)); })) {
+        this->flush(true); // before others can complete what we have not yet counted
+        lanes_.sync();     // all have written; now the leader may release
+        if (!giq_.try_push(kind, hr_entry(spare_, units))) {
             this->count(&GroupTally::slot_busy); // the units are still in the LIQ, and the bundle in hand
             return Push::slot_busy;
         }
@@ -344,7 +370,7 @@ private:
     HEADRACE_GROUP_CODE bool return_spare() {
         if (spare_ == HR_NO_BUNDLE) return true;
         // The sync before the leader's release is the one that ended our reading of the bundle.
-        if (!lanes_.by_leader([&] { return ring(kinds).try_push(spare_); })) {
+        if (!giq_.try_push(free_bundles, spare_)) {
             this->count(&GroupTally::slot_busy);
             return false;
         }
@@ -357,28 +383,35 @@ private:
         this->flush();
         if constexpr (has_queues) return_spare();
         this->count(&GroupTally::idle);
-        const std::uint32_t park = lanes_.by_leader([&]() -> std::uint32_t {
-            Sync::fetch_add(control_.hungry, 1u, Sync::relaxed); // relaxed: a hint
-            for (std::uint32_t polls = 0;; ++polls) {
+        add_to_hungry(1);
+        std::uint32_t state = poll_again;
+        for (std::uint32_t polls = 0;; ++polls) {
+            state = lanes_.by_leader([&]() -> std::uint32_t {
                 if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
                 // relaxed: that it is 0 says all; see README.md, "Termination".
                 if (Sync::load(control_.pending.value, Sync::relaxed) == 0) return leave_finished;
-                if (this->records_left() || this->seeds_left() || bundles_left()) {
-                    Sync::fetch_add(control_.hungry, ~0u, Sync::relaxed); // relaxed: a hint
-                    return go_on;
-                }
-                Sync::pause(polls);
-            }
-        });
-        parked_ = park == leave_parked;
-        return park == go_on;
+                return this->records_left() || this->seeds_left() ? go_on : poll_again;
+            });
+            if (state == poll_again && bundles_left()) state = go_on;
+            if (state != poll_again) break;
+            lanes_.by_leader([&] { Sync::pause(polls); });
+        }
+        if (state == go_on) add_to_hungry(~0u);
+        parked_ = state == leave_parked;
+        return state == go_on;
     }
-    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2;
+    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;
 
-    HEADRACE_GROUP_CODE bool bundles_left() const { // for the leader
+    HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
+        lanes_.by_leader([&] {
+            Sync::fetch_add(control_.hungry, amount, Sync::relaxed); // relaxed: a hint
+        });
+    }
+
+    HEADRACE_GROUP_CODE bool bundles_left() const {
         if constexpr (has_queues) HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind)
-            if (!ring(kind).seems_empty()) return true;
+            if (giq_.full(kind) != 0) return true;
         return false;
     }
 
@@ -388,7 +421,7 @@ private:
     HEADRACE_GROUP_CODE void leave() {
         this->flush();
         if (parked_ && !this->failed()) save();
-        lanes_.by_leader([&] { return view_.spill[this->group_] = spare_; });
+        lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
         this->add_counters();
     }
 
@@ -412,16 +445,15 @@ private:
                 for (std::uint32_t i = lane; i < queued; i += lane_count)
                     write_column(to, record_room(), i, liq_.read(kind, liq_.bottom(kind) + i));
                 if (in_lanes > 0 && Lanes::has(active_, lane)) // the newest: they come back into lanes first
-                    write_column(to, record_room(), queued + Lanes::count_below(active_, lane),
+                    write_column(to, record_room(), queued + lanes_.count_below(active_, lane),
                                  state_[lane].unit);
             });
-            lanes_.by_leader([&] { return record->count[kind] = queued + in_lanes; });
+            lanes_.by_leader([&] { record->count[kind] = queued + in_lanes; });
             liq_.drop_newest(kind, queued);
         }
         lanes_.by_leader([&] {
             record->seed_next = seeds_.next;
             record->seed_end = seeds_.end;
-            return 0u;
         });
         lanes_.sync();
         active_ = 0;
@@ -483,7 +515,9 @@ private:
     Mask active_ = 0;           ///< lanes that have a unit, all of kind `running_`
     std::uint32_t running_ = 0; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
-    std::uint32_t spare_; ///< an empty bundle in hand, or HR_NO_BUNDLE
+    Giq<Sync, Lanes> giq_;
+    std::uint32_t enough_; ///< lanes: with fewer, the group refills
+    std::uint32_t spare_;  ///< an empty bundle in hand, or HR_NO_BUNDLE
     std::uint32_t last_popped_ =
         0; ///< the kind of the last bundle from the GIQ: the next search begins after it
 };

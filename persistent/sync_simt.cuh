@@ -3,7 +3,6 @@
 #include <headrace/persistent/sync.hpp>
 
 #if defined(__CUDACC__)
-    #include <cuda/atomic>
     #define HEADRACE_SIMT_NAMESPACE on_cuda
 #elif defined(__HIPCC__)
     #define HEADRACE_SIMT_NAMESPACE on_hip
@@ -17,25 +16,71 @@ namespace headrace::HEADRACE_SIMT_NAMESPACE {
 /// Atomics of device scope: nobody but this GPU touches the queues while a launch runs.
 struct DeviceSync : MemoryOrders {
 #if defined(__CUDACC__)
-    template <class T>
-    using Atomic = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
+    // In PTX, since the queues lie in global memory: cuda::atomic_ref knows no address space, so each of its
+    // atomics comes with code for shared memory, and waits for an answer that nobody reads.
     template <class T, int Order>
     static __device__ T load(const T& word, MemoryOrder<Order>) {
-        return Atomic<T>(const_cast<T&>(word)).load(static_cast<::cuda::std::memory_order>(Order));
+        static_assert(is_word<T> && (Order == __ATOMIC_RELAXED || Order == __ATOMIC_ACQUIRE));
+        const std::size_t at = __cvta_generic_to_global(&word);
+        T value;
+        if constexpr (sizeof(T) == 4 && Order == __ATOMIC_RELAXED)
+            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+        else if constexpr (sizeof(T) == 4)
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+        else if constexpr (Order == __ATOMIC_RELAXED)
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+        else
+            asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+        return value;
     }
     template <class T, int Order>
     static __device__ void store(T& word, T value, MemoryOrder<Order>) {
-        Atomic<T>(word).store(value, static_cast<::cuda::std::memory_order>(Order));
+        static_assert(is_word<T> && (Order == __ATOMIC_RELAXED || Order == __ATOMIC_RELEASE));
+        const std::size_t at = __cvta_generic_to_global(&word);
+        if constexpr (sizeof(T) == 4 && Order == __ATOMIC_RELAXED)
+            asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+        else if constexpr (sizeof(T) == 4)
+            asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+        else if constexpr (Order == __ATOMIC_RELAXED)
+            asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
+        else
+            asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
     }
     template <class T, int Order>
     static __device__ T fetch_add(T& word, T amount, MemoryOrder<Order>) {
-        return Atomic<T>(word).fetch_add(amount, static_cast<::cuda::std::memory_order>(Order));
+        static_assert(is_word<T> && Order == __ATOMIC_RELAXED);
+        const std::size_t at = __cvta_generic_to_global(&word);
+        T before;
+        if constexpr (sizeof(T) == 4)
+            asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], %2;"
+                         : "=r"(before)
+                         : "l"(at), "r"(amount)
+                         : "memory");
+        else
+            asm volatile("atom.add.relaxed.gpu.global.u64 %0, [%1], %2;"
+                         : "=l"(before)
+                         : "l"(at), "l"(amount)
+                         : "memory");
+        return before;
     }
     template <class T, int Order>
     static __device__ bool compare_exchange(T& word, T& expected, T desired, MemoryOrder<Order>) {
-        return Atomic<T>(word).compare_exchange_weak(expected, desired,
-                                                     static_cast<::cuda::std::memory_order>(Order),
-                                                     ::cuda::std::memory_order_relaxed);
+        static_assert(is_word<T> && Order == __ATOMIC_RELAXED);
+        const std::size_t at = __cvta_generic_to_global(&word);
+        T before;
+        if constexpr (sizeof(T) == 4)
+            asm volatile("atom.cas.relaxed.gpu.global.b32 %0, [%1], %2, %3;"
+                         : "=r"(before)
+                         : "l"(at), "r"(expected), "r"(desired)
+                         : "memory");
+        else
+            asm volatile("atom.cas.relaxed.gpu.global.b64 %0, [%1], %2, %3;"
+                         : "=l"(before)
+                         : "l"(at), "l"(expected), "l"(desired)
+                         : "memory");
+        const bool exchanged = before == expected;
+        expected = before;
+        return exchanged;
     }
     static __device__ void pause(std::uint32_t polls) { __nanosleep(polls < 6 ? 64u << polls : 4096u); }
 #else
@@ -63,6 +108,10 @@ struct DeviceSync : MemoryOrders {
             __builtin_amdgcn_s_sleep(100);
     }
 #endif
+
+private:
+    template <class T>
+    static constexpr bool is_word = std::is_unsigned_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 };
 
 } // namespace headrace::HEADRACE_SIMT_NAMESPACE

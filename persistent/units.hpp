@@ -83,7 +83,8 @@ struct LaneState {
 
     Words unit;                  ///< to run, or the continuation
     bool continues;              ///< `unit` is a continuation
-    std::uint32_t staged;        ///< spawned beyond it; more than Traits::staged: too many
+    bool too_many;               ///< more was spawned than the kind declares
+    std::uint32_t staged;        ///< spawned beyond the continuation
     std::uint32_t kinds[places]; ///< of the staged
     Words units[places];
 };
@@ -115,7 +116,7 @@ public:
         }
         const std::uint32_t others = state_.staged + (state_.continues ? 1 : 0);
         if (others >= MaxSpawns) {
-            state_.staged = Traits::staged + 1; // the group reports it
+            state_.too_many = true; // the group reports it
             return;
         }
         // An index known at compile time keeps the staged units in registers.
@@ -132,12 +133,18 @@ private:
     const LocalSums& sums_;
 };
 
-/// How many of `lanes` must be active for a group not to look for more: see kernel.hpp.
-template <class Kernel>
-constexpr std::uint32_t enough_lanes(std::uint32_t lanes) {
-    std::uint32_t percent = 75;
-    if constexpr (requires { Kernel::refill_percent; }) percent = Kernel::refill_percent;
+/// A share of a lane group as lanes: at least one.
+constexpr std::uint32_t enough_lanes(std::uint32_t lanes, std::uint32_t percent) {
     return std::clamp((lanes * percent + 99) / 100, std::uint32_t{1}, lanes);
+}
+
+/// How many of `lanes` must be active for a group not to look for more: by a wish, or else as the kernel says
+/// (kernel.hpp).
+template <class Kernel>
+constexpr std::uint32_t enough_lanes_for(std::uint32_t lanes, std::uint32_t wished_percent = 0) {
+    if (wished_percent != 0) return enough_lanes(lanes, wished_percent);
+    if constexpr (requires { Kernel::refill_percent; }) return enough_lanes(lanes, Kernel::refill_percent);
+    return enough_lanes(lanes, 75);
 }
 
 /// What a consumer kernel sees of its lane.

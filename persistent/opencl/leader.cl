@@ -54,10 +54,34 @@ HR_LOCAL_FITS(HrProducer);
 
 // ---- the leader: where units come from
 
-HR_FUNCTION HrRing hr_ring(__global HrControl* c, __global HrSlot* slots,
-                           uint number) { // HEADRACE_KINDS: the free ring
-    const HrRing ring = {&c->rings[number], slots + (ulong)number * c->ring_slots, c->ring_slots - 1u};
+// Groups refill when fewer lanes are active.
+HR_FUNCTION uint hr_enough(__global HrControl* c) { return c->enough != 0 ? c->enough : (uint)HR_ENOUGH; }
+
+// Ring i of a kind, or of the free bundles (number HEADRACE_KINDS), as this group counts: giq.hpp.
+HR_FUNCTION HrRing hr_ring(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                           uint number, uint i) {
+    const ulong at = number * c->ways + ((g->number + i) & (c->ways - 1u));
+    const HrRing ring = {(__global HrTickets*)slots + at,
+                         slots + hr_slots_at(c->kinds, c->ways) + at * c->ring_slots, c->ring_slots - 1u};
     return ring;
+}
+HR_FUNCTION bool hr_push_any(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                             uint number, ulong value) {
+    for (uint i = 0; i < c->ways; ++i)
+        if (hr_try_push(hr_ring(g, c, slots, number, i), value)) return true;
+    return false;
+}
+HR_FUNCTION bool hr_pop_any(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                            uint number, ulong* value) {
+    for (uint i = 0; i < c->ways; ++i)
+        if (hr_try_pop(hr_ring(g, c, slots, number, i), value)) return true;
+    return false;
+}
+HR_FUNCTION bool hr_all_seem_empty(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
+                                   uint number) {
+    bool empty = true;
+    for (uint i = 0; i < c->ways; ++i) empty = empty && hr_seems_empty(hr_ring(g, c, slots, number, i));
+    return empty;
 }
 
 HR_FUNCTION uint hr_liq_size(const __local HrProducer* p, uint kind) {
@@ -77,7 +101,7 @@ HR_FUNCTION uint hr_liq_fullest(const __local HrProducer* p) {
 HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                  __global HrSlot* slots) {
     if (p->spare == HR_NO_BUNDLE) return true;
-    if (!hr_try_push(hr_ring(c, slots, HEADRACE_KINDS), p->spare)) {
+    if (!hr_push_any(g, c, slots, HEADRACE_KINDS, p->spare)) {
         ++g->tally[HR_SLOT_BUSY];
         return false;
     }
@@ -92,9 +116,10 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
     // In this step lanes may still be reading what they take from the LIQ, so its place is not free yet.
     const uint being_read = kind == plan->kind ? plan->from_liq : 0;
     if (idle + hr_liq_room(p, kind) < HEADRACE_LANES + being_read) return false;
-    const HrRing ring = hr_ring(c, slots, kind);
     ulong entry = 0;
-    if (hr_seems_empty(ring) || !hr_return_spare(g, p, c, slots) || !hr_try_pop(ring, &entry)) return false;
+    if (hr_all_seem_empty(g, c, slots, kind) || !hr_return_spare(g, p, c, slots) ||
+        !hr_pop_any(g, c, slots, kind, &entry))
+        return false;
     plan->bundle = hr_entry_bundle(entry);
     plan->bundle_units = hr_entry_count(entry);
     plan->from_bundle = min(plan->bundle_units, idle);
@@ -174,8 +199,8 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
             return true;
         }
     }
-    if (filled < (uint)HR_ENOUGH) filled += hr_plan_seeds(g, p, filled);
-    if (HR_HAS_QUEUES && filled < (uint)HR_ENOUGH) {
+    if (filled < hr_enough(c)) filled += hr_plan_seeds(g, p, filled);
+    if (HR_HAS_QUEUES && filled < hr_enough(c)) {
         const uint idle = HEADRACE_LANES - filled;
         if (filled != 0) {
             hr_plan_bundle(g, p, c, slots, p->running, idle);
@@ -186,7 +211,7 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
         filled += plan->from_bundle;
     }
     // The seeds of a step are one range: a new one is for the next step if this has some already.
-    if (filled < (uint)HR_ENOUGH && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
+    if (filled < hr_enough(c) && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
         filled += hr_plan_seeds(g, p, filled);
     // The filled lanes are the first of the idle ones.
     uint left = filled - before;
@@ -229,7 +254,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
             hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
         if (HR_HAS_QUEUES)
             for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
-                something = something || !hr_seems_empty(hr_ring(c, slots, kind));
+                something = something || !hr_all_seem_empty(g, c, slots, kind);
         if (something) break;
         hr_pause(polls);
     }
@@ -242,7 +267,7 @@ HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __glob
                                __global HrSlot* slots, uint kind, uint at_most) {
     if (p->spare == HR_NO_BUNDLE) {
         ulong entry = 0;
-        if (!hr_try_pop(hr_ring(c, slots, HEADRACE_KINDS), &entry)) {
+        if (!hr_pop_any(g, c, slots, HEADRACE_KINDS, &entry)) {
             ++g->tally[HR_NO_BUNDLE_LEFT];
             return false;
         }
@@ -262,7 +287,7 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
                                  __global HrSlot* slots) {
     const uint kind = p->plan.kind;
     if (g->delta > 0) hr_flush(g, c); // before others can complete what we have not yet counted
-    if (!hr_try_push(hr_ring(c, slots, kind), hr_entry(p->plan.bundle, p->plan.bundle_units))) {
+    if (!hr_push_any(g, c, slots, kind, hr_entry(p->plan.bundle, p->plan.bundle_units))) {
         ++g->tally[HR_SLOT_BUSY];
         return false;
     }
@@ -404,7 +429,7 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
         if (p->stage == HR_AT_REFILL) {
             if (HR_HAS_KINDS && hr_plan_fuller_kind(g, p)) return;
             const bool filling =
-                popcount(p->active) < (uint)HR_ENOUGH && hr_plan_refill(g, p, c, slots, spill);
+                popcount(p->active) < hr_enough(c) && hr_plan_refill(g, p, c, slots, spill);
             if (p->active == 0) { // nothing at all, or a record that has nothing but seeds
                 if (!hr_has_seeds(g) && !hr_wait_for_work(g, p, c, slots)) p->stage = HR_AT_LEAVE;
                 continue;

@@ -3,6 +3,7 @@
 
 #include <headrace/devices/opencl/native.hpp>
 #include <headrace/persistent/engine_memory.hpp>
+#include <headrace/persistent/units.hpp>
 
 #include <CL/cl_ext.h>
 
@@ -112,6 +113,7 @@ public:
         EngineShape shape;
         shape.lanes = lanes_ = facts.gpu ? gpu_lanes : cpu_lanes;
         shape.kinds = kernel_.kinds;
+        if (wishes.refill_percent != 0) shape.enough = enough_lanes(shape.lanes, wishes.refill_percent);
         shape.unit_words = kernel_.kinds > 0 ? kernel_.unit_bytes / 4 : 0;
         shape.max_spawns = kernel_.kinds > 0 ? kernel_.max_spawns : 0;
         shape.liq_units =

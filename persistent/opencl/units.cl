@@ -10,7 +10,7 @@
     #define HEADRACE_REFILL_PERCENT 75
 #endif
 #define HR_ENOUGH                                                                                            \
-    max((HEADRACE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // groups refill below so many lanes
+    max((HEADRACE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // unless the host says otherwise
 #define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_LANES))
 
 typedef char hr_the_host_knows_the_units_size[sizeof(HrUnit) == 4 * HEADRACE_UNIT_WORDS ? 1 : -1];

@@ -114,6 +114,27 @@ TEST_P(Jobs, EveryNodeOfEveryTreeIsVisitedOnce) {
     EXPECT_EQ(handle.finished_units(), seeds);
 }
 
+TEST_P(Jobs, TheReportSaysHowTheEngineWasSetUp) {
+    const Domain<std::uint32_t> nodes("nodes", {3001});
+    auto job = Job("trees", 3001).accumulates(nodes).seeds(Roots{}).kernel([&](Task& task) {
+        return Tree{task.sum(nodes), 5};
+    });
+    job.tune({.wishes = {.groups = 2, .liq_units = 64, .refill_percent = 100}, .bundles = 17});
+    const JobHandle handle = runtime().submit(job);
+    handle.wait();
+    for (const DeviceReport& device : handle.report().devices) {
+        const EngineChoice& choice = device.engine.choice;
+        if (device.tasks == 0) continue;
+        EXPECT_LE(choice.groups, 2U);
+        EXPECT_EQ(choice.inbox_units, 64U);
+        EXPECT_GE(choice.lanes, 1U);
+        EXPECT_EQ(choice.refill_lanes, choice.lanes);
+        EXPECT_GE(choice.bundles, 17U);
+        EXPECT_GT(device.engine.lanes_at_work(), 0);
+        EXPECT_LE(device.engine.lanes_at_work(), 1);
+    }
+}
+
 TEST_P(Jobs, LaterJobsSeeWhatEarlierOnesWrote) {
     constexpr std::uint64_t size = 1021;
     std::vector<float> ones(size, 1.0F);

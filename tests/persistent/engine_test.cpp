@@ -120,6 +120,14 @@ TEST_P(EngineOnDevice, GroupsThatParkBetweenTwoUnitsGoOnWithTheirSeeds) {
     }
 }
 
+TEST_P(EngineOnDevice, GroupsRefillWhenTheyAreTold) {
+    for (const std::uint32_t percent : {1u, 100u}) {
+        const EngineOptions options{.wishes = {.refill_percent = percent}};
+        expect_exactly_once(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 0, 5000, options);
+        expect_exactly_once(Chain{}, ChainStarts{50}, 0, 5000, options);
+    }
+}
+
 TEST_P(EngineOnDevice, ASingleGroupDrainsEverything) {
     expect_exactly_once(BinaryTree{{}, 1 << 12}, Roots{}, 0, 20, single);
     expect_exactly_once(Plant{{}, 7}, Sprouts{}, 0, 100, single);

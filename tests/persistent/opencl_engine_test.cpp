@@ -139,27 +139,28 @@ TEST_P(OpenClEngine, TheDeviceSeesTheSameLayoutAsTheHost) {
             __global HrControl* c = (__global HrControl*)out;
             const ulong seen[] = {sizeof(HrControl), sizeof(HrSlot), sizeof(HrRecord), OFFSET(seed_end),
                                   OFFSET(spill_count), OFFSET(pending), OFFSET(saved), OFFSET(park), OFFSET(status),
-                                  OFFSET(rings[1].tail), OFFSET(counters.seed_claims),
-                                  hr_record_words(3, 5, 8, 16), hr_spill_records_at(17)};
+                                  OFFSET(ways), OFFSET(counters.seed_claims),
+                                  hr_record_words(3, 5, 8, 16), hr_spill_records_at(17), hr_slots_at(3, 4)};
             for (uint i = 0; i < sizeof(seen) / sizeof(ulong); ++i) out[i] = seen[i];
         })"};
     Engine engine(device(), *stream_, bind_opencl(kernel, std::move(OpenClArguments().buffer(*words_))));
     drain(engine, 0, 1);
-    const std::array<std::uint64_t, 13> expected{
-        sizeof(HrControl),
-        sizeof(HrSlot),
-        sizeof(HrRecord),
-        offsetof(HrControl, seed_end),
-        offsetof(HrControl, spill_count),
-        offsetof(HrControl, pending),
-        offsetof(HrControl, saved),
-        offsetof(HrControl, park),
-        offsetof(HrControl, status),
-        offsetof(HrControl, rings) + sizeof(HrTickets) + sizeof(HrLine),
-        offsetof(HrControl, counters) + offsetof(HrCounters, seed_claims),
-        hr_record_words(3, 5, 8, 16),
-        hr_spill_records_at(17)};
-    std::array<std::uint64_t, 13> seen{};
+    const std::array<std::uint64_t, 14> expected{sizeof(HrControl),
+                                                 sizeof(HrSlot),
+                                                 sizeof(HrRecord),
+                                                 offsetof(HrControl, seed_end),
+                                                 offsetof(HrControl, spill_count),
+                                                 offsetof(HrControl, pending),
+                                                 offsetof(HrControl, saved),
+                                                 offsetof(HrControl, park),
+                                                 offsetof(HrControl, status),
+                                                 offsetof(HrControl, ways),
+                                                 offsetof(HrControl, counters) +
+                                                     offsetof(HrCounters, seed_claims),
+                                                 hr_record_words(3, 5, 8, 16),
+                                                 hr_spill_records_at(17),
+                                                 hr_slots_at(3, 4)};
+    std::array<std::uint64_t, 14> seen{};
     stream_->copy_out(seen.data(), *words_, 0, sizeof seen).wait();
     EXPECT_EQ(seen, expected);
 }
