@@ -28,7 +28,8 @@ struct GroupFor<Lanes, Kernel, Seeds> {
 /// not begun.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 class HostBoundKernel final : public BoundKernel {
-    using GroupType = typename GroupFor<Lanes, Kernel, Seeds>::type;
+    using KernelLanes = LanesFor<Lanes, Kernel>;
+    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds>::type;
     static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
 
 public:
@@ -36,15 +37,15 @@ public:
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
         EngineShape shape;
-        shape.lanes = Lanes::size;
+        shape.lanes = GroupType::queue_lanes;
         shape.groups = Runner::threads(stream);
         if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
         shape.kinds = GroupType::kinds;
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
-        local_.assign(shape.groups, std::vector<std::uint32_t>(
-                                        group_local_words(shape.kinds, shape.unit_words, shape.liq_units)));
+        local_.assign(shape.groups, std::vector<std::uint32_t>(group_local_words(
+                                        shape.kinds, shape.unit_words, shape.liq_units, GroupType::scratch)));
         return shape;
     }
 
@@ -55,7 +56,7 @@ public:
                               static_cast<std::uint32_t*>(memory.spill.address())};
         Runner::run(stream, memory.groups, [&](unsigned number) {
             try {
-                GroupType group(Lanes{}, kernel_, seeds_, view, number, local_[number].data());
+                GroupType group(KernelLanes{}, kernel_, seeds_, view, number, local_[number].data());
                 group.run();
             } catch (...) {
                 // The user's functor threw. Others stop at their next look; what this group held is lost, and

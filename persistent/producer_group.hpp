@@ -24,15 +24,16 @@ class ProducerGroup : Group<Sync, Lanes> {
     static constexpr std::uint32_t enough = enough_lanes<Kernel>(lane_count);
 
 public:
-    static constexpr std::uint32_t kinds = Traits::count, unit_words = Traits::unit_words,
-                                   max_spawns = Traits::max_spawns, least_liq_units = Traits::staged;
+    static constexpr std::uint32_t queue_lanes = lane_count, kinds = Traits::count,
+                                   unit_words = Traits::unit_words, max_spawns = Traits::max_spawns,
+                                   least_liq_units = Traits::staged, scratch = kernel_scratch<Lanes, Kernel>;
 
     HEADRACE_GROUP_CODE ProducerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local)
         : Base(lanes, view, group, local),
           kernel_(kernel),
           expand_(seeds),
-          liq_(local + sizeof(GroupTally) / 4, view.control->liq_units),
+          liq_(this->local_ + scratch, view.control->liq_units),
           spare_(view.spill[group]) {
         this->look_for_park(); // a group that begins when all is over must not take what it would save at
                                // once
@@ -205,7 +206,8 @@ private:
                 state.continues = false;
                 state.staged = 0;
                 if (!Lanes::has(chosen, lane)) return;
-                SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns> handle(state);
+                using Spawner = SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns>;
+                auto handle = lanes_handle(lanes_, Spawner(state), this->local_);
                 kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
             });
         });

@@ -7,12 +7,22 @@
 
 namespace headrace::test {
 
-/// A lane that runs what is spawned at once.
+/// A lane that runs what is spawned at once; a group of one, for group kernels.
 template <class Kernel>
 struct SerialLane {
     const Kernel& kernel;
     void spawn(const auto& unit) { kernel(*this, unit); }
+    auto by_leader(auto&& f) { return f(); }
 };
+
+/// The kernel that the expected arrivals are those of: itself, or the one that it names.
+template <class Kernel>
+const Kernel& serial(const Kernel& kernel) {
+    return kernel;
+}
+template <class Kernel>
+requires requires { typename Kernel::Serial; }
+typename Kernel::Serial serial(const Kernel& kernel) { return kernel; }
 
 /// Arrivals on the host.
 class ArrivalTable {
