@@ -1,0 +1,190 @@
+// apps/barnes_hut/gravity.cpp - see gravity.hpp.
+#include "gravity.hpp"
+#include "barnes_hut.kernels.hpp"
+
+#include "barnes_hut.cl.hpp"
+#include "layout.h.hpp"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace barnes_hut {
+namespace {
+
+using headrace::Domain;
+using headrace::Task;
+
+template <class T>
+Domain<T> pinned(const headrace::Runtime& runtime, const char* name,
+                 std::initializer_list<std::uint64_t> extent) {
+    std::uint64_t size = sizeof(T);
+    for (const std::uint64_t n : extent) size *= n;
+    return Domain<T>(name, extent, runtime.allocate_host(size));
+}
+
+/// All cores at once: one of them cannot use all of the memory's speed.
+template <class F>
+void in_blocks(std::size_t count, F&& f) {
+    constexpr std::size_t block = 1 << 14;
+    tbb::parallel_for(std::size_t{0}, (count + block - 1) / block,
+                      [&](std::size_t i) { f(i * block, std::min(count, (i + 1) * block)); });
+}
+
+template <class T>
+void copy(const std::vector<T>& from, const Domain<T>& to) {
+    const std::span<T> elements = to.fill();
+    in_blocks(from.size(), [&](std::size_t begin, std::size_t end) {
+        std::copy(from.begin() + static_cast<std::ptrdiff_t>(begin),
+                  from.begin() + static_cast<std::ptrdiff_t>(end),
+                  elements.begin() + static_cast<std::ptrdiff_t>(begin));
+    });
+}
+
+template <class T>
+void clear(const Domain<T>& domain) {
+    const std::span<T> elements = domain.fill();
+    in_blocks(elements.size(), [&](std::size_t begin, std::size_t end) {
+        std::fill(elements.begin() + static_cast<std::ptrdiff_t>(begin),
+                  elements.begin() + static_cast<std::ptrdiff_t>(end), T{});
+    });
+}
+
+headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
+    headrace::OpenClKernel kernel;
+    kernel.name = "barnes_hut.cl";
+    for (const std::string_view part : {headrace::embedded::layout_h, headrace::embedded::barnes_hut_cl})
+        kernel.source += part;
+    if (choice == KernelChoice::producer) {
+        kernel.kinds = WalkSomeOfTree::Units::count;
+        kernel.unit_bytes = sizeof(WalkPart);
+        kernel.max_spawns = BARNES_HUT_PARTS;
+        kernel.options = "-DBARNES_HUT_PRODUCER";
+    } else if (choice == KernelChoice::producer_node) {
+        kernel.kinds = VisitNode::Units::count;
+        kernel.unit_bytes = sizeof(NodeVisit);
+        kernel.max_spawns = 8;
+        kernel.options = "-DBARNES_HUT_PRODUCER_NODE";
+    }
+    return kernel;
+}
+
+} // namespace
+
+const char* name_of(KernelChoice kernel) {
+    constexpr const char* names[] = {"consumer", "producer", "producer-node"};
+    return names[static_cast<unsigned>(kernel)];
+}
+
+Gravity::Domains Gravity::make_domains(std::size_t nodes, std::size_t bodies) const {
+    const std::size_t groups = (bodies + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP;
+    return {pinned<NodeTest>(runtime_, "node tests", {nodes}),
+            pinned<NodeLink>(runtime_, "node links", {nodes}),
+            pinned<Moments>(runtime_, "moments", {nodes}),
+            pinned<Body>(runtime_, "bodies", {bodies}),
+            pinned<GroupBox>(runtime_, "group boxes", {groups}),
+            pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP}),
+            Domain<std::uint64_t>("interactions", {2 * BARNES_HUT_COUNTS})};
+}
+
+void Gravity::build_tree(const Bodies& bodies) {
+    tree_ = &builder_.build(bodies, settings_.theta);
+    const std::size_t nodes = tree_->tests.size();
+    if (!domains_ || domains_->bodies.size() != bodies.size() || domains_->tests.size() < nodes) {
+        domains_.reset(); // before the new ones: there may not be room for both
+        domains_ = make_domains(nodes + nodes / 8, bodies.size());
+    }
+    copy(tree_->tests, domains_->tests);
+    copy(tree_->links, domains_->links);
+    copy(tree_->moments, domains_->moments);
+    copy(tree_->bodies, domains_->bodies);
+    copy(tree_->boxes, domains_->boxes);
+}
+
+Space Gravity::space() const {
+    // Squares stay within floats, and what is 0 apart pulls with no force and not with no number.
+    const double softening =
+        std::clamp(settings_.softening / tree_->scale.length, 1e-16, 1e18);
+    return {static_cast<float>(softening * softening),
+            static_cast<std::uint32_t>(tree_->bodies.size()),
+            static_cast<std::uint32_t>(tree_->boxes.size()),
+            settings_.quadrupole ? 1u : 0u,
+            with_potential_ ? 1u : 0u,
+            settings_.load,
+            settings_.budget};
+}
+
+headrace::Job Gravity::job(bool with_potential) {
+    HEADRACE_ASSERT(domains_.has_value());
+    with_potential_ = with_potential;
+    clear(domains_->counts);
+    const auto view = [d = *domains_, space = space()](Task& task) {
+        return TreeView{task.read(d.tests),  task.read(d.links), task.read(d.moments),
+                        task.read(d.bodies), task.read(d.boxes), space};
+    };
+    const bool by_body = settings_.kernel == KernelChoice::producer_node;
+    headrace::Job job(by_body ? "gravity by node visits" : "gravity",
+                      by_body ? tree_->bodies.size() : tree_->boxes.size());
+    job.reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
+        .accumulates(domains_->counts);
+    const auto forces = domains_->forces;
+    const auto counts = domains_->counts;
+    if (settings_.kernel == KernelChoice::consumer) {
+        job.writes(rows(forces));
+        job.kernel([=](Task& task) { return WalkTree{view(task), task.write(forces), task.sum(counts)}; });
+    } else {
+        clear(forces);
+        job.accumulates(forces);
+        if (by_body)
+            job.seeds(BodiesAtRoot{}).kernel([=](Task& task) {
+                return VisitNode{view(task), task.sum(forces), task.sum(counts)};
+            });
+        else
+            job.seeds(GroupsAtRoot{}).kernel([=](Task& task) {
+                return WalkSomeOfTree{view(task), task.sum(forces), task.sum(counts)};
+            });
+    }
+    job.opencl(opencl_kernel(settings_.kernel),
+               [d = *domains_, space = space()](Task& task, headrace::OpenClArguments& arguments) {
+                   arguments.buffer(task.memory(d.tests))
+                       .buffer(task.memory(d.links))
+                       .buffer(task.memory(d.moments))
+                       .buffer(task.memory(d.bodies))
+                       .buffer(task.memory(d.boxes))
+                       .buffer(task.memory(d.forces))
+                       .buffer(task.memory(d.counts))
+                       .value(space);
+               });
+    return job;
+}
+
+void Gravity::collect(Field& field) const {
+    const std::span<const Force> forces = domains_->forces.gather();
+    const std::vector<std::uint32_t>& order = tree_->order;
+    const double per_acceleration = tree_->scale.acceleration(), per_potential = tree_->scale.potential();
+    field.accelerations.resize(order.size());
+    field.potentials.resize(with_potential_ ? order.size() : 0);
+    in_blocks(order.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const Force& force = forces[i];
+            field.accelerations[order[i]] = {per_acceleration * double{force.x},
+                                             per_acceleration * double{force.y},
+                                             per_acceleration * double{force.z}};
+            if (with_potential_) field.potentials[order[i]] = per_potential * double{force.potential};
+        }
+    });
+}
+
+Interactions Gravity::interactions() const {
+    Interactions sum;
+    const std::span<const std::uint64_t> counts = domains_->counts.gather();
+    for (std::size_t i = 0; i < counts.size(); i += 2) {
+        sum.with_nodes += counts[i];
+        sum.with_bodies += counts[i + 1];
+    }
+    return sum;
+}
+
+} // namespace barnes_hut
