@@ -98,8 +98,9 @@ public:
     Reference(const Bodies& bodies, const Options& options)
         : forces_(std::min<std::size_t>(options.sample, bodies.size())),
           stride_(bodies.size() / std::max<std::size_t>(1, forces_.size())) {
-        tbb::parallel_for(std::size_t{0}, forces_.size(),
-                          [&](std::size_t i) { forces_[i] = direct(bodies, i * stride_, options.softening); });
+        tbb::parallel_for(std::size_t{0}, forces_.size(), [&](std::size_t i) {
+            forces_[i] = direct(bodies, i * stride_, options.softening);
+        });
     }
     [[nodiscard]] std::vector<double> errors(const Field& field) const {
         std::vector<double> errors;
@@ -163,8 +164,9 @@ void measure(headrace::Runtime& runtime, const Options& options, const std::stri
                    input, bodies.size(), kernel, 1e3 * median(tree), 1e3 * seconds,
                    1e3 * *std::ranges::min_element(kernels), 1e3 * *std::ranges::max_element(kernels),
                    1e3 * median(forces), 1e3 * median(steps), consumer / seconds,
-                   static_cast<double>(pairs.with_nodes) / each, static_cast<double>(pairs.with_bodies) / each,
-                   device.engine.units, errors[errors.size() / 2], errors[errors.size() * 99 / 100]);
+                   static_cast<double>(pairs.with_nodes) / each,
+                   static_cast<double>(pairs.with_bodies) / each, device.engine.units,
+                   errors[errors.size() / 2], errors[errors.size() * 99 / 100]);
         std::cout.flush();
     }
 }

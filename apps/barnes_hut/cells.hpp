@@ -142,16 +142,26 @@ HEADRACE_HOST_DEVICE inline NodeTest test_of(const NodeSum& sum, float inverse_t
     // near that powers of the distance leave the range of floats.
     constexpr float nearest = 4e-8f, margin = 1.00001f;
     float radius = margin * std::sqrt(static_cast<float>(offset2));
-    if (size > 0) radius += margin * static_cast<float>(size) * inverse_theta; // 0 times infinity is no number
+    if (size > 0)
+        radius += margin * static_cast<float>(size) * inverse_theta; // 0 times infinity is no number
     if (radius < nearest) radius = nearest;
     return {static_cast<float>(sum.x), static_cast<float>(sum.y), static_cast<float>(sum.z), radius * radius};
 }
 
 HEADRACE_HOST_DEVICE inline Moments moments_of(const NodeSum& sum, const NodeTest& test) {
     const auto f = [](double value) { return static_cast<float>(value); };
-    return {f(sum.x - test.x), f(sum.y - test.y), f(sum.z - test.z),           f(sum.mass), f(sum.xx), f(sum.xy),
-            f(sum.xz),         f(sum.yy),         f(sum.yz),                   f(sum.zz),
-            f(sum.xx + sum.yy + sum.zz),          0};
+    return {f(sum.x - test.x),
+            f(sum.y - test.y),
+            f(sum.z - test.z),
+            f(sum.mass),
+            f(sum.xx),
+            f(sum.xy),
+            f(sum.xz),
+            f(sum.yy),
+            f(sum.yz),
+            f(sum.zz),
+            f(sum.xx + sum.yy + sum.zz),
+            0};
 }
 
 /// The box around bodies [begin, end), a little larger than needed.

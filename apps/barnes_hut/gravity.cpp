@@ -105,8 +105,7 @@ void Gravity::build_tree(const Bodies& bodies) {
 
 Space Gravity::space() const {
     // Squares stay within floats, and what is 0 apart pulls with no force and not with no number.
-    const double softening =
-        std::clamp(settings_.softening / tree_->scale.length, 1e-16, 1e18);
+    const double softening = std::clamp(settings_.softening / tree_->scale.length, 1e-16, 1e18);
     return {static_cast<float>(softening * softening),
             static_cast<std::uint32_t>(tree_->bodies.size()),
             static_cast<std::uint32_t>(tree_->boxes.size()),

@@ -15,9 +15,9 @@ enum class KernelChoice : std::uint8_t { consumer, producer, producer_node };
 struct Settings {
     KernelChoice kernel = KernelChoice::producer;
     bool quadrupole = true;
-    double theta = 0.5;     ///< 0 to 1; 0: every pair
-    double softening = 0;   ///< Plummer's, a length
-    std::uint32_t load = 0; ///< synthetic, at each visited node
+    double theta = 0.5;         ///< 0 to 1; 0: every pair
+    double softening = 0;       ///< Plummer's, a length
+    std::uint32_t load = 0;     ///< synthetic, at each visited node
     std::uint32_t budget = 768; ///< interactions of a group, list entries, after which it hands on its walk
 };
 

@@ -88,7 +88,8 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 /// order would be taken for what they are not.
 bool is_header(const Place& place, const std::vector<std::string_view>& fields) {
     const auto begins_like_a_number = [](std::string_view field) {
-        return field.empty() || std::string_view("+-.0123456789").find(field.front()) != std::string_view::npos;
+        return field.empty() ||
+               std::string_view("+-.0123456789").find(field.front()) != std::string_view::npos;
     };
     if (begins_like_a_number(fields.front()) || number_in(fields.front())) return false;
     for (std::size_t i = 0; i < columns.size(); ++i)
@@ -156,8 +157,7 @@ Bodies parse_npy(std::istream& stream, const std::string& name) {
     for (std::size_t row = 0; row < header.shape[0]; ++row) {
         std::array<double, 7> numbers{};
         program::read_npy_numbers(stream, header, name, numbers);
-        for (std::size_t i = 0; i < columns.size(); ++i)
-            check({name, "row", row + 1}, i, numbers[i]);
+        for (std::size_t i = 0; i < columns.size(); ++i) check({name, "row", row + 1}, i, numbers[i]);
         append(bodies, numbers);
     }
     return bodies;

@@ -41,10 +41,7 @@ void add(std::vector<Vector>& to, const std::vector<Vector>& from, double factor
 
 Simulation::Simulation(const headrace::Runtime& runtime, const Settings& settings, Bodies bodies, double dt,
                        Run run)
-    : bodies_(std::move(bodies)),
-      dt_(dt),
-      run_(std::move(run)),
-      gravity_(runtime, settings) {}
+    : bodies_(std::move(bodies)), dt_(dt), run_(std::move(run)), gravity_(runtime, settings) {}
 
 void Simulation::compute_field(bool with_potential) {
     {
@@ -88,7 +85,9 @@ Energy Simulation::energy() const {
             }
             return sum;
         },
-        [](const Pair& a, const Pair& b) { return Pair{a.first + b.first, a.second + b.second}; });
+        [](const Pair& a, const Pair& b) {
+            return Pair{a.first + b.first, a.second + b.second};
+        });
     return {steps_, twice.first / 2, twice.second / 2};
 }
 

@@ -121,8 +121,14 @@ void TreeBuilder::sort(const Bodies& bodies) {
         tree_.order[i] = from;
         const Vector place = scaled(from);
         Body& body = tree_.bodies[i];
-        body = {static_cast<float>(place.x), static_cast<float>(place.y), static_cast<float>(place.z),
-                static_cast<float>(bodies.masses[from] * per_mass), 0, 0, 0, 0};
+        body = {static_cast<float>(place.x),
+                static_cast<float>(place.y),
+                static_cast<float>(place.z),
+                static_cast<float>(bodies.masses[from] * per_mass),
+                0,
+                0,
+                0,
+                0};
         body.low_x = static_cast<float>(place.x - double{body.x});
         body.low_y = static_cast<float>(place.y - double{body.y});
         body.low_z = static_cast<float>(place.z - double{body.z});
@@ -130,8 +136,8 @@ void TreeBuilder::sort(const Bodies& bodies) {
     tree_.boxes.resize((count + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP);
     each(tree_.boxes.size(), [&](std::size_t i) {
         const std::size_t begin = i * BARNES_HUT_GROUP, end = std::min(begin + BARNES_HUT_GROUP, count);
-        tree_.boxes[i] = box_of(tree_.bodies.data(),
-                                {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+        tree_.boxes[i] =
+            box_of(tree_.bodies.data(), {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
     });
 }
 
@@ -180,12 +186,12 @@ void TreeBuilder::sum_up(float inverse_theta) {
             const std::size_t node = begin + i;
             const NodeLink link = tree_.links[node];
             if (link.bodies > 0)
-                sums_[node] =
-                    sum_of(link.bodies, [&](std::uint32_t j) { return sum_of(tree_.bodies[link.first + j]); });
+                sums_[node] = sum_of(link.bodies,
+                                     [&](std::uint32_t j) { return sum_of(tree_.bodies[link.first + j]); });
             else
-                sums_[node] =
-                    sum_of((link.first >> BARNES_HUT_NODE_BITS) + 1,
-                           [&](std::uint32_t j) { return sums_[(link.first & BARNES_HUT_NODE_MASK) + j]; });
+                sums_[node] = sum_of((link.first >> BARNES_HUT_NODE_BITS) + 1, [&](std::uint32_t j) {
+                    return sums_[(link.first & BARNES_HUT_NODE_MASK) + j];
+                });
             tree_.tests[node] = test_of(sums_[node], inverse_theta);
             tree_.moments[node] = moments_of(sums_[node], tree_.tests[node]);
         });

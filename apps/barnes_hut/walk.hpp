@@ -17,9 +17,9 @@ namespace barnes_hut {
 /// are at most as many as one step makes, beside those that the walk began with.
 constexpr uint32_t walk_words(uint32_t lanes) {
     constexpr uint32_t source_words = sizeof(NodeSource) / 4;
-    return lanes * source_words                    // fetched
-           + lanes * (BARNES_HUT_LEVELS + 1) + 16  // the stack
-           + 2 * lanes + 2 * lanes + 2 * lanes;    // lists: nodes, bodies, leaves
+    return lanes * source_words                   // fetched
+           + lanes * (BARNES_HUT_LEVELS + 1) + 16 // the stack
+           + 2 * lanes + 2 * lanes + 2 * lanes;   // lists: nodes, bodies, leaves
 }
 static_assert(BARNES_HUT_FAMILIES <= 16);
 

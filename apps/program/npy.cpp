@@ -89,7 +89,8 @@ NpyHeader read_npy_header(std::istream& stream, const std::string& name) {
     if (!finds("'descr': *'([^']{0,40})'")) refuse(name, "has a broken header");
     const std::string type = found[1];
     if (type != "<f4" && type != "<f8")
-        refuse(name, "has numbers of type " + type + "; float32 and float64 are read (array.astype('float32'))");
+        refuse(name,
+               "has numbers of type " + type + "; float32 and float64 are read (array.astype('float32'))");
     if (!finds("'fortran_order': *False"))
         refuse(name, "is in Fortran order; numpy.ascontiguousarray(array) is not");
     if (!finds("'shape': *\\(([0-9, ]{0,80})\\)")) refuse(name, "has a broken header");
