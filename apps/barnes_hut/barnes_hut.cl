@@ -27,6 +27,12 @@ HR_FUNCTION Source source_of_node(const NodeTest* test, const Moments* moments, 
     return source;
 }
 
+HR_FUNCTION float3 step_between(const Body* from, __global const Body* to) {
+    return (float3)(relative(to->x, to->low_x - from->low_x, from->x),
+                    relative(to->y, to->low_y - from->low_y, from->y),
+                    relative(to->z, to->low_z - from->low_z, from->z));
+}
+
 HR_FUNCTION float distance2(const NodeTest* test, const GroupBox* box) {
     const float x = fmax(fabs(test->x - box->x) - box->half_x, 0.0f);
     const float y = fmax(fabs(test->y - box->y) - box->half_y, 0.0f);
@@ -134,7 +140,24 @@ HR_FUNCTION void meet_node(Walk* walk, uint node, const NodeTest* test, __global
     ++walk->nodes;
 }
 
+// Where places relative to the box's centre say too little of how far bodies are apart.
+HR_FUNCTION void meet_near_bodies(Walk* walk, const NodeLink* leaf, __global const Body* bodies, Space space) {
+    for (uint i = 0; i < walk->size; ++i) {
+        const Body body = bodies[walk->first + i];
+        for (uint j = leaf->first; j < leaf->first + leaf->bodies; ++j) {
+            const float3 step = step_between(&body, bodies + j);
+            if (walk->first + i != j)
+                add(walk->sums + i, pull(step.x, step.y, step.z, bodies[j].mass, space.softening2));
+        }
+    }
+    walk->pairs += leaf->bodies;
+}
+
 HR_FUNCTION void meet_bodies(Walk* walk, const NodeLink* leaf, __global const Body* bodies, Space space) {
+    if (walk->box.is_wide != 0) {
+        meet_near_bodies(walk, leaf, bodies, space);
+        return;
+    }
     for (uint j = leaf->first; j < leaf->first + leaf->bodies; ++j) {
         const Source source = source_of_body(bodies + j, &walk->box);
         for (uint i = 0; i < walk->size; ++i)
@@ -215,6 +238,7 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 
 void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
     const GroupBox box = boxes[visit.body / BARNES_HUT_GROUP];
+    const Body body = bodies[visit.body];
     const Source target = source_of_body(bodies + visit.body, &box);
     const uint first = visit.family & BARNES_HUT_NODE_MASK, last = first + (visit.family >> BARNES_HUT_NODE_BITS);
     Force sum = {0, 0, 0, 0};
@@ -236,10 +260,9 @@ void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
             hr_spawn(lane, 0, &next);
         } else {
             for (uint i = link.first; i < link.first + link.bodies; ++i) {
-                const Source source = source_of_body(bodies + i, &box);
+                const float3 step = step_between(&body, bodies + i);
                 if (i != visit.body)
-                    add(&sum, pull(source.x - target.x, source.y - target.y, source.z - target.z, source.mass,
-                                   space.softening2));
+                    add(&sum, pull(step.x, step.y, step.z, bodies[i].mass, space.softening2));
             }
             pairs += link.bodies;
         }

@@ -96,7 +96,8 @@ struct VisitNode {
     HEADRACE_KERNEL void operator()(auto& lane, NodeVisit visit) const {
         const Space& space = tree.space;
         const GroupBox box = tree.boxes[visit.body / BARNES_HUT_GROUP];
-        const Source target = source_of(tree.bodies[visit.body], box);
+        const Body body = tree.bodies[visit.body];
+        const Source target = source_of(body, box);
         const uint32_t first = visit.family & BARNES_HUT_NODE_MASK,
                        children = (visit.family >> BARNES_HUT_NODE_BITS) + 1;
         SingleForce sum{0, 0, 0, 0};
@@ -118,9 +119,9 @@ struct VisitNode {
                 lane.spawn(NodeVisit{visit.body, link.first});
             } else {
                 for (uint32_t i = link.first; i < link.first + link.bodies; ++i) {
-                    const Source source = source_of(tree.bodies[i], box);
-                    pull<true>(sum, source.x - target.x, source.y - target.y, source.z - target.z,
-                               source.mass, space.softening2, i == visit.body);
+                    const Body other = tree.bodies[i];
+                    const Step step = step_between(body, other);
+                    pull<true>(sum, step.x, step.y, step.z, other.mass, space.softening2, i == visit.body);
                 }
                 bodies += link.bodies;
             }

@@ -37,6 +37,19 @@ HEADRACE_HOST_DEVICE inline uint64_t hilbert_key(uint32_t x, uint32_t y, uint32_
     return key;
 }
 
+/// A body at a place of this space.
+HEADRACE_HOST_DEVICE inline Body body_at(double x, double y, double z, double mass) {
+    const auto high_x = static_cast<float>(x), high_y = static_cast<float>(y), high_z = static_cast<float>(z);
+    return {high_x,
+            high_y,
+            high_z,
+            static_cast<float>(mass),
+            static_cast<float>(x - double{high_x}),
+            static_cast<float>(y - double{high_y}),
+            static_cast<float>(z - double{high_z}),
+            0};
+}
+
 /// Sorted bodies [begin, end) that make up a node.
 struct Range {
     uint32_t begin, end;
@@ -164,23 +177,34 @@ HEADRACE_HOST_DEVICE inline Moments moments_of(const NodeSum& sum, const NodeTes
             0};
 }
 
-/// The box around bodies [begin, end), a little larger than needed.
+/// The box around bodies [begin, end), a little larger than needed: so that what is not opened is not so
+/// near, compared with the box, that a float could not tell its distance from a body.
 HEADRACE_HOST_DEVICE inline GroupBox box_of(const Body* bodies, Range range) {
     float low[3] = {bodies[range.begin].x, bodies[range.begin].y, bodies[range.begin].z};
     float high[3] = {low[0], low[1], low[2]};
+    float gap2 = 1; // the least between neighbours on the curve
     for (uint32_t i = range.begin + 1; i < range.end; ++i) {
-        const float place[3] = {bodies[i].x, bodies[i].y, bodies[i].z};
+        const Body &body = bodies[i], &last = bodies[i - 1];
+        const float place[3] = {body.x, body.y, body.z};
         for (unsigned axis = 0; axis < 3; ++axis) {
             low[axis] = place[axis] < low[axis] ? place[axis] : low[axis];
             high[axis] = place[axis] > high[axis] ? place[axis] : high[axis];
         }
+        const float x = body.x - last.x + (body.low_x - last.low_x),
+                    y = body.y - last.y + (body.low_y - last.low_y),
+                    z = body.z - last.z + (body.low_z - last.low_z);
+        const float square = x * x + y * y + z * z;
+        if (square > 0 && square < gap2) gap2 = square;
     }
-    float centre[3], half[3];
+    float centre[3], half[3], longest = 0;
     for (unsigned axis = 0; axis < 3; ++axis) {
         centre[axis] = (low[axis] + high[axis]) / 2;
         half[axis] = (high[axis] - low[axis]) / 2 + 1e-7f; // coordinates are below 1
+        longest = half[axis] > longest ? half[axis] : longest;
     }
-    return {centre[0], centre[1], centre[2], half[0], half[1], half[2], {}};
+    for (float& side : half) side += longest / 64;
+    const bool is_wide = longest * longest > gap2 * (512.0f * 512.0f);
+    return {centre[0], centre[1], centre[2], half[0], half[1], half[2], is_wide ? 1u : 0u, 0};
 }
 
 } // namespace barnes_hut

@@ -31,6 +31,15 @@ HEADRACE_HOST_DEVICE inline float relative(float high, float low, float centre) 
     return (high - centre) + low;
 }
 
+/// From one body to another, as precisely as both are known.
+struct Step {
+    float x, y, z;
+};
+HEADRACE_HOST_DEVICE inline Step step_between(const Body& from, const Body& to) {
+    return {relative(to.x, to.low_x - from.low_x, from.x), relative(to.y, to.low_y - from.low_y, from.y),
+            relative(to.z, to.low_z - from.low_z, from.z)};
+}
+
 /// A body or a node as the group's lanes read it: relative to the group's centre.
 struct alignas(16) Source {
     float x, y, z, mass;

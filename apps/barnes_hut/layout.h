@@ -68,7 +68,9 @@ typedef struct __attribute__((aligned(16))) Body {
 /// The box around a group of bodies: centre, and half its sides.
 typedef struct __attribute__((aligned(16))) GroupBox {
     float x, y, z, half_x;
-    float half_y, half_z, unused[2];
+    float half_y, half_z;
+    uint32_t is_wide; ///< has bodies much nearer to each other than its sides are long
+    uint32_t unused;
 } GroupBox;
 
 /// What pulls at a body.

@@ -120,18 +120,7 @@ void TreeBuilder::sort(const Bodies& bodies) {
         keys_[i] = keyed_[i].key;
         tree_.order[i] = from;
         const Vector place = scaled(from);
-        Body& body = tree_.bodies[i];
-        body = {static_cast<float>(place.x),
-                static_cast<float>(place.y),
-                static_cast<float>(place.z),
-                static_cast<float>(bodies.masses[from] * per_mass),
-                0,
-                0,
-                0,
-                0};
-        body.low_x = static_cast<float>(place.x - double{body.x});
-        body.low_y = static_cast<float>(place.y - double{body.y});
-        body.low_z = static_cast<float>(place.z - double{body.z});
+        tree_.bodies[i] = body_at(place.x, place.y, place.z, bodies.masses[from] * per_mass);
     });
     tree_.boxes.resize((count + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP);
     each(tree_.boxes.size(), [&](std::size_t i) {

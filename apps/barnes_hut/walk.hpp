@@ -237,6 +237,37 @@ private:
 
     /// The bodies that are in the list from `at` on.
     HEADRACE_HOST_DEVICE void pull_bodies_at(uint32_t at, uint32_t count) {
+        if (box_.is_wide != 0)
+            pull_near_bodies(at, count);
+        else
+            pull_small_box(at, count);
+        body_count_ += count;
+        group_.sync(); // read, and may be written
+    }
+
+    /// Where places relative to the box's centre say too little of how far bodies are apart.
+    HEADRACE_HOST_DEVICE void pull_near_bodies(uint32_t at, uint32_t count) {
+        Body* const fetched = reinterpret_cast<Body*>(fetched_);
+        group_.each([&](uint32_t lane) {
+            if (lane < count) fetched[lane] = tree_.bodies[body_list_[at + lane]];
+        });
+        group_.sync(); // fetched
+        group_.each([&](uint32_t lane) {
+            Sums sums{};
+            for (uint32_t i = 0; i < mine; ++i) {
+                const Body target = tree_.bodies[body_of(lane, i)];
+                Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
+                for (uint32_t j = 0; j < count; ++j) {
+                    const Step step = step_between(target, fetched[j]);
+                    pull<true>(sum, step.x, step.y, step.z, fetched[j].mass, tree_.space.softening2,
+                               body_list_[at + j] == first_ + lane + i * lanes);
+                }
+            }
+            add(sums_[lane], sums);
+        });
+    }
+
+    HEADRACE_HOST_DEVICE void pull_small_box(uint32_t at, uint32_t count) {
         Source* const fetched = reinterpret_cast<Source*>(fetched_);
         const Mask own = group_.ballot([&](uint32_t lane) {
             if (lane >= count) return false;
@@ -257,8 +288,6 @@ private:
             else
                 pull_towards_bodies<false, false>(fetched, at, count);
         }
-        body_count_ += count;
-        group_.sync(); // read, and may be written
     }
 
     template <bool Own, bool Potential>
