@@ -25,7 +25,7 @@ namespace {
 using namespace barnes_hut;
 
 struct Options {
-    std::string device = "cuda:0", commit = "unknown", order = "quadrupole";
+    std::string device = "cuda:0", commit = "unknown", order = "quadrupole", tree = "by itself";
     std::vector<std::string> inputs, kernels = {"consumer", "producer", "producer-node"};
     std::vector<std::size_t> counts = {1 << 20};
     double theta = 0.5, softening = 1e-3;
@@ -136,12 +136,15 @@ void measure(headrace::Runtime& runtime, const Options& options, const std::stri
         settings.softening = options.softening;
         settings.load = options.load;
         settings.budget = options.budget;
+        if (options.tree == "host") settings.tree = TreeChoice::host;
         headrace::DeviceReport device;
-        Simulation simulation(runtime, settings, bodies, 0, [&](const headrace::Job& job) {
-            const headrace::JobHandle handle = runtime.submit(job);
-            handle.wait();
-            device = handle.report().devices.front();
-        });
+        Simulation simulation(runtime, settings, bodies, 0,
+                              [&](const headrace::Job& job, Simulation::Phase phase) {
+                                  const headrace::JobHandle handle = runtime.submit(job);
+                                  handle.wait();
+                                  if (phase == Simulation::Phase::forces)
+                                      device = handle.report().devices.front();
+                              });
         simulation.compute_field(false);
         const std::vector<double> errors = reference.errors(simulation.field());
         std::vector<double> tree, kernels, forces, steps;
@@ -190,6 +193,8 @@ int main(int argc, char** argv) try {
     app.add_option("--order", options.order)->check(CLI::IsMember({"monopole", "quadrupole"}));
     app.add_option("--synthetic-load", options.load);
     app.add_option("--budget", options.budget, "interactions after which a producer's walk is handed on");
+    app.add_option("--tree", options.tree, "where it is built: host, else on the device where that can be")
+        ->check(CLI::IsMember({"by itself", "host"}));
     app.add_option("--sample", options.sample, "bodies whose forces are compared with direct sums")
         ->check(CLI::Range(1, 1'000'000));
     app.add_option("--repeat", options.repeats, "turns after the first, which warms up")

@@ -50,6 +50,13 @@ HEADRACE_HOST_DEVICE inline Body body_at(double x, double y, double z, double ma
             0};
 }
 
+/// The cell of the finest level in which a coordinate of this space is.
+HEADRACE_HOST_DEVICE inline uint32_t cell_of(double place) {
+    constexpr double cells = 1u << BARNES_HUT_LEVELS;
+    const double cell = (place + 0.5) * cells;
+    return cell > 0 ? static_cast<uint32_t>(cell < cells - 1 ? cell : cells - 1) : 0;
+}
+
 /// Sorted bodies [begin, end) that make up a node.
 struct Range {
     uint32_t begin, end;
@@ -65,26 +72,38 @@ struct Split {
 
 constexpr uint32_t leaf_bodies = 16; ///< at most, unless their keys are equal
 
+/// Which bits of keys tell a node's children apart: the lowest of the three. No node but a leaf has none.
+HEADRACE_HOST_DEVICE inline bool has_children(const uint64_t* keys, Range range, uint32_t& shift) {
+    if (range.size() <= leaf_bodies) return false;
+    const uint64_t differ = keys[range.begin] ^ keys[range.end - 1];
+    if (differ == 0) return false;
+    shift = 3 * (BARNES_HUT_LEVELS - 1);
+    while (differ >> shift == 0) shift -= 3;
+    return true;
+}
+
+/// The first body of `range` whose three bits are above `eighth`, or the range's end.
+HEADRACE_HOST_DEVICE inline uint32_t end_of_eighth(const uint64_t* keys, Range range, uint32_t shift,
+                                                   uint32_t eighth) {
+    uint32_t low = range.begin, high = range.end;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if ((keys[middle] >> shift & 7) <= eighth)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 HEADRACE_HOST_DEVICE inline Split split(const uint64_t* keys, Range range) {
     Split result;
-    if (range.size() <= leaf_bodies) return result;
-    const uint64_t differ = keys[range.begin] ^ keys[range.end - 1];
-    if (differ == 0) return result;
-    uint32_t shift = 3 * (BARNES_HUT_LEVELS - 1);
-    while (differ >> shift == 0) shift -= 3;
-    for (uint32_t begin = range.begin; begin < range.end;) {
-        // The first body that is in another eighth.
-        const uint64_t eighth = keys[begin] >> shift;
-        uint32_t low = begin + 1, high = range.end;
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            if (keys[middle] >> shift == eighth)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        result.ends[result.children++] = low;
-        begin = low;
+    uint32_t shift = 0;
+    if (!has_children(keys, range, shift)) return result;
+    for (uint32_t eighth = 0, begin = range.begin; eighth < 8; ++eighth) {
+        const uint32_t end = end_of_eighth(keys, {begin, range.end}, shift, eighth);
+        if (end > begin) result.ends[result.children++] = end;
+        begin = end;
     }
     return result;
 }

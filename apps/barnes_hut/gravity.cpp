@@ -1,6 +1,7 @@
 // apps/barnes_hut/gravity.cpp - see gravity.hpp.
 #include "gravity.hpp"
 #include "barnes_hut.kernels.hpp"
+#include "device_build.hpp"
 
 #include "barnes_hut.cl.hpp"
 #include "layout.h.hpp"
@@ -8,6 +9,7 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -78,37 +80,112 @@ const char* name_of(KernelChoice kernel) {
     return names[static_cast<unsigned>(kernel)];
 }
 
-Gravity::Domains Gravity::make_domains(std::size_t nodes, std::size_t bodies) const {
-    const std::size_t groups = (bodies + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP;
-    return {pinned<NodeTest>(runtime_, "node tests", {nodes}),
-            pinned<NodeLink>(runtime_, "node links", {nodes}),
-            pinned<Moments>(runtime_, "moments", {nodes}),
-            pinned<Body>(runtime_, "bodies", {bodies}),
-            pinned<GroupBox>(runtime_, "group boxes", {groups}),
-            pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP}),
-            Domain<std::uint64_t>("interactions", {2 * BARNES_HUT_COUNTS})};
+Gravity::Gravity(const headrace::Runtime& runtime, const Settings& settings)
+    : runtime_(runtime), settings_(settings), is_on_device_(settings.tree == TreeChoice::device) {
+#if defined(BARNES_HUT_HAS_CUDA)
+    if (settings.tree == TreeChoice::by_itself)
+        is_on_device_ = std::ranges::all_of(runtime.devices(), [](const headrace::DeviceInfo* device) {
+            return device->technology == headrace::technology::Cuda::name;
+        });
+#endif
 }
 
-void Gravity::build_tree(const Bodies& bodies) {
-    tree_ = &builder_.build(bodies, settings_.theta);
-    const std::size_t nodes = tree_->tests.size();
-    if (!domains_ || domains_->bodies.size() != bodies.size() || domains_->tests.size() < nodes) {
-        domains_.reset(); // before the new ones: there may not be room for both
-        domains_ = make_domains(nodes + nodes / 8, bodies.size());
+/// For so many nodes at least.
+void Gravity::make_room(std::size_t nodes, std::size_t bodies) {
+    if (domains_ && domains_->bodies.size() == bodies && domains_->tests.size() >= nodes) return;
+    domains_.reset(); // before the new ones: there may not be room for both
+    sources_.reset();
+    const std::size_t groups = (bodies + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP;
+    domains_ = Domains{pinned<NodeTest>(runtime_, "node tests", {nodes}),
+                       pinned<NodeLink>(runtime_, "node links", {nodes}),
+                       pinned<Moments>(runtime_, "moments", {nodes}),
+                       pinned<Body>(runtime_, "bodies", {bodies}),
+                       pinned<GroupBox>(runtime_, "group boxes", {groups}),
+                       pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP}),
+                       Domain<std::uint64_t>("interactions", {2 * BARNES_HUT_COUNTS})};
+    if (is_on_device_)
+        sources_ = Sources{pinned<Vector>(runtime_, "places", {bodies}),
+                           pinned<double>(runtime_, "masses", {bodies}),
+                           pinned<std::uint32_t>(runtime_, "order", {bodies}),
+                           Domain<std::uint32_t>("nodes of levels", {tree_levels})};
+}
+
+void Gravity::build_tree(const Bodies& bodies, const Run& run) {
+    check_size(bodies);
+    is_on_device_ ? build_on_device(bodies, run) : build_on_host(bodies);
+}
+
+void Gravity::build_on_host(const Bodies& bodies) {
+    const Tree& tree = builder_.build(bodies, settings_.theta);
+    scale_ = tree.scale;
+    order_ = tree.order;
+    nodes_ = tree.tests.size();
+    if (!domains_ || domains_->tests.size() < nodes_) make_room(nodes_ + nodes_ / 8, bodies.size());
+    make_room(nodes_, bodies.size());
+    copy(tree.tests, domains_->tests);
+    copy(tree.links, domains_->links);
+    copy(tree.moments, domains_->moments);
+    copy(tree.bodies, domains_->bodies);
+    copy(tree.boxes, domains_->boxes);
+}
+
+/// How many nodes there will be shows when they are there: if the room was too small, once more.
+void Gravity::build_on_device(const Bodies& bodies, const Run& run) {
+    scale_ = scale_of(bodies);
+    for (std::size_t room = std::max(bodies.size() / 3, nodes_) + 64;; room *= 2) {
+        make_room(room, bodies.size());
+        copy(bodies.places, sources_->places);
+        copy(bodies.masses, sources_->masses);
+        run(tree_job());
+        const std::span<const std::uint32_t> levels = sources_->level_nodes.gather();
+        nodes_ = std::accumulate(levels.begin(), levels.end(), std::size_t{0});
+        if (nodes_ <= domains_->tests.size()) break;
     }
-    copy(tree_->tests, domains_->tests);
-    copy(tree_->links, domains_->links);
-    copy(tree_->moments, domains_->moments);
-    copy(tree_->bodies, domains_->bodies);
-    copy(tree_->boxes, domains_->boxes);
+    order_ = sources_->order.gather();
+}
+
+headrace::Job Gravity::tree_job() const {
+    const auto view = [d = *domains_, s = *sources_, scale = scale_,
+                       theta = settings_.theta](Task& task) -> TreeBuild {
+        return {task.read(s.places).origin,
+                task.read(s.masses).origin,
+                static_cast<std::uint32_t>(s.places.size()),
+                scale.centre,
+                1 / scale.length,
+                1 / scale.mass,
+                inverse_of(theta),
+                task.write(s.order).origin,
+                task.write(d.bodies).origin,
+                task.write(d.boxes).origin,
+                task.write(d.tests).origin,
+                task.write(d.links).origin,
+                task.write(d.moments).origin,
+                static_cast<std::uint32_t>(d.tests.size()),
+                task.write(s.level_nodes).origin,
+                nullptr,
+                nullptr,
+                nullptr};
+    };
+    headrace::Job job("tree", 1);
+    job.reads(sources_->places, sources_->masses)
+        .writes(sources_->order, sources_->level_nodes, domains_->bodies, domains_->boxes, domains_->tests,
+                domains_->links, domains_->moments);
+    job.host_function(
+        "cpu", [view](Task& task, const headrace::NativeStream&) { barnes_hut::build_on_host(view(task)); });
+#if defined(BARNES_HUT_HAS_CUDA)
+    job.host_function("cuda", [view](Task& task, const headrace::NativeStream& stream) {
+        build_on_cuda(view(task), stream);
+    });
+#endif
+    return job;
 }
 
 Space Gravity::space() const {
     // Squares stay within floats, and what is 0 apart pulls with no force and not with no number.
-    const double softening = std::clamp(settings_.softening / tree_->scale.length, 1e-16, 1e18);
+    const double softening = std::clamp(settings_.softening / scale_.length, 1e-16, 1e18);
     return {static_cast<float>(softening * softening),
-            static_cast<std::uint32_t>(tree_->bodies.size()),
-            static_cast<std::uint32_t>(tree_->boxes.size()),
+            static_cast<std::uint32_t>(domains_->bodies.size()),
+            static_cast<std::uint32_t>(domains_->boxes.size()),
             settings_.quadrupole ? 1u : 0u,
             with_potential_ ? 1u : 0u,
             settings_.load,
@@ -125,7 +202,7 @@ headrace::Job Gravity::job(bool with_potential) {
     };
     const bool by_body = settings_.kernel == KernelChoice::producer_node;
     headrace::Job job(by_body ? "gravity by node visits" : "gravity",
-                      by_body ? tree_->bodies.size() : tree_->boxes.size());
+                      by_body ? domains_->bodies.size() : domains_->boxes.size());
     job.reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
         .accumulates(domains_->counts);
     const auto forces = domains_->forces;
@@ -161,8 +238,8 @@ headrace::Job Gravity::job(bool with_potential) {
 
 void Gravity::collect(Field& field) const {
     const std::span<const Force> forces = domains_->forces.gather();
-    const std::vector<std::uint32_t>& order = tree_->order;
-    const double per_acceleration = tree_->scale.acceleration(), per_potential = tree_->scale.potential();
+    const std::span<const std::uint32_t> order = order_;
+    const double per_acceleration = scale_.acceleration(), per_potential = scale_.potential();
     field.accelerations.resize(order.size());
     field.potentials.resize(with_potential_ ? order.size() : 0);
     in_blocks(order.size(), [&](std::size_t begin, std::size_t end) {

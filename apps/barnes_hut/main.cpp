@@ -53,12 +53,14 @@ void run(const Options& options) {
 
     const bool shows = options.progress && !options.quiet;
     JobSum jobs;
-    Simulation simulation(
-        runtime, options.settings, std::move(bodies), options.dt, [&](const headrace::Job& job) {
-            const headrace::JobHandle handle = runtime.submit(job);
-            job_program::wait_for(handle, job.work_units(), program_name, shows && options.steps == 0);
-            jobs.add(handle.report());
-        });
+    Simulation simulation(runtime, options.settings, std::move(bodies), options.dt,
+                          [&](const headrace::Job& job, Simulation::Phase phase) {
+                              const bool is_forces = phase == Simulation::Phase::forces;
+                              const headrace::JobHandle handle = runtime.submit(job);
+                              job_program::wait_for(handle, job.work_units(), program_name,
+                                                    shows && is_forces && options.steps == 0);
+                              if (is_forces) jobs.add(handle.report());
+                          });
     job_program::ProgressBar bar(options.steps, shows && options.steps > 0);
     std::vector<Energy> energies;
     const auto is_due = [](std::uint64_t step, std::uint64_t every) {

@@ -46,10 +46,10 @@ Simulation::Simulation(const headrace::Runtime& runtime, const Settings& setting
 void Simulation::compute_field(bool with_potential) {
     {
         const Stopwatch watch(times_.tree);
-        gravity_.build_tree(bodies_);
+        gravity_.build_tree(bodies_, [this](const headrace::Job& job) { run_(job, Phase::tree); });
     }
     const Stopwatch watch(times_.forces);
-    run_(gravity_.job(with_potential));
+    run_(gravity_.job(with_potential), Phase::forces);
     gravity_.collect(field_);
     const Interactions done = gravity_.interactions();
     interactions_.with_nodes += done.with_nodes;

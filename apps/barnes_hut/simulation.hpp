@@ -27,8 +27,9 @@ struct Times {
 /// Lifetime  borrows the runtime
 class Simulation {
 public:
+    enum class Phase : std::uint8_t { tree, forces };
     /// Runs a job to its end. Errors: what went wrong with it
-    using Run = std::function<void(const headrace::Job&)>;
+    using Run = std::function<void(const headrace::Job&, Phase)>;
 
     Simulation(const headrace::Runtime& runtime, const Settings& settings, Bodies bodies, double dt, Run run);
 

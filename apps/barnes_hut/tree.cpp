@@ -53,6 +53,8 @@ double power_of_two(double value) {
     return std::ldexp(1, part == 0.5 ? exponent - 1 : exponent);
 }
 
+} // namespace
+
 Scale scale_of(const Bodies& bodies) {
     // In blocks of a fixed size and a fixed order: the same sum on any number of cores.
     const Whole whole = tbb::parallel_deterministic_reduce(
@@ -69,10 +71,7 @@ Scale scale_of(const Bodies& bodies) {
     return {{middle(0), middle(1), middle(2)}, power_of_two(side), 0x1p33 * power_of_two(whole.mass)};
 }
 
-std::uint32_t cell(double place) {
-    constexpr double cells = 1u << BARNES_HUT_LEVELS;
-    return static_cast<std::uint32_t>(std::clamp((place + 0.5) * cells, 0.0, cells - 1));
-}
+namespace {
 
 template <class F>
 void each(std::size_t count, F&& f) {
@@ -83,14 +82,22 @@ void each(std::size_t count, F&& f) {
 
 } // namespace
 
-const Tree& TreeBuilder::build(const Bodies& bodies, double theta) {
+void check_size(const Bodies& bodies) {
     if (bodies.size() >= most_bodies)
         throw headrace::Error{headrace::ErrorKind::invalid_argument,
                               std::to_string(bodies.size()) + " bodies: a tree has room for fewer than 2^28"};
+}
+
+float inverse_of(double theta) {
+    return theta > 0 ? static_cast<float>(1 / theta) : std::numeric_limits<float>::infinity();
+}
+
+const Tree& TreeBuilder::build(const Bodies& bodies, double theta) {
+    check_size(bodies);
     HEADRACE_ASSERT(bodies.size() > 0);
     sort(bodies);
     grow();
-    sum_up(theta > 0 ? static_cast<float>(1 / theta) : std::numeric_limits<float>::infinity());
+    sum_up(inverse_of(theta));
     return tree_;
 }
 
@@ -107,7 +114,8 @@ void TreeBuilder::sort(const Bodies& bodies) {
     keyed_.resize(count);
     each(count, [&](std::size_t i) {
         const Vector place = scaled(i);
-        keyed_[i] = {hilbert_key(cell(place.x), cell(place.y), cell(place.z)), static_cast<std::uint32_t>(i)};
+        keyed_[i] = {hilbert_key(cell_of(place.x), cell_of(place.y), cell_of(place.z)),
+                     static_cast<std::uint32_t>(i)};
     });
     tbb::parallel_sort(keyed_, [](const Keyed& a, const Keyed& b) {
         return std::tie(a.key, a.body) < std::tie(b.key, b.body);

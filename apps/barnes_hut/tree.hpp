@@ -17,6 +17,13 @@ struct Scale {
     [[nodiscard]] double potential() const { return mass / length; }
 };
 
+/// Errors  invalid_argument for more bodies than a tree has room for, 2^28
+void check_size(const Bodies& bodies);
+/// 1 / theta; infinity for 0: open everything.
+[[nodiscard]] float inverse_of(double theta);
+/// The cube around all bodies, and all their mass.
+[[nodiscard]] Scale scale_of(const Bodies& bodies);
+
 /// Arrays as layout.h has them, and which body is where.
 struct Tree {
     Scale scale;

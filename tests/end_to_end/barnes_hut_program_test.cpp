@@ -85,10 +85,11 @@ INSTANTIATE_TEST_SUITE_P(Every, BarnesHut,
 TEST_P(BarnesHut, FindsTheForcesThatAllOthersFind) {
     const Scratch folder;
     for (const char* order : {"monopole", "quadrupole"}) {
-        const Options what{"--plummer", "3000", "--seed", "4", "--theta", "0.6", "--softening", "0.01",
-                           "--order",   order,  "--quiet"};
+        const Options what{"--plummer",   "3000", "--seed",  "4",   "--theta", "0.6",
+                           "--softening", "0.01", "--order", order, "--quiet"};
         EXPECT_EQ(run(folder, what + chosen() + Options{"--accelerations", "a.csv"}).exit_code, 0);
-        EXPECT_EQ(run(folder, what + Options{"--devices", "cpu", "--kernel", "consumer", "--accelerations", "b.csv"})
+        EXPECT_EQ(run(folder,
+                      what + Options{"--devices", "cpu", "--kernel", "consumer", "--accelerations", "b.csv"})
                       .exit_code,
                   0);
         expect_near(rows_of(folder, "a.csv"), rows_of(folder, "b.csv"));
@@ -124,8 +125,8 @@ TEST_P(BarnesHutSplit, OverDevicesFindsWhatOneDeviceFinds) {
     const Scratch folder;
     const Options what{"--plummer", "20000", "--steps", "2", "--softening", "0.01", "--policy", "demand:20"};
     for (const char* kernel : {"consumer", "producer", "producer-node"}) {
-        const json found = report_of(folder, what + Options{"--devices", GetParam(), "--kernel", kernel,
-                                                            "--accelerations", "a.csv"});
+        const json found = report_of(
+            folder, what + Options{"--devices", GetParam(), "--kernel", kernel, "--accelerations", "a.csv"});
         report_of(folder, what + Options{"--devices", "cpu", "--accelerations", "b.csv"});
         expect_near(rows_of(folder, "a.csv"), rows_of(folder, "b.csv"));
         double shares = 0;
@@ -137,12 +138,12 @@ TEST_P(BarnesHutSplit, OverDevicesFindsWhatOneDeviceFinds) {
 TEST(BarnesHutProgram, ReadsWhatItWrites) {
     const Scratch folder;
     for (const std::string end : {".csv", ".npy"}) {
-        ASSERT_EQ(run(folder, {"--plummer", "200", "--devices", "cpu", "--output", "bodies" + end, "--accelerations",
-                               "a.csv", "--quiet"})
+        ASSERT_EQ(run(folder, {"--plummer", "200", "--devices", "cpu", "--output", "bodies" + end,
+                               "--accelerations", "a.csv", "--quiet"})
                       .exit_code,
                   0);
-        ASSERT_EQ(run(folder, {"--input", "bodies" + end, "--devices", "cpu", "--accelerations", "b.csv",
-                               "--quiet"})
+        ASSERT_EQ(run(folder,
+                      {"--input", "bodies" + end, "--devices", "cpu", "--accelerations", "b.csv", "--quiet"})
                       .exit_code,
                   0);
         EXPECT_EQ(rows_of(folder, "a.csv"), rows_of(folder, "b.csv"));

@@ -2,8 +2,8 @@
 #include "read_bodies.hpp"
 #include <headrace/core/error.hpp>
 
-#include <sstream>
 #include <cstdint>
+#include <sstream>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
