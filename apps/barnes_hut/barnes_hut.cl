@@ -84,7 +84,12 @@ HR_FUNCTION uint fibonacci(uint up_to) {
 }
 HR_FUNCTION float as_nothing(uint load) { return load == ~0u ? 1e-38f : 0.0f; }
 
-HR_FUNCTION void add_to(__global Force* to, Force force) {
+// barnes_hut.kernels.hpp says why the first may assign.
+HR_FUNCTION void put(__global Force* to, Force force, bool is_first) {
+    if (is_first) {
+        *to = force;
+        return;
+    }
     __global float* sum = (__global float*)to;
     hr_atomic_add_float(sum, force.x);
     hr_atomic_add_float(sum + 1, force.y);
@@ -225,7 +230,8 @@ void hr_run(HrLane* lane, uint kind, HrUnit part, HEADRACE_PARAMETERS) {
             next.families[j] = j < next.count ? walk.stack[i + j * parts] : 0;
         hr_spawn(lane, 0, &next);
     }
-    for (uint i = 0; i < walk.size; ++i) add_to(forces + walk.first + i, walk.sums[i]);
+    const bool is_first = part.families[0] == BARNES_HUT_ROOT;
+    for (uint i = 0; i < walk.size; ++i) put(forces + walk.first + i, walk.sums[i], is_first);
 }
 #else
 typedef NodeVisit HrUnit;
@@ -267,10 +273,9 @@ void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
             pairs += link.bodies;
         }
     }
-    if (nodes + pairs > 0) {
-        sum.potential += as_nothing(load);
-        add_to(forces + visit.body, sum);
-    }
+    const bool is_first = visit.family == BARNES_HUT_ROOT;
+    sum.potential += as_nothing(load);
+    if (nodes + pairs > 0 || is_first) put(forces + visit.body, sum, is_first);
     count(counts, visit.body, nodes, pairs);
 }
 #endif

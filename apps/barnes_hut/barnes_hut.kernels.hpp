@@ -6,8 +6,25 @@
 
 namespace barnes_hut {
 
+/// 80 registers each: memory has to be waited for, and a walk's sums and targets of two bodies fit.
+inline constexpr unsigned enough_lanes = 768;
+
 /// How much has been computed: [2 i] pairs of body and node, [2 i + 1] of body and body.
 using Counts = headrace::Sum<uint64_t>;
+
+/// What one unit has found of a body's force. The first unit of a body assigns it, before it spawns others;
+/// these add to it, whoever runs them, since who takes up a unit sees what was written before it was given
+/// away. So nobody has to clear forces.
+HEADRACE_HOST_DEVICE inline void put(Force& to, const Force& force, bool is_first) {
+    if (is_first) {
+        to = force;
+        return;
+    }
+    headrace::atomic_add(to.x, force.x);
+    headrace::atomic_add(to.y, force.y);
+    headrace::atomic_add(to.z, force.z);
+    headrace::atomic_add(to.potential, force.potential);
+}
 
 template <class Group, class Walk>
 HEADRACE_HOST_DEVICE inline void count(Group& group, const Walk& walk, const Counts& counts,
@@ -24,6 +41,7 @@ HEADRACE_HOST_DEVICE inline void count(Group& group, const Walk& walk, const Cou
 /// "consumer": a group's whole walk.
 struct WalkTree {
     static constexpr bool by_group = true;
+    static constexpr unsigned resident_lanes = enough_lanes;
     static constexpr uint32_t scratch_words(uint32_t lanes) { return walk_words(lanes); }
 
     TreeView tree;
@@ -46,10 +64,11 @@ struct WalkTree {
 struct WalkSomeOfTree {
     using Units = headrace::Kinds<headrace::Kind<WalkPart, BARNES_HUT_PARTS>>;
     static constexpr bool by_group = true;
+    static constexpr unsigned resident_lanes = enough_lanes;
     static constexpr uint32_t scratch_words(uint32_t lanes) { return walk_words(lanes); }
 
     TreeView tree;
-    headrace::Sum<Force> forces;
+    headrace::View<Force> forces; ///< [group, place]
     Counts counts;
 
     template <class Group>
@@ -65,9 +84,9 @@ struct WalkSomeOfTree {
                 if (j < next.count) next.families[j] = walk.family(i + j * parts);
             group.spawn(next);
         }
-        walk.each_force([&](uint32_t place, const Force& force) {
-            forces.add(uint64_t{part.group} * BARNES_HUT_GROUP + place, force);
-        });
+        const bool is_first = part.families[0] == BARNES_HUT_ROOT;
+        walk.each_force(
+            [&](uint32_t place, const Force& force) { put(forces(part.group, place), force, is_first); });
         count(group, walk, counts, tree.space, part.group);
     }
 };
@@ -88,9 +107,10 @@ struct SingleForce {
 /// opened become units.
 struct VisitNode {
     using Units = headrace::Kinds<headrace::Kind<NodeVisit, 8>>;
+    static constexpr unsigned resident_lanes = enough_lanes;
 
     TreeView tree;
-    headrace::Sum<Force> forces;
+    headrace::View<Force> forces; ///< [body]
     Counts counts;
 
     HEADRACE_KERNEL void operator()(auto& lane, NodeVisit visit) const {
@@ -126,8 +146,9 @@ struct VisitNode {
                 bodies += link.bodies;
             }
         }
-        if (nodes + bodies > 0)
-            forces.add(visit.body, Force{sum.x, sum.y, sum.z, sum.potential + as_nothing(load)});
+        const bool is_first = visit.family == BARNES_HUT_ROOT;
+        if (nodes + bodies > 0 || is_first)
+            put(forces[visit.body], Force{sum.x, sum.y, sum.z, sum.potential + as_nothing(load)}, is_first);
         const uint32_t slot = visit.body % BARNES_HUT_COUNTS;
         if (nodes > 0) counts.add(2 * slot, uint64_t{nodes});
         if (bodies > 0) counts.add(2 * slot + 1, uint64_t{bodies});

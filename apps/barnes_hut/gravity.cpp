@@ -207,21 +207,23 @@ headrace::Job Gravity::job(bool with_potential) {
         .accumulates(domains_->counts);
     const auto forces = domains_->forces;
     const auto counts = domains_->counts;
-    if (settings_.kernel == KernelChoice::consumer) {
+    if (by_body)
+        job.writes(part(forces, [](headrace::IndexRange units) { return units; }));
+    else
         job.writes(rows(forces));
+    // A device alone gets everything at once.
+    if (runtime_.devices().size() == 1)
+        job.split_by([](headrace::IndexRange left, std::uint64_t) { return left.size(); });
+    if (settings_.kernel == KernelChoice::consumer)
         job.kernel([=](Task& task) { return WalkTree{view(task), task.write(forces), task.sum(counts)}; });
-    } else {
-        clear(forces);
-        job.accumulates(forces);
-        if (by_body)
-            job.seeds(BodiesAtRoot{}).kernel([=](Task& task) {
-                return VisitNode{view(task), task.sum(forces), task.sum(counts)};
-            });
-        else
-            job.seeds(GroupsAtRoot{}).kernel([=](Task& task) {
-                return WalkSomeOfTree{view(task), task.sum(forces), task.sum(counts)};
-            });
-    }
+    else if (by_body)
+        job.seeds(BodiesAtRoot{}).kernel([=](Task& task) {
+            return VisitNode{view(task), task.write(forces), task.sum(counts)};
+        });
+    else
+        job.seeds(GroupsAtRoot{}).kernel([=](Task& task) {
+            return WalkSomeOfTree{view(task), task.write(forces), task.sum(counts)};
+        });
     job.opencl(opencl_kernel(settings_.kernel),
                [d = *domains_, space = space()](Task& task, headrace::OpenClArguments& arguments) {
                    arguments.buffer(task.memory(d.tests))

@@ -75,9 +75,6 @@ typedef struct __attribute__((aligned(16))) GroupBox {
 
 /// What pulls at a body.
 typedef struct __attribute__((aligned(16))) Force {
-#ifndef __OPENCL_C_VERSION__
-    using Scalar = float;
-#endif
     float x, y, z, potential;
 } Force;
 
