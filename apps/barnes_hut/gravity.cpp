@@ -73,6 +73,22 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     return kernel;
 }
 
+/// Of a lane group in a job's first launch: enough for most jobs to end in it, few enough for it to end within
+/// a tenth of a second. Where units are heavy beyond that, the engine finds out.
+std::uint32_t first_rounds(const Settings& settings) {
+    constexpr double usual_theta = 0.3;
+    if (settings.load > 0 || settings.theta < usual_theta) return 0;
+    switch (settings.kernel) {
+    case KernelChoice::consumer:
+        return 64;
+    case KernelChoice::producer:
+        return 256;
+    case KernelChoice::producer_node:
+        return 1000;
+    }
+    return 0;
+}
+
 } // namespace
 
 const char* name_of(KernelChoice kernel) {
@@ -204,7 +220,8 @@ headrace::Job Gravity::job(bool with_potential) {
     headrace::Job job(by_body ? "gravity by node visits" : "gravity",
                       by_body ? domains_->bodies.size() : domains_->boxes.size());
     job.reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
-        .accumulates(domains_->counts);
+        .accumulates(domains_->counts)
+        .tune({.wishes = {}, .first_rounds = first_rounds(settings_)});
     const auto forces = domains_->forces;
     const auto counts = domains_->counts;
     if (by_body)
