@@ -12,7 +12,7 @@ using headrace::on_cuda::expect_success;
 
 constexpr unsigned threads = 128;
 
-/// f(i) for i < count, on any number of threads.
+/// f(i) for begin <= i < end, on any number of threads.
 template <class F>
 __device__ void each(uint32_t begin, uint32_t end, F&& f) {
     for (uint32_t i = begin + blockIdx.x * blockDim.x + threadIdx.x; i < end; i += gridDim.x * blockDim.x)
@@ -98,6 +98,15 @@ private:
     T* address_;
 };
 
+/// What is freed stays with the process, for the next tree: to get it from the driver again takes longer than
+/// to build one.
+void keep_memory(int ordinal) {
+    cudaMemPool_t pool = nullptr;
+    HEADRACE_CALL(DeviceGetDefaultMemPool, &pool, ordinal);
+    uint64_t everything = ~uint64_t{0};
+    HEADRACE_CALL(MemPoolSetAttribute, pool, cudaMemPoolAttrReleaseThreshold, &everything);
+}
+
 } // namespace
 
 void build_on_cuda(TreeBuild build, const headrace::NativeStream& native) {
@@ -105,6 +114,7 @@ void build_on_cuda(TreeBuild build, const headrace::NativeStream& native) {
     int processors = 0;
     HEADRACE_CALL(DeviceGetAttribute, &processors, cudaDevAttrMultiProcessorCount, native.ordinal);
     const auto blocks = static_cast<unsigned>(processors) * 8;
+    keep_memory(native.ordinal);
     const Temporary<uint64_t> keys(build.count, stream), sorted(build.count, stream);
     const Temporary<uint32_t> numbers(build.count, stream);
     const Temporary<Range> ranges(build.capacity, stream);

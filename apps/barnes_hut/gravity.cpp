@@ -73,8 +73,8 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     return kernel;
 }
 
-/// Of a lane group in a job's first launch: enough for most jobs to end in it, few enough for it to end within
-/// a tenth of a second. Where units are heavy beyond that, the engine finds out.
+/// Of a lane group in a job's first launch: enough for most jobs to end in it, few enough for it to end
+/// within a tenth of a second. Where units are heavy beyond that, the engine finds out.
 std::uint32_t first_rounds(const Settings& settings) {
     constexpr double usual_theta = 0.3;
     if (settings.load > 0 || settings.theta < usual_theta) return 0;
