@@ -59,10 +59,10 @@ HR_FUNCTION Force pull_quadrupole(float x, float y, float z, const Moments* node
     const float sy = node->xy * x + node->yy * y + node->yz * z;
     const float sz = node->xz * x + node->yz * y + node->zz * z;
     const float across = (sx * x + sy * y + sz * z) * inverse2;
-    const float factor = node->mass * inverse3 + inverse5 * (7.5f * across - 1.5f * node->trace);
-    const float along = -3 * inverse5;
+    const float factor = node->mass * inverse3 + inverse5 * (2.5f * across - node->trace);
+    const float along = -inverse5;
     const Force force = {factor * x + along * sx, factor * y + along * sy, factor * z + along * sz,
-                         -(node->mass * inverse + inverse3 * (1.5f * across - 0.5f * node->trace))};
+                         -(node->mass * inverse + inverse3 * (0.5f * across - node->trace / 3))};
     return force;
 }
 

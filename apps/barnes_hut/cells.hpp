@@ -181,18 +181,19 @@ HEADRACE_HOST_DEVICE inline NodeTest test_of(const NodeSum& sum, float inverse_t
 }
 
 HEADRACE_HOST_DEVICE inline Moments moments_of(const NodeSum& sum, const NodeTest& test) {
-    const auto f = [](double value) { return static_cast<float>(value); };
-    return {f(sum.x - test.x),
-            f(sum.y - test.y),
-            f(sum.z - test.z),
-            f(sum.mass),
-            f(sum.xx),
-            f(sum.xy),
-            f(sum.xz),
-            f(sum.yy),
-            f(sum.yz),
-            f(sum.zz),
-            f(sum.xx + sum.yy + sum.zz),
+    const auto low = [](double place, float high) { return static_cast<float>(place - double{high}); };
+    const auto three = [](double moment) { return static_cast<float>(3 * moment); };
+    return {low(sum.x, test.x),
+            low(sum.y, test.y),
+            low(sum.z, test.z),
+            static_cast<float>(sum.mass),
+            three(sum.xx),
+            three(sum.xy),
+            three(sum.xz),
+            three(sum.yy),
+            three(sum.yz),
+            three(sum.zz),
+            three((sum.xx + sum.yy + sum.zz) / 2),
             0};
 }
 

@@ -94,6 +94,7 @@ HEADRACE_HOST_DEVICE inline void pull(Sum& sum, float x, float y, float z, float
 /// Adds to a force what a node does, to the second order about its centre of mass, of the softened potential:
 /// with s^2 = r^2 + softening^2, second moments S and their trace t,
 ///     potential = -m / s - (3 rSr / s^5 - t / s^3) / 2.
+/// The node has 3 S and 3 t / 2.
 template <bool Potential, class Sum>
 HEADRACE_HOST_DEVICE inline void pull_quadrupole(Sum& sum, float x, float y, float z, const NodeSource& node,
                                                  float softening2) {
@@ -102,13 +103,13 @@ HEADRACE_HOST_DEVICE inline void pull_quadrupole(Sum& sum, float x, float y, flo
     const float sx = node.xx * x + node.xy * y + node.xz * z;
     const float sy = node.xy * x + node.yy * y + node.yz * z;
     const float sz = node.xz * x + node.yz * y + node.zz * z;
-    const float across = (sx * x + sy * y + sz * z) * inverse2; // rSr / s^2
-    const float factor = node.mass * inverse3 + inverse5 * (7.5f * across - 1.5f * node.trace);
-    const float along = -3 * inverse5;
+    const float across = (sx * x + sy * y + sz * z) * inverse2; // 3 rSr / s^2
+    const float factor = node.mass * inverse3 + inverse5 * (2.5f * across - node.trace);
+    const float along = -inverse5;
     sum.x += factor * x + along * sx;
     sum.y += factor * y + along * sy;
     sum.z += factor * z + along * sz;
-    if (Potential) sum.potential -= node.mass * inverse + inverse3 * (1.5f * across - 0.5f * node.trace);
+    if (Potential) sum.potential -= node.mass * inverse + inverse3 * (0.5f * across - node.trace / 3);
 }
 
 /// Work for nothing: the synthetic load of a visited node. The caller uses the result.

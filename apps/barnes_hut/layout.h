@@ -55,8 +55,9 @@ typedef struct NodeLink {
 /// What a node that is not opened pulls with. The centre of mass is that of NodeTest and this correction.
 typedef struct __attribute__((aligned(16))) Moments {
     float x, y, z, mass;
-    float xx, xy, xz, yy; ///< second moments about the centre of mass, of mass times length^2
-    float yz, zz, trace, unused;
+    float xx, xy, xz, yy; ///< three times the second moments about the centre of mass
+    float yz, zz, trace;  ///< half of their sum xx + yy + zz
+    float unused;
 } Moments;
 
 /// A body: its place in two floats each, the second what the first one lacks.

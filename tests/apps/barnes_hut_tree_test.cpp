@@ -155,8 +155,8 @@ TEST(Tree, QuadrupolesAreThoseOfTheirBodies) {
         xx += m * dx * dx;
         xy += m * dx * dy;
     }
-    EXPECT_NEAR(double{tree.moments[0].xx}, xx, 1e-6 * xx);
-    EXPECT_NEAR(double{tree.moments[0].xy}, xy, 1e-6 * xx);
+    EXPECT_NEAR(double{tree.moments[0].xx}, 3 * xx, 1e-6 * xx);
+    EXPECT_NEAR(double{tree.moments[0].xy}, 3 * xy, 1e-6 * xx);
     EXPECT_NEAR(double{tree.tests[0].x} + double{tree.moments[0].x}, x / mass, 1e-12);
 }
 
