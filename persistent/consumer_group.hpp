@@ -10,7 +10,8 @@ class ConsumerGroup : Group<Sync, Lanes> {
     using Base::control_, Base::lanes_, Base::parked_, Base::seeds_;
 
 public:
-    static constexpr std::uint32_t kinds = 0, unit_words = 0, max_spawns = 0, least_liq_units = 0;
+    static constexpr std::uint32_t queue_lanes = Lanes::size, kinds = 0, unit_words = 0, max_spawns = 0,
+                                   least_liq_units = 0, scratch = kernel_scratch<Lanes, Kernel>;
 
     HEADRACE_GROUP_CODE ConsumerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
@@ -40,7 +41,7 @@ private:
         const std::uint64_t left = seeds_.end - seeds_.next;
         const std::uint32_t chosen = left < Lanes::size ? static_cast<std::uint32_t>(left) : Lanes::size;
         lanes_.each([&](std::uint32_t lane) {
-            ConsumingLane handle(this->sums_);
+            auto handle = lanes_handle(lanes_, ConsumingLane(this->sums_), this->local_);
             if (lane < chosen) kernel_(handle, expand_(seeds_.next + lane));
         });
         lanes_.sync();

@@ -1,6 +1,7 @@
 // persistent/group.hpp - what the groups of producers and consumers share: seeds, the budget, parking, the
 // pending count.
 #pragma once
+#include <headrace/persistent/group_kernel.hpp>
 #include <headrace/persistent/ring.hpp>
 #include <headrace/persistent/units.hpp>
 
@@ -26,11 +27,12 @@ struct GroupTally {
 };
 static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
 
-/// Words of local (shared) memory that a group needs: its tally, then its LIQ; so many that the next group's
-/// are as well aligned.
+/// Words of local (shared) memory that a group needs: its tally, its kernel's scratch, then its LIQ. A
+/// multiple of 16 bytes, so that the next group's scratch is aligned as well.
 constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t unit_words,
-                                          std::uint32_t liq_units) {
-    return (sizeof(GroupTally) / 4 + kinds * unit_words * liq_units + 3) / 4 * 4;
+                                          std::uint32_t liq_units, std::uint32_t scratch) {
+    constexpr std::uint32_t tally = sizeof(GroupTally) / 4;
+    return (tally + scratch + kinds * unit_words * liq_units + 3) / 4 * 4;
 }
 
 /// A claimed range of seeds.
@@ -51,6 +53,7 @@ protected:
           sums_(sums),
           control_(*view.control),
           tally_(*reinterpret_cast<GroupTally*>(local)),
+          local_(local + sizeof(GroupTally) / 4),
           group_(group),
           seeds_{0, 0},
           next_look_(view.control->rounds < look_every ? view.control->rounds : look_every) {
@@ -216,13 +219,15 @@ protected:
         });
     }
 
-    static constexpr std::uint32_t look_every = 8;
+    /// Units of group kernels are heavy: others should not starve for eight of them.
+    static constexpr std::uint32_t look_every = is_wide<Lanes> ? 1 : 8;
 
     Lanes lanes_;
     EngineView view_;
     LocalSums sums_;
     HrControl& control_;
     GroupTally& tally_;
+    std::uint32_t* local_; ///< what follows the tally
     std::uint32_t group_;
     SeedRange seeds_;
     bool seeds_gone_ = false;   ///< the cursor has passed the end

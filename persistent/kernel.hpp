@@ -24,6 +24,16 @@
 //
 // Its seeds turn an index into a first work unit:
 //     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
+// Either kernel may be a group kernel: units are heavy, and all lanes of a lane group process each of them
+// together. It is called by all lanes with the same index or unit; group_kernel.hpp has what `group` offers:
+//     struct Rows {
+//         static constexpr bool by_group = true;
+//         static constexpr std::uint32_t scratch_words(std::uint32_t lanes) { return 2 * lanes; }
+//         HEADRACE_KERNEL void operator()(auto& group, std::uint64_t row) const {
+//             group.each([&](std::uint32_t lane) { group.scratch()[lane] = ...; });
+//             group.sync();
+//         }
+//     };
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +74,19 @@ template <class Kernel>
 concept ConsumerProducer = requires {
     typename Kernel::Units;
 };
+
+/// True for kernels whose units a whole lane group processes together.
+template <class Kernel>
+concept GroupKernel = Kernel::by_group;
+
+/// Words of memory shared by the lanes that a group kernel asks for; whole lines of 16 bytes.
+template <class Kernel>
+constexpr std::uint32_t scratch_words(std::uint32_t lanes) {
+    if constexpr (requires { Kernel::scratch_words(lanes); })
+        return (Kernel::scratch_words(lanes) + 3) / 4 * 4;
+    else
+        return 0;
+}
 
 /// The seeds of a consumer kernel: index i is work unit i.
 struct Indices {

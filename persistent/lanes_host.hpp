@@ -6,6 +6,7 @@
 //   each(f)               f(lane) for every lane; the only place where lanes may part ways
 //   ballot(f)             the mask of lanes for which f(lane)
 //   by_leader(f)          one lane evaluates f, all get the result; if there is none nobody waits for it
+//   sum(f)                f(lane) summed over the lanes, for all of them: 32 or 64 bits, group kernels only
 //   sync()                all lanes are here, and what each wrote before is seen by all after
 #pragma once
 #include <bit>
@@ -47,6 +48,12 @@ struct HostLanes {
     template <class F>
     auto by_leader(F&& f) const {
         return f();
+    }
+    template <class F>
+    auto sum(F&& f) const {
+        auto total = f(0u);
+        for (std::uint32_t lane = 1; lane < Width; ++lane) total += f(lane);
+        return total;
     }
     void sync() const {}
 };

@@ -76,6 +76,19 @@ struct SimtLanes {
             return broadcast(result);
         }
     }
+    template <class F>
+    __device__ auto sum(F&& f) const {
+        auto total = f(rank);
+        HEADRACE_UNROLL
+        for (std::uint32_t step = size / 2; step > 0; step /= 2) {
+#if defined(__CUDACC__)
+            total += __shfl_xor_sync(all, total, step);
+#else
+            total += __shfl_xor(total, static_cast<int>(step));
+#endif
+        }
+        return total;
+    }
     __device__ void sync() const {
 #if defined(__CUDACC__)
         __syncwarp(all);

@@ -29,7 +29,8 @@ struct GroupFor<Lanes, Kernel, Seeds> {
 /// not begun.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 class HostBoundKernel final : public BoundKernel {
-    using GroupType = typename GroupFor<Lanes, Kernel, Seeds>::type;
+    using KernelLanes = LanesFor<Lanes, Kernel>;
+    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds>::type;
     static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
 
 public:
@@ -37,7 +38,7 @@ public:
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
         EngineShape shape;
-        shape.lanes = Lanes::size;
+        shape.lanes = GroupType::queue_lanes;
         shape.groups = Runner::threads(stream);
         if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
         shape.kinds = GroupType::kinds;
@@ -45,8 +46,8 @@ public:
         shape.max_spawns = GroupType::max_spawns;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
         shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
-        local_.assign(shape.groups, std::vector<std::uint32_t>(
-                                        group_local_words(shape.kinds, shape.unit_words, shape.liq_units)));
+        local_.assign(shape.groups, std::vector<std::uint32_t>(group_local_words(
+                                        shape.kinds, shape.unit_words, shape.liq_units, GroupType::scratch)));
         if constexpr (KeepsLocalSums<Kernel>)
             sums_.assign(shape.groups, std::vector<std::uint32_t>(kernel_.local_sums()));
         return shape;
@@ -64,7 +65,7 @@ public:
             if constexpr (KeepsLocalSums<Kernel>)
                 sums = {sums_[number].data(), static_cast<std::uint32_t>(sums_[number].size())};
             try {
-                GroupType group(Lanes{}, kernel_, seeds_, view, number, local_[number].data(), sums);
+                GroupType group(KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums);
                 group.run();
                 if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
             } catch (...) {

@@ -18,11 +18,11 @@ namespace headrace::HEADRACE_ON_SIMT {
 
 template <class Kernel, class Seeds>
 struct GroupFor {
-    using type = ConsumerGroup<DeviceSync, SimtLanes, Kernel, Seeds>;
+    using type = ConsumerGroup<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
 };
 template <ConsumerProducer Kernel, class Seeds>
 struct GroupFor<Kernel, Seeds> {
-    using type = ProducerGroup<DeviceSync, SimtLanes, Kernel, Seeds>;
+    using type = ProducerGroup<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
 };
 
 /// Four groups of 32 or two of 64: small blocks waste few lanes when registers decide how many are resident.
@@ -77,8 +77,8 @@ __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
     const std::uint32_t number = blockIdx.x * (blockDim.x / SimtLanes::size) + in_block;
     if (number < groups) { // all lanes of a group, or none
         typename GroupFor<Kernel, Seeds>::type group(
-            SimtLanes{static_cast<std::uint32_t>(threadIdx.x % SimtLanes::size)}, kernel, seeds, view, number,
-            local + local_sums + in_block * local_words, sums);
+            LanesFor<SimtLanes, Kernel>{SimtLanes{static_cast<std::uint32_t>(threadIdx.x % SimtLanes::size)}},
+            kernel, seeds, view, number, local + local_sums + in_block * local_words, sums);
         group.run();
     }
     if constexpr (KeepsLocalSums<Kernel>) {
@@ -93,8 +93,9 @@ class SimtBoundKernel final : public BoundKernel {
     static constexpr unsigned threads = block_threads<Kernel>(); ///< of a block
     static_assert(sizeof(Kernel) + sizeof(Seeds) + sizeof(EngineView) + 64 <= 4096,
                   "kernels are passed by value: their views must fit into 4 KB");
-    /// Of a LIQ: four of them within the 48 KB that every GPU has.
-    static constexpr Bytes local_bytes = 12 << 10;
+    /// Of a LIQ: four of them within the 48 KB that every GPU has. Group kernels spawn little and would
+    /// rather have the memory for their scratch.
+    static constexpr Bytes local_bytes = GroupKernel<Kernel> ? 3 << 10 : 12 << 10;
 
 public:
     SimtBoundKernel(const Kernel& kernel, const Seeds& seeds) : kernel_(kernel), seeds_(seeds) {}
@@ -104,14 +105,16 @@ public:
         HEADRACE_CALL(DeviceGetAttribute, &lanes, attribute_lane_group, stream.ordinal);
         HEADRACE_CALL(DeviceGetAttribute, &processors, attribute_multiprocessors, stream.ordinal);
         EngineShape shape;
-        shape.lanes = static_cast<std::uint32_t>(lanes);
+        shape.lanes = GroupKernel<Kernel> ? GroupType::queue_lanes : static_cast<std::uint32_t>(lanes);
         shape.kinds = GroupType::kinds;
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
         shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
-        groups_per_block_ = threads / shape.lanes;
-        local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units);
+        groups_per_block_ = threads / static_cast<std::uint32_t>(lanes);
+        // Not GroupType::scratch: the host's pass does not know how wide the device's wavefronts are.
+        local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units,
+                                         scratch_words<Kernel>(static_cast<std::uint32_t>(lanes)));
         if constexpr (KeepsLocalSums<Kernel>) choose_local_sums(stream);
         allow_shared_memory();
         int blocks = 0;

@@ -23,8 +23,9 @@ class ProducerGroup : Group<Sync, Lanes> {
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
 
 public:
-    static constexpr std::uint32_t kinds = Traits::count, unit_words = Traits::unit_words,
-                                   max_spawns = Traits::max_spawns, least_liq_units = Traits::staged;
+    static constexpr std::uint32_t queue_lanes = lane_count, kinds = Traits::count,
+                                   unit_words = Traits::unit_words, max_spawns = Traits::max_spawns,
+                                   least_liq_units = Traits::staged, scratch = kernel_scratch<Lanes, Kernel>;
 
     HEADRACE_GROUP_CODE ProducerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
@@ -32,7 +33,7 @@ public:
         : Base(lanes, view, group, local, sums),
           kernel_(kernel),
           expand_(seeds),
-          liq_(local + sizeof(GroupTally) / 4, view.control->liq_units),
+          liq_(this->local_ + scratch, view.control->liq_units),
           giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
           enough_(view.control->enough),
           spare_(view.spill[group]) {
@@ -256,7 +257,8 @@ private:
                 state.continues = false;
                 state.staged = 0;
                 if (!Lanes::has(chosen, lane)) return;
-                SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns> handle(state, this->sums_);
+                using Spawner = SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns>;
+                auto handle = lanes_handle(lanes_, Spawner(state, this->sums_), this->local_);
                 kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
             });
         });

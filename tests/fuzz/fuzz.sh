@@ -9,12 +9,15 @@ corpus=$root/tests/fuzz/corpus/${target#read_}
 work=$root/build/fuzz/$target
 [ -d "$corpus" ] || { echo "fuzz.sh: no target $target: there are $(ls "$root/tests/fuzz/corpus" | sed 's/^/read_/' | tr '\n' ' ')" >&2; exit 2; }
 mkdir -p "$work/found"
+case $target in
+read_bodies_*) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/read_bodies.cpp $root/apps/program/npy.cpp" ;;
+*) app=$root/apps/fluorescence sources="$(echo "$root"/apps/fluorescence/problem.cpp "$root"/apps/fluorescence/read_*.cpp)" ;;
+esac
 
 ${CLANGXX:-clang++-15} -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 \
-    -I"$root/build/release/include" -I"$root/apps" -I"$root/apps/fluorescence" \
-    "$root/tests/fuzz/$target.cpp" "$root"/apps/fluorescence/problem.cpp "$root"/apps/fluorescence/read_*.cpp \
-    "$root/core/error.cpp" -ltomlplusplus -o "$work/fuzz"
+    -I"$root/build/release/include" -I"$root/apps" -I"$app" \
+    "$root/tests/fuzz/$target.cpp" $sources "$root/core/error.cpp" -ltomlplusplus -o "$work/fuzz"
 
 "$work/fuzz" "$work/found" "$corpus" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix="$work/"

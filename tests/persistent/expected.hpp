@@ -7,7 +7,7 @@
 
 namespace headrace::test {
 
-/// A lane that runs what is spawned at once.
+/// A lane that runs what is spawned at once; a group of one, for group kernels.
 template <class Kernel>
 struct SerialLane {
     const Kernel& kernel;
@@ -15,7 +15,17 @@ struct SerialLane {
     void add(std::uint32_t, std::int64_t amount, const auto& find) {
         find() += static_cast<std::uint64_t>(amount);
     }
+    auto by_leader(auto&& f) { return f(); }
 };
+
+/// The kernel that the expected arrivals are those of: itself, or the one that it names.
+template <class Kernel>
+const Kernel& serial(const Kernel& kernel) {
+    return kernel;
+}
+template <class Kernel>
+requires requires { typename Kernel::Serial; }
+typename Kernel::Serial serial(const Kernel& kernel) { return kernel; }
 
 /// Arrivals on the host.
 class ArrivalTable {

@@ -50,7 +50,7 @@ EngineCounters expect_exactly_once(Kernel kernel, const Seeds& seeds, std::uint6
     const Deadline deadline("the engine", 60s * slower);
     Bench<Config, Kernel, Seeds> bench(kernel, seeds, options);
     drain(bench.engine, begin, end);
-    const ArrivalTable expected = expected_arrivals(kernel, seeds, begin, end);
+    const ArrivalTable expected = expected_arrivals(serial(kernel), seeds, begin, end);
     EXPECT_EQ(bench.arrived.total(), expected.total());
     EXPECT_EQ(bench.arrived, expected);
     EXPECT_EQ(bench.engine.counters().units, expected.total());
@@ -142,6 +142,18 @@ TYPED_TEST(GroupCode, SumsThatAreKeptNearAreExact) {
         drain(indices.engine, 0, 3000);
         EXPECT_EQ(indices.arrived, expected_arrivals(Tally{}, Indices{}, 0, 3000));
     }
+}
+
+TYPED_TEST(GroupCode, GroupKernelsProcessEachUnitOnceTogether) {
+    const GroupTree tree{{{}, std::uint64_t{1} << 30}};
+    expect_exactly_once<TypeParam>(tree, Roots{}, 2000, roomy);
+    const auto counters = expect_exactly_once<TypeParam>(tree, Roots{}, 500, tiny);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_EQ(counters.saved, counters.restored);
+    expect_exactly_once<TypeParam>(GroupPlant{{}, 7}, Sprouts{}, 200, roomy);
+    expect_exactly_once<TypeParam>(GroupPlant{{}, 7}, Sprouts{}, 50, tiny);
+    expect_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, roomy);
+    expect_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, tiny, 7);
 }
 
 TYPED_TEST(GroupCode, NothingToDoIsDoneAtOnce) {

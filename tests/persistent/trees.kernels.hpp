@@ -191,6 +191,101 @@ struct TallyChain {
     }
 };
 
+/// What a lane group can do together, tried out: true if all lanes agree with what plain arithmetic says.
+/// `key` varies what is computed.
+template <class Group>
+HEADRACE_HOST_DEVICE bool group_works(const Group& group, std::uint64_t key) {
+    constexpr std::uint32_t lanes = Group::size;
+    std::uint32_t* scratch = group.scratch();
+    // Each lane's word, read by its neighbour.
+    group.each([&](std::uint32_t lane) {
+        scratch[lane] = static_cast<std::uint32_t>(mix(key + lane));
+        scratch[lanes + lane] = ~0u; // the memory is ours up to the last word
+    });
+    group.sync();
+    typename Group::template PerLane<bool> odd;
+    group.each([&](std::uint32_t lane) {
+        const std::uint32_t next = (lane + 1) % lanes;
+        odd[lane] = scratch[next] == static_cast<std::uint32_t>(mix(key + next)) && next % 2 == 1;
+    });
+    group.sync(); // all have read before anyone writes again
+    const auto votes = group.ballot([&](std::uint32_t lane) { return odd[lane]; });
+    const std::uint64_t before_each =
+        group.sum([&](std::uint32_t lane) { return std::uint64_t{Group::count_below(votes, lane)}; });
+    std::uint64_t expected = 0;
+    std::uint32_t odds = 0;
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        expected += odds;
+        odds += (lane + 1) % lanes % 2;
+    }
+    const float floats = group.sum([&](std::uint32_t lane) { return 0.5f * static_cast<float>(lane); });
+    const auto led = group.by_leader([&] { return mix(key); });
+    return before_each == expected && Group::count(votes) == odds && led == mix(key) &&
+           floats == 0.25f * static_cast<float>(lanes * (lanes - 1));
+}
+constexpr std::uint32_t group_scratch(std::uint32_t lanes) { return 2 * lanes; }
+
+/// IrregularTree, its units processed by whole groups.
+struct GroupTree : IrregularTree {
+    using Serial = IrregularTree;
+    static constexpr bool by_group = true;
+    static constexpr std::uint32_t scratch_words(std::uint32_t lanes) { return group_scratch(lanes); }
+
+    HEADRACE_KERNEL void operator()(auto& group, Node node) const {
+        const bool works = group_works(group, node.id());
+        group.by_leader([&] {
+            arrivals.arrive(works ? node.id() : 0); // 0: an id that nobody expects
+            return 0u;
+        });
+        if (node.heap >= deepest) return;
+        for (unsigned child = 0; child < children(node); ++child)
+            group.spawn(Node{node.seed, 4 * node.heap + child});
+    }
+};
+
+/// Two kinds, by whole groups: a branch makes a bud and a leaf, a bud makes a branch or two.
+struct GroupPlant {
+    using Units = Kinds<Kind<Branch, 2>, Kind<Bud, 2>, Kind<Leaf, 0>>;
+    static constexpr bool by_group = true;
+    Arrivals arrivals;
+    std::uint32_t depth = 1;
+
+    HEADRACE_HOST_DEVICE void arrive(auto& group, std::uint64_t id) const {
+        group.by_leader([&] {
+            arrivals.arrive(id);
+            return 0u;
+        });
+    }
+    HEADRACE_KERNEL void operator()(auto& group, Branch branch) const {
+        arrive(group, branch.id);
+        group.spawn(Plant::leaf(mix(branch.id + 1)));
+        if (branch.depth < depth) group.spawn(Bud{mix(branch.id + 2), branch.depth + 1, {1, 2, 3, 4, 5}});
+    }
+    HEADRACE_KERNEL void operator()(auto& group, Bud bud) const {
+        arrive(group, bud.ballast[0] == 1 && bud.ballast[4] == 5 ? bud.id : 0);
+        group.spawn(Branch{mix(bud.id + 3), bud.depth, 0});
+        if (mix(bud.id) % 3 != 0) group.spawn(Branch{mix(bud.id + 4), bud.depth, 0});
+    }
+    HEADRACE_KERNEL void operator()(auto& group, Leaf leaf) const {
+        arrive(group, std::uint64_t{leaf.high} << 32 | leaf.low);
+    }
+};
+
+/// A group consumer: each index arrives.
+struct GroupVisit : Visit {
+    using Serial = Visit;
+    static constexpr bool by_group = true;
+    static constexpr std::uint32_t scratch_words(std::uint32_t lanes) { return group_scratch(lanes); }
+
+    HEADRACE_KERNEL void operator()(auto& group, std::uint64_t index) const {
+        const bool works = group_works(group, index);
+        group.by_leader([&] {
+            arrivals.arrive(works ? index : ~index);
+            return 0u;
+        });
+    }
+};
+
 /// Spawns one more than it declares, for one seed in a thousand.
 struct Liar {
     using Units = Kinds<Kind<Node, 2>>;

@@ -1,0 +1,165 @@
+// apps/barnes_hut/barnes_hut.kernels.hpp - the three kernels, written once for CPU, CUDA and HIP.
+// barnes_hut.cl has them in OpenCL C. All open the same nodes, so forces differ by rounding alone.
+#pragma once
+#include "walk.hpp"
+#include <headrace/persistent/kernel.hpp>
+
+namespace barnes_hut {
+
+/// 80 registers each: memory has to be waited for, and a walk's sums and targets of two bodies fit.
+inline constexpr unsigned enough_lanes = 768;
+
+/// How much has been computed: [2 i] pairs of body and node, [2 i + 1] of body and body.
+using Counts = headrace::Sum<uint64_t>;
+
+/// What one unit has found of a body's force. The first unit of a body assigns it, before it spawns others;
+/// these add to it, whoever runs them, since who takes up a unit sees what was written before it was given
+/// away. So nobody has to clear forces.
+HEADRACE_HOST_DEVICE inline void put(Force& to, const Force& force, bool is_first) {
+    if (is_first) {
+        to = force;
+        return;
+    }
+    headrace::atomic_add(to.x, force.x);
+    headrace::atomic_add(to.y, force.y);
+    headrace::atomic_add(to.z, force.z);
+    headrace::atomic_add(to.potential, force.potential);
+}
+
+template <class Group, class Walk>
+HEADRACE_HOST_DEVICE inline void count(Group& group, const Walk& walk, const Counts& counts,
+                                       const Space& space, uint32_t number) {
+    group.by_leader([&] {
+        const uint32_t left = space.bodies - number * BARNES_HUT_GROUP;
+        const uint64_t bodies = left < BARNES_HUT_GROUP ? left : BARNES_HUT_GROUP;
+        counts.add(number % BARNES_HUT_COUNTS * 2, bodies * walk.nodes_done());
+        counts.add(number % BARNES_HUT_COUNTS * 2 + 1, bodies * walk.bodies_done());
+        return 0u;
+    });
+}
+
+/// "consumer": a group's whole walk.
+struct WalkTree {
+    static constexpr bool by_group = true;
+    static constexpr unsigned resident_lanes = enough_lanes;
+    static constexpr uint32_t scratch_words(uint32_t lanes) { return walk_words(lanes); }
+
+    TreeView tree;
+    headrace::View<Force> forces; ///< [group, place]
+    Counts counts;
+
+    template <class Group>
+    HEADRACE_KERNEL void operator()(Group& group, uint64_t index) const {
+        const auto number = static_cast<uint32_t>(index);
+        Walk<Group> walk(group, tree, number);
+        walk.begin_with(BARNES_HUT_ROOT);
+        walk.run(~0u, 0);
+        walk.each_force([&](uint32_t place, const Force& force) { forces(number, place) = force; });
+        count(group, walk, counts, tree.space, number);
+    }
+};
+
+/// "producer": a part of a group's walk. What passes its budget becomes new parts, which share what is left
+/// of the stack evenly.
+struct WalkSomeOfTree {
+    using Units = headrace::Kinds<headrace::Kind<WalkPart, BARNES_HUT_PARTS>>;
+    static constexpr bool by_group = true;
+    static constexpr unsigned resident_lanes = enough_lanes;
+    static constexpr uint32_t scratch_words(uint32_t lanes) { return walk_words(lanes); }
+
+    TreeView tree;
+    headrace::View<Force> forces; ///< [group, place]
+    Counts counts;
+
+    template <class Group>
+    HEADRACE_KERNEL void operator()(Group& group, WalkPart part) const {
+        Walk<Group> walk(group, tree, part.group);
+        for (uint32_t i = 0; i < BARNES_HUT_FAMILIES; ++i)
+            if (i < part.count) walk.begin_with(part.families[i]);
+        walk.run(tree.space.budget, BARNES_HUT_FAMILIES * BARNES_HUT_PARTS);
+        const uint32_t left = walk.left(), parts = left < BARNES_HUT_PARTS ? left : BARNES_HUT_PARTS;
+        for (uint32_t i = 0; i < parts; ++i) {
+            WalkPart next{part.group, (left - i + parts - 1) / parts, {}};
+            for (uint32_t j = 0; j < BARNES_HUT_FAMILIES; ++j)
+                if (j < next.count) next.families[j] = walk.family(i + j * parts);
+            group.spawn(next);
+        }
+        const bool is_first = part.families[0] == BARNES_HUT_ROOT;
+        walk.each_force(
+            [&](uint32_t place, const Force& force) { put(forces(part.group, place), force, is_first); });
+        count(group, walk, counts, tree.space, part.group);
+    }
+};
+
+/// Seeds of "producer": a work index is a group at the root.
+struct GroupsAtRoot {
+    HEADRACE_KERNEL WalkPart operator()(uint64_t index) const {
+        return {static_cast<uint32_t>(index), 1, {BARNES_HUT_ROOT}};
+    }
+};
+
+/// One force at a time.
+struct SingleForce {
+    float x, y, z, potential;
+};
+
+/// "producer-node": the unit of the paper of 2014. A body visits the children of one node; those to be
+/// opened become units.
+struct VisitNode {
+    using Units = headrace::Kinds<headrace::Kind<NodeVisit, 8>>;
+    static constexpr unsigned resident_lanes = enough_lanes;
+
+    TreeView tree;
+    headrace::View<Force> forces; ///< [body]
+    Counts counts;
+
+    HEADRACE_KERNEL void operator()(auto& lane, NodeVisit visit) const {
+        const Space& space = tree.space;
+        const GroupBox box = tree.boxes[visit.body / BARNES_HUT_GROUP];
+        const Body body = tree.bodies[visit.body];
+        const Source target = source_of(body, box);
+        const uint32_t first = visit.family & BARNES_HUT_NODE_MASK,
+                       children = (visit.family >> BARNES_HUT_NODE_BITS) + 1;
+        SingleForce sum{0, 0, 0, 0};
+        uint32_t nodes = 0, bodies = 0, load = 0;
+        for (uint32_t node = first; node < first + children; ++node) {
+            const NodeTest test = tree.tests[node];
+            const NodeLink link = tree.links[node];
+            load += fibonacci(space.load);
+            const bool is_few = link.bodies > 0 && link.bodies <= BARNES_HUT_FEW;
+            if (distance2(test, box) > test.radius2 && !is_few) {
+                const NodeSource source = source_of(test, tree.moments[node], box);
+                const float x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
+                if (space.quadrupole != 0)
+                    pull_quadrupole<true>(sum, x, y, z, source, space.softening2);
+                else
+                    pull<true>(sum, x, y, z, source.mass, space.softening2, false);
+                ++nodes;
+            } else if (link.bodies == 0) {
+                lane.spawn(NodeVisit{visit.body, link.first});
+            } else {
+                for (uint32_t i = link.first; i < link.first + link.bodies; ++i) {
+                    const Body other = tree.bodies[i];
+                    const Step step = step_between(body, other);
+                    pull<true>(sum, step.x, step.y, step.z, other.mass, space.softening2, i == visit.body);
+                }
+                bodies += link.bodies;
+            }
+        }
+        const bool is_first = visit.family == BARNES_HUT_ROOT;
+        if (nodes + bodies > 0 || is_first)
+            put(forces[visit.body], Force{sum.x, sum.y, sum.z, sum.potential + as_nothing(load)}, is_first);
+        const uint32_t slot = visit.body % BARNES_HUT_COUNTS;
+        if (nodes > 0) counts.add(2 * slot, uint64_t{nodes});
+        if (bodies > 0) counts.add(2 * slot + 1, uint64_t{bodies});
+    }
+};
+
+/// Seeds of "producer-node": a work index is a body at the root.
+struct BodiesAtRoot {
+    HEADRACE_KERNEL NodeVisit operator()(uint64_t index) const {
+        return {static_cast<uint32_t>(index), BARNES_HUT_ROOT};
+    }
+};
+
+} // namespace barnes_hut

@@ -1,0 +1,27 @@
+// apps/barnes_hut/bodies.hpp - masses in space: what is simulated.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace barnes_hut {
+
+struct Vector {
+    double x = 0, y = 0, z = 0;
+    friend bool operator==(const Vector&, const Vector&) = default;
+};
+
+/// In the order of the input. Units: such that G is 1.
+struct Bodies {
+    std::vector<Vector> places, velocities;
+    std::vector<double> masses; ///< 0 or more
+    [[nodiscard]] std::size_t size() const { return masses.size(); }
+};
+
+/// Plummer's sphere in equilibrium: total mass 1, a = 3 pi / 16, so that E = -1/4 and 2 K / |W| = 1 but for
+/// the outermost 0.1 %, which are cut off. The centre of mass rests in the origin.
+/// Source  S. J. Aarseth, M. Henon, R. Wielen, "A comparison of numerical methods for the study of star
+///         cluster dynamics", A&A 37, 1974
+[[nodiscard]] Bodies plummer_sphere(std::size_t count, std::uint64_t seed);
+
+} // namespace barnes_hut

@@ -1,0 +1,285 @@
+// apps/barnes_hut/gravity.cpp - see gravity.hpp.
+#include "gravity.hpp"
+#include "barnes_hut.kernels.hpp"
+#include "device_build.hpp"
+
+#include "barnes_hut.cl.hpp"
+#include "layout.h.hpp"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+namespace barnes_hut {
+namespace {
+
+using headrace::Domain;
+using headrace::Task;
+
+template <class T>
+Domain<T> pinned(const headrace::Runtime& runtime, const char* name,
+                 std::initializer_list<std::uint64_t> extent) {
+    std::uint64_t size = sizeof(T);
+    for (const std::uint64_t n : extent) size *= n;
+    return Domain<T>(name, extent, runtime.allocate_host(size));
+}
+
+/// All cores at once: one of them cannot use all of the memory's speed.
+template <class F>
+void in_blocks(std::size_t count, F&& f) {
+    constexpr std::size_t block = 1 << 14;
+    tbb::parallel_for(std::size_t{0}, (count + block - 1) / block,
+                      [&](std::size_t i) { f(i * block, std::min(count, (i + 1) * block)); });
+}
+
+template <class T>
+void copy(const std::vector<T>& from, const Domain<T>& to) {
+    const std::span<T> elements = to.fill();
+    in_blocks(from.size(), [&](std::size_t begin, std::size_t end) {
+        std::copy(from.begin() + static_cast<std::ptrdiff_t>(begin),
+                  from.begin() + static_cast<std::ptrdiff_t>(end),
+                  elements.begin() + static_cast<std::ptrdiff_t>(begin));
+    });
+}
+
+template <class T>
+void clear(const Domain<T>& domain) {
+    const std::span<T> elements = domain.fill();
+    in_blocks(elements.size(), [&](std::size_t begin, std::size_t end) {
+        std::fill(elements.begin() + static_cast<std::ptrdiff_t>(begin),
+                  elements.begin() + static_cast<std::ptrdiff_t>(end), T{});
+    });
+}
+
+headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
+    headrace::OpenClKernel kernel;
+    kernel.name = "barnes_hut.cl";
+    for (const std::string_view part : {headrace::embedded::layout_h, headrace::embedded::barnes_hut_cl})
+        kernel.source += part;
+    if (choice == KernelChoice::producer) {
+        kernel.kinds = WalkSomeOfTree::Units::count;
+        kernel.unit_bytes = sizeof(WalkPart);
+        kernel.max_spawns = BARNES_HUT_PARTS;
+        kernel.options = "-DBARNES_HUT_PRODUCER";
+    } else if (choice == KernelChoice::producer_node) {
+        kernel.kinds = VisitNode::Units::count;
+        kernel.unit_bytes = sizeof(NodeVisit);
+        kernel.max_spawns = 8;
+        kernel.options = "-DBARNES_HUT_PRODUCER_NODE";
+    }
+    return kernel;
+}
+
+/// Of a lane group in a job's first launch: enough for most jobs to end in it, few enough for it to end
+/// within a tenth of a second. Where units are heavy beyond that, the engine finds out.
+std::uint32_t first_rounds(const Settings& settings) {
+    constexpr double usual_theta = 0.3;
+    if (settings.load > 0 || settings.theta < usual_theta) return 0;
+    switch (settings.kernel) {
+    case KernelChoice::consumer:
+        return 64;
+    case KernelChoice::producer:
+        return 256;
+    case KernelChoice::producer_node:
+        return 1000;
+    }
+    return 0;
+}
+
+} // namespace
+
+const char* name_of(KernelChoice kernel) {
+    constexpr const char* names[] = {"consumer", "producer", "producer-node"};
+    return names[static_cast<unsigned>(kernel)];
+}
+
+Gravity::Gravity(const headrace::Runtime& runtime, const Settings& settings)
+    : runtime_(runtime), settings_(settings), is_on_device_(settings.tree == TreeChoice::device) {
+#if defined(BARNES_HUT_HAS_CUDA)
+    if (settings.tree == TreeChoice::by_itself)
+        is_on_device_ = std::ranges::all_of(runtime.devices(), [](const headrace::DeviceInfo* device) {
+            return device->technology == headrace::technology::Cuda::name;
+        });
+#endif
+}
+
+/// For so many nodes at least.
+void Gravity::make_room(std::size_t nodes, std::size_t bodies) {
+    if (domains_ && domains_->bodies.size() == bodies && domains_->tests.size() >= nodes) return;
+    domains_.reset(); // before the new ones: there may not be room for both
+    sources_.reset();
+    const std::size_t groups = (bodies + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP;
+    domains_ = Domains{pinned<NodeTest>(runtime_, "node tests", {nodes}),
+                       pinned<NodeLink>(runtime_, "node links", {nodes}),
+                       pinned<Moments>(runtime_, "moments", {nodes}),
+                       pinned<Body>(runtime_, "bodies", {bodies}),
+                       pinned<GroupBox>(runtime_, "group boxes", {groups}),
+                       pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP}),
+                       Domain<std::uint64_t>("interactions", {2 * BARNES_HUT_COUNTS})};
+    if (is_on_device_)
+        sources_ = Sources{pinned<Vector>(runtime_, "places", {bodies}),
+                           pinned<double>(runtime_, "masses", {bodies}),
+                           pinned<std::uint32_t>(runtime_, "order", {bodies}),
+                           Domain<std::uint32_t>("nodes of levels", {tree_levels})};
+}
+
+void Gravity::build_tree(const Bodies& bodies, const Run& run) {
+    check_size(bodies);
+    is_on_device_ ? build_on_device(bodies, run) : build_on_host(bodies);
+}
+
+void Gravity::build_on_host(const Bodies& bodies) {
+    const Tree& tree = builder_.build(bodies, settings_.theta);
+    scale_ = tree.scale;
+    order_ = tree.order;
+    nodes_ = tree.tests.size();
+    if (!domains_ || domains_->tests.size() < nodes_) make_room(nodes_ + nodes_ / 8, bodies.size());
+    make_room(nodes_, bodies.size());
+    copy(tree.tests, domains_->tests);
+    copy(tree.links, domains_->links);
+    copy(tree.moments, domains_->moments);
+    copy(tree.bodies, domains_->bodies);
+    copy(tree.boxes, domains_->boxes);
+}
+
+/// How many nodes there will be shows when they are there: if the room was too small, once more.
+void Gravity::build_on_device(const Bodies& bodies, const Run& run) {
+    scale_ = scale_of(bodies);
+    for (std::size_t room = std::max(bodies.size() / 3, nodes_) + 64;; room *= 2) {
+        make_room(room, bodies.size());
+        copy(bodies.places, sources_->places);
+        copy(bodies.masses, sources_->masses);
+        run(tree_job());
+        const std::span<const std::uint32_t> levels = sources_->level_nodes.gather();
+        nodes_ = std::accumulate(levels.begin(), levels.end(), std::size_t{0});
+        if (nodes_ <= domains_->tests.size()) break;
+    }
+    order_ = sources_->order.gather();
+}
+
+headrace::Job Gravity::tree_job() const {
+    const auto view = [d = *domains_, s = *sources_, scale = scale_,
+                       theta = settings_.theta](Task& task) -> TreeBuild {
+        return {task.read(s.places).origin,
+                task.read(s.masses).origin,
+                static_cast<std::uint32_t>(s.places.size()),
+                scale.centre,
+                1 / scale.length,
+                1 / scale.mass,
+                inverse_of(theta),
+                task.write(s.order).origin,
+                task.write(d.bodies).origin,
+                task.write(d.boxes).origin,
+                task.write(d.tests).origin,
+                task.write(d.links).origin,
+                task.write(d.moments).origin,
+                static_cast<std::uint32_t>(d.tests.size()),
+                task.write(s.level_nodes).origin,
+                nullptr,
+                nullptr,
+                nullptr};
+    };
+    headrace::Job job("tree", 1);
+    job.reads(sources_->places, sources_->masses)
+        .writes(sources_->order, sources_->level_nodes, domains_->bodies, domains_->boxes, domains_->tests,
+                domains_->links, domains_->moments);
+    job.host_function(
+        "cpu", [view](Task& task, const headrace::NativeStream&) { barnes_hut::build_on_host(view(task)); });
+#if defined(BARNES_HUT_HAS_CUDA)
+    job.host_function("cuda", [view](Task& task, const headrace::NativeStream& stream) {
+        build_on_cuda(view(task), stream);
+    });
+#endif
+    return job;
+}
+
+Space Gravity::space() const {
+    // Squares stay within floats, and what is 0 apart pulls with no force and not with no number.
+    const double softening = std::clamp(settings_.softening / scale_.length, 1e-16, 1e18);
+    return {static_cast<float>(softening * softening),
+            static_cast<std::uint32_t>(domains_->bodies.size()),
+            static_cast<std::uint32_t>(domains_->boxes.size()),
+            settings_.quadrupole ? 1u : 0u,
+            with_potential_ ? 1u : 0u,
+            settings_.load,
+            settings_.budget};
+}
+
+headrace::Job Gravity::job(bool with_potential) {
+    HEADRACE_ASSERT(domains_.has_value());
+    with_potential_ = with_potential;
+    clear(domains_->counts);
+    const auto view = [d = *domains_, space = space()](Task& task) {
+        return TreeView{task.read(d.tests),  task.read(d.links), task.read(d.moments),
+                        task.read(d.bodies), task.read(d.boxes), space};
+    };
+    const bool by_body = settings_.kernel == KernelChoice::producer_node;
+    headrace::Job job(by_body ? "gravity by node visits" : "gravity",
+                      by_body ? domains_->bodies.size() : domains_->boxes.size());
+    job.reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
+        .accumulates(domains_->counts)
+        .tune({.wishes = {}, .first_rounds = first_rounds(settings_)});
+    const auto forces = domains_->forces;
+    const auto counts = domains_->counts;
+    if (by_body)
+        job.writes(part(forces, [](headrace::IndexRange units) { return units; }));
+    else
+        job.writes(rows(forces));
+    // A device alone gets everything at once.
+    if (runtime_.devices().size() == 1)
+        job.split_by([](headrace::IndexRange left, std::uint64_t) { return left.size(); });
+    if (settings_.kernel == KernelChoice::consumer)
+        job.kernel([=](Task& task) { return WalkTree{view(task), task.write(forces), task.sum(counts)}; });
+    else if (by_body)
+        job.seeds(BodiesAtRoot{}).kernel([=](Task& task) {
+            return VisitNode{view(task), task.write(forces), task.sum(counts)};
+        });
+    else
+        job.seeds(GroupsAtRoot{}).kernel([=](Task& task) {
+            return WalkSomeOfTree{view(task), task.write(forces), task.sum(counts)};
+        });
+    job.opencl(opencl_kernel(settings_.kernel),
+               [d = *domains_, space = space()](Task& task, headrace::OpenClArguments& arguments) {
+                   arguments.buffer(task.memory(d.tests))
+                       .buffer(task.memory(d.links))
+                       .buffer(task.memory(d.moments))
+                       .buffer(task.memory(d.bodies))
+                       .buffer(task.memory(d.boxes))
+                       .buffer(task.memory(d.forces))
+                       .buffer(task.memory(d.counts))
+                       .value(space);
+               });
+    return job;
+}
+
+void Gravity::collect(Field& field) const {
+    const std::span<const Force> forces = domains_->forces.gather();
+    const std::span<const std::uint32_t> order = order_;
+    const double per_acceleration = scale_.acceleration(), per_potential = scale_.potential();
+    field.accelerations.resize(order.size());
+    field.potentials.resize(with_potential_ ? order.size() : 0);
+    in_blocks(order.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const Force& force = forces[i];
+            field.accelerations[order[i]] = {per_acceleration * double{force.x},
+                                             per_acceleration * double{force.y},
+                                             per_acceleration * double{force.z}};
+            if (with_potential_) field.potentials[order[i]] = per_potential * double{force.potential};
+        }
+    });
+}
+
+Interactions Gravity::interactions() const {
+    Interactions sum;
+    const std::span<const std::uint64_t> counts = domains_->counts.gather();
+    for (std::size_t i = 0; i < counts.size(); i += 2) {
+        sum.with_nodes += counts[i];
+        sum.with_bodies += counts[i + 1];
+    }
+    return sum;
+}
+
+} // namespace barnes_hut

@@ -1,0 +1,128 @@
+// apps/barnes_hut/interact.hpp - what bodies and nodes do to a body: the innermost lines of all kernels.
+#pragma once
+#include "layout.h"
+#include <headrace/domains/view.hpp>
+
+#include <cmath>
+
+namespace barnes_hut {
+
+/// What kernels walk.
+struct TreeView {
+    headrace::View<const NodeTest> tests;
+    headrace::View<const NodeLink> links;
+    headrace::View<const Moments> moments;
+    headrace::View<const Body> bodies;
+    headrace::View<const GroupBox> boxes;
+    Space space;
+};
+
+HEADRACE_HOST_DEVICE inline float inverse_root(float x) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    return ::rsqrtf(x);
+#else
+    return 1 / std::sqrt(x);
+#endif
+}
+
+/// A place relative to a group's centre. The first difference is exact where the two are near, so the result
+/// is as precise as a float can be.
+HEADRACE_HOST_DEVICE inline float relative(float high, float low, float centre) {
+    return (high - centre) + low;
+}
+
+/// From one body to another, as precisely as both are known.
+struct Step {
+    float x, y, z;
+};
+HEADRACE_HOST_DEVICE inline Step step_between(const Body& from, const Body& to) {
+    return {relative(to.x, to.low_x - from.low_x, from.x), relative(to.y, to.low_y - from.low_y, from.y),
+            relative(to.z, to.low_z - from.low_z, from.z)};
+}
+
+/// A body or a node as the group's lanes read it: relative to the group's centre.
+struct alignas(16) Source {
+    float x, y, z, mass;
+};
+struct alignas(16) NodeSource {
+    float x, y, z, mass;
+    float xx, xy, xz, yy;
+    float yz, zz, trace, unused;
+};
+
+HEADRACE_HOST_DEVICE inline Source source_of(const Body& body, const GroupBox& box) {
+    return {relative(body.x, body.low_x, box.x), relative(body.y, body.low_y, box.y),
+            relative(body.z, body.low_z, box.z), body.mass};
+}
+HEADRACE_HOST_DEVICE inline NodeSource source_of(const NodeTest& test, const Moments& moments,
+                                                 const GroupBox& box) {
+    return {relative(test.x, moments.x, box.x),
+            relative(test.y, moments.y, box.y),
+            relative(test.z, moments.z, box.z),
+            moments.mass,
+            moments.xx,
+            moments.xy,
+            moments.xz,
+            moments.yy,
+            moments.yz,
+            moments.zz,
+            moments.trace,
+            0};
+}
+
+/// The square of the distance of a node's centre of mass from a group's box.
+HEADRACE_HOST_DEVICE inline float distance2(const NodeTest& test, const GroupBox& box) {
+    const float x = std::fmax(std::fabs(test.x - box.x) - box.half_x, 0.0f);
+    const float y = std::fmax(std::fabs(test.y - box.y) - box.half_y, 0.0f);
+    const float z = std::fmax(std::fabs(test.z - box.z) - box.half_z, 0.0f);
+    return x * x + y * y + z * z;
+}
+
+/// Adds to a force what a point mass does. `is_self`: nothing.
+template <bool Potential, class Sum>
+HEADRACE_HOST_DEVICE inline void pull(Sum& sum, float x, float y, float z, float mass, float softening2,
+                                      bool is_self) {
+    const float inverse = is_self ? 0.0f : inverse_root(x * x + y * y + (z * z + softening2));
+    const float potential = mass * inverse;
+    const float factor = potential * (inverse * inverse);
+    sum.x += factor * x;
+    sum.y += factor * y;
+    sum.z += factor * z;
+    if (Potential) sum.potential -= potential;
+}
+
+/// Adds to a force what a node does, to the second order about its centre of mass, of the softened potential:
+/// with s^2 = r^2 + softening^2, second moments S and their trace t,
+///     potential = -m / s - (3 rSr / s^5 - t / s^3) / 2.
+/// The node has 3 S and 3 t / 2.
+template <bool Potential, class Sum>
+HEADRACE_HOST_DEVICE inline void pull_quadrupole(Sum& sum, float x, float y, float z, const NodeSource& node,
+                                                 float softening2) {
+    const float inverse = inverse_root(x * x + y * y + (z * z + softening2));
+    const float inverse2 = inverse * inverse, inverse3 = inverse * inverse2, inverse5 = inverse3 * inverse2;
+    const float sx = node.xx * x + node.xy * y + node.xz * z;
+    const float sy = node.xy * x + node.yy * y + node.yz * z;
+    const float sz = node.xz * x + node.yz * y + node.zz * z;
+    const float across = (sx * x + sy * y + sz * z) * inverse2; // 3 rSr / s^2
+    const float factor = node.mass * inverse3 + inverse5 * (2.5f * across - node.trace);
+    const float along = -inverse5;
+    sum.x += factor * x + along * sx;
+    sum.y += factor * y + along * sy;
+    sum.z += factor * z + along * sz;
+    if (Potential) sum.potential -= node.mass * inverse + inverse3 * (0.5f * across - node.trace / 3);
+}
+
+/// Work for nothing: the synthetic load of a visited node. The caller uses the result.
+HEADRACE_HOST_DEVICE inline uint32_t fibonacci(uint32_t up_to) {
+    uint32_t a = 0, b = 1;
+    for (uint32_t i = 0; i < up_to; ++i) {
+        const uint32_t next = a + b;
+        a = b;
+        b = next;
+    }
+    return a;
+}
+/// A use of it that compilers cannot see through, and nobody sees in a result.
+HEADRACE_HOST_DEVICE inline float as_nothing(uint32_t load) { return load == ~0u ? 1e-38f : 0.0f; }
+
+} // namespace barnes_hut

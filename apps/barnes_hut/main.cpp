@@ -1,0 +1,98 @@
+// apps/barnes_hut/main.cpp - headrace-barnes-hut: gravity among many bodies. Exit codes: 0; 1 for a failure;
+// 2 for a mistake of the user's; 128 + signal after Ctrl-C.
+#include "density.hpp"
+#include "job_program/interruption.hpp"
+#include "job_program/progress_bar.hpp"
+#include "job_program/wait.hpp"
+#include "options.hpp"
+#include "program/exit_code.hpp"
+#include "program/output_file.hpp"
+#include "read_bodies.hpp"
+#include "report.hpp"
+#include "simulation.hpp"
+#include <headrace/core/trace.hpp>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace barnes_hut;
+
+constexpr const char* program_name = "headrace-barnes-hut";
+constexpr std::uint32_t image_pixels = 1024;
+
+/// Where the bodies of a step go: out.csv of step 20 is out.000020.csv.
+std::filesystem::path snapshot_of(const std::filesystem::path& file, std::uint64_t step) {
+    std::string number = std::to_string(step);
+    number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
+    std::filesystem::path numbered = file;
+    return numbered.replace_filename(file.stem().string() + "." + number + file.extension().string());
+}
+
+void write_results(const Options& options, const Simulation& simulation) {
+    if (!options.accelerations.empty())
+        program::write_whole(options.accelerations,
+                             vectors_table(options.accelerations, simulation.field().accelerations));
+    if (!options.output.empty())
+        program::write_whole(options.output, bodies_table(options.output, simulation.bodies()));
+    if (!options.image.empty())
+        program::write_whole(options.image, density_png(simulation.bodies(), image_pixels));
+}
+
+void run(const Options& options) {
+    Bodies bodies =
+        options.input.empty() ? plummer_sphere(options.plummer, options.seed) : read_bodies(options.input);
+    std::optional<headrace::Trace> trace;
+    if (!options.trace.empty()) trace.emplace();
+    headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
+    job_program::watch_for_interruption();
+
+    const bool shows = options.progress && !options.quiet;
+    JobSum jobs;
+    Simulation simulation(runtime, options.settings, std::move(bodies), options.dt,
+                          [&](const headrace::Job& job, Simulation::Phase phase) {
+                              const bool is_forces = phase == Simulation::Phase::forces;
+                              const headrace::JobHandle handle = runtime.submit(job);
+                              job_program::wait_for(handle, job.work_units(), program_name,
+                                                    shows && is_forces && options.steps == 0);
+                              if (is_forces) jobs.add(handle.report());
+                          });
+    job_program::ProgressBar bar(options.steps, shows && options.steps > 0);
+    std::vector<Energy> energies;
+    const auto is_due = [](std::uint64_t step, std::uint64_t every) {
+        return every > 0 && step % every == 0;
+    };
+    const auto write_snapshot = [&] {
+        if (is_due(simulation.steps(), options.output_every))
+            program::write_whole(snapshot_of(options.output, simulation.steps()),
+                                 bodies_table(options.output, simulation.bodies()));
+    };
+    simulation.compute_field(true);
+    energies.push_back(simulation.energy());
+    write_snapshot();
+    for (std::uint64_t step = 1; step <= options.steps; ++step) {
+        const bool wants_energy = step == options.steps || is_due(step, options.energy_every);
+        simulation.step(wants_energy);
+        if (wants_energy) energies.push_back(simulation.energy());
+        write_snapshot();
+        bar.show(step);
+    }
+    bar.finish();
+    write_results(options, simulation);
+    program::write_output(options.report, json_of(options, simulation, energies, jobs));
+    if (trace) program::write_output(options.trace, trace->json());
+    if (options.quiet) return;
+    const bool stdout_is_taken = options.report == "-" || options.trace == "-";
+    std::fputs(table_of(simulation, energies, jobs).c_str(), stdout_is_taken ? stderr : stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const int exit_code = program::exit_code_of(program_name, [&] { run(parse_options(argc, argv)); });
+    return job_program::interruption() != 0 && exit_code != 0 ? 128 + job_program::interruption() : exit_code;
+}

@@ -1,0 +1,128 @@
+// apps/barnes_hut/report.cpp - see report.hpp.
+#include "report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace barnes_hut {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using headrace::DeviceReport;
+
+void add_figure(headrace::Figure& to, const headrace::Figure& from) {
+    if (to.value && from.value)
+        *to.value += *from.value;
+    else
+        to = {std::nullopt, from.value ? to.why_absent : from.why_absent};
+}
+
+void add_device(DeviceReport& to, const DeviceReport& from) {
+    to.capability = from.capability;
+    to.tasks += from.tasks;
+    to.work_units += from.work_units;
+    to.busy_seconds += from.busy_seconds;
+    to.finished_seconds += from.finished_seconds;
+    to.bytes_in += from.bytes_in;
+    to.bytes_out += from.bytes_out;
+    to.engine += from.engine;
+    if (to.failure.empty()) to.failure = from.failure;
+}
+
+/// First device to finish / last, of the sums.
+headrace::Figure balance_of(const std::vector<DeviceReport>& devices, const headrace::Figure& otherwise) {
+    double first = 0, last = 0;
+    unsigned at_work = 0;
+    for (const DeviceReport& device : devices) {
+        if (device.tasks == 0) continue;
+        first = at_work == 0 ? device.finished_seconds : std::min(first, device.finished_seconds);
+        last = std::max(last, device.finished_seconds);
+        ++at_work;
+    }
+    if (at_work < 2 || last == 0) return otherwise;
+    return {first / last, {}};
+}
+
+Json json_of(const Energy& energy, double dt) {
+    return {{"step", energy.step},
+            {"time", static_cast<double>(energy.step) * dt},
+            {"kinetic", energy.kinetic},
+            {"potential", energy.potential},
+            {"total", energy.total()}};
+}
+
+} // namespace
+
+void JobSum::add(const headrace::JobReport& job) {
+    if (jobs_++ == 0) {
+        total_ = job;
+        return;
+    }
+    total_.seconds += job.seconds;
+    total_.work_units += job.work_units;
+    for (const DeviceReport& device : job.devices) {
+        const auto known = std::ranges::find(total_.devices, device.id, &DeviceReport::id);
+        if (known == total_.devices.end())
+            total_.devices.push_back(device);
+        else
+            add_device(*known, device);
+    }
+    for (DeviceReport& device : total_.devices)
+        device.share = total_.work_units == 0
+                           ? 0
+                           : static_cast<double>(device.work_units) / static_cast<double>(total_.work_units);
+    total_.balance = balance_of(total_.devices, job.balance);
+    add_figure(total_.energy_joules, job.energy_joules);
+    if (total_.energy_joules.value)
+        total_.energy_delay_product = {*total_.energy_joules.value * total_.seconds, {}};
+}
+
+std::string json_of(const Options& options, const Simulation& simulation, const std::vector<Energy>& energies,
+                    const JobSum& jobs) {
+    const Settings& settings = options.settings;
+    const Times& times = simulation.times();
+    Json json{{"bodies", simulation.bodies().size()},
+              {"kernel", name_of(settings.kernel)},
+              {"order", settings.quadrupole ? "quadrupole" : "monopole"},
+              {"theta", settings.theta},
+              {"softening", settings.softening},
+              {"synthetic_load", settings.load},
+              {"steps", simulation.steps()},
+              {"dt", options.dt}};
+    json["energies"] = Json::array();
+    for (const Energy& energy : energies) json["energies"].push_back(json_of(energy, options.dt));
+    const std::optional<double> drift = energy_drift(energies);
+    json["energy_drift"] = drift ? Json(*drift) : Json(nullptr);
+    json["forces_computed"] = jobs.jobs();
+    json["interactions"] = {{"body_node", simulation.interactions().with_nodes},
+                            {"body_body", simulation.interactions().with_bodies}};
+    json["seconds_of"] = {{"tree", times.tree}, {"forces", times.forces}, {"motion", times.motion}};
+    json.update(Json::parse(jobs.total().json()));
+    return json.dump(2) + '\n';
+}
+
+std::string table_of(const Simulation& simulation, const std::vector<Energy>& energies, const JobSum& jobs) {
+    std::string text;
+    const auto line = [&](const char* form, auto... values) {
+        char buffer[200];
+        std::snprintf(buffer, sizeof buffer, form, values...);
+        text += buffer;
+    };
+    line("%zu bodies, %llu steps\n", simulation.bodies().size(),
+         static_cast<unsigned long long>(simulation.steps()));
+    for (const Energy& energy : energies)
+        line("  step %-10llu energy %.9g (kinetic %.9g, potential %.9g)\n",
+             static_cast<unsigned long long>(energy.step), energy.total(), energy.kinetic, energy.potential);
+    if (const auto drift = energy_drift(energies)) line("  energy drift    %.3g\n", *drift);
+    const double pairs = static_cast<double>(simulation.bodies().size()) * static_cast<double>(jobs.jobs());
+    line("  each body met %.0f nodes and %.0f bodies\n",
+         static_cast<double>(simulation.interactions().with_nodes) / pairs,
+         static_cast<double>(simulation.interactions().with_bodies) / pairs);
+    const Times& times = simulation.times();
+    line("  trees %.3f s, forces %.3f s, motion %.3f s\n", times.tree, times.forces, times.motion);
+    return text + jobs.total().table();
+}
+
+} // namespace barnes_hut

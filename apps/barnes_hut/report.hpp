@@ -1,0 +1,29 @@
+// apps/barnes_hut/report.hpp - what came out, for people and for programs.
+#pragma once
+#include "options.hpp"
+#include "simulation.hpp"
+#include <headrace/domains/report.hpp>
+
+#include <string>
+#include <vector>
+
+namespace barnes_hut {
+
+/// What all jobs of a run did together: seconds, tasks and traffic are sums.
+class JobSum {
+public:
+    void add(const headrace::JobReport& job);
+    [[nodiscard]] const headrace::JobReport& total() const { return total_; }
+    [[nodiscard]] std::uint64_t jobs() const { return jobs_; }
+
+private:
+    headrace::JobReport total_;
+    std::uint64_t jobs_ = 0;
+};
+
+[[nodiscard]] std::string json_of(const Options& options, const Simulation& simulation,
+                                  const std::vector<Energy>& energies, const JobSum& jobs);
+[[nodiscard]] std::string table_of(const Simulation& simulation, const std::vector<Energy>& energies,
+                                   const JobSum& jobs);
+
+} // namespace barnes_hut

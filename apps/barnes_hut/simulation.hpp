@@ -1,0 +1,66 @@
+// apps/barnes_hut/simulation.hpp - bodies that move.
+#pragma once
+#include "gravity.hpp"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace barnes_hut {
+
+struct Energy {
+    std::uint64_t step = 0;
+    double kinetic = 0, potential = 0;
+    [[nodiscard]] double total() const { return kinetic + potential; }
+};
+
+/// Seconds of wall-clock time.
+struct Times {
+    double tree = 0;   ///< building trees, and copying them to where devices find them
+    double forces = 0; ///< from submitting jobs to their forces on the host
+    double motion = 0; ///< kicks and drifts
+};
+
+/// Leapfrog, kick-drift-kick: one field a step, second order, time-reversible.
+///
+/// Lifetime  borrows the runtime
+class Simulation {
+public:
+    enum class Phase : std::uint8_t { tree, forces };
+    /// Runs a job to its end. Errors: what went wrong with it
+    using Run = std::function<void(const headrace::Job&, Phase)>;
+
+    Simulation(const headrace::Runtime& runtime, const Settings& settings, Bodies bodies, double dt, Run run);
+
+    /// Computes the field where the bodies are now. `with_potential`: for energy().
+    void compute_field(bool with_potential);
+    /// One step; the field must be that of now, and is so afterwards.
+    void step(bool with_potential);
+    /// The field must have the potential.
+    [[nodiscard]] Energy energy() const;
+
+    [[nodiscard]] const Bodies& bodies() const { return bodies_; }
+    [[nodiscard]] const Field& field() const { return field_; }
+    [[nodiscard]] std::uint64_t steps() const { return steps_; }
+    [[nodiscard]] const Times& times() const { return times_; }
+    [[nodiscard]] const Interactions& interactions() const { return interactions_; } ///< of all fields
+
+private:
+    void kick(double time);
+    void drift(double time);
+
+    Bodies bodies_;
+    double dt_;
+    Run run_;
+    Gravity gravity_;
+    Field field_;
+    Times times_;
+    Interactions interactions_;
+    std::uint64_t steps_ = 0;
+};
+
+/// The largest |E - E0| / |E0|; none for fewer than two, or E0 = 0.
+[[nodiscard]] std::optional<double> energy_drift(const std::vector<Energy>& energies);
+
+} // namespace barnes_hut

@@ -1,0 +1,198 @@
+// apps/barnes_hut/tree.cpp - see tree.hpp.
+#include "tree.hpp"
+#include <headrace/core/error.hpp>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_reduce.h>
+#include <oneapi/tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <tuple>
+
+namespace barnes_hut {
+namespace {
+
+constexpr std::size_t most_bodies = std::size_t{1} << 28; // then nodes are fewer than 2^29
+
+/// The box around all bodies, and their mass.
+struct Whole {
+    double low[3], high[3], mass = 0;
+
+    Whole() {
+        std::ranges::fill(low, std::numeric_limits<double>::infinity());
+        std::ranges::fill(high, -std::numeric_limits<double>::infinity());
+    }
+    void add(const Vector& place, double its_mass) {
+        const double axes[] = {place.x, place.y, place.z};
+        for (unsigned i = 0; i < 3; ++i) {
+            low[i] = std::min(low[i], axes[i]);
+            high[i] = std::max(high[i], axes[i]);
+        }
+        mass += its_mass;
+    }
+    [[nodiscard]] Whole with(const Whole& other) const {
+        Whole both = *this;
+        for (unsigned i = 0; i < 3; ++i) {
+            both.low[i] = std::min(low[i], other.low[i]);
+            both.high[i] = std::max(high[i], other.high[i]);
+        }
+        both.mass += other.mass;
+        return both;
+    }
+};
+
+/// The least power of two that is not below `value`; 1 for 0.
+double power_of_two(double value) {
+    if (!(value > 0)) return 1;
+    int exponent = 0;
+    const double part = std::frexp(value, &exponent); // in [1/2, 1)
+    return std::ldexp(1, part == 0.5 ? exponent - 1 : exponent);
+}
+
+} // namespace
+
+Scale scale_of(const Bodies& bodies) {
+    // In blocks of a fixed size and a fixed order: the same sum on any number of cores.
+    const Whole whole = tbb::parallel_deterministic_reduce(
+        tbb::blocked_range<std::size_t>(0, bodies.size(), 10'000), Whole{},
+        [&](const auto& range, Whole part) {
+            for (std::size_t i = range.begin(); i < range.end(); ++i)
+                part.add(bodies.places[i], bodies.masses[i]);
+            return part;
+        },
+        [](const Whole& a, const Whole& b) { return a.with(b); });
+    const auto middle = [&](unsigned i) { return whole.low[i] / 2 + whole.high[i] / 2; };
+    double side = 0;
+    for (unsigned i = 0; i < 3; ++i) side = std::max(side, whole.high[i] - whole.low[i]);
+    return {{middle(0), middle(1), middle(2)}, power_of_two(side), 0x1p33 * power_of_two(whole.mass)};
+}
+
+namespace {
+
+template <class F>
+void each(std::size_t count, F&& f) {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 64), [&](const auto& range) {
+        for (std::size_t i = range.begin(); i < range.end(); ++i) f(i);
+    });
+}
+
+} // namespace
+
+void check_size(const Bodies& bodies) {
+    if (bodies.size() >= most_bodies)
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              std::to_string(bodies.size()) + " bodies: a tree has room for fewer than 2^28"};
+}
+
+float inverse_of(double theta) {
+    return theta > 0 ? static_cast<float>(1 / theta) : std::numeric_limits<float>::infinity();
+}
+
+const Tree& TreeBuilder::build(const Bodies& bodies, double theta) {
+    check_size(bodies);
+    HEADRACE_ASSERT(bodies.size() > 0);
+    sort(bodies);
+    grow();
+    sum_up(inverse_of(theta));
+    return tree_;
+}
+
+void TreeBuilder::sort(const Bodies& bodies) {
+    const std::size_t count = bodies.size();
+    tree_.scale = scale_of(bodies);
+    const Scale& scale = tree_.scale;
+    const double per_length = 1 / scale.length, per_mass = 1 / scale.mass;
+    const auto scaled = [&](std::size_t i) -> Vector {
+        const Vector& place = bodies.places[i];
+        return {(place.x - scale.centre.x) * per_length, (place.y - scale.centre.y) * per_length,
+                (place.z - scale.centre.z) * per_length};
+    };
+    keyed_.resize(count);
+    each(count, [&](std::size_t i) {
+        const Vector place = scaled(i);
+        keyed_[i] = {hilbert_key(cell_of(place.x), cell_of(place.y), cell_of(place.z)),
+                     static_cast<std::uint32_t>(i)};
+    });
+    tbb::parallel_sort(keyed_, [](const Keyed& a, const Keyed& b) {
+        return std::tie(a.key, a.body) < std::tie(b.key, b.body);
+    });
+    keys_.resize(count);
+    tree_.order.resize(count);
+    tree_.bodies.resize(count);
+    each(count, [&](std::size_t i) {
+        const std::uint32_t from = keyed_[i].body;
+        keys_[i] = keyed_[i].key;
+        tree_.order[i] = from;
+        const Vector place = scaled(from);
+        tree_.bodies[i] = body_at(place.x, place.y, place.z, bodies.masses[from] * per_mass);
+    });
+    tree_.boxes.resize((count + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP);
+    each(tree_.boxes.size(), [&](std::size_t i) {
+        const std::size_t begin = i * BARNES_HUT_GROUP, end = std::min(begin + BARNES_HUT_GROUP, count);
+        tree_.boxes[i] =
+            box_of(tree_.bodies.data(), {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+    });
+}
+
+/// Level by level: every node of one finds its children, which become the next.
+void TreeBuilder::grow() {
+    ranges_.assign(1, {0, static_cast<std::uint32_t>(keys_.size())});
+    tree_.links.clear();
+    level_begins_ = {0};
+    for (std::size_t begin = 0; begin < ranges_.size();) {
+        const std::size_t end = ranges_.size(), nodes = end - begin;
+        splits_.resize(nodes);
+        each(nodes, [&](std::size_t i) { splits_[i] = split(keys_.data(), ranges_[begin + i]); });
+        std::uint32_t next = static_cast<std::uint32_t>(end);
+        tree_.links.resize(end);
+        for (std::size_t i = 0; i < nodes; ++i) {
+            const std::uint32_t children = splits_[i].children;
+            const Range range = ranges_[begin + i];
+            tree_.links[begin + i] = children == 0
+                                         ? NodeLink{range.begin, range.size()}
+                                         : NodeLink{next | (children - 1) << BARNES_HUT_NODE_BITS, 0};
+            next += children;
+        }
+        ranges_.resize(next);
+        each(nodes, [&](std::size_t i) {
+            std::uint32_t child = tree_.links[begin + i].first & BARNES_HUT_NODE_MASK;
+            std::uint32_t from = ranges_[begin + i].begin;
+            for (std::uint32_t j = 0; j < splits_[i].children; ++j) {
+                ranges_[child++] = {from, splits_[i].ends[j]};
+                from = splits_[i].ends[j];
+            }
+        });
+        begin = end;
+        level_begins_.push_back(static_cast<std::uint32_t>(end));
+    }
+}
+
+/// From the deepest level to the root.
+void TreeBuilder::sum_up(float inverse_theta) {
+    const std::size_t nodes = ranges_.size();
+    sums_.resize(nodes);
+    tree_.tests.resize(nodes);
+    tree_.moments.resize(nodes);
+    for (std::size_t level = level_begins_.size() - 1; level-- > 0;) {
+        const std::size_t begin = level_begins_[level];
+        each(level_begins_[level + 1] - begin, [&](std::size_t i) {
+            const std::size_t node = begin + i;
+            const NodeLink link = tree_.links[node];
+            if (link.bodies > 0)
+                sums_[node] = sum_of(link.bodies,
+                                     [&](std::uint32_t j) { return sum_of(tree_.bodies[link.first + j]); });
+            else
+                sums_[node] = sum_of((link.first >> BARNES_HUT_NODE_BITS) + 1, [&](std::uint32_t j) {
+                    return sums_[(link.first & BARNES_HUT_NODE_MASK) + j];
+                });
+            tree_.tests[node] = test_of(sums_[node], inverse_theta);
+            tree_.moments[node] = moments_of(sums_[node], tree_.tests[node]);
+        });
+    }
+}
+
+} // namespace barnes_hut

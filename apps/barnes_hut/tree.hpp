@@ -1,0 +1,67 @@
+// apps/barnes_hut/tree.hpp - the octree over bodies, built on the host.
+#pragma once
+#include "bodies.hpp"
+#include "cells.hpp"
+
+#include <span>
+#include <vector>
+
+namespace barnes_hut {
+
+/// How the space that kernels see lies in the user's: place = centre + length * theirs, mass = mass * theirs.
+struct Scale {
+    Vector centre;
+    double length = 1, mass = 1; ///< powers of two
+
+    [[nodiscard]] double acceleration() const { return mass / length / length; }
+    [[nodiscard]] double potential() const { return mass / length; }
+};
+
+/// Errors  invalid_argument for more bodies than a tree has room for, 2^28
+void check_size(const Bodies& bodies);
+/// 1 / theta; infinity for 0: open everything.
+[[nodiscard]] float inverse_of(double theta);
+/// The cube around all bodies, and all their mass.
+[[nodiscard]] Scale scale_of(const Bodies& bodies);
+
+/// Arrays as layout.h has them, and which body is where.
+struct Tree {
+    Scale scale;
+    std::vector<std::uint32_t> order; ///< sorted place -> body of the input
+    std::vector<Body> bodies;         ///< sorted
+    std::vector<GroupBox> boxes;
+    std::vector<NodeTest> tests;
+    std::vector<NodeLink> links;
+    std::vector<Moments> moments;
+};
+
+/// Builds trees, one after the other, in the same memory, on all cores.
+///
+/// Nodes lie level by level, so children are contiguous; the root is node 0. The result depends on the
+/// bodies alone.
+class TreeBuilder {
+public:
+    /// `theta` > 0, or 0: open everything. At least one body, fewer than 2^28.
+    /// Errors  invalid_argument for too many bodies
+    const Tree& build(const Bodies& bodies, double theta);
+
+private:
+    struct Keyed {
+        std::uint64_t key;
+        std::uint32_t body;
+    };
+
+    void sort(const Bodies& bodies);
+    void grow();
+    void sum_up(float inverse_theta);
+
+    Tree tree_;
+    std::vector<Keyed> keyed_;
+    std::vector<std::uint64_t> keys_;
+    std::vector<Range> ranges_;               ///< of nodes
+    std::vector<Split> splits_;               ///< of the nodes of one level
+    std::vector<std::uint32_t> level_begins_; ///< the first node of each level, and the end
+    std::vector<NodeSum> sums_;
+};
+
+} // namespace barnes_hut

@@ -1,0 +1,164 @@
+// Bodies: those of a Plummer sphere, and those in files.
+#include "apps/scratch_folder.hpp"
+#include "bodies.hpp"
+#include "density.hpp"
+#include "program/npy.hpp"
+#include "read_bodies.hpp"
+#include "reference_gravity.hpp"
+#include <headrace/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <string>
+
+namespace barnes_hut::test {
+namespace {
+
+using headrace::Error;
+using headrace::ErrorKind;
+
+/// What reading is refused with.
+std::string refusal(const auto& read) {
+    try {
+        static_cast<void>(read());
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+        return error.message();
+    }
+    return "was read";
+}
+std::string csv_refusal(const std::string& text) {
+    return refusal([&] { return parse_csv(text, "bodies.csv"); });
+}
+
+TEST(PlummerSphere, IsInEquilibriumWithTheEnergyOfItsUnits) {
+    const Bodies bodies = plummer_sphere(4000, 1);
+    double kinetic = 0, potential = 0;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const double speed = length(bodies.velocities[i]);
+        kinetic += bodies.masses[i] * speed * speed / 2;
+        potential += bodies.masses[i] * direct_sum(bodies, i, 0).potential / 2;
+    }
+    // Of 4000 bodies: 1 / sqrt(4000) = 1.6 %, times the spread of a body's energy, which is about its mean.
+    EXPECT_NEAR(kinetic + potential, -0.25, 0.01);
+    EXPECT_NEAR(-2 * kinetic / potential, 1, 0.05);
+}
+
+TEST(PlummerSphere, RestsInTheOriginAndHasItsHalfMassWhereItShould) {
+    const Bodies bodies = plummer_sphere(20000, 3);
+    EXPECT_NEAR(std::accumulate(bodies.masses.begin(), bodies.masses.end(), 0.0), 1, 1e-12);
+    Vector place, velocity;
+    std::vector<double> radii;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const Vector &p = bodies.places[i], &v = bodies.velocities[i];
+        place = {place.x + p.x, place.y + p.y, place.z + p.z};
+        velocity = {velocity.x + v.x, velocity.y + v.y, velocity.z + v.z};
+        radii.push_back(length(p));
+    }
+    EXPECT_LT(length(place) / 20000, 1e-13);
+    EXPECT_LT(length(velocity) / 20000, 1e-13);
+    std::sort(radii.begin(), radii.end());
+    const double a = 3 * 3.14159265358979 / 16;
+    EXPECT_NEAR(radii[10000], 1.3048 * a, 0.02); // a / sqrt(2^(2/3) - 1)
+    EXPECT_LT(radii.back(), 39 * a);             // the outermost 0.1 % are cut off
+}
+
+TEST(PlummerSphere, DependsOnItsSeedAlone) {
+    const Bodies a = plummer_sphere(100, 5), b = plummer_sphere(100, 5), c = plummer_sphere(100, 6);
+    EXPECT_EQ(a.places, b.places);
+    EXPECT_EQ(a.velocities, b.velocities);
+    EXPECT_NE(a.places, c.places);
+    EXPECT_EQ(plummer_sphere(1, 1).size(), 1u);
+}
+
+TEST(CsvBodies, AreReadWithAndWithoutHeader) {
+    for (const char* head :
+         {"", "x,y,z,vx,vy,vz,m\n", "# a remark\n\n x , y, z,vx,vy,vz,m \r\n", "\xef\xbb\xbf"}) {
+        const Bodies bodies =
+            parse_csv(std::string(head) + "1,-2,3e0,+4,5.5,6,7\r\n\n 8 ,9,10,11,12,13,0", "b.csv");
+        ASSERT_EQ(bodies.size(), 2u) << head;
+        EXPECT_EQ(bodies.places[0], (Vector{1, -2, 3}));
+        EXPECT_EQ(bodies.velocities[0], (Vector{4, 5.5, 6}));
+        EXPECT_EQ(bodies.velocities[1], (Vector{11, 12, 13}));
+        EXPECT_EQ(bodies.masses, (std::vector<double>{7, 0}));
+    }
+}
+
+TEST(CsvBodies, ThatCannotBeReadAreNamedByFileLineAndField) {
+    const std::string good = "1,2,3,4,5,6,7\n";
+    const auto expect = [&](const std::string& bad, const std::string& words) {
+        const std::string message = csv_refusal(good + bad);
+        EXPECT_NE(message.find("bodies.csv: line 2"), std::string::npos) << message;
+        EXPECT_NE(message.find(words), std::string::npos) << message;
+    };
+    expect("1,2,3,4,5,6,seven", "field 7 (m): \"seven\" is no number");
+    expect("1,,3,4,5,6,7", "field 2 (y): \"\" is no number");
+    expect("1,2,3,4,5,6", "field 7 (m): is missing");
+    expect("1,2,3,4,5,6,7,8", "8 fields");
+    expect("1,2,nan,4,5,6,7", "field 3 (z): must be finite");
+    expect("1,2,3,inf,5,6,7", "field 4 (vx): must be finite");
+    expect("1,2,3,4,1e101,6,7", "field 5 (vy): is beyond 1e100");
+    expect("1,2,3,4,5,6,-7", "field 7 (m): a mass must not be negative");
+    expect("1,2,3,4,5,6,7x", "field 7 (m): \"7x\" is no number");
+    expect("x,y,z,vx,vy,vz,m", "field 1 (x)"); // a header comes first
+    expect("1,2,3,4,5,6,\x1b[2J", "\"?[2J\"");
+    EXPECT_NE(csv_refusal("x,z,y,vx,vy,vz,m\n").find("field 2 is \"z\""), std::string::npos);
+    EXPECT_NE(csv_refusal("x,y\n").find("field 3 is missing"), std::string::npos);
+}
+
+TEST(NpyBodies, AreReadInBothPrecisionsAndNamedByRowAndField) {
+    const auto read = [](const std::string& bytes) {
+        std::istringstream stream(bytes);
+        return parse_npy(stream, "bodies.npy");
+    };
+    std::vector<double> rows{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+    EXPECT_EQ(read(program::npy_of(rows, {2, 7})).masses, (std::vector<double>{7, 14}));
+    const std::vector<float> floats(rows.begin(), rows.end());
+    EXPECT_EQ(read(program::npy_of(floats, {2, 7})).places[1], (Vector{8, 9, 10}));
+
+    const auto refused = [&](const std::string& bytes) { return refusal([&] { return read(bytes); }); };
+    EXPECT_NE(refused(program::npy_of(rows, {7, 2})).find("its shape is 7 x 2"), std::string::npos);
+    EXPECT_NE(refused(program::npy_of(rows, {14})).find("its shape is 14 numbers"), std::string::npos);
+    EXPECT_NE(refused(program::npy_of(rows, {3, 7})).find("ends before"), std::string::npos);
+    EXPECT_NE(refused("x,y").find("no .npy"), std::string::npos);
+    rows[10] = std::nan("");
+    EXPECT_NE(refused(program::npy_of(rows, {2, 7})).find("bodies.npy: row 2: field 4 (vx)"),
+              std::string::npos);
+}
+
+TEST(BodyFiles, ComeBackAsTheyWereWritten) {
+    const path_tracer::test::ScratchFolder folder;
+    const Bodies bodies = plummer_sphere(50, 1);
+    for (const char* name : {"bodies.csv", "bodies.npy"}) {
+        const auto file = folder.path() / name;
+        std::ofstream(file, std::ios::binary) << bodies_table(file, bodies);
+        const Bodies read = read_bodies(file);
+        EXPECT_EQ(read.places, bodies.places);
+        EXPECT_EQ(read.velocities, bodies.velocities);
+        EXPECT_EQ(read.masses, bodies.masses);
+    }
+    std::ofstream(folder.path() / "none.csv") << "x,y,z,vx,vy,vz,m\n";
+    EXPECT_NE(refusal([&] { return read_bodies(folder.path() / "none.csv"); }).find("has no bodies"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] { return read_bodies(folder.path() / "bodies.txt"); }).find(".csv or .npy"),
+              std::string::npos);
+    EXPECT_THROW(static_cast<void>(read_bodies(folder.path() / "lost.csv")), Error);
+}
+
+TEST(Density, AddsUpMassesWhereTheyAreSeen) {
+    Bodies bodies;
+    for (const Vector& place : {Vector{-1, 1, 0}, Vector{-1, 1, 9}, Vector{1, -1, 0}, Vector{1, -1, 3}}) {
+        bodies.places.push_back(place);
+        bodies.velocities.emplace_back();
+        bodies.masses.push_back(2);
+    }
+    EXPECT_EQ(projected_density(bodies, 2), (std::vector<double>{4, 0, 0, 4})); // upper left, lower right
+    EXPECT_EQ(density_png(bodies, 2).substr(1, 3), "PNG");
+    EXPECT_EQ(density_png(plummer_sphere(1, 1), 16).substr(1, 3), "PNG");
+}
+
+} // namespace
+} // namespace barnes_hut::test

@@ -1,0 +1,222 @@
+// headrace-barnes-hut as a user runs it: every option, every device and kernel, splits over devices, and what
+// can be wrong with what it is given.
+#include "end_to_end/path_tracer.hpp" // which devices there are
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <tuple>
+
+namespace headrace::end_to_end {
+namespace {
+
+using nlohmann::json;
+using Rows = std::vector<std::array<double, 3>>;
+
+Outcome run(const Scratch& folder, const Options& options) {
+    return Program(HEADRACE_BARNES_HUT, options, folder.path()).wait(Seconds{100});
+}
+
+std::string text_of(const Scratch& folder, const std::string& name) {
+    std::ifstream stream(folder.path() / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The report of a run that must succeed.
+json report_of(const Scratch& folder, const Options& options) {
+    const Outcome outcome = run(folder, options + Options{"--quiet", "--report", "r.json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(outcome.output.empty());
+    return json::parse(text_of(folder, "r.json"), nullptr, false);
+}
+
+/// Of a file that --accelerations wrote.
+Rows rows_of(const Scratch& folder, const std::string& name) {
+    std::istringstream text(text_of(folder, name));
+    std::string line;
+    std::getline(text, line);
+    EXPECT_EQ(line, "ax,ay,az");
+    Rows rows;
+    while (std::getline(text, line)) {
+        std::array<double, 3> row{};
+        EXPECT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf", row.data(), &row[1], &row[2]), 3) << line;
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+void expect_near(const Rows& found, const Rows& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        double apart = 0, length = 0;
+        for (unsigned axis = 0; axis < 3; ++axis) {
+            apart = std::hypot(apart, found[i][axis] - expected[i][axis]);
+            length = std::hypot(length, expected[i][axis]);
+        }
+        EXPECT_LE(apart, 2e-5 * length) << i;
+    }
+}
+
+/// Device, kernel.
+class BarnesHut : public testing::TestWithParam<std::tuple<const char*, const char*>> {
+protected:
+    void SetUp() override { HEADRACE_SKIP_WITHOUT(std::get<0>(GetParam())); }
+    [[nodiscard]] static Options chosen() {
+        return {"--devices", std::get<0>(GetParam()), "--kernel", std::get<1>(GetParam())};
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Every, BarnesHut,
+                         testing::Combine(testing::ValuesIn(every_device),
+                                          testing::Values("consumer", "producer", "producer-node")),
+                         [](const auto& each) {
+                             std::string kernel = std::get<1>(each.param);
+                             std::replace(kernel.begin(), kernel.end(), '-', '_');
+                             return test_name(std::get<0>(each.param)) + "_" + kernel;
+                         });
+
+TEST_P(BarnesHut, FindsTheForcesThatAllOthersFind) {
+    const Scratch folder;
+    for (const char* order : {"monopole", "quadrupole"}) {
+        const Options what{"--plummer",   "3000", "--seed",  "4",   "--theta", "0.6",
+                           "--softening", "0.01", "--order", order, "--quiet"};
+        EXPECT_EQ(run(folder, what + chosen() + Options{"--accelerations", "a.csv"}).exit_code, 0);
+        EXPECT_EQ(run(folder,
+                      what + Options{"--devices", "cpu", "--kernel", "consumer", "--accelerations", "b.csv"})
+                      .exit_code,
+                  0);
+        expect_near(rows_of(folder, "a.csv"), rows_of(folder, "b.csv"));
+    }
+}
+
+TEST_P(BarnesHut, KeepsEnergy) {
+    const Scratch folder;
+    const json found = report_of(folder, chosen() + Options{"--plummer", "1000", "--steps", "16", "--dt",
+                                                            "0.00390625", "--softening", "0.01",
+                                                            "--energy-every", "4", "--synthetic-load", "10"});
+    EXPECT_EQ(found["energies"].size(), 5u);
+    EXPECT_EQ(found["steps"], 16);
+    EXPECT_EQ(found["energies"][4]["time"], 0.0625);
+    EXPECT_NEAR(found["energies"][0]["total"].get<double>(), -0.25, 0.03);
+    EXPECT_LT(found["energy_drift"].get<double>(), 5e-5);
+    EXPECT_GT(found["energy_drift"].get<double>(), 0);
+    EXPECT_EQ(found["forces_computed"], 17);
+    EXPECT_GT(found["interactions"]["body_body"].get<double>(), 1000.0 * 17 * 64);
+}
+
+/// Device lists.
+class BarnesHutSplit : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override { HEADRACE_SKIP_WITHOUT(GetParam()); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Lists, BarnesHutSplit,
+                         testing::Values("cpu,opencl:pocl", "cpu,cuda:0", "cuda:0,cuda:1"),
+                         [](const auto& each) { return test_name(each.param); });
+
+TEST_P(BarnesHutSplit, OverDevicesFindsWhatOneDeviceFinds) {
+    const Scratch folder;
+    const Options what{"--plummer", "20000", "--steps", "2", "--softening", "0.01", "--policy", "demand:20"};
+    for (const char* kernel : {"consumer", "producer", "producer-node"}) {
+        const json found = report_of(
+            folder, what + Options{"--devices", GetParam(), "--kernel", kernel, "--accelerations", "a.csv"});
+        report_of(folder, what + Options{"--devices", "cpu", "--accelerations", "b.csv"});
+        expect_near(rows_of(folder, "a.csv"), rows_of(folder, "b.csv"));
+        double shares = 0;
+        for (const json& device : found["devices"]) shares += device["share"].get<double>();
+        EXPECT_NEAR(shares, 1, 1e-9);
+    }
+}
+
+TEST(BarnesHutProgram, ReadsWhatItWrites) {
+    const Scratch folder;
+    for (const std::string end : {".csv", ".npy"}) {
+        ASSERT_EQ(run(folder, {"--plummer", "200", "--devices", "cpu", "--output", "bodies" + end,
+                               "--accelerations", "a.csv", "--quiet"})
+                      .exit_code,
+                  0);
+        ASSERT_EQ(run(folder,
+                      {"--input", "bodies" + end, "--devices", "cpu", "--accelerations", "b.csv", "--quiet"})
+                      .exit_code,
+                  0);
+        EXPECT_EQ(rows_of(folder, "a.csv"), rows_of(folder, "b.csv"));
+    }
+}
+
+TEST(BarnesHutProgram, KeepsTheOrderOfItsInput) {
+    const Scratch folder;
+    folder.write("three.csv", "x,y,z,vx,vy,vz,m\n5,0,0,0,0,0,0\n-1,0,0,0,0,0,4\n1,0,0,0,0,0,0\n");
+    ASSERT_EQ(run(folder, {"--input", "three.csv", "--devices", "cpu", "--softening", "0", "--accelerations",
+                           "a.csv", "--quiet"})
+                  .exit_code,
+              0);
+    expect_near(rows_of(folder, "a.csv"), {{-1.0 / 9, 0, 0}, {0, 0, 0}, {-1, 0, 0}});
+    ASSERT_EQ(run(folder, {"--input", "three.csv", "--devices", "cpu", "--accelerations", "a.npy", "--quiet"})
+                  .exit_code,
+              0);
+    EXPECT_NE(text_of(folder, "a.npy").find("'shape': (3, 3)"), std::string::npos);
+}
+
+TEST(BarnesHutProgram, WritesSnapshotsPicturesAndWhatItDid) {
+    const Scratch folder;
+    const Outcome outcome =
+        run(folder, {"--plummer", "500", "--steps", "4", "--devices", "cpu", "--output", "out.csv",
+                     "--output-every", "2", "--image", "out.png", "--trace", "trace.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_NE(outcome.output.find("energy drift"), std::string::npos) << outcome.output;
+    EXPECT_EQ(folder.list(), (std::vector<std::string>{"out.000000.csv", "out.000002.csv", "out.000004.csv",
+                                                       "out.csv", "out.png", "trace.json"}));
+    EXPECT_EQ(text_of(folder, "out.csv"), text_of(folder, "out.000004.csv"));
+    EXPECT_NE(text_of(folder, "out.csv"), text_of(folder, "out.000002.csv"));
+    EXPECT_EQ(text_of(folder, "out.png").substr(1, 3), "PNG");
+    EXPECT_FALSE(json::parse(text_of(folder, "trace.json"), nullptr, false).is_discarded());
+}
+
+TEST(BarnesHutProgram, SaysWhatItsUnitsAndItsCriterionAre) {
+    const Scratch folder;
+    const Outcome outcome = run(folder, {"--help"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    for (const char* word : {"G = 1", "size / theta", "softening^2", "leapfrog", "ax,ay,az"})
+        EXPECT_NE(outcome.output.find(word), std::string::npos) << word;
+}
+
+TEST(BarnesHutProgram, RefusesInOneLineWhatCannotBe) {
+    const Scratch folder;
+    folder.write("bad.csv", "1,2,3,4,5,6,7\n1,2,3,4,x,6,7\n");
+    folder.write("bad.npy", "no array");
+    folder.write("none.csv", "\n");
+    const auto refuses = [&](const Options& options, std::initializer_list<const char*> words) {
+        const Outcome outcome = run(folder, options + Options{"--devices", "cpu"});
+        SCOPED_TRACE(outcome.errors);
+        EXPECT_EQ(outcome.exit_code, 2);
+        EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1);
+        for (const char* word : words) EXPECT_NE(outcome.errors.find(word), std::string::npos) << word;
+        EXPECT_TRUE(outcome.output.empty());
+    };
+    refuses({}, {"--input", "--plummer"});
+    refuses({"--input", "bad.csv", "--plummer", "5"}, {"either"});
+    refuses({"--input", "bad.csv"}, {"bad.csv: line 2: field 5 (vy): \"x\" is no number"});
+    refuses({"--input", "bad.npy"}, {"bad.npy", "no .npy file"});
+    refuses({"--input", "none.csv"}, {"none.csv: has no bodies"});
+    refuses({"--input", "lost.csv"}, {"lost.csv", "cannot be read"});
+    refuses({"--input", "bad.txt"}, {"bad.txt", ".csv or .npy"});
+    refuses({"--plummer", "5", "--theta", "1.5"}, {"--theta 1.5"});
+    refuses({"--plummer", "5", "--softening", "-1"}, {"--softening"});
+    refuses({"--plummer", "5", "--order", "octupole"}, {"--order octupole"});
+    refuses({"--plummer", "5", "--kernel", "both"}, {"--kernel both"});
+    refuses({"--plummer", "5", "--steps", "-1"}, {"--steps -1"});
+    refuses({"--plummer", "5", "--output", "out.txt"}, {"--output out.txt", ".csv or .npy"});
+    refuses({"--plummer", "5", "--accelerations", "no/folder/a.csv"}, {"no/folder"});
+    refuses({"--plummer", "5", "--image", "out.jpg"}, {"--image out.jpg", ".png"});
+    refuses({"--plummer", "5", "--output-every", "2"}, {"--output-every", "--output"});
+}
+
+} // namespace
+} // namespace headrace::end_to_end
