@@ -237,8 +237,7 @@ void measure(headrace::Runtime& runtime, const Options& options) {
             const std::string name = fmt::format("{} ring{} alone", count, count == 1 ? "" : "s");
 #if defined(BENCH_HAS_CUDA)
             if (on_cuda) {
-                // Thousands of groups that all want the same ticket: each try fails but one.
-                rings.push_back({name, [=] { return cycle_rings_cuda(count, cycles / 128); }});
+                rings.push_back({name, [=] { return cycle_rings_cuda(count, cycles); }});
                 continue;
             }
 #endif

@@ -75,8 +75,10 @@ struct RingsImage {
           bundles(std::size_t{groups} * lanes * travelling_words),
           ring_slots(std::bit_ceil(std::max(2u, groups))),
           width(lanes) {
-        for (std::uint32_t ring = 0; ring < rings; ++ring)
+        for (std::uint32_t ring = 0; ring < rings; ++ring) {
+            tickets[ring].room.value = ring_slots;
             for (std::uint32_t i = 0; i < ring_slots; ++i) slots.push_back({i, 0});
+        }
     }
 
     /// Throws unless every unit is there once and all together have made `hops`.

@@ -47,10 +47,14 @@ typedef struct HrLine {
     hr_u64 unused[15];
 } HrLine;
 
-// Tickets of one bounded ring: ticket t uses slot t % ring_slots. 64 bits, since 32 wrap in seconds.
+// Tickets of one bounded ring: ticket t uses slot t % ring_slots. 64 bits, since 32 wrap in seconds. Who
+// finds `full` or `room` above 0 and takes one off it may take a ticket; both are signed, and below 0 for a
+// moment where several ask for the last.
 typedef struct HrTickets {
     HrLine head; // next to be popped
     HrLine tail; // next to be pushed
+    HrLine full; // published, and promised to nobody
+    HrLine room; // slots that are empty, and promised to nobody
 } HrTickets;
 
 // Slot for ticket t of lap n: turn == t: empty, may be pushed; turn == t + 1: published, may be popped; after
@@ -69,7 +73,7 @@ typedef struct HrCounters {
     hr_u64 popped;        // bundles, from the GIQ
     hr_u64 shared;        // of the pushed: because others were hungry
     hr_u64 no_bundle;     // an empty bundle was wanted and there was none
-    hr_u64 slot_busy;     // a push found its slot still being read, and kept what it had
+    hr_u64 slot_busy;     // a push found every ring full, and kept what it had
     hr_u64 narrow_rounds; // fewer lanes ran than were active, for want of room: depth-first
     hr_u64 switches;      // lanes' units set aside for a fuller kind
     hr_u64 saved;         // records written when parking
@@ -150,7 +154,7 @@ HR_FUNCTION hr_u64 hr_record_words(hr_u32 kinds, hr_u32 unit_words, hr_u32 lanes
 HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups + 15u) / 16u * 16u; }
 
 #ifndef __OPENCL_C_VERSION__
-static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 256 && sizeof(HrSlot) == 16);
+static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 512 && sizeof(HrSlot) == 16);
 static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
 static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 640);
 static_assert(offsetof(HrControl, counters) == 768 && sizeof(HrControl) == 896);

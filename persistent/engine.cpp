@@ -134,6 +134,7 @@ void Engine::write_rings(const std::vector<std::vector<std::uint64_t>>& entries)
             const std::size_t value = i * ways + ring % ways;
             const bool is_full = value < values.size();
             slots[ring * ring_slots + i] = is_full ? HrSlot{i + 1, values[value]} : HrSlot{i, 0};
+            ++(is_full ? tickets[ring].full : tickets[ring].room).value;
             tickets[ring].tail.value += is_full ? 1 : 0;
         }
     }

@@ -21,11 +21,6 @@ HR_FUNCTION ulong hr_fetch_add(__global ulong* word, ulong amount) {
     return atomic_fetch_add_explicit((volatile __global atomic_ulong*)word, amount, memory_order_relaxed,
                                      memory_scope_device);
 }
-HR_FUNCTION bool hr_compare_exchange(__global ulong* word, ulong* expected, ulong desired) {
-    return atomic_compare_exchange_strong_explicit((volatile __global atomic_ulong*)word, expected, desired,
-                                                   memory_order_relaxed, memory_order_relaxed,
-                                                   memory_scope_device);
-}
 
 #ifdef HEADRACE_PRODUCER
 typedef struct HrRing {
@@ -34,39 +29,38 @@ typedef struct HrRing {
     uint mask;
 } HrRing;
 
-HR_FUNCTION bool hr_try_push(HrRing ring, ulong value) {
-    ulong ticket = hr_load(&ring.tickets->tail.value);
-    for (;;) {
-        __global HrSlot* slot = &ring.slots[ticket & ring.mask];
-        const long lead = (long)(hr_load_acquire(&slot->turn) - ticket);
-        if (lead < 0) return false;
-        if (lead > 0) {
-            ticket = hr_load(&ring.tickets->tail.value);
-        } else if (hr_compare_exchange(&ring.tickets->tail.value, &ticket, ticket + 1)) {
-            slot->value = value;
-            hr_store_release(&slot->turn, ticket + 1);
-            return true;
-        }
+HR_FUNCTION bool hr_claim(__global hr_u64* count) {
+    if ((long)hr_load(count) <= 0) return false;
+    if ((long)hr_fetch_add(count, ~0ul) > 0) return true;
+    hr_fetch_add(count, 1ul);
+    return false;
+}
+HR_FUNCTION void hr_await(__global HrSlot* slot, ulong turn) {
+    while (hr_load_acquire(&slot->turn) != turn) {
     }
+}
+
+HR_FUNCTION bool hr_try_push(HrRing ring, ulong value) {
+    if (!hr_claim(&ring.tickets->room.value)) return false;
+    const ulong ticket = hr_fetch_add(&ring.tickets->tail.value, 1ul);
+    __global HrSlot* slot = &ring.slots[ticket & ring.mask];
+    hr_await(slot, ticket);
+    slot->value = value;
+    hr_store_release(&slot->turn, ticket + 1);
+    hr_fetch_add(&ring.tickets->full.value, 1ul);
+    return true;
 }
 
 HR_FUNCTION bool hr_try_pop(HrRing ring, ulong* value) {
-    ulong ticket = hr_load(&ring.tickets->head.value);
-    for (;;) {
-        __global HrSlot* slot = &ring.slots[ticket & ring.mask];
-        const long lead = (long)(hr_load_acquire(&slot->turn) - (ticket + 1));
-        if (lead < 0) return false;
-        if (lead > 0) {
-            ticket = hr_load(&ring.tickets->head.value);
-        } else if (hr_compare_exchange(&ring.tickets->head.value, &ticket, ticket + 1)) {
-            *value = slot->value;
-            hr_store_release(&slot->turn, ticket + ring.mask + 1);
-            return true;
-        }
-    }
+    if (!hr_claim(&ring.tickets->full.value)) return false;
+    const ulong ticket = hr_fetch_add(&ring.tickets->head.value, 1ul);
+    __global HrSlot* slot = &ring.slots[ticket & ring.mask];
+    hr_await(slot, ticket + 1);
+    *value = slot->value;
+    hr_store_release(&slot->turn, ticket + ring.mask + 1);
+    hr_fetch_add(&ring.tickets->room.value, 1ul);
+    return true;
 }
 
-HR_FUNCTION bool hr_seems_empty(HrRing ring) {
-    return (long)(hr_load(&ring.tickets->tail.value) - hr_load(&ring.tickets->head.value)) <= 0;
-}
+HR_FUNCTION bool hr_seems_empty(HrRing ring) { return (long)hr_load(&ring.tickets->full.value) <= 0; }
 #endif

@@ -14,6 +14,7 @@ class TestRing {
 public:
     TestRing(std::uint32_t capacity, std::uint64_t first_ticket) : slots_(capacity) {
         tickets_.head.value = tickets_.tail.value = first_ticket;
+        tickets_.room.value = capacity;
         for (std::uint32_t i = 0; i < capacity; ++i)
             slots_[(first_ticket + i) & (capacity - 1)].turn = first_ticket + i;
     }
