@@ -205,7 +205,7 @@ private:
 
 // ---- rows
 
-Contestant trees_without_queues(bool on_cuda, std::uint64_t seeds, std::uint32_t levels,
+Contestant trees_without_queues([[maybe_unused]] bool on_cuda, std::uint64_t seeds, std::uint32_t levels,
                                 std::uint32_t ending) {
 #if defined(BENCH_HAS_CUDA)
     if (on_cuda)
