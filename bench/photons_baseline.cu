@@ -1,6 +1,6 @@
 // bench/photons_baseline.cu - see photons_baseline.hpp.
 #include "cuda_baseline.cuh"
-#include "fluorescence/transport.hpp"
+#include "fluorescence/fluorescence.kernels.hpp"
 #include "photons_baseline.hpp"
 
 namespace bench {
@@ -23,20 +23,7 @@ __global__ void __launch_bounds__(threads) trace_packets(const TissueView view, 
     const std::uint64_t index = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
     if (index >= packets) return;
     PlainLane lane;
-    Packet packet = begin_packet(view.tissue, index), excitation{};
-    bool waits = false;
-    for (;;) {
-        const StepResult result = follow<Grid>(view, lane, packet);
-        if (result.emits) {
-            excitation = packet;
-            waits = result.goes_on;
-            packet = result.emitted;
-        } else if (!result.goes_on) {
-            if (!waits) break;
-            packet = excitation;
-            waits = false;
-        }
-    }
+    TracePacket<Grid>{view}(lane, index);
 }
 
 struct Free {

@@ -50,7 +50,7 @@ public:
         });
     }
 
-    /// False if every ring's next slot is still being read; there are more slots than bundles.
+    /// False if every ring is full, as for a moment they may seem: there are more slots than bundles.
     HEADRACE_GROUP_CODE bool try_push(std::uint32_t number, std::uint64_t value) const {
         return lanes_.by_leader([&] {
             for (std::uint32_t i = 0; i < ways_; ++i)
