@@ -1,5 +1,5 @@
 // bench/photons_baseline.cu - see photons_baseline.hpp.
-#include "cuda_baseline.cuh"
+#include "cuda_launch.cuh"
 #include "fluorescence/fluorescence.kernels.hpp"
 #include "photons_baseline.hpp"
 
@@ -26,47 +26,20 @@ __global__ void __launch_bounds__(threads) trace_packets(const TissueView view, 
     TracePacket<Grid>{view}(lane, index);
 }
 
-struct Free {
-    void operator()(void* memory) const { cudaFree(memory); }
-};
-
-template <class T>
-std::unique_ptr<T[], Free> zeroes(std::size_t count) {
-    void* memory = nullptr;
-    CHECK(cudaMalloc(&memory, count * sizeof(T)));
-    CHECK(cudaMemset(memory, 0, count * sizeof(T)));
-    return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
-}
-
 } // namespace
 
 PlainPhotons plain_photons(std::span<const Layer> layers, const Tissue& tissue, std::uint64_t packets) {
     const std::size_t around = std::size_t{tissue.rows} * tissue.columns;
-    const auto on_device = zeroes<Layer>(layers.size());
-    const std::size_t count = std::size_t{FLUORESCENCE_BATCHES} * tissue.totals;
-    const auto totals = zeroes<std::uint64_t>(count),
-               absorption = zeroes<std::uint64_t>(2 * around * tissue.depths),
-               escape = zeroes<std::uint64_t>(4 * around * tissue.angles);
-    CHECK(cudaMemcpy(on_device.get(), layers.data(), layers.size_bytes(), cudaMemcpyHostToDevice));
+    const OnDevice on_device(std::vector<Layer>(layers.begin(), layers.end()));
+    const OnDevice<std::uint64_t> totals(std::size_t{FLUORESCENCE_BATCHES} * tissue.totals),
+        absorption(2 * around * tissue.depths), escape(4 * around * tissue.angles);
     const TissueView view{
         {on_device.get(), {}}, tissue, {{totals.get(), {}}, {absorption.get(), {}}, {escape.get(), {}}}};
-    cudaEvent_t begin = nullptr, end = nullptr;
-    CHECK(cudaEventCreate(&begin));
-    CHECK(cudaEventCreate(&end));
-    CHECK(cudaEventRecord(begin));
     const auto kernel = tissue.is_xyz != 0 ? trace_packets<Xyz> : trace_packets<Rz>;
-    kernel<<<static_cast<unsigned>((packets + threads - 1) / threads), threads>>>(view, packets);
-    CHECK(cudaGetLastError());
-    CHECK(cudaEventRecord(end));
-    CHECK(cudaEventSynchronize(end));
-    float milliseconds = 0;
-    CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-    PlainPhotons found{1e-3 * double{milliseconds}, std::vector<std::uint64_t>(count)};
-    CHECK(
-        cudaMemcpy(found.totals.data(), totals.get(), count * sizeof(std::uint64_t), cudaMemcpyDeviceToHost));
-    return found;
+    const double seconds = seconds_of([&] {
+        kernel<<<static_cast<unsigned>((packets + threads - 1) / threads), threads>>>(view, packets);
+    });
+    return {seconds, totals.on_host()};
 }
 
 } // namespace bench

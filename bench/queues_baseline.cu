@@ -1,7 +1,7 @@
 // bench/queues_baseline.cu - see queues_baseline.hpp.
+#include "cuda_launch.cuh"
 #include "queues.kernels.hpp"
 #include "queues_baseline.hpp"
-#include "queues_device.cuh"
 
 namespace bench {
 namespace {

@@ -1,6 +1,6 @@
 // bench/queues_ring.cu - the rings under all the lane groups that a GPU holds.
+#include "cuda_launch.cuh"
 #include "queues_baseline.hpp"
-#include "queues_device.cuh"
 #include "queues_ring.hpp"
 
 #include <headrace/persistent/lanes_simt.cuh>

@@ -1,5 +1,6 @@
 // apps/barnes_hut/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "job_program/options.hpp"
 #include "read_bodies.hpp"
 
 #include <limits>
@@ -45,11 +46,7 @@ Options parse_options(int argc, char** argv) {
                 "paper's)");
     line.whole("--synthetic-load", settings.load, 0, 1'000'000, "K",
                "Compute Fibonacci numbers up to the K-th at every visited node as well");
-    line.text("--devices", options.devices, "LIST",
-              "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
-              "processor once");
-    line.text("--policy", options.policy, "NAME",
-              "How work is dealt out to devices: demand, or demand:20 for smaller tasks");
+    job_program::add_device_options(line, options.devices, options.policy);
 
     line.group("Results");
     line.output("--accelerations", options.accelerations,
@@ -61,10 +58,7 @@ Options parse_options(int argc, char** argv) {
                "Energy at every K-th step too; it is computed at start and end in any case");
     line.output("--image", options.image, "Projected density at the end, seen along z: .png, 1024 x 1024");
     line.output("--report", options.report, "Energies, and who did what, as JSON");
-    line.output("--trace", options.trace,
-                "When each task ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
-    line.flag("--progress", options.progress, "A bar on stderr while it works");
-    line.flag("--quiet", options.quiet, "Nothing but errors");
+    job_program::add_message_options(line, options.trace, options.progress, options.quiet);
 
     line.parse(argc, argv);
     if (options.input.empty() == (options.plummer == 0))

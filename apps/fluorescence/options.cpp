@@ -1,5 +1,6 @@
 // apps/fluorescence/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "job_program/options.hpp"
 
 #include <limits>
 
@@ -37,11 +38,7 @@ Options parse_options(int argc, char** argv) {
     line.choice(
         "--kernel", kernel, {"consumer", "producer"},
         "consumer: a packet with all that it emits is a unit of work; producer: some of its steps are");
-    line.text("--devices", options.devices, "LIST",
-              "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
-              "processor once");
-    line.text("--policy", options.policy, "NAME",
-              "How work is dealt out to devices: demand, or demand:20 for smaller tasks");
+    job_program::add_device_options(line, options.devices, options.policy);
 
     line.group("Results");
     line.text("--grids", options.grids, "PREFIX",
@@ -52,10 +49,7 @@ Options parse_options(int argc, char** argv) {
     line.output("--plot", options.plot,
                 "Fluence against depth and radius, or of xyz in the plane of the beam, as PNG");
     line.output("--report", options.report, "What became of the light, and who did what, as JSON");
-    line.output("--trace", options.trace,
-                "When each task ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
-    line.flag("--progress", options.progress, "A bar on stderr while it works");
-    line.flag("--quiet", options.quiet, "Nothing but errors");
+    job_program::add_message_options(line, options.trace, options.progress, options.quiet);
 
     line.parse(argc, argv);
     if (options.input.empty()) program::refuse("--input FILE is needed: an .mci or .toml; see --help");

@@ -1,5 +1,6 @@
 // apps/path_tracer/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "job_program/options.hpp"
 
 #include <limits>
 
@@ -79,18 +80,12 @@ Options parse_options(int argc, char** argv) {
     line.group("Work");
     line.choice("--kernel", kernel, {"consumer", "producer"},
                 "consumer: a whole path is a unit of work; producer: a segment is");
-    line.text("--devices", options.devices, "LIST",
-              "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
-              "processor once");
-    line.text("--policy", options.policy, "NAME",
-              "How work is dealt out to devices: demand, or demand:20 for smaller tasks");
+    job_program::add_device_options(line, options.devices, options.policy);
 
     line.group("Messages");
     line.output("--report", options.report, "Who did what in which time, as JSON");
-    line.output("--trace", options.trace,
-                "When each task ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
-    line.flag("--progress", options.progress, "A bar on stderr while it renders");
-    line.flag("--quiet", options.quiet, "Nothing but errors");
+    job_program::add_message_options(line, options.trace, options.progress, options.quiet,
+                                     "A bar on stderr while it renders");
 
     line.parse(argc, argv);
     if (options.scene.empty()) refuse("--scene FILE is needed: an .obj, .ply, .gltf or .glb; see --help");

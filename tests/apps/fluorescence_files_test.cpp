@@ -1,5 +1,6 @@
 // Results as MCML and ParaView read them, and as people look at them: every number is where it belongs, and
 // they add up.
+#include "photons_on_cpu.hpp"
 #include "plot.hpp"
 #include "result_files.hpp"
 
@@ -15,6 +16,7 @@ namespace fluorescence {
 namespace {
 
 using std::numbers::pi;
+using testing::simulate;
 
 Problem two_layers() {
     Problem problem;
@@ -24,18 +26,6 @@ Problem two_layers() {
     problem.layers[1] = {1.4, {2, 10, 0.7}, 0.2, {}, 0, 0};
     problem.grid = {0.02, 0.03, 15, 12, 9, 0.05, {}, 7, 5};
     return problem;
-}
-
-struct Results {
-    Totals totals;
-    Grids grids;
-};
-
-Results simulate(const Problem& problem, const Settings& settings) {
-    headrace::Runtime runtime({.devices = "cpu"});
-    const Simulation simulation(problem, settings);
-    runtime.submit(simulation.job()).wait();
-    return {simulation.totals(), simulation.grids()};
 }
 
 /// The numbers that follow the line that begins with `name`, up to a line that has none.

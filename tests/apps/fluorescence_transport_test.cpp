@@ -1,8 +1,8 @@
 // Photons on the processor, through the whole runtime: against known answers, closed forms, and an
 // independent program in double precision on tissues made at random. What other devices make of it is in
 // tests/end_to_end.
+#include "photons_on_cpu.hpp"
 #include "reference_photons.hpp"
-#include "simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,18 +12,6 @@
 
 namespace fluorescence::testing {
 namespace {
-
-struct Found {
-    Totals totals;
-    Grids grids;
-};
-
-Found simulate(const Problem& problem, const Settings& settings) {
-    headrace::Runtime runtime({.devices = "cpu"});
-    const Simulation simulation(problem, settings);
-    runtime.submit(simulation.job()).wait();
-    return {simulation.totals(), simulation.grids()};
-}
 
 LayerSpec layer(double n, Optical optical, double thickness) {
     LayerSpec made;

@@ -43,10 +43,6 @@ fluorophore = { mua = 1, quantum_yield = 0.3 }
 const char* const mcmls_sample = "1.0\n1\ns.mco A\n100\n0.01 0.01\n40 50 30\n3\n1.0\n1.37 1 100 .9 .1\n"
                                  "1.37 1 10 0 .1\n1.37 2 10 .7 .2\n1.0\n";
 
-void write(const Scratch& folder, const std::string& name, const std::string& text) {
-    std::ofstream(folder.path() / name) << text;
-}
-
 Outcome run(const Scratch& folder, const Options& options) {
     return Program(HEADRACE_FLUORESCENCE, options, folder.path()).wait(Seconds{100});
 }
@@ -90,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Fluorescence,
 
 TEST_P(Fluorescence, FindsWhatMcmlsManualFinds) {
     const Scratch folder;
-    write(folder, "sample.mci", mcmls_sample);
+    folder.write("sample.mci", mcmls_sample);
     const json found = report_of(folder, "sample.mci", chosen() + Options{"--photons", "100000"});
     const auto expect = [&](const char* figure, double expected, double by) {
         EXPECT_NEAR(value(found[figure]), expected, 5.5 * std::hypot(error(found[figure]), by)) << figure;
@@ -105,7 +101,7 @@ TEST_P(Fluorescence, FindsWhatMcmlsManualFinds) {
 // Packets are the same on every device but for the last bits of functions, which decide little.
 TEST_P(Fluorescence, FindsWhatTheProcessorFinds) {
     const Scratch folder;
-    write(folder, "skin.toml", tissue);
+    folder.write("skin.toml", tissue);
     const json found = report_of(folder, "skin.toml", chosen() + Options{"--photons", "20000"});
     const json expected =
         report_of(folder, "skin.toml", {"--devices", "cpu", "--kernel", "consumer", "--photons", "20000"});
@@ -120,7 +116,7 @@ TEST_P(Fluorescence, FindsWhatTheProcessorFinds) {
 
 TEST_P(Fluorescence, FindsTheSameAgain) {
     const Scratch folder;
-    write(folder, "skin.toml", tissue);
+    folder.write("skin.toml", tissue);
     json reports[2];
     for (json& found : reports) {
         found =
@@ -143,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(Lists, FluorescenceSplit,
 
 TEST_P(FluorescenceSplit, OverDevicesFindsWhatOneDeviceFinds) {
     const Scratch folder;
-    write(folder, "skin.toml", tissue);
+    folder.write("skin.toml", tissue);
     const json found =
         report_of(folder, "skin.toml",
                   {"--devices", GetParam(), "--photons", "20000", "--grids", "g", "--policy", "demand:20"});
@@ -159,7 +155,7 @@ TEST_P(FluorescenceSplit, OverDevicesFindsWhatOneDeviceFinds) {
 
 TEST(FluorescenceProgram, WritesGridsThatNumpyReads) {
     const Scratch folder;
-    write(folder, "skin.toml", tissue);
+    folder.write("skin.toml", tissue);
     for (const auto& [grid, shape] : {std::pair("rz", "(22, 30)"), std::pair("xyz", "(22, 60, 60)")}) {
         const Outcome outcome = run(folder, {"--input", "skin.toml", "--photons", "1000", "--devices", "cpu",
                                              "--grid", grid, "--grids", grid});
@@ -181,7 +177,7 @@ TEST(FluorescenceProgram, WritesMcmlsResultsUnderTheNamesThatItsInputSays) {
     const Scratch folder;
     std::string elsewhere = mcmls_sample;
     elsewhere.replace(elsewhere.find("s.mco"), 5, "../../s.mco"); // must not leave the folder
-    write(folder, "sample.mci", elsewhere);
+    folder.write("sample.mci", elsewhere);
     const Outcome outcome = run(folder, {"--input", "sample.mci", "--devices", "cpu", "--mco", "."});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
     std::ifstream stream(folder.path() / "s.mco");
@@ -195,7 +191,7 @@ TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
     std::string two = mcmls_sample;
     two.replace(two.find("\n1\n"), 3, "\n2\n");
     two += two.substr(two.find("s.mco"));
-    write(folder, "two.mci", two);
+    folder.write("two.mci", two);
     const json found = report_of(folder, "two.mci", {"--devices", "cpu", "--plot", "light.png"});
     ASSERT_EQ(found["runs"].size(), 2u);
     for (const char* name : {"light.1.png", "light.2.png"}) {
@@ -210,10 +206,10 @@ TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
 
 TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     const Scratch folder;
-    write(folder, "skin.toml", tissue);
-    write(folder, "cut.mci", std::string(mcmls_sample).substr(0, 60));
-    write(folder, "large.toml",
-          std::string(tissue).replace(std::string(tissue).find("nr = 30"), 7, "nr = 1000000\nnx = 1000000"));
+    folder.write("skin.toml", tissue);
+    folder.write("cut.mci", std::string(mcmls_sample).substr(0, 60));
+    folder.write("large.toml", std::string(tissue).replace(std::string(tissue).find("nr = 30"), 7,
+                                                           "nr = 1000000\nnx = 1000000"));
     const auto refuses = [&](const Options& options, std::initializer_list<const char*> words) {
         const Outcome outcome = run(folder, options + Options{"--devices", "cpu"});
         SCOPED_TRACE(outcome.errors);

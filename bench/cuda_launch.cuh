@@ -1,4 +1,4 @@
-// bench/queues_device.cuh - memory and time of one CUDA launch, for the kernels of `queues`.
+// bench/cuda_launch.cuh - memory and time of one CUDA launch, for baselines that are a kernel and no program.
 #pragma once
 #include "cuda_baseline.cuh"
 
