@@ -41,8 +41,14 @@ private:
         const std::uint64_t left = seeds_.end - seeds_.next;
         const std::uint32_t chosen = left < Lanes::size ? static_cast<std::uint32_t>(left) : Lanes::size;
         lanes_.each([&](std::uint32_t lane) {
-            auto handle = lanes_handle(lanes_, ConsumingLane(this->sums_), this->local_);
-            if (lane < chosen) kernel_(handle, expand_(seeds_.next + lane));
+            if (lane >= chosen) return;
+            ConsumingLane handle(this->sums_);
+            if constexpr (is_wide<Lanes>) {
+                KernelGroup group(lanes_.lanes, handle, this->local_);
+                kernel_(group, expand_(seeds_.next));
+            } else {
+                kernel_(handle, expand_(seeds_.next + lane));
+            }
         });
         lanes_.sync();
         seeds_.next += chosen;

@@ -103,15 +103,6 @@ private:
     std::uint32_t* scratch_;
 };
 
-/// What the engine hands to kernels: a lane's own handle, or the group's.
-template <class Lanes, class Spawner>
-HEADRACE_GROUP_CODE auto lanes_handle(const Lanes& lanes, Spawner spawner, std::uint32_t* scratch) {
-    if constexpr (is_wide<Lanes>)
-        return KernelGroup<typename Lanes::Narrow, Spawner>(lanes.lanes, spawner, scratch);
-    else
-        return spawner;
-}
-
 template <class Lanes, class Kernel>
 inline constexpr std::uint32_t kernel_scratch = 0;
 template <class Lanes, class Kernel>

@@ -25,7 +25,8 @@
 // Its seeds turn an index into a first work unit:
 //     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
 // Either kernel may be a group kernel: units are heavy, and all lanes of a lane group process each of them
-// together. It is called by all lanes with the same index or unit; group_kernel.hpp has what `group` offers:
+// together. It is called by all lanes with the same index or unit; group_kernel.hpp has what `group` offers,
+// beside spawn and others_are_idle(), which says when a unit that can be split had better be:
 //     struct Rows {
 //         static constexpr bool by_group = true;
 //         static constexpr std::uint32_t scratch_words(std::uint32_t lanes) { return 2 * lanes; }

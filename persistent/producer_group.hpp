@@ -14,6 +14,7 @@ class ProducerGroup : Group<Sync, Lanes> {
     using Mask = typename Lanes::Mask;
     using Traits = KindTraits<typename Kernel::Units>;
     using Words = UnitWords<Traits::unit_words>;
+    using State = LaneState<Traits, is_wide<Lanes> ? 0 : Traits::staged>;
     using SeedUnit = decltype(std::declval<const Seeds&>()(std::uint64_t{}));
 
     static constexpr std::uint32_t lane_count = Lanes::size;
@@ -249,17 +250,37 @@ private:
         }
     }
 
+    template <std::uint32_t Running, class KindOf>
+    HEADRACE_GROUP_CODE void call_group(State& state) {
+        const auto keep = [&](std::uint32_t kind, const Words& unit) {
+            append(kind, Lanes::all, [&](std::uint32_t) { return unit; });
+        };
+        const auto idle = [&] {
+            return lanes_.by_leader([&] { return Sync::load(control_.hungry, Sync::relaxed); }) !=
+                   0; // relaxed: a hint
+        };
+        lanes_.sync(); // all have read the unit from where the first one that is spawned goes
+        SpawningGroup<Traits, Running, KindOf::max_spawns, decltype(keep), decltype(idle)> spawner(
+            state, this->sums_, keep, idle);
+        KernelGroup handle(lanes_.lanes, spawner, this->local_);
+        kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
+    }
+
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
         Traits::dispatch(running_, [&](auto running, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
             lanes_.each([&](std::uint32_t lane) {
-                LaneState<Traits>& state = state_[lane];
+                State& state = state_[lane];
                 state.continues = false;
                 state.staged = 0;
                 if (!Lanes::has(chosen, lane)) return;
-                using Spawner = SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns>;
-                auto handle = lanes_handle(lanes_, Spawner(state, this->sums_), this->local_);
-                kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
+                if constexpr (is_wide<Lanes>) {
+                    call_group<decltype(running)::value, KindOf>(state);
+                } else {
+                    SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns> handle(state,
+                                                                                              this->sums_);
+                    kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
+                }
             });
         });
         lanes_.sync(); // the functor may have parted the lanes
@@ -268,7 +289,7 @@ private:
     /// Continuations stay in their lanes; the rest of what was spawned goes to the LIQ.
     HEADRACE_GROUP_CODE void collect(Mask chosen) {
         const Mask next = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].continues; });
-        if constexpr (has_queues) {
+        if constexpr (has_queues && !is_wide<Lanes>) {
             HEADRACE_UNROLL
             for (std::uint32_t place = 0; place < Traits::staged; ++place) {
                 const Mask have =
@@ -335,7 +356,9 @@ private:
         if constexpr (has_queues) {
             const std::uint32_t kind = liq_.fullest();
             const std::uint32_t half = (liq_.size(kind) + 1) / 2;
-            if (seen.hungry > 0 && half > 0 && push_oldest(kind, half) == Push::done)
+            // A bundle; bundles of one unit, which is heavy then, for each who is hungry.
+            std::uint32_t bundles = is_wide<Lanes> ? least(seen.hungry, half) : least(seen.hungry, 1);
+            for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
                 this->count(&GroupTally::shared);
         }
     }
@@ -513,7 +536,7 @@ private:
 
     const Kernel& kernel_;
     const Seeds& expand_;
-    typename Lanes::template PerLane<LaneState<Traits>> state_;
+    typename Lanes::template PerLane<State> state_;
     Mask active_ = 0;           ///< lanes that have a unit, all of kind `running_`
     std::uint32_t running_ = 0; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;

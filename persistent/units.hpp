@@ -75,16 +75,17 @@ private:
     }
 };
 
-/// What a lane holds while its group runs: its unit, and what the kernel has spawned.
-template <class Traits>
+/// What a lane holds while its group runs: its unit, and what the kernel has spawned, for `Staged` units
+/// beyond the continuation.
+template <class Traits, std::uint32_t Staged = Traits::staged>
 struct LaneState {
-    static constexpr std::uint32_t places = Traits::staged == 0 ? 1 : Traits::staged; // no empty arrays
+    static constexpr std::uint32_t places = Staged == 0 ? 1 : Staged; // no empty arrays
     using Words = UnitWords<Traits::unit_words>;
 
     Words unit;                  ///< to run, or the continuation
     bool continues;              ///< `unit` is a continuation
     bool too_many;               ///< more was spawned than the kind declares
-    std::uint32_t staged;        ///< spawned beyond the continuation
+    std::uint32_t staged;        ///< how many were spawned beyond the continuation
     std::uint32_t kinds[places]; ///< of the staged
     Words units[places];
 };
@@ -131,6 +132,50 @@ public:
 private:
     LaneState<Traits>& state_;
     const LocalSums& sums_;
+};
+
+/// What a group kernel sees while its group processes a unit of kind number `Running`. All lanes call with
+/// the same unit, so nothing need be staged: keep(kind, words) has the unit in the LIQ, idle() asks whether
+/// other groups have nothing to do.
+template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class Keep, class Idle>
+class SpawningGroup {
+    using State = LaneState<Traits, 0>;
+
+public:
+    HEADRACE_HOST_DEVICE SpawningGroup(State& state, const LocalSums& sums, const Keep& keep,
+                                       const Idle& idle)
+        : state_(state), sums_(sums), keep_(keep), idle_(idle) {}
+
+    /// By each lane: see SpawningLane.
+    template <class Amount, class Find>
+    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, Amount amount, Find&& find) {
+        sums_.add(sum, amount, find);
+    }
+
+    template <class Unit>
+    HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
+        constexpr std::uint32_t kind = Traits::template index_of<Unit>();
+        static_assert(kind < Traits::count, "spawn: this type is none of the kernel's Units");
+        static_assert(MaxSpawns > 0, "spawn: this kind declares that it spawns nothing");
+        if (kind == Running && !state_.continues) {
+            state_.unit = to_words<Traits::unit_words>(unit);
+            state_.continues = true;
+        } else if (state_.staged + (state_.continues ? 1 : 0) >= MaxSpawns) {
+            state_.too_many = true; // the group reports it
+        } else {
+            keep_(kind, to_words<Traits::unit_words>(unit));
+            ++state_.staged;
+        }
+    }
+
+    /// A hint: other groups wait for work, so a unit that can be split had better be.
+    HEADRACE_HOST_DEVICE bool others_are_idle() const { return idle_(); }
+
+private:
+    State& state_;
+    const LocalSums& sums_;
+    const Keep& keep_;
+    const Idle& idle_;
 };
 
 /// A share of a lane group as lanes: at least one.

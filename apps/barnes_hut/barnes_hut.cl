@@ -41,7 +41,7 @@ HR_FUNCTION float distance2(const NodeTest* test, const GroupBox* box) {
 }
 
 HR_FUNCTION bool is_near(const NodeTest* test, const NodeLink* link, const GroupBox* box) {
-    return distance2(test, box) <= test->radius2 || (link->bodies > 0 && link->bodies <= BARNES_HUT_FEW);
+    return distance2(test, box) <= fmax(test->radius2, link->weight * box->reach) || (link->bodies > 0 && link->bodies <= BARNES_HUT_FEW);
 }
 
 HR_FUNCTION Force pull(float x, float y, float z, float mass, float softening2) {

@@ -53,14 +53,21 @@ struct WalkTree {
         const auto number = static_cast<uint32_t>(index);
         Walk<Group> walk(group, tree, number);
         walk.begin_with(BARNES_HUT_ROOT);
-        walk.run(~0u, 0);
+        walk.run(~0u, 0, [] { return false; });
         walk.each_force([&](uint32_t place, const Force& force) { forces(number, place) = force; });
         count(group, walk, counts, tree.space, number);
     }
 };
 
-/// "producer": a part of a group's walk. What passes its budget becomes new parts, which share what is left
-/// of the stack evenly.
+/// Into how many parts so many families are split: four, or what they need room for.
+HEADRACE_HOST_DEVICE inline uint32_t parts_of(uint32_t families) {
+    if (families <= 4) return families;
+    const uint32_t needed = (families + BARNES_HUT_FAMILIES - 1) / BARNES_HUT_FAMILIES;
+    return needed < 4 ? 4 : needed;
+}
+
+/// "producer": a part of a group's walk. If others are idle, what is left of its stack beyond the budget
+/// becomes new parts, which share it evenly.
 struct WalkSomeOfTree {
     using Units = headrace::Kinds<headrace::Kind<WalkPart, BARNES_HUT_PARTS>>;
     static constexpr bool by_group = true;
@@ -76,8 +83,9 @@ struct WalkSomeOfTree {
         Walk<Group> walk(group, tree, part.group);
         for (uint32_t i = 0; i < BARNES_HUT_FAMILIES; ++i)
             if (i < part.count) walk.begin_with(part.families[i]);
-        walk.run(tree.space.budget, BARNES_HUT_FAMILIES * BARNES_HUT_PARTS);
-        const uint32_t left = walk.left(), parts = left < BARNES_HUT_PARTS ? left : BARNES_HUT_PARTS;
+        walk.run(tree.space.budget, BARNES_HUT_FAMILIES * BARNES_HUT_PARTS,
+                 [&] { return group.others_are_idle(); });
+        const uint32_t left = walk.left(), parts = parts_of(left);
         for (uint32_t i = 0; i < parts; ++i) {
             WalkPart next{part.group, (left - i + parts - 1) / parts, {}};
             for (uint32_t j = 0; j < BARNES_HUT_FAMILIES; ++j)
@@ -127,7 +135,7 @@ struct VisitNode {
             const NodeLink link = tree.links[node];
             load += fibonacci(space.load);
             const bool is_few = link.bodies > 0 && link.bodies <= BARNES_HUT_FEW;
-            if (distance2(test, box) > test.radius2 && !is_few) {
+            if (!is_opened(test, link, box) && !is_few) {
                 const NodeSource source = source_of(test, tree.moments[node], box);
                 const float x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
                 if (space.quadrupole != 0)

@@ -1,6 +1,7 @@
 // apps/barnes_hut/cells.hpp - keys on a curve through space, and the cells of the octree that they span.
 // What follows is arithmetic on single bodies and nodes, for whoever builds trees in parallel.
 #pragma once
+#include "bodies.hpp"
 #include "layout.h"
 #include <headrace/persistent/kernel.hpp>
 
@@ -36,6 +37,23 @@ HEADRACE_HOST_DEVICE inline uint64_t hilbert_key(uint32_t x, uint32_t y, uint32_
         for (unsigned i = 0; i < 3; ++i) key = key << 1 | (((axis[i] ^ flips) & bit) != 0 ? 1u : 0u);
     return key;
 }
+
+/// The box around places. Of none: low above high.
+struct Extremes {
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+
+    static HEADRACE_HOST_DEVICE Extremes of(const Vector& place) {
+        return {{place.x, place.y, place.z}, {place.x, place.y, place.z}};
+    }
+    HEADRACE_HOST_DEVICE Extremes with(const Extremes& other) const {
+        Extremes both = *this;
+        for (unsigned i = 0; i < 3; ++i) {
+            both.low[i] = other.low[i] < low[i] ? other.low[i] : low[i];
+            both.high[i] = other.high[i] > high[i] ? other.high[i] : high[i];
+        }
+        return both;
+    }
+};
 
 /// A body at a place of this space.
 HEADRACE_HOST_DEVICE inline Body body_at(double x, double y, double z, double mass) {
@@ -160,14 +178,49 @@ HEADRACE_HOST_DEVICE inline NodeSum sum_of(uint32_t count, const Part& part) {
     return sum;
 }
 
+/// Which nodes groups open.
+struct Opening {
+    float inverse_theta; ///< within size / theta + offset of the centre of mass: see test_of
+    float accuracy =
+        0; ///< and where a node's error may be more than so much of a body's acceleration; 0: not
+    bool quadrupole = true;
+};
+
+/// The error of a node of mass m and size s at distance r, by the first order left out, is about m s^3 / r^5
+/// (of monopoles m s^2 / r^4). It is `accuracy` times the acceleration a at the r^2 of
+/// (m s^3)^(2/5) * (accuracy a)^(-2/5): the weight of the node, and the reach of the group.
+/// Source  V. Springel, "The cosmological simulation code GADGET-2", MNRAS 364, 2005, section 3.2
+HEADRACE_HOST_DEVICE inline float weight_of(double mass, double size, const Opening& opening) {
+    if (!(opening.accuracy > 0) || !(mass > 0)) return 0;
+    return static_cast<float>(opening.quadrupole ? std::pow(mass * size * size * size, 0.4)
+                                                 : std::sqrt(mass) * size);
+}
+/// `acceleration`: the least of the group's bodies, in the space that kernels see.
+HEADRACE_HOST_DEVICE inline float reach_of(double acceleration, const Opening& opening) {
+    constexpr double most = 1e30; // all is opened then, and products stay numbers
+    const double error = opening.accuracy * acceleration;
+    const double reach = opening.quadrupole ? std::pow(error, -0.4) : 1 / std::sqrt(error);
+    return static_cast<float>(reach < most ? reach : most);
+}
+
+/// The longest side of the box around a node's bodies.
+HEADRACE_HOST_DEVICE inline double size_of(const NodeSum& sum) {
+    double size = 0;
+    for (unsigned i = 0; i < 3; ++i) {
+        const double side = sum.high[i] - sum.low[i];
+        size = side > size ? side : size;
+    }
+    return size;
+}
+
 /// A node is opened within size / theta + offset of its centre of mass: size is the longest side of the box
 /// around its bodies, offset how far the centre of mass is from the middle of that box.
 HEADRACE_HOST_DEVICE inline NodeTest test_of(const NodeSum& sum, float inverse_theta) {
-    double size = 0, offset2 = 0;
+    const double size = size_of(sum);
+    double offset2 = 0;
     const double centre[3] = {sum.x, sum.y, sum.z};
     for (unsigned i = 0; i < 3; ++i) {
-        const double side = sum.high[i] - sum.low[i], off = centre[i] - (sum.low[i] + sum.high[i]) / 2;
-        size = side > size ? side : size;
+        const double off = centre[i] - (sum.low[i] + sum.high[i]) / 2;
         offset2 += off * off;
     }
     // A little more than that, so that rounding opens a node too many rather than one too few; and never so
@@ -224,7 +277,7 @@ HEADRACE_HOST_DEVICE inline GroupBox box_of(const Body* bodies, Range range) {
     }
     for (float& side : half) side += longest / 64;
     const bool is_wide = longest * longest > gap2 * (512.0f * 512.0f);
-    return {centre[0], centre[1], centre[2], half[0], half[1], half[2], is_wide ? 1u : 0u, 0};
+    return {centre[0], centre[1], centre[2], half[0], half[1], half[2], is_wide ? 1u : 0u, 0.0f};
 }
 
 } // namespace barnes_hut

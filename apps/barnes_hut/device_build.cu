@@ -1,23 +1,12 @@
 // apps/barnes_hut/device_build.cu - see device_build.hpp. Sorted by CUB, the rest by kernels of a thread for
 // each body, group or node; eight threads look for the children of a node.
 #include "device_build.hpp"
-#include <headrace/devices/simt/runtime.hpp>
+#include "device_code.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
 namespace barnes_hut {
 namespace {
-
-using headrace::on_cuda::expect_success;
-
-constexpr unsigned threads = 128;
-
-/// f(i) for begin <= i < end, on any number of threads.
-template <class F>
-__device__ void each(uint32_t begin, uint32_t end, F&& f) {
-    for (uint32_t i = begin + blockIdx.x * blockDim.x + threadIdx.x; i < end; i += gridDim.x * blockDim.x)
-        f(i);
-}
 
 __global__ void make_keys(TreeBuild build, uint64_t* keys, uint32_t* order) {
     each(0, build.count, [&](uint32_t i) {
@@ -78,42 +67,11 @@ __global__ void sum_up_level(TreeBuild build, uint32_t level) {
     each(range.begin, range.end, [&](uint32_t node) { build.sum_up(node); });
 }
 
-/// Memory of a stream, for the requests between making and freeing it.
-template <class T>
-class Temporary {
-public:
-    Temporary(std::size_t count, cudaStream_t stream) : stream_(stream) {
-        void* address = nullptr;
-        HEADRACE_CALL(MallocAsync, &address, count * sizeof(T), stream);
-        address_ = static_cast<T*>(address);
-    }
-    ~Temporary() { static_cast<void>(cudaFreeAsync(address_, stream_)); } // a failure comes back later
-    Temporary(const Temporary&) = delete;                                 // owns the memory
-    Temporary& operator=(const Temporary&) = delete;
-
-    [[nodiscard]] T* get() const { return address_; }
-
-private:
-    cudaStream_t stream_;
-    T* address_;
-};
-
-/// What is freed stays with the process, for the next tree: to get it from the driver again takes longer than
-/// to build one.
-void keep_memory(int ordinal) {
-    cudaMemPool_t pool = nullptr;
-    HEADRACE_CALL(DeviceGetDefaultMemPool, &pool, ordinal);
-    uint64_t everything = ~uint64_t{0};
-    HEADRACE_CALL(MemPoolSetAttribute, pool, cudaMemPoolAttrReleaseThreshold, &everything);
-}
-
 } // namespace
 
 void build_on_cuda(TreeBuild build, const headrace::NativeStream& native) {
     const auto stream = static_cast<cudaStream_t>(native.stream);
-    int processors = 0;
-    HEADRACE_CALL(DeviceGetAttribute, &processors, cudaDevAttrMultiProcessorCount, native.ordinal);
-    const auto blocks = static_cast<unsigned>(processors) * 8;
+    const unsigned blocks = blocks_of(native.ordinal);
     keep_memory(native.ordinal);
     const Temporary<uint64_t> keys(build.count, stream), sorted(build.count, stream);
     const Temporary<uint32_t> numbers(build.count, stream);

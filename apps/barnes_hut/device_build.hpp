@@ -17,8 +17,9 @@ struct TreeBuild {
     const double* masses;
     uint32_t count; ///< bodies
     Vector centre;  ///< see Scale
-    double per_length, per_mass;
-    float inverse_theta;
+    double per_length, per_mass, per_acceleration;
+    Opening opening;
+    const double* strengths; ///< of each body's acceleration, for an accuracy; else null
 
     uint32_t* order;
     Body* bodies;
@@ -51,7 +52,13 @@ struct TreeBuild {
     HEADRACE_HOST_DEVICE uint32_t groups() const { return (count + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP; }
     HEADRACE_HOST_DEVICE void box_group(uint32_t i) const {
         const uint32_t begin = i * BARNES_HUT_GROUP, end = begin + BARNES_HUT_GROUP;
-        boxes[i] = box_of(bodies, {begin, end < count ? end : count});
+        const Range range{begin, end < count ? end : count};
+        boxes[i] = box_of(bodies, range);
+        if (strengths == nullptr) return;
+        double weakest = strengths[order[range.begin]];
+        for (uint32_t j = range.begin + 1; j < range.end; ++j)
+            weakest = strengths[order[j]] < weakest ? strengths[order[j]] : weakest;
+        boxes[i].reach = reach_of(weakest * per_acceleration, opening);
     }
     /// Nodes of a level: [begin, end), those that there is room for.
     HEADRACE_HOST_DEVICE Range level(uint32_t number) const {
@@ -61,11 +68,11 @@ struct TreeBuild {
         return {begin < capacity ? begin : capacity, end < capacity ? end : capacity};
     }
     HEADRACE_HOST_DEVICE void make_leaf(uint32_t node) const {
-        links[node] = {ranges[node].begin, ranges[node].size()};
+        links[node] = {ranges[node].begin, ranges[node].size(), 0, 0};
     }
     /// `first`: of its children.
     HEADRACE_HOST_DEVICE void make_parent(uint32_t node, uint32_t first, uint32_t children) const {
-        links[node] = {first | (children - 1) << BARNES_HUT_NODE_BITS, 0};
+        links[node] = {first | (children - 1) << BARNES_HUT_NODE_BITS, 0, 0, 0};
     }
     /// When the level below has been summed up.
     HEADRACE_HOST_DEVICE void sum_up(uint32_t node) const {
@@ -75,7 +82,8 @@ struct TreeBuild {
         else
             sums[node] = sum_of((link.first >> BARNES_HUT_NODE_BITS) + 1,
                                 [&](uint32_t j) { return sums[(link.first & BARNES_HUT_NODE_MASK) + j]; });
-        tests[node] = test_of(sums[node], inverse_theta);
+        tests[node] = test_of(sums[node], opening.inverse_theta);
+        links[node].weight = weight_of(sums[node].mass, size_of(sums[node]), opening);
         moments[node] = moments_of(sums[node], tests[node]);
     }
 };

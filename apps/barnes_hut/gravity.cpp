@@ -2,13 +2,17 @@
 #include "gravity.hpp"
 #include "barnes_hut.kernels.hpp"
 #include "device_build.hpp"
+#include "motion.hpp"
 
 #include "barnes_hut.cl.hpp"
 #include "layout.h.hpp"
 
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_reduce.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -36,21 +40,12 @@ void in_blocks(std::size_t count, F&& f) {
 }
 
 template <class T>
-void copy(const std::vector<T>& from, const Domain<T>& to) {
+void copy(std::span<const T> from, const Domain<T>& to) {
     const std::span<T> elements = to.fill();
     in_blocks(from.size(), [&](std::size_t begin, std::size_t end) {
         std::copy(from.begin() + static_cast<std::ptrdiff_t>(begin),
                   from.begin() + static_cast<std::ptrdiff_t>(end),
                   elements.begin() + static_cast<std::ptrdiff_t>(begin));
-    });
-}
-
-template <class T>
-void clear(const Domain<T>& domain) {
-    const std::span<T> elements = domain.fill();
-    in_blocks(elements.size(), [&](std::size_t begin, std::size_t end) {
-        std::fill(elements.begin() + static_cast<std::ptrdiff_t>(begin),
-                  elements.begin() + static_cast<std::ptrdiff_t>(end), T{});
     });
 }
 
@@ -62,7 +57,7 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     if (choice == KernelChoice::producer) {
         kernel.kinds = WalkSomeOfTree::Units::count;
         kernel.unit_bytes = sizeof(WalkPart);
-        kernel.max_spawns = BARNES_HUT_PARTS;
+        kernel.max_spawns = 4; // BARNES_HUT_PARTS there
         kernel.options = "-DBARNES_HUT_PRODUCER";
     } else if (choice == KernelChoice::producer_node) {
         kernel.kinds = VisitNode::Units::count;
@@ -110,66 +105,100 @@ Gravity::Gravity(const headrace::Runtime& runtime, const Settings& settings)
 void Gravity::make_room(std::size_t nodes, std::size_t bodies) {
     if (domains_ && domains_->bodies.size() == bodies && domains_->tests.size() >= nodes) return;
     domains_.reset(); // before the new ones: there may not be room for both
-    sources_.reset();
     const std::size_t groups = (bodies + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP;
     domains_ = Domains{pinned<NodeTest>(runtime_, "node tests", {nodes}),
                        pinned<NodeLink>(runtime_, "node links", {nodes}),
                        pinned<Moments>(runtime_, "moments", {nodes}),
                        pinned<Body>(runtime_, "bodies", {bodies}),
                        pinned<GroupBox>(runtime_, "group boxes", {groups}),
-                       pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP}),
-                       Domain<std::uint64_t>("interactions", {2 * BARNES_HUT_COUNTS})};
-    if (is_on_device_)
-        sources_ = Sources{pinned<Vector>(runtime_, "places", {bodies}),
-                           pinned<double>(runtime_, "masses", {bodies}),
-                           pinned<std::uint32_t>(runtime_, "order", {bodies}),
-                           Domain<std::uint32_t>("nodes of levels", {tree_levels})};
+                       pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP})};
 }
 
-void Gravity::build_tree(const Bodies& bodies, const Run& run) {
+void Gravity::place(const Bodies& bodies, std::span<const double> strengths) {
     check_size(bodies);
-    is_on_device_ ? build_on_device(bodies, run) : build_on_host(bodies);
+    bodies_ = &bodies;
+    strengths_ = strengths;
+    knows_strength_ = !strengths.empty();
+    has_moved_ = false;
+    if (is_on_device_) place_on_device();
 }
 
-void Gravity::build_on_host(const Bodies& bodies) {
-    const Tree& tree = builder_.build(bodies, settings_.theta);
+void Gravity::place_on_device() {
+    const std::size_t count = bodies_->size();
+    if (!sources_ || sources_->places.size() != count) {
+        sources_.reset(); // before the new ones: there may not be room for both
+        sources_ = Sources{pinned<Vector>(runtime_, "places", {count}),
+                           pinned<Vector>(runtime_, "velocities", {count}),
+                           pinned<double>(runtime_, "masses", {count}),
+                           pinned<double>(runtime_, "strengths", {count}),
+                           Domain<Extremes>("extremes", {1}),
+                           pinned<std::uint32_t>(runtime_, "order", {count}),
+                           Domain<std::uint32_t>("nodes of levels", {tree_levels})};
+    }
+    copy<Vector>(bodies_->places, sources_->places);
+    copy<Vector>(bodies_->velocities, sources_->velocities);
+    copy<double>(bodies_->masses, sources_->masses);
+    if (knows_strength_) copy<double>(strengths_, sources_->strengths);
+    mass_ = tbb::parallel_deterministic_reduce(
+        tbb::blocked_range<std::size_t>(0, count, 1 << 12), 0.0,
+        [&](const auto& range, double sum) {
+            for (std::size_t i = range.begin(); i < range.end(); ++i) sum += bodies_->masses[i];
+            return sum;
+        },
+        std::plus<>());
+    scale_ = scale_of(*bodies_);
+}
+
+void Gravity::build_tree(const Run& run) {
+    HEADRACE_ASSERT(bodies_ != nullptr);
+    is_on_device_ ? build_on_device(run) : build_on_host();
+}
+
+void Gravity::build_on_host() {
+    const Tree& tree = builder_.build(*bodies_, opening(), strengths_);
     scale_ = tree.scale;
     order_ = tree.order;
     nodes_ = tree.tests.size();
-    if (!domains_ || domains_->tests.size() < nodes_) make_room(nodes_ + nodes_ / 8, bodies.size());
-    make_room(nodes_, bodies.size());
-    copy(tree.tests, domains_->tests);
-    copy(tree.links, domains_->links);
-    copy(tree.moments, domains_->moments);
-    copy(tree.bodies, domains_->bodies);
-    copy(tree.boxes, domains_->boxes);
+    if (!domains_ || domains_->tests.size() < nodes_) make_room(nodes_ + nodes_ / 8, bodies_->size());
+    make_room(nodes_, bodies_->size());
+    copy<NodeTest>(tree.tests, domains_->tests);
+    copy<NodeLink>(tree.links, domains_->links);
+    copy<Moments>(tree.moments, domains_->moments);
+    copy<Body>(tree.bodies, domains_->bodies);
+    copy<GroupBox>(tree.boxes, domains_->boxes);
 }
 
 /// How many nodes there will be shows when they are there: if the room was too small, once more.
-void Gravity::build_on_device(const Bodies& bodies, const Run& run) {
-    scale_ = scale_of(bodies);
-    for (std::size_t room = std::max(bodies.size() / 3, nodes_) + 64;; room *= 2) {
-        make_room(room, bodies.size());
-        copy(bodies.places, sources_->places);
-        copy(bodies.masses, sources_->masses);
+void Gravity::build_on_device(const Run& run) {
+    if (has_moved_) scale_ = scale_of(sources_->extremes.gather().front(), mass_);
+    for (std::size_t room = std::max(bodies_->size() / 3, nodes_) + 64;; room *= 2) {
+        make_room(room, bodies_->size());
         run(tree_job());
         const std::span<const std::uint32_t> levels = sources_->level_nodes.gather();
         nodes_ = std::accumulate(levels.begin(), levels.end(), std::size_t{0});
         if (nodes_ <= domains_->tests.size()) break;
     }
-    order_ = sources_->order.gather();
+}
+
+/// Of the accuracy where it can be, with theta 1 at least; else of theta.
+Opening Gravity::opening() const {
+    const bool has_accuracy = settings_.accuracy > 0 && knows_strength_;
+    return {inverse_of(has_accuracy ? 1 : settings_.theta),
+            has_accuracy ? static_cast<float>(settings_.accuracy) : 0.0f, settings_.quadrupole};
 }
 
 headrace::Job Gravity::tree_job() const {
     const auto view = [d = *domains_, s = *sources_, scale = scale_,
-                       theta = settings_.theta](Task& task) -> TreeBuild {
+                       opening = opening()](Task& task) -> TreeBuild {
         return {task.read(s.places).origin,
                 task.read(s.masses).origin,
                 static_cast<std::uint32_t>(s.places.size()),
                 scale.centre,
                 1 / scale.length,
                 1 / scale.mass,
-                inverse_of(theta),
+                1 / scale.acceleration(),
+                opening,
+                opening.accuracy > 0 ? task.read(s.strengths).origin : nullptr,
                 task.write(s.order).origin,
                 task.write(d.bodies).origin,
                 task.write(d.boxes).origin,
@@ -183,6 +212,7 @@ headrace::Job Gravity::tree_job() const {
                 nullptr};
     };
     headrace::Job job("tree", 1);
+    if (opening().accuracy > 0) job.reads(sources_->strengths);
     job.reads(sources_->places, sources_->masses)
         .writes(sources_->order, sources_->level_nodes, domains_->bodies, domains_->boxes, domains_->tests,
                 domains_->links, domains_->moments);
@@ -211,7 +241,6 @@ Space Gravity::space() const {
 headrace::Job Gravity::job(bool with_potential) {
     HEADRACE_ASSERT(domains_.has_value());
     with_potential_ = with_potential;
-    clear(domains_->counts);
     const auto view = [d = *domains_, space = space()](Task& task) {
         return TreeView{task.read(d.tests),  task.read(d.links), task.read(d.moments),
                         task.read(d.bodies), task.read(d.boxes), space};
@@ -220,10 +249,10 @@ headrace::Job Gravity::job(bool with_potential) {
     headrace::Job job(by_body ? "gravity by node visits" : "gravity",
                       by_body ? domains_->bodies.size() : domains_->boxes.size());
     job.reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
-        .accumulates(domains_->counts)
+        .accumulates(counts_)
         .tune({.wishes = {}, .first_rounds = first_rounds(settings_)});
     const auto forces = domains_->forces;
-    const auto counts = domains_->counts;
+    const auto counts = counts_;
     if (by_body)
         job.writes(part(forces, [](headrace::IndexRange units) { return units; }));
     else
@@ -242,14 +271,14 @@ headrace::Job Gravity::job(bool with_potential) {
             return WalkSomeOfTree{view(task), task.write(forces), task.sum(counts)};
         });
     job.opencl(opencl_kernel(settings_.kernel),
-               [d = *domains_, space = space()](Task& task, headrace::OpenClArguments& arguments) {
+               [d = *domains_, counts, space = space()](Task& task, headrace::OpenClArguments& arguments) {
                    arguments.buffer(task.memory(d.tests))
                        .buffer(task.memory(d.links))
                        .buffer(task.memory(d.moments))
                        .buffer(task.memory(d.bodies))
                        .buffer(task.memory(d.boxes))
                        .buffer(task.memory(d.forces))
-                       .buffer(task.memory(d.counts))
+                       .buffer(task.memory(counts))
                        .value(space);
                });
     return job;
@@ -257,7 +286,7 @@ headrace::Job Gravity::job(bool with_potential) {
 
 void Gravity::collect(Field& field) const {
     const std::span<const Force> forces = domains_->forces.gather();
-    const std::span<const std::uint32_t> order = order_;
+    const std::span<const std::uint32_t> order = is_on_device_ ? sources_->order.gather() : order_;
     const double per_acceleration = scale_.acceleration(), per_potential = scale_.potential();
     field.accelerations.resize(order.size());
     field.potentials.resize(with_potential_ ? order.size() : 0);
@@ -272,9 +301,46 @@ void Gravity::collect(Field& field) const {
     });
 }
 
+headrace::Job Gravity::motion(double kick, double drift) {
+    HEADRACE_ASSERT(is_on_device_ && domains_.has_value());
+    has_moved_ = knows_strength_ = true;
+    const auto view = [d = *domains_, s = *sources_, scale = scale_, kick, drift](Task& task) -> Motion {
+        return {task.update(s.places).origin,
+                task.update(s.velocities).origin,
+                task.write(s.strengths).origin,
+                task.write(s.extremes).origin,
+                task.read(s.order).origin,
+                task.read(d.forces).origin,
+                static_cast<std::uint32_t>(s.places.size()),
+                scale.acceleration(),
+                kick,
+                drift};
+    };
+    headrace::Job job("motion", 1);
+    job.updates(sources_->places, sources_->velocities)
+        .reads(sources_->order, domains_->forces)
+        .writes(sources_->strengths, sources_->extremes);
+    job.host_function("cpu", [view](Task& task, const headrace::NativeStream&) { move_on_host(view(task)); });
+#if defined(BARNES_HUT_HAS_CUDA)
+    job.host_function("cuda", [view](Task& task, const headrace::NativeStream& stream) {
+        move_on_cuda(view(task), stream);
+    });
+#endif
+    return job;
+}
+
+void Gravity::collect(Bodies& bodies) const {
+    const auto fetch = [](const Domain<Vector>& from, std::vector<Vector>& to) {
+        const std::span<const Vector> elements = from.gather();
+        to.assign(elements.begin(), elements.end());
+    };
+    fetch(sources_->places, bodies.places);
+    fetch(sources_->velocities, bodies.velocities);
+}
+
 Interactions Gravity::interactions() const {
     Interactions sum;
-    const std::span<const std::uint64_t> counts = domains_->counts.gather();
+    const std::span<const std::uint64_t> counts = counts_.gather();
     for (std::size_t i = 0; i < counts.size(); i += 2) {
         sum.with_nodes += counts[i];
         sum.with_bodies += counts[i + 1];

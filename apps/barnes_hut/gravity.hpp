@@ -20,10 +20,12 @@ enum class TreeChoice : std::uint8_t { by_itself, host, device };
 struct Settings {
     KernelChoice kernel = KernelChoice::producer;
     bool quadrupole = true;
-    double theta = 0.5;         ///< 0 to 1; 0: every pair
-    double softening = 0;       ///< Plummer's, a length
-    std::uint32_t load = 0;     ///< synthetic, at each visited node
-    std::uint32_t budget = 768; ///< interactions of a group, list entries, after which it hands on its walk
+    double theta = 0.5;     ///< 0 to 1; 0: every pair
+    double accuracy = 0;    ///< > 0: of an acceleration; decides instead of theta where those are known
+    double softening = 0;   ///< Plummer's, a length
+    std::uint32_t load = 0; ///< synthetic, at each visited node
+    /// Interactions of a group, list entries, after which a producer hands on its walk if others are idle.
+    std::uint32_t budget = 256;
     TreeChoice tree = TreeChoice::by_itself;
 };
 
@@ -40,9 +42,12 @@ struct Interactions {
 
 /// Computes forces, again and again, in the same memory.
 ///
-///     gravity.build_tree(bodies, run);
-///     run(gravity.job());
+///     gravity.place(bodies);
+///     gravity.build_tree(run);
+///     run(gravity.job(true));
 ///     gravity.collect(field);
+///
+/// Where it builds trees on devices, bodies stay there and are moved there: see moves_bodies().
 ///
 /// Lifetime  borrows the runtime. Jobs share the data; one at a time
 class Gravity {
@@ -52,13 +57,24 @@ public:
 
     Gravity(const headrace::Runtime& runtime, const Settings& settings);
 
+    /// What it is about. Borrowed until they are placed anew. `strengths`: see TreeBuilder::build.
+    void place(const Bodies& bodies, std::span<const double> strengths = {});
     /// For wherever the job will run; `run` is for building it on a device. Errors: as TreeBuilder::build
-    void build_tree(const Bodies& bodies, const Run& run);
+    void build_tree(const Run& run);
     /// `with_potential`: else there will be none to collect.
     [[nodiscard]] headrace::Job job(bool with_potential);
     /// Of the job that has ended. Blocks while sums are collected.
     void collect(Field& field) const;
-    [[nodiscard]] Interactions interactions() const;
+
+    /// Whether it has the bodies on devices, where motion() moves them: no field need be collected for that.
+    [[nodiscard]] bool moves_bodies() const { return is_on_device_; }
+    /// By the forces of the last job: velocities change by `kick` times them, then places by `drift` times
+    /// the velocities.
+    [[nodiscard]] headrace::Job motion(double kick, double drift);
+    /// Places and velocities after motion. Blocks while they are copied.
+    void collect(Bodies& bodies) const;
+
+    [[nodiscard]] Interactions interactions() const;           ///< of all jobs so far
     [[nodiscard]] std::size_t nodes() const { return nodes_; } ///< of the tree
 
 private:
@@ -70,29 +86,37 @@ private:
         headrace::Domain<Body> bodies;
         headrace::Domain<GroupBox> boxes;
         headrace::Domain<Force> forces; ///< [group, place]
-        headrace::Domain<std::uint64_t> counts;
     };
-    /// What building on a device needs beside them.
+    /// Bodies on devices, in the order of the input.
     struct Sources {
-        headrace::Domain<Vector> places;
-        headrace::Domain<double> masses;
+        headrace::Domain<Vector> places, velocities;
+        headrace::Domain<double> masses, strengths;
+        headrace::Domain<Extremes> extremes; ///< of the places; one element
         headrace::Domain<std::uint32_t> order, level_nodes;
     };
     void make_room(std::size_t nodes, std::size_t bodies);
-    void build_on_host(const Bodies& bodies);
-    void build_on_device(const Bodies& bodies, const Run& run);
+    void place_on_device();
+    void build_on_host();
+    void build_on_device(const Run& run);
     [[nodiscard]] headrace::Job tree_job() const;
+    [[nodiscard]] Opening opening() const;
     [[nodiscard]] Space space() const;
 
     const headrace::Runtime& runtime_;
     Settings settings_;
     bool is_on_device_;
     TreeBuilder builder_;
+    const Bodies* bodies_ = nullptr; ///< on the host; on devices there may be newer ones
+    std::span<const double> strengths_;
+    bool has_moved_ = false;      ///< the bodies on devices, since they were placed
+    bool knows_strength_ = false; ///< strengths are those of a field, on whichever side
     Scale scale_;
+    double mass_ = 0;
     std::size_t nodes_ = 0;
-    std::span<const std::uint32_t> order_; ///< sorted place -> body of the input
+    std::span<const std::uint32_t> order_; ///< sorted place -> body of the input; of a tree built on the host
     std::optional<Domains> domains_;
     std::optional<Sources> sources_;
+    headrace::Domain<std::uint64_t> counts_{"interactions", {2 * BARNES_HUT_COUNTS}};
     bool with_potential_ = false;
 };
 

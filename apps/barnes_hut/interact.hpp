@@ -78,6 +78,11 @@ HEADRACE_HOST_DEVICE inline float distance2(const NodeTest& test, const GroupBox
     return x * x + y * y + z * z;
 }
 
+/// Whether a group opens a node.
+HEADRACE_HOST_DEVICE inline bool is_opened(const NodeTest& test, const NodeLink& link, const GroupBox& box) {
+    return distance2(test, box) <= std::fmax(test.radius2, link.weight * box.reach);
+}
+
 /// Adds to a force what a point mass does. `is_self`: nothing.
 template <bool Potential, class Sum>
 HEADRACE_HOST_DEVICE inline void pull(Sum& sum, float x, float y, float z, float mass, float softening2,

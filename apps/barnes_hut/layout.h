@@ -32,7 +32,11 @@ using std::uint64_t;
 
 /// Families that a part of a walk begins with, and parts into which the rest of a walk is split, at most.
 #define BARNES_HUT_FAMILIES 14u
-#define BARNES_HUT_PARTS 4u
+#ifdef __OPENCL_C_VERSION__
+    #define BARNES_HUT_PARTS 4u /* each lane holds its own */
+#else
+    #define BARNES_HUT_PARTS 16u
+#endif
 
 /// An accepted leaf of so few bodies is cheaper, and exact, body by body.
 #define BARNES_HUT_FEW 2u
@@ -40,16 +44,18 @@ using std::uint64_t;
 /// Counts are spread, so that lanes do not queue for one address.
 #define BARNES_HUT_COUNTS 256u
 
-/// Whether to open a node: its centre of mass, and the square of the distance within which it is opened.
+/// Whether to open a node: its centre of mass, and the square of the distance within which all open it.
 typedef struct __attribute__((aligned(16))) NodeTest {
     float x, y, z;
     float radius2;
 } NodeTest;
 
 /// What is in a node.
-typedef struct NodeLink {
+typedef struct __attribute__((aligned(16))) NodeLink {
     uint32_t first;  ///< of a leaf its first body, else the family of its children
     uint32_t bodies; ///< of a leaf; 0: it has children
+    float weight;    ///< times a group's reach: the square of the distance within which it opens the node too
+    uint32_t unused;
 } NodeLink;
 
 /// What a node that is not opened pulls with. The centre of mass is that of NodeTest and this correction.
@@ -71,7 +77,7 @@ typedef struct __attribute__((aligned(16))) GroupBox {
     float x, y, z, half_x;
     float half_y, half_z;
     uint32_t is_wide; ///< has bodies much nearer to each other than its sides are long
-    uint32_t unused;
+    float reach;      ///< the weaker what pulls at it, the larger; 0: not known, or of no account
 } GroupBox;
 
 /// What pulls at a body.
@@ -86,7 +92,7 @@ typedef struct Space {
     uint32_t quadrupole;     ///< 0: monopoles alone
     uint32_t with_potential; ///< 0: nobody asks for it
     uint32_t load;           ///< Fibonacci numbers to be computed at every visited node
-    uint32_t budget;         ///< interactions of a group after which a part of a walk is handed on
+    uint32_t budget;         ///< interactions of a group after which a part of a walk may be handed on
 } Space;
 
 /// The rest of a group's walk, or a part of it: the work unit of the kernel "producer".
@@ -103,7 +109,7 @@ typedef struct NodeVisit {
 } NodeVisit;
 
 #ifndef __OPENCL_C_VERSION__
-static_assert(sizeof(NodeTest) == 16 && sizeof(NodeLink) == 8 && sizeof(Moments) == 48);
+static_assert(sizeof(NodeTest) == 16 && sizeof(NodeLink) == 16 && sizeof(Moments) == 48);
 static_assert(sizeof(Body) == 32 && sizeof(GroupBox) == 32 && sizeof(Force) == 16);
 static_assert(sizeof(Space) == 28 && sizeof(WalkPart) == 64 && sizeof(NodeVisit) == 8);
 } // namespace barnes_hut

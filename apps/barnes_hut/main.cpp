@@ -33,7 +33,7 @@ std::filesystem::path snapshot_of(const std::filesystem::path& file, std::uint64
     return numbered.replace_filename(file.stem().string() + "." + number + file.extension().string());
 }
 
-void write_results(const Options& options, const Simulation& simulation) {
+void write_results(const Options& options, Simulation& simulation) {
     if (!options.accelerations.empty())
         program::write_whole(options.accelerations,
                              vectors_table(options.accelerations, simulation.field().accelerations));

@@ -83,10 +83,11 @@ std::string json_of(const Options& options, const Simulation& simulation, const 
                     const JobSum& jobs) {
     const Settings& settings = options.settings;
     const Times& times = simulation.times();
-    Json json{{"bodies", simulation.bodies().size()},
+    Json json{{"bodies", simulation.size()},
               {"kernel", name_of(settings.kernel)},
               {"order", settings.quadrupole ? "quadrupole" : "monopole"},
               {"theta", settings.theta},
+              {"accuracy", settings.accuracy},
               {"softening", settings.softening},
               {"synthetic_load", settings.load},
               {"steps", simulation.steps()},
@@ -110,13 +111,12 @@ std::string table_of(const Simulation& simulation, const std::vector<Energy>& en
         std::snprintf(buffer, sizeof buffer, form, values...);
         text += buffer;
     };
-    line("%zu bodies, %llu steps\n", simulation.bodies().size(),
-         static_cast<unsigned long long>(simulation.steps()));
+    line("%zu bodies, %llu steps\n", simulation.size(), static_cast<unsigned long long>(simulation.steps()));
     for (const Energy& energy : energies)
         line("  step %-10llu energy %.9g (kinetic %.9g, potential %.9g)\n",
              static_cast<unsigned long long>(energy.step), energy.total(), energy.kinetic, energy.potential);
     if (const auto drift = energy_drift(energies)) line("  energy drift    %.3g\n", *drift);
-    const double pairs = static_cast<double>(simulation.bodies().size()) * static_cast<double>(jobs.jobs());
+    const double pairs = static_cast<double>(simulation.size()) * static_cast<double>(jobs.jobs());
     line("  each body met %.0f nodes and %.0f bodies\n",
          static_cast<double>(simulation.interactions().with_nodes) / pairs,
          static_cast<double>(simulation.interactions().with_bodies) / pairs);

@@ -37,6 +37,17 @@ void add(std::vector<Vector>& to, const std::vector<Vector>& from, double factor
     });
 }
 
+std::vector<double> lengths_of(const std::vector<Vector>& vectors) {
+    std::vector<double> lengths(vectors.size());
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, lengths.size(), 1 << 12), [&](const auto& range) {
+        for (std::size_t i = range.begin(); i < range.end(); ++i) {
+            const Vector& v = vectors[i];
+            lengths[i] = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+        }
+    });
+    return lengths;
+}
+
 } // namespace
 
 Simulation::Simulation(const headrace::Runtime& runtime, const Settings& settings, Bodies bodies, double dt,
@@ -46,42 +57,60 @@ Simulation::Simulation(const headrace::Runtime& runtime, const Settings& setting
 void Simulation::compute_field(bool with_potential) {
     {
         const Stopwatch watch(times_.tree);
-        gravity_.build_tree(bodies_, [this](const headrace::Job& job) { run_(job, Phase::tree); });
+        if (!is_placed_) {
+            strengths_ = lengths_of(field().accelerations);
+            gravity_.place(bodies_, strengths_);
+        }
+        is_placed_ = true;
+        gravity_.build_tree([this](const headrace::Job& job) { run_(job, Phase::tree); });
     }
     const Stopwatch watch(times_.forces);
     run_(gravity_.job(with_potential), Phase::forces);
-    gravity_.collect(field_);
-    const Interactions done = gravity_.interactions();
-    interactions_.with_nodes += done.with_nodes;
-    interactions_.with_bodies += done.with_bodies;
+    field_is_old_ = true;
 }
 
-void Simulation::kick(double time) { add(bodies_.velocities, field_.accelerations, time); }
-void Simulation::drift(double time) { add(bodies_.places, bodies_.velocities, time); }
+void Simulation::move(double kick, double drift) {
+    const Stopwatch watch(times_.motion);
+    if (gravity_.moves_bodies()) {
+        run_(gravity_.motion(kick, drift), Phase::motion);
+        bodies_are_old_ = true;
+        return;
+    }
+    add(bodies_.velocities, field().accelerations, kick);
+    add(bodies_.places, bodies_.velocities, drift);
+    is_placed_ = false;
+}
 
 void Simulation::step(bool with_potential) {
-    {
-        const Stopwatch watch(times_.motion);
-        kick(dt_ / 2);
-        drift(dt_);
-    }
+    move(dt_ / 2, dt_);
     compute_field(with_potential);
-    const Stopwatch watch(times_.motion);
-    kick(dt_ / 2);
+    move(dt_ / 2, 0);
     ++steps_;
 }
 
-Energy Simulation::energy() const {
-    HEADRACE_ASSERT(field_.potentials.size() == bodies_.size());
+const Bodies& Simulation::bodies() {
+    if (std::exchange(bodies_are_old_, false)) gravity_.collect(bodies_);
+    return bodies_;
+}
+
+const Field& Simulation::field() {
+    if (std::exchange(field_is_old_, false)) gravity_.collect(field_);
+    return field_;
+}
+
+Energy Simulation::energy() {
+    const Bodies& bodies = this->bodies();
+    const std::vector<double>& potentials = field().potentials;
+    HEADRACE_ASSERT(potentials.size() == bodies.size());
     using Pair = std::pair<double, double>;
     // In blocks of a fixed size and a fixed order: the same sum on any number of cores.
     const Pair twice = tbb::parallel_deterministic_reduce(
-        tbb::blocked_range<std::size_t>(0, bodies_.size(), 1 << 12), Pair{},
+        tbb::blocked_range<std::size_t>(0, bodies.size(), 1 << 12), Pair{},
         [&](const auto& range, Pair sum) {
             for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                const Vector& v = bodies_.velocities[i];
-                sum.first += bodies_.masses[i] * (v.x * v.x + v.y * v.y + v.z * v.z);
-                sum.second += bodies_.masses[i] * field_.potentials[i];
+                const Vector& v = bodies.velocities[i];
+                sum.first += bodies.masses[i] * (v.x * v.x + v.y * v.y + v.z * v.z);
+                sum.second += bodies.masses[i] * potentials[i];
             }
             return sum;
         },

@@ -27,7 +27,7 @@ struct Times {
 /// Lifetime  borrows the runtime
 class Simulation {
 public:
-    enum class Phase : std::uint8_t { tree, forces };
+    enum class Phase : std::uint8_t { tree, forces, motion };
     /// Runs a job to its end. Errors: what went wrong with it
     using Run = std::function<void(const headrace::Job&, Phase)>;
 
@@ -38,25 +38,27 @@ public:
     /// One step; the field must be that of now, and is so afterwards.
     void step(bool with_potential);
     /// The field must have the potential.
-    [[nodiscard]] Energy energy() const;
+    [[nodiscard]] Energy energy();
 
-    [[nodiscard]] const Bodies& bodies() const { return bodies_; }
-    [[nodiscard]] const Field& field() const { return field_; }
+    [[nodiscard]] const Bodies& bodies(); ///< now; copied from devices if they have newer ones
+    [[nodiscard]] const Field& field();   ///< likewise
+    [[nodiscard]] std::size_t size() const { return bodies_.size(); }
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] const Times& times() const { return times_; }
-    [[nodiscard]] const Interactions& interactions() const { return interactions_; } ///< of all fields
+    [[nodiscard]] Interactions interactions() const { return gravity_.interactions(); } ///< of all fields
 
 private:
-    void kick(double time);
-    void drift(double time);
+    void move(double kick, double drift);
 
     Bodies bodies_;
     double dt_;
     Run run_;
     Gravity gravity_;
     Field field_;
+    std::vector<double> strengths_; ///< of the field's accelerations, if the host moves the bodies
+    bool bodies_are_old_ = false, field_is_old_ = false; ///< devices have newer ones
+    bool is_placed_ = false;                             ///< as they are now, where trees are built
     Times times_;
-    Interactions interactions_;
     std::uint64_t steps_ = 0;
 };
 

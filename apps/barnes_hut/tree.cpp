@@ -20,29 +20,8 @@ constexpr std::size_t most_bodies = std::size_t{1} << 28; // then nodes are fewe
 
 /// The box around all bodies, and their mass.
 struct Whole {
-    double low[3], high[3], mass = 0;
-
-    Whole() {
-        std::ranges::fill(low, std::numeric_limits<double>::infinity());
-        std::ranges::fill(high, -std::numeric_limits<double>::infinity());
-    }
-    void add(const Vector& place, double its_mass) {
-        const double axes[] = {place.x, place.y, place.z};
-        for (unsigned i = 0; i < 3; ++i) {
-            low[i] = std::min(low[i], axes[i]);
-            high[i] = std::max(high[i], axes[i]);
-        }
-        mass += its_mass;
-    }
-    [[nodiscard]] Whole with(const Whole& other) const {
-        Whole both = *this;
-        for (unsigned i = 0; i < 3; ++i) {
-            both.low[i] = std::min(low[i], other.low[i]);
-            both.high[i] = std::max(high[i], other.high[i]);
-        }
-        both.mass += other.mass;
-        return both;
-    }
+    Extremes places;
+    double mass = 0;
 };
 
 /// The least power of two that is not below `value`; 1 for 0.
@@ -60,15 +39,23 @@ Scale scale_of(const Bodies& bodies) {
     const Whole whole = tbb::parallel_deterministic_reduce(
         tbb::blocked_range<std::size_t>(0, bodies.size(), 10'000), Whole{},
         [&](const auto& range, Whole part) {
-            for (std::size_t i = range.begin(); i < range.end(); ++i)
-                part.add(bodies.places[i], bodies.masses[i]);
+            for (std::size_t i = range.begin(); i < range.end(); ++i) {
+                part.places = part.places.with(Extremes::of(bodies.places[i]));
+                part.mass += bodies.masses[i];
+            }
             return part;
         },
-        [](const Whole& a, const Whole& b) { return a.with(b); });
-    const auto middle = [&](unsigned i) { return whole.low[i] / 2 + whole.high[i] / 2; };
+        [](const Whole& a, const Whole& b) {
+            return Whole{a.places.with(b.places), a.mass + b.mass};
+        });
+    return scale_of(whole.places, whole.mass);
+}
+
+Scale scale_of(const Extremes& places, double mass) {
+    const auto middle = [&](unsigned i) { return places.low[i] / 2 + places.high[i] / 2; };
     double side = 0;
-    for (unsigned i = 0; i < 3; ++i) side = std::max(side, whole.high[i] - whole.low[i]);
-    return {{middle(0), middle(1), middle(2)}, power_of_two(side), 0x1p33 * power_of_two(whole.mass)};
+    for (unsigned i = 0; i < 3; ++i) side = std::max(side, places.high[i] - places.low[i]);
+    return {{middle(0), middle(1), middle(2)}, power_of_two(side), 0x1p33 * power_of_two(mass)};
 }
 
 namespace {
@@ -92,16 +79,18 @@ float inverse_of(double theta) {
     return theta > 0 ? static_cast<float>(1 / theta) : std::numeric_limits<float>::infinity();
 }
 
-const Tree& TreeBuilder::build(const Bodies& bodies, double theta) {
+const Tree& TreeBuilder::build(const Bodies& bodies, const Opening& opening,
+                               std::span<const double> strengths) {
     check_size(bodies);
     HEADRACE_ASSERT(bodies.size() > 0);
-    sort(bodies);
+    HEADRACE_ASSERT(strengths.empty() || strengths.size() == bodies.size());
+    sort(bodies, opening, strengths);
     grow();
-    sum_up(inverse_of(theta));
+    sum_up(opening);
     return tree_;
 }
 
-void TreeBuilder::sort(const Bodies& bodies) {
+void TreeBuilder::sort(const Bodies& bodies, const Opening& opening, std::span<const double> strengths) {
     const std::size_t count = bodies.size();
     tree_.scale = scale_of(bodies);
     const Scale& scale = tree_.scale;
@@ -135,6 +124,10 @@ void TreeBuilder::sort(const Bodies& bodies) {
         const std::size_t begin = i * BARNES_HUT_GROUP, end = std::min(begin + BARNES_HUT_GROUP, count);
         tree_.boxes[i] =
             box_of(tree_.bodies.data(), {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+        if (strengths.empty()) return;
+        double weakest = std::numeric_limits<double>::infinity();
+        for (std::size_t j = begin; j < end; ++j) weakest = std::min(weakest, strengths[tree_.order[j]]);
+        tree_.boxes[i].reach = reach_of(weakest / scale.acceleration(), opening);
     });
 }
 
@@ -153,8 +146,8 @@ void TreeBuilder::grow() {
             const std::uint32_t children = splits_[i].children;
             const Range range = ranges_[begin + i];
             tree_.links[begin + i] = children == 0
-                                         ? NodeLink{range.begin, range.size()}
-                                         : NodeLink{next | (children - 1) << BARNES_HUT_NODE_BITS, 0};
+                                         ? NodeLink{range.begin, range.size(), 0, 0}
+                                         : NodeLink{next | (children - 1) << BARNES_HUT_NODE_BITS, 0, 0, 0};
             next += children;
         }
         ranges_.resize(next);
@@ -172,7 +165,7 @@ void TreeBuilder::grow() {
 }
 
 /// From the deepest level to the root.
-void TreeBuilder::sum_up(float inverse_theta) {
+void TreeBuilder::sum_up(const Opening& opening) {
     const std::size_t nodes = ranges_.size();
     sums_.resize(nodes);
     tree_.tests.resize(nodes);
@@ -189,7 +182,8 @@ void TreeBuilder::sum_up(float inverse_theta) {
                 sums_[node] = sum_of((link.first >> BARNES_HUT_NODE_BITS) + 1, [&](std::uint32_t j) {
                     return sums_[(link.first & BARNES_HUT_NODE_MASK) + j];
                 });
-            tree_.tests[node] = test_of(sums_[node], inverse_theta);
+            tree_.tests[node] = test_of(sums_[node], opening.inverse_theta);
+            tree_.links[node].weight = weight_of(sums_[node].mass, size_of(sums_[node]), opening);
             tree_.moments[node] = moments_of(sums_[node], tree_.tests[node]);
         });
     }

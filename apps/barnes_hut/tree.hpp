@@ -23,6 +23,7 @@ void check_size(const Bodies& bodies);
 [[nodiscard]] float inverse_of(double theta);
 /// The cube around all bodies, and all their mass.
 [[nodiscard]] Scale scale_of(const Bodies& bodies);
+[[nodiscard]] Scale scale_of(const Extremes& places, double mass);
 
 /// Arrays as layout.h has them, and which body is where.
 struct Tree {
@@ -41,9 +42,9 @@ struct Tree {
 /// bodies alone.
 class TreeBuilder {
 public:
-    /// `theta` > 0, or 0: open everything. At least one body, fewer than 2^28.
-    /// Errors  invalid_argument for too many bodies
-    const Tree& build(const Bodies& bodies, double theta);
+    /// At least one body, fewer than 2^28. `strengths`: how large the acceleration of each body is, about,
+    /// for an accuracy; else empty. Errors  invalid_argument for too many bodies
+    const Tree& build(const Bodies& bodies, const Opening& opening, std::span<const double> strengths = {});
 
 private:
     struct Keyed {
@@ -51,9 +52,9 @@ private:
         std::uint32_t body;
     };
 
-    void sort(const Bodies& bodies);
+    void sort(const Bodies& bodies, const Opening& opening, std::span<const double> strengths);
     void grow();
-    void sum_up(float inverse_theta);
+    void sum_up(const Opening& opening);
 
     Tree tree_;
     std::vector<Keyed> keyed_;

@@ -80,11 +80,17 @@ public:
         ++depth_;
     }
 
-    /// Until nothing is left, or until `budget` interactions of the group are done and no more than `most`
-    /// families are left.
-    HEADRACE_HOST_DEVICE void run(uint32_t budget, uint32_t most) {
+    /// Until nothing is left, or until ends_here() says so: it is asked each time that about `interval`
+    /// interactions more of the group are done and no more than `most` families are left.
+    template <class F>
+    HEADRACE_HOST_DEVICE void run(uint32_t interval, uint32_t most, F&& ends_here) {
         group_.sync();
-        while (depth_ > 0 && (node_count_ + body_count_ < budget || depth_ > most)) step();
+        for (uint32_t next = interval; depth_ > 0;) {
+            step();
+            if (node_count_ + body_count_ < next || depth_ > most) continue;
+            if (ends_here()) break;
+            next = node_count_ + body_count_ + interval;
+        }
         if (nodes_ > 0) pull_nodes(nodes_);
         if (bodies_ > 0) pull_bodies(bodies_);
         nodes_ = bodies_ = 0;
@@ -133,8 +139,8 @@ private:
                     seen.first = link.first;
                     seen.bodies = link.bodies;
                     seen.is_there = true;
-                    seen.is_near = distance2(test, box_) <= test.radius2 ||
-                                   (link.bodies > 0 && link.bodies <= BARNES_HUT_FEW);
+                    seen.is_near =
+                        is_opened(test, link, box_) || (link.bodies > 0 && link.bodies <= BARNES_HUT_FEW);
                     loads_[lane] += fibonacci(tree_.space.load);
                 }
             }

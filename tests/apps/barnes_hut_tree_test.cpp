@@ -83,7 +83,7 @@ private:
 
 void expect_a_tree(const Bodies& bodies) {
     TreeBuilder builder;
-    Checker(builder.build(bodies, 0.5)).check();
+    Checker(builder.build(bodies, {inverse_of(0.5)})).check();
 }
 
 Bodies at(const std::vector<Vector>& places) {
@@ -115,8 +115,8 @@ TEST(Tree, TakesWhatIsInOnePlaceOrFarApart) {
 TEST(Tree, DependsOnTheBodiesAlone) {
     const Bodies bodies = plummer_sphere(5000, 2);
     TreeBuilder once, again;
-    again.build(plummer_sphere(777, 1), 0.3);
-    const Tree &a = once.build(bodies, 0.5), &b = again.build(bodies, 0.5);
+    again.build(plummer_sphere(777, 1), {inverse_of(0.3)});
+    const Tree &a = once.build(bodies, {inverse_of(0.5)}), &b = again.build(bodies, {inverse_of(0.5)});
     EXPECT_EQ(a.order, b.order);
     EXPECT_EQ(std::memcmp(a.moments.data(), b.moments.data(), a.moments.size() * sizeof(Moments)), 0);
     EXPECT_EQ(std::memcmp(a.tests.data(), b.tests.data(), a.tests.size() * sizeof(NodeTest)), 0);
@@ -125,7 +125,7 @@ TEST(Tree, DependsOnTheBodiesAlone) {
 TEST(Tree, PlacesAreKeptToTwoFloats) {
     const Bodies bodies = plummer_sphere(1000, 2);
     TreeBuilder builder;
-    const Tree& tree = builder.build(bodies, 0.5);
+    const Tree& tree = builder.build(bodies, {inverse_of(0.5)});
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const Body& body = tree.bodies[i];
         const double x = tree.scale.centre.x + tree.scale.length * (double{body.x} + double{body.low_x});
@@ -136,7 +136,7 @@ TEST(Tree, PlacesAreKeptToTwoFloats) {
 TEST(Tree, QuadrupolesAreThoseOfTheirBodies) {
     const Bodies bodies = plummer_sphere(3000, 4);
     TreeBuilder builder;
-    const Tree& tree = builder.build(bodies, 0.5);
+    const Tree& tree = builder.build(bodies, {inverse_of(0.5)});
     // The root's, summed up directly.
     double mass = 0, x = 0, xx = 0, xy = 0, y = 0;
     const auto place = [&](std::size_t i, double Vector::*axis, double centre) {

@@ -43,7 +43,7 @@ std::vector<Vector> walk_all(const Tree& tree, const Space& space, uint32_t budg
             Group group({}, headrace::ConsumingLane(no_sums), reinterpret_cast<uint32_t*>(scratch.get()));
             Walk<Group> walk(group, seen, number);
             for (const uint32_t family : families) walk.begin_with(family);
-            walk.run(budget, BARNES_HUT_FAMILIES);
+            walk.run(budget, BARNES_HUT_FAMILIES, [] { return true; });
             if (walk.left() > 0) {
                 std::vector<uint32_t> rest;
                 for (uint32_t i = 0; i < walk.left(); ++i) rest.push_back(walk.family(i));
@@ -81,7 +81,7 @@ Space space_of(const Tree& tree, double softening) {
 TYPED_TEST(WalkBy, FindsForcesInOneGoAndInParts) {
     const Bodies bodies = plummer_sphere(2500, 1);
     TreeBuilder builder;
-    const Tree& tree = builder.build(bodies, 0.5);
+    const Tree& tree = builder.build(bodies, {inverse_of(0.5)});
     for (const uint32_t budget : {~0u, 1u, 300u})
         expect_good(bodies, walk_all<TypeParam>(tree, space_of(tree, 1e-2), budget), 1e-2, 2e-4, 1e-2);
 }
@@ -97,7 +97,7 @@ TYPED_TEST(WalkBy, HasRoomForTheDeepestTree) {
     const Bodies bodies{places, std::vector<Vector>(places.size()), std::vector<double>(places.size(), 1.0)};
     TreeBuilder builder;
     for (const double theta : {0.0, 0.5}) {
-        const Tree& tree = builder.build(bodies, theta);
+        const Tree& tree = builder.build(bodies, {inverse_of(theta)});
         expect_good(bodies, walk_all<TypeParam>(tree, space_of(tree, 1e-3), ~0u), 1e-3, 2e-3, 1e-1);
     }
 }

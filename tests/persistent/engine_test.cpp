@@ -115,6 +115,24 @@ TEST_P(EngineOnDevice, TinyQueuesTakeEveryWayOutAndLoseNothing) {
     expect_exactly_once(Visit{}, Indices{}, 0, 100000, tiny);
 }
 
+TEST_P(EngineOnDevice, AUnitIsSharedWhereOthersAreIdle) {
+    if (device().info().technology == "opencl") GTEST_SKIP() << "OpenCL C has no group kernels";
+    constexpr std::uint64_t length = 300'001, seeds = 3;
+    for (const EngineOptions& options : {EngineOptions{}, tiny, single}) {
+        forget();
+        Engine engine(device(), *stream_, bind(GroupShare{}, Stretches{length}), options);
+        drain(engine, 0, seeds);
+        ArrivalTable expected;
+        for (std::uint64_t id = 0; id < seeds * length; ++id) expected.view().arrive(id);
+        EXPECT_EQ(arrived(), expected);
+        if (options.wishes.groups == 1) {
+            EXPECT_EQ(engine.counters().units, seeds); // there is nobody else
+        } else if (options.wishes.groups == 0 && device().info().kind == DeviceKind::gpu) {
+            EXPECT_GT(engine.counters().units, 3 * seeds);
+        }
+    }
+}
+
 TEST_P(EngineOnDevice, GroupKernelsProcessEachUnitOnceTogether) {
     if (device().info().technology == "opencl") GTEST_SKIP() << "OpenCL C has no group kernels";
     const GroupTree tree{{{}, std::uint64_t{1} << 30}};

@@ -271,6 +271,39 @@ struct GroupPlant {
     }
 };
 
+/// Numbers that a group goes through one by one.
+struct Stretch {
+    std::uint64_t begin, end;
+};
+struct Stretches {
+    std::uint64_t length;
+    HEADRACE_KERNEL Stretch operator()(std::uint64_t index) const {
+        return {index * length, (index + 1) * length};
+    }
+};
+
+/// Each number arrives; what is left of a stretch is shared when others are idle.
+struct GroupShare {
+    using Units = Kinds<Kind<Stretch, 3>>;
+    static constexpr bool by_group = true;
+    Arrivals arrivals;
+
+    HEADRACE_KERNEL void operator()(auto& group, Stretch stretch) const {
+        while (stretch.begin < stretch.end) {
+            group.by_leader([&] {
+                arrivals.arrive(stretch.begin);
+                return 0u;
+            });
+            ++stretch.begin;
+            if (stretch.begin % 16 == 0 && group.others_are_idle()) break;
+        }
+        const std::uint64_t third = (stretch.end - stretch.begin + 2) / 3;
+        for (; stretch.begin < stretch.end; stretch.begin += third)
+            group.spawn(Stretch{stretch.begin,
+                                stretch.end - stretch.begin < third ? stretch.end : stretch.begin + third});
+    }
+};
+
 /// A group consumer: each index arrives.
 struct GroupVisit : Visit {
     using Serial = Visit;
