@@ -2,7 +2,7 @@
 //
 // Runs the plain CUDA program and headrace-path-tracer with both kernels in one run, taking turns, so
 // that all see the same machine in the same state; drops the first turn; prints a Markdown table of medians
-// with their spread.
+// with their spread. With shadow rays, which the plain program does not have, the kernels are alone.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,7 +31,8 @@ struct Settings {
                                      "-1.3,4.96,12.28,-2.2886,5.0107,12.1381,50.22967"};
     std::string scene, sky = "1,1,1", device = "cuda:0", commit = "unknown";
     double albedo = 0.8;
-    unsigned width = 1280, height = 720, spp = 256, depth = 8, repeats = 7;
+    unsigned width = 1280, height = 720, depth = 8, repeats = 7;
+    std::vector<unsigned> spp{256}, shadow_rays; ///< shadow rays: none, unless there are numbers
     fs::path programs;
 };
 
@@ -52,11 +53,10 @@ json read_json(const fs::path& file) {
 }
 
 /// Options that both programs take, spelt alike.
-std::string picture(const Settings& settings, const std::string& camera) {
-    return fmt::format(
-        " --scene {} --camera={} --width {} --height {} --spp {} --max-depth {} --sky {} --albedo {}",
-        quoted(settings.scene), camera, settings.width, settings.height, settings.spp, settings.depth,
-        settings.sky, settings.albedo);
+std::string picture(const Settings& settings, const std::string& camera, unsigned spp) {
+    return fmt::format(" --scene {}{} --width {} --height {} --spp {} --max-depth {} --sky {} --albedo {}",
+                       quoted(settings.scene), camera.empty() ? "" : " --camera=" + camera, settings.width,
+                       settings.height, spp, settings.depth, settings.sky, settings.albedo);
 }
 
 /// Seconds of one turn of each contestant.
@@ -80,48 +80,75 @@ std::string row(const Contestant& contestant, const std::string& camera, double 
                        1e3 * kernel.median, 1e-6 * segments / job.median, baseline / job.median);
 }
 
-/// The table's rows for one camera, and the machine as the baseline sees it.
-std::string compare(const Settings& settings, const std::string& label, const std::string& camera,
-                    json& machine) {
-    const fs::path file = fs::temp_directory_path() / "headrace-path-tracing.json";
-    const auto program = [&](const char* name) { return quoted((settings.programs / name).string()); };
-    const std::string scene = picture(settings, camera);
+/// Where programs leave what they report.
+fs::path report_file() { return fs::temp_directory_path() / "headrace-path-tracing.json"; }
 
-    Contestant baseline{
-        "one thread a path, plain CUDA", program("path_tracer_baseline") + scene + " --repeat 1", {}, {}};
-    std::vector<Contestant> ours;
+/// headrace-path-tracer with each kernel.
+std::vector<Contestant> both_kernels(const Settings& settings, const std::string& picture,
+                                     const std::string& light) {
+    std::vector<Contestant> both;
     for (const std::string kernel : {"consumer", "producer"})
-        ours.push_back({"Headrace, " + kernel,
-                        program("headrace-path-tracer") + scene +
-                            fmt::format(" --roulette-from 0 --no-direct-light --quiet --kernel {} --devices "
-                                        "{} --out {} --report {}",
+        both.push_back({"Headrace, " + kernel,
+                        quoted((settings.programs / "headrace-path-tracer").string()) + picture +
+                            fmt::format(" {} --quiet --kernel {} --devices {} --out {} --report {}", light,
                                         kernel, settings.device,
-                                        quoted((file.parent_path() / "path-tracing.pfm").string()),
-                                        quoted(file.string())),
+                                        quoted((report_file().parent_path() / "path-tracing.pfm").string()),
+                                        quoted(report_file().string())),
                         {},
                         {}});
+    return both;
+}
+
+void take_turn(Contestant& contestant, bool counts) {
+    run(contestant.command);
+    if (!counts) return;
+    const json report = read_json(report_file());
+    contestant.job_seconds.push_back(report.at("seconds"));
+    contestant.kernel_seconds.push_back(report.at("devices").at(0).at("busy_seconds"));
+}
+
+/// The table's rows for one camera, and the machine as the baseline sees it.
+std::string compare(const Settings& settings, const std::string& label, const std::string& camera,
+                    unsigned spp, json& machine) {
+    const std::string scene = picture(settings, camera, spp);
+    Contestant baseline{"one thread a path, plain CUDA",
+                        quoted((settings.programs / "path_tracer_baseline").string()) + scene + " --repeat 1",
+                        {},
+                        {}};
+    std::vector<Contestant> ours = both_kernels(settings, scene, "--roulette-from 0 --no-direct-light");
 
     double segments = 0;
     for (unsigned turn = 0; turn <= settings.repeats; ++turn) { // turn 0 warms up
-        run(baseline.command + " >" + quoted(file.string()));
-        machine = read_json(file);
+        run(baseline.command + " >" + quoted(report_file().string()));
+        machine = read_json(report_file());
         segments = machine.at("segments");
         if (turn > 0) {
             baseline.kernel_seconds.push_back(machine.at("median_seconds"));
             baseline.job_seconds.push_back(machine.at("median_seconds"));
         }
-        for (Contestant& contestant : ours) {
-            run(contestant.command);
-            const json report = read_json(file);
-            if (turn == 0) continue;
-            contestant.job_seconds.push_back(report.at("seconds"));
-            contestant.kernel_seconds.push_back(report.at("devices").at(0).at("busy_seconds"));
-        }
+        for (Contestant& contestant : ours) take_turn(contestant, turn > 0);
     }
     const double reference = spread(baseline.job_seconds).median;
     std::string rows = row(baseline, label, segments, reference);
     for (const Contestant& contestant : ours) rows += row(contestant, label, segments, reference);
     return rows;
+}
+
+/// A row for both kernels with shadow rays, from the scene's own camera.
+std::string compare_kernels(const Settings& settings, unsigned spp, unsigned shadow_rays) {
+    std::vector<Contestant> both =
+        both_kernels(settings, picture(settings, "", spp), fmt::format("--shadow-rays {}", shadow_rays));
+    for (unsigned turn = 0; turn <= settings.repeats; ++turn)
+        for (Contestant& contestant : both) take_turn(contestant, turn > 0);
+    std::string row = fmt::format("| {} | {} |", spp, shadow_rays);
+    for (const Contestant& contestant : both) {
+        const Spread kernel = spread(contestant.kernel_seconds);
+        row += fmt::format(" {:.2f} ({:.2f} to {:.2f}) |", 1e3 * kernel.median, 1e3 * kernel.least,
+                           1e3 * kernel.most);
+    }
+    const double paths = double{1} * settings.width * settings.height * spp;
+    return row + fmt::format(" {:.1f} | {:.3f} |\n", 1e-6 * paths / spread(both[1].kernel_seconds).median,
+                             spread(both[0].kernel_seconds).median / spread(both[1].kernel_seconds).median);
 }
 
 } // namespace
@@ -137,7 +164,11 @@ int main(int argc, char** argv) try {
                    "ex,ey,ez,tx,ty,tz,vfov_degrees; may be given several times");
     app.add_option("--width", settings.width);
     app.add_option("--height", settings.height);
-    app.add_option("--spp", settings.spp);
+    app.add_option("--spp", settings.spp, "one or several")->delimiter(',');
+    app.add_option(
+           "--shadow-rays", settings.shadow_rays,
+           "instead of the cameras: both kernels with so many at each hit, from the scene's own camera")
+        ->delimiter(',');
     app.add_option("--max-depth", settings.depth);
     app.add_option("--sky", settings.sky);
     app.add_option("--albedo", settings.albedo);
@@ -147,16 +178,30 @@ int main(int argc, char** argv) try {
     app.add_option("--commit", settings.commit, "what was measured, for the heading");
     CLI11_PARSE(app, argc, argv);
 
+    const std::string times =
+        fmt::format("medians (least to most) of {} turns after a warm-up", settings.repeats);
+    if (!settings.shadow_rays.empty()) {
+        fmt::print("{}, {} x {}, commit {}; {}\n\n", settings.device, settings.width, settings.height,
+                   settings.commit, times);
+        fmt::print(
+            "| samples a pixel | shadow rays | consumer, in kernels [ms] | producer, in kernels [ms] | "
+            "M paths/s | speed |\n|---|---|---|---|---|---|\n");
+        for (const unsigned spp : settings.spp)
+            for (const unsigned rays : settings.shadow_rays)
+                fmt::print("{}", compare_kernels(settings, spp, rays));
+        return 0;
+    }
+
     std::string rows;
     json machine;
     for (std::size_t i = 0; i < settings.cameras.size(); ++i)
-        rows += compare(settings, std::to_string(i + 1), settings.cameras[i], machine);
+        for (const unsigned spp : settings.spp)
+            rows += compare(settings, std::to_string(i + 1), settings.cameras[i], spp, machine);
 
-    fmt::print("{}, driver {}, CUDA {}, commit {}; medians (least to most) of {} turns after a warm-up\n\n",
-               std::string(machine.at("device")), std::string(machine.at("driver")),
-               std::string(machine.at("runtime")), settings.commit, settings.repeats);
-    fmt::print("`path_tracing{} --repeat {}` with {} cameras\n\n", picture(settings, "..."), settings.repeats,
-               settings.cameras.size());
+    fmt::print("{}, driver {}, CUDA {}, commit {}; {}\n\n", std::string(machine.at("device")),
+               std::string(machine.at("driver")), std::string(machine.at("runtime")), settings.commit, times);
+    fmt::print("`path_tracing{} --repeat {}` with {} cameras\n\n",
+               picture(settings, "...", settings.spp.front()), settings.repeats, settings.cameras.size());
     fmt::print("| camera | program | job [ms] | in kernels [ms] | M segments/s | speed "
                "|\n|---|---|---|---|---|---|\n{}",
                rows);

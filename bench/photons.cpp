@@ -28,7 +28,7 @@ using namespace fluorescence;
 
 struct Options {
     std::string device = "cuda:0", commit = "unknown";
-    std::vector<std::string> inputs;
+    std::vector<std::string> inputs, tissues{"plain", "fluorescent"}, grids{"rz", "xyz"};
     std::uint64_t packets = 20'000'000;
     unsigned repeats = 5;
 };
@@ -130,6 +130,12 @@ int main(int argc, char** argv) try {
     CLI::App app("Photons in layered tissue: Headrace's two kernels, beside a plain CUDA program on cuda:0.");
     app.add_option("--device", options.device);
     app.add_option("--input", options.inputs, ".mci or .toml beside the built-in tissue")->delimiter(',');
+    app.add_option("--tissue", options.tissues, "built-in ones: plain, fluorescent")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"plain", "fluorescent"}));
+    app.add_option("--grid", options.grids, "of the built-in ones: rz, xyz")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"rz", "xyz"}));
     app.add_option("--packets", options.packets)->check(CLI::Range(1, 1'000'000'000));
     app.add_option("--repeat", options.repeats, "turns after the first, which warms up")
         ->check(CLI::Range(1, 1000));
@@ -143,9 +149,10 @@ int main(int argc, char** argv) try {
     fmt::print(
         "| tissue, grid | program | in kernels [ms] | job [ms] | M packets/s | speed | lanes at work |\n"
         "|---|---|---|---|---|---|---|\n");
-    for (const bool fluoresces : {false, true})
-        for (const GridChoice grid : {GridChoice::rz, GridChoice::xyz})
-            compare(runtime, options, three_layers(fluoresces), grid);
+    for (const std::string& tissue : options.tissues)
+        for (const std::string& grid : options.grids)
+            compare(runtime, options, three_layers(tissue == "fluorescent"),
+                    grid == "rz" ? GridChoice::rz : GridChoice::xyz);
     for (const std::string& input : options.inputs)
         for (const Problem& problem : read_problems(input))
             compare(runtime, options, problem, GridChoice::rz);

@@ -1,6 +1,7 @@
 // persistent/giq.hpp - the global inbox: rings of full bundles for each kind, and of empty ones. Several of
 // each, so that not every group asks for its tickets at one address.
 #pragma once
+#include <headrace/persistent/group_kernel.hpp>
 #include <headrace/persistent/ring.hpp>
 
 namespace headrace {
@@ -27,10 +28,11 @@ public:
 
     /// Which rings seem to have something; bit i is that of `ring(number, i)`. A guess.
     HEADRACE_GROUP_CODE std::uint32_t full(std::uint32_t number) const {
+        const auto lanes = real_lanes(lanes_);
         std::uint32_t full = 0;
         for (std::uint32_t first = 0; first < ways_;
-             first += Lanes::size) // once, but for the narrowest groups
-            full |= static_cast<std::uint32_t>(lanes_.ballot([&](std::uint32_t lane) {
+             first += decltype(lanes)::size) // once, but for the narrowest groups
+            full |= static_cast<std::uint32_t>(lanes.ballot([&](std::uint32_t lane) {
                         return first + lane < ways_ && !ring(number, first + lane).seems_empty();
                     }))
                     << first;

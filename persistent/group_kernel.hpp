@@ -52,6 +52,15 @@ inline constexpr bool is_wide = false;
 template <class Lanes>
 inline constexpr bool is_wide<WideLanes<Lanes>> = true;
 
+/// Where all lanes are wanted, whatever the engine runs with.
+template <class Lanes>
+HEADRACE_GROUP_CODE auto real_lanes(const Lanes& lanes) {
+    if constexpr (is_wide<Lanes>)
+        return lanes.lanes;
+    else
+        return lanes;
+}
+
 /// The lane group that the engine runs `Kernel` with.
 template <class Lanes, class Kernel>
 using LanesFor = std::conditional_t<GroupKernel<Kernel>, WideLanes<Lanes>, Lanes>;

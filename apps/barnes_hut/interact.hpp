@@ -87,7 +87,7 @@ HEADRACE_HOST_DEVICE inline bool is_opened(const NodeTest& test, const NodeLink&
 template <bool Potential, class Sum>
 HEADRACE_HOST_DEVICE inline void pull(Sum& sum, float x, float y, float z, float mass, float softening2,
                                       bool is_self) {
-    const float inverse = is_self ? 0.0f : inverse_root(x * x + y * y + (z * z + softening2));
+    const float inverse = is_self ? 0.0f : inverse_root(x * x + (y * y + (z * z + softening2)));
     const float potential = mass * inverse;
     const float factor = potential * (inverse * inverse);
     sum.x += factor * x;
@@ -103,17 +103,20 @@ HEADRACE_HOST_DEVICE inline void pull(Sum& sum, float x, float y, float z, float
 template <bool Potential, class Sum>
 HEADRACE_HOST_DEVICE inline void pull_quadrupole(Sum& sum, float x, float y, float z, const NodeSource& node,
                                                  float softening2) {
-    const float inverse = inverse_root(x * x + y * y + (z * z + softening2));
+    const float inverse = inverse_root(x * x + (y * y + (z * z + softening2)));
     const float inverse2 = inverse * inverse, inverse3 = inverse * inverse2, inverse5 = inverse3 * inverse2;
     const float sx = node.xx * x + node.xy * y + node.xz * z;
     const float sy = node.xy * x + node.yy * y + node.yz * z;
     const float sz = node.xz * x + node.yz * y + node.zz * z;
     const float across = (sx * x + sy * y + sz * z) * inverse2; // 3 rSr / s^2
     const float factor = node.mass * inverse3 + inverse5 * (2.5f * across - node.trace);
-    const float along = -inverse5;
-    sum.x += factor * x + along * sx;
-    sum.y += factor * y + along * sy;
-    sum.z += factor * z + along * sz;
+    // One after the other: each is a product and a sum in one instruction.
+    sum.x += factor * x;
+    sum.y += factor * y;
+    sum.z += factor * z;
+    sum.x -= inverse5 * sx;
+    sum.y -= inverse5 * sy;
+    sum.z -= inverse5 * sz;
     if (Potential) sum.potential -= node.mass * inverse + inverse3 * (0.5f * across - node.trace / 3);
 }
 
