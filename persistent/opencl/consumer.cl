@@ -54,7 +54,7 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrPlan* plan, __global HrCo
 
 __kernel __attribute__((reqd_work_group_size(HEADRACE_LANES, 1, 1))) void
 headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __global uint* hr_bundles,
-                __global uint* hr_spill, __local ulong* hr_local, HEADRACE_PARAMETERS) {
+                __global uint* hr_spill, __local ulong2* hr_local, HEADRACE_PARAMETERS) {
     __local HrGroup* hr_group = (__local HrGroup*)hr_local;
     __local HrPlan* hr_plan = (__local HrPlan*)(hr_group + 1);
     const bool hr_leads = get_local_id(0) == 0;

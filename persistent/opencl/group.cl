@@ -168,6 +168,6 @@ HR_FUNCTION void hr_end_together(void) {
     if (HEADRACE_QUEUE_LANES == 1) hr_sync();
 }
 
-HR_FUNCTION __local uint* hr_scratch_of(__local ulong* local_memory) {
+HR_FUNCTION __local uint* hr_scratch_of(__local ulong2* local_memory) {
     return (__local uint*)local_memory + HEADRACE_LOCAL_STATE / 4;
 }

@@ -30,9 +30,15 @@ HR_FUNCTION const __local ulong* hr_exchange(HrKernelGroup* group, ulong mine) {
 }
 
 uint hr_ballot(HrKernelGroup* group, bool vote) {
-    const __local ulong* votes = hr_exchange(group, vote ? 1 : 0);
     uint mask = 0;
+#ifdef HEADRACE_PTX // a group is a warp
+    asm volatile("{ .reg .pred votes; setp.ne.u32 votes, %1, 0; vote.sync.ballot.b32 %0, votes, 0xffffffff; }"
+                 : "=r"(mask)
+                 : "r"((uint)vote));
+#else
+    const __local ulong* votes = hr_exchange(group, vote ? 1 : 0);
     for (uint lane = 0; lane < HEADRACE_LANES; ++lane) mask |= (uint)votes[lane] << lane;
+#endif
     return mask;
 }
 

@@ -32,7 +32,8 @@ HR_FUNCTION uint hr_count_below(uint mask, uint lane) { return popcount(mask & (
 #ifdef HEADRACE_BY_GROUP
 // HEADRACE_SCRATCH_WORDS, aligned to 16 bytes. A unit finds in them what the last one left.
 __local uint* hr_scratch(HrKernelGroup* group);
-// These are for all lanes at once, like hr_sync. The calling lane is get_local_id(0), the leader 0.
+// These are for all lanes at once, like hr_sync, but order nothing else that is read or written. The calling
+// lane is get_local_id(0), the leader 0.
 uint hr_ballot(HrKernelGroup* group, bool vote); // the lanes that vote
 // What lane `from` has.
 uint hr_shuffle_uint(HrKernelGroup* group, uint mine, uint from);

@@ -67,7 +67,7 @@ HR_FUNCTION void hr_collect(__local HrProducer* p, uint me, const HrLane* lane, 
 
 __kernel __attribute__((reqd_work_group_size(HEADRACE_LANES, 1, 1))) void
 headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __global uint* hr_bundles,
-                __global uint* hr_spill, __local ulong* hr_local, HEADRACE_PARAMETERS) {
+                __global uint* hr_spill, __local ulong2* hr_local, HEADRACE_PARAMETERS) {
     __local HrGroup* hr_group = (__local HrGroup*)hr_local;
     __local HrProducer* hr_p = (__local HrProducer*)(hr_group + 1);
     __local uint* hr_liq = hr_scratch_of(hr_local) + HEADRACE_SCRATCH_WORDS;
