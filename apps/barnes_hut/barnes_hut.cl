@@ -1,6 +1,5 @@
 // apps/barnes_hut/barnes_hut.cl - the kernels of barnes_hut.kernels.hpp in OpenCL C: change both. layout.h comes before
-// this text. OpenCL C has no group kernels, so here a single lane walks for all 64 bodies of a group. It opens the same
-// nodes and does the same sums, in another order.
+// this text. All open the same nodes and do the same sums, here in another order.
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const NodeTest *tests, __global const NodeLink *links, __global const Moments *moments,                  \
@@ -27,7 +26,7 @@ HR_FUNCTION Source source_of_node(const NodeTest* test, const Moments* moments, 
     return source;
 }
 
-HR_FUNCTION float3 step_between(const Body* from, __global const Body* to) {
+HR_FUNCTION float3 step_between(const Body* from, const Body* to) {
     return (float3)(relative(to->x, to->low_x - from->low_x, from->x),
                     relative(to->y, to->low_y - from->low_y, from->y),
                     relative(to->z, to->low_z - from->low_z, from->z));
@@ -103,30 +102,47 @@ HR_FUNCTION void count(__global ulong* counts, uint number, ulong nodes, ulong p
     if (pairs > 0) hr_atomic_add_ulong(slot + 1, pairs);
 }
 
-#ifndef BARNES_HUT_PRODUCER_NODE
+#ifdef HEADRACE_BY_GROUP
 
-// ---- walk.hpp, by one lane
+// ---- walk.hpp, without its lists of nodes and bodies: what a step finds pulls at once
+
+#define BARNES_HUT_MINE (BARNES_HUT_GROUP / HEADRACE_LANES) // bodies of a lane
+
+// The group's scratch. walk.hpp says why the stack cannot overflow.
+typedef struct Shared {
+    union {
+        Moments nodes[HEADRACE_LANES]; // with places relative to the box
+        Body bodies[HEADRACE_LANES];   // relative to the box, unless it is wide
+    };
+    NodeLink leaves[HEADRACE_LANES];
+    uint stack[HEADRACE_LANES * (BARNES_HUT_LEVELS + 1) + 16];
+} Shared;
+typedef char the_host_knows_the_scratch[sizeof(Shared) <= 4 * HEADRACE_SCRATCH_WORDS ? 1 : -1];
 
 typedef struct Walk {
-    uint group, first, size; // bodies
+    __local Shared* shared;
+    uint number, first; // of the group, of its bodies
     GroupBox box;
     uint depth, load;
-    ulong nodes, pairs;
-    uint stack[8 * (BARNES_HUT_LEVELS + 1) + 16];
-    float x[BARNES_HUT_GROUP], y[BARNES_HUT_GROUP], z[BARNES_HUT_GROUP];
-    Force sums[BARNES_HUT_GROUP];
+    uint nodes, pairs; // done, for each body
+    float x[BARNES_HUT_MINE], y[BARNES_HUT_MINE], z[BARNES_HUT_MINE];
+    Force sums[BARNES_HUT_MINE];
 } Walk;
 
-HR_FUNCTION void begin_walk(Walk* walk, uint group, HEADRACE_PARAMETERS) {
-    walk->group = group;
-    walk->first = group * BARNES_HUT_GROUP;
-    walk->size = min(BARNES_HUT_GROUP, space.bodies - walk->first);
-    walk->box = boxes[group];
-    walk->depth = walk->load = 0;
-    walk->nodes = walk->pairs = 0;
+// Beyond the last body of all it is the last one again.
+HR_FUNCTION uint body_of(const Walk* walk, uint i, Space space) {
+    return min(walk->first + (uint)get_local_id(0) + i * HEADRACE_LANES, space.bodies - 1);
+}
+
+HR_FUNCTION void begin_walk(Walk* walk, HrKernelGroup* group, uint number, HEADRACE_PARAMETERS) {
+    walk->shared = (__local Shared*)hr_scratch(group);
+    walk->number = number;
+    walk->first = number * BARNES_HUT_GROUP;
+    walk->box = boxes[number];
+    walk->depth = walk->load = walk->nodes = walk->pairs = 0;
     const Force nothing = {0, 0, 0, 0};
-    for (uint i = 0; i < walk->size; ++i) {
-        const Source body = source_of_body(bodies + walk->first + i, &walk->box);
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
+        const Source body = source_of_body(bodies + body_of(walk, i, space), &walk->box);
         walk->x[i] = body.x;
         walk->y[i] = body.y;
         walk->z[i] = body.z;
@@ -134,63 +150,129 @@ HR_FUNCTION void begin_walk(Walk* walk, uint group, HEADRACE_PARAMETERS) {
     }
 }
 
-HR_FUNCTION void meet_node(Walk* walk, uint node, const NodeTest* test, __global const Moments* all, Space space) {
-    const Moments moments = all[node];
-    const Source source = source_of_node(test, &moments, &walk->box);
-    for (uint i = 0; i < walk->size; ++i) {
-        const float x = source.x - walk->x[i], y = source.y - walk->y[i], z = source.z - walk->z[i];
-        add(walk->sums + i, space.quadrupole != 0 ? pull_quadrupole(x, y, z, &moments, space.softening2)
-                                                  : pull(x, y, z, source.mass, space.softening2));
-    }
-    ++walk->nodes;
+// Sync follows.
+HR_FUNCTION void begin_with(Walk* walk, uint family) {
+    if (get_local_id(0) == 0) walk->shared->stack[walk->depth] = family;
+    ++walk->depth;
 }
 
-// Where places relative to the box's centre say too little of how far bodies are apart.
-HR_FUNCTION void meet_near_bodies(Walk* walk, const NodeLink* leaf, __global const Body* bodies, Space space) {
-    for (uint i = 0; i < walk->size; ++i) {
-        const Body body = bodies[walk->first + i];
-        for (uint j = leaf->first; j < leaf->first + leaf->bodies; ++j) {
-            const float3 step = step_between(&body, bodies + j);
-            if (walk->first + i != j)
-                add(walk->sums + i, pull(step.x, step.y, step.z, bodies[j].mass, space.softening2));
+// Sums of one step go into the whole together: that keeps rounding errors small.
+HR_FUNCTION void pull_nodes(Walk* walk, uint count, Space space) {
+    Force sums[BARNES_HUT_MINE] = {{0, 0, 0, 0}};
+    for (uint j = 0; j < count; ++j) {
+        const Moments node = walk->shared->nodes[j];
+        for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
+            const float x = node.x - walk->x[i], y = node.y - walk->y[i], z = node.z - walk->z[i];
+            add(sums + i, space.quadrupole != 0 ? pull_quadrupole(x, y, z, &node, space.softening2)
+                                                : pull(x, y, z, node.mass, space.softening2));
         }
     }
-    walk->pairs += leaf->bodies;
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) add(walk->sums + i, sums[i]);
+    walk->nodes += count;
 }
 
-HR_FUNCTION void meet_bodies(Walk* walk, const NodeLink* leaf, __global const Body* bodies, Space space) {
-    if (walk->box.is_wide != 0) {
-        meet_near_bodies(walk, leaf, bodies, space);
-        return;
+// Bodies from `first` on, of which there are as many as lanes or fewer.
+HR_FUNCTION void fetch_bodies(const Walk* walk, uint first, uint count, __global const Body* bodies) {
+    const uint lane = (uint)get_local_id(0);
+    if (lane >= count) return;
+    Body body = bodies[first + lane];
+    if (walk->box.is_wide == 0) {
+        const Source source = source_of_body(bodies + first + lane, &walk->box);
+        body.x = source.x;
+        body.y = source.y;
+        body.z = source.z;
     }
-    for (uint j = leaf->first; j < leaf->first + leaf->bodies; ++j) {
-        const Source source = source_of_body(bodies + j, &walk->box);
-        for (uint i = 0; i < walk->size; ++i)
-            if (walk->first + i != j)
-                add(walk->sums + i, pull(source.x - walk->x[i], source.y - walk->y[i], source.z - walk->z[i],
-                                         source.mass, space.softening2));
-    }
-    walk->pairs += leaf->bodies;
+    walk->shared->bodies[lane] = body;
 }
 
-HR_FUNCTION void run_walk(Walk* walk, uint budget, uint most, HEADRACE_PARAMETERS) {
-    while (walk->depth > 0 && (walk->nodes + walk->pairs < budget || walk->depth > most)) {
-        const uint family = walk->stack[--walk->depth];
-        const uint first = family & BARNES_HUT_NODE_MASK, last = first + (family >> BARNES_HUT_NODE_BITS);
-        for (uint node = first; node <= last; ++node) {
-            const NodeTest test = tests[node];
-            const NodeLink link = links[node];
-            walk->load += fibonacci(space.load);
-            if (!is_near(&test, &link, &walk->box))
-                meet_node(walk, node, &test, moments, space);
-            else if (link.bodies > 0)
-                meet_bodies(walk, &link, bodies, space);
-            else
-                walk->stack[walk->depth++] = link.first;
+// A body pulls at itself with no mass.
+HR_FUNCTION void pull_bodies(Walk* walk, uint first, uint count, __global const Body* bodies, Space space) {
+    Force sums[BARNES_HUT_MINE] = {{0, 0, 0, 0}};
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
+        const uint self = body_of(walk, i, space);
+        if (walk->box.is_wide == 0) {
+            for (uint j = 0; j < count; ++j) {
+                const Body body = walk->shared->bodies[j];
+                add(sums + i, pull(body.x - walk->x[i], body.y - walk->y[i], body.z - walk->z[i],
+                                   first + j == self ? 0 : body.mass, space.softening2));
+            }
+        } else { // places relative to the box's centre say too little of how far bodies are apart
+            const Body target = bodies[self];
+            for (uint j = 0; j < count; ++j) {
+                const Body body = walk->shared->bodies[j];
+                const float3 step = step_between(&target, &body);
+                add(sums + i, pull(step.x, step.y, step.z, first + j == self ? 0 : body.mass, space.softening2));
+            }
+        }
+    }
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) add(walk->sums + i, sums[i]);
+    walk->pairs += count;
+}
+
+// Takes some families off the stack; each lane tests a node.
+HR_FUNCTION void walk_on(Walk* walk, HrKernelGroup* group, HEADRACE_PARAMETERS) {
+    __local Shared* shared = walk->shared;
+    const uint lane = (uint)get_local_id(0);
+    const uint taken = min(walk->depth, (uint)HEADRACE_LANES / 8);
+    walk->depth -= taken;
+    const uint family = lane / 8 < taken ? shared->stack[walk->depth + lane / 8] : 0;
+    const bool is_there = lane / 8 < taken && lane % 8 <= family >> BARNES_HUT_NODE_BITS;
+    bool opens = false;
+    uint node = 0;
+    NodeTest test = {0, 0, 0, 0};
+    NodeLink link = {0, 0};
+    if (is_there) {
+        node = (family & BARNES_HUT_NODE_MASK) + lane % 8;
+        test = tests[node];
+        link = links[node];
+        opens = is_near(&test, &link, &walk->box);
+        walk->load += fibonacci(space.load);
+    }
+    const uint accepted = hr_ballot(group, is_there && !opens);
+    const uint opened = hr_ballot(group, opens && link.bodies == 0);
+    const uint leaves = hr_ballot(group, opens && link.bodies > 0);
+    if (hr_has(accepted, lane)) {
+        Moments source = moments[node];
+        const Source place = source_of_node(&test, &source, &walk->box);
+        source.x = place.x;
+        source.y = place.y;
+        source.z = place.z;
+        shared->nodes[hr_count_below(accepted, lane)] = source;
+    }
+    if (hr_has(opened, lane)) shared->stack[walk->depth + hr_count_below(opened, lane)] = link.first;
+    if (hr_has(leaves, lane)) shared->leaves[hr_count_below(leaves, lane)] = link;
+    walk->depth += popcount(opened);
+    hr_sync(); // fetched
+    pull_nodes(walk, popcount(accepted), space);
+    hr_sync(); // read, and may be written
+    for (uint leaf = 0; leaf < popcount(leaves); ++leaf) {
+        const NodeLink all = shared->leaves[leaf];
+        for (uint done = 0; done < all.bodies; done += HEADRACE_LANES) {
+            const uint count = min(all.bodies - done, (uint)HEADRACE_LANES);
+            fetch_bodies(walk, all.first + done, count, bodies);
+            hr_sync(); // fetched
+            pull_bodies(walk, all.first + done, count, bodies, space);
+            hr_sync(); // read, and may be written
+        }
+    }
+}
+
+// Until nothing is left, or others are idle: that is asked each time that about `interval` interactions more of the
+// group are done and no more than `most` families are left.
+HR_FUNCTION void run_walk(Walk* walk, HrKernelGroup* group, uint interval, uint most, HEADRACE_PARAMETERS) {
+    hr_sync();
+    bool goes_on = walk->depth > 0;
+    for (uint next = interval; goes_on;) {
+        walk_on(walk, group, HEADRACE_ARGUMENTS);
+        goes_on = walk->depth > 0;
+        if (goes_on && walk->nodes + walk->pairs >= next && walk->depth <= most) {
+            goes_on = !hr_others_are_idle(group);
+            next = walk->nodes + walk->pairs + interval;
         }
     }
     walk->sums[0].potential += as_nothing(walk->load);
-    count(counts, walk->group, walk->nodes * walk->size, walk->pairs * walk->size);
+    const ulong size = min(BARNES_HUT_GROUP, space.bodies - walk->first);
+    if (get_local_id(0) == 0) count(counts, walk->number, walk->nodes * size, walk->pairs * size);
 }
 
 #endif
@@ -198,14 +280,17 @@ HR_FUNCTION void run_walk(Walk* walk, uint budget, uint most, HEADRACE_PARAMETER
 // ---- barnes_hut.kernels.hpp
 
 #if defined(HEADRACE_CONSUMER)
-void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
+void hr_consume(HrKernelGroup* group, ulong index, HEADRACE_PARAMETERS) {
     Walk walk;
-    begin_walk(&walk, (uint)index, HEADRACE_ARGUMENTS);
-    walk.stack[walk.depth++] = BARNES_HUT_ROOT;
-    run_walk(&walk, ~0u, 0, HEADRACE_ARGUMENTS);
-    for (uint i = 0; i < walk.size; ++i) forces[walk.first + i] = walk.sums[i];
+    begin_walk(&walk, group, (uint)index, HEADRACE_ARGUMENTS);
+    begin_with(&walk, BARNES_HUT_ROOT);
+    run_walk(&walk, group, ~0u, 0, HEADRACE_ARGUMENTS);
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
+        const uint body = walk.first + (uint)get_local_id(0) + i * HEADRACE_LANES;
+        if (body < space.bodies) forces[body] = walk.sums[i];
+    }
 }
-#elif defined(BARNES_HUT_PRODUCER)
+#elif defined(HEADRACE_BY_GROUP)
 typedef WalkPart HrUnit;
 
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
@@ -216,22 +301,25 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     for (uint i = 1; i < BARNES_HUT_FAMILIES; ++i) unit->families[i] = 0;
 }
 
-void hr_run(HrLane* lane, uint kind, HrUnit part, HEADRACE_PARAMETERS) {
+void hr_run(HrKernelGroup* group, uint kind, HrUnit part, HEADRACE_PARAMETERS) {
     Walk walk;
-    begin_walk(&walk, part.group, HEADRACE_ARGUMENTS);
-    for (uint i = 0; i < part.count; ++i) walk.stack[walk.depth++] = part.families[i];
-    run_walk(&walk, space.budget, BARNES_HUT_FAMILIES * BARNES_HUT_PARTS, HEADRACE_ARGUMENTS);
+    begin_walk(&walk, group, part.group, HEADRACE_ARGUMENTS);
+    for (uint i = 0; i < part.count; ++i) begin_with(&walk, part.families[i]);
+    run_walk(&walk, group, space.budget, BARNES_HUT_FAMILIES * BARNES_HUT_PARTS, HEADRACE_ARGUMENTS);
     const uint parts = min(walk.depth, BARNES_HUT_PARTS);
     for (uint i = 0; i < parts; ++i) {
         HrUnit next;
         next.group = part.group;
         next.count = (walk.depth - i + parts - 1) / parts;
         for (uint j = 0; j < BARNES_HUT_FAMILIES; ++j)
-            next.families[j] = j < next.count ? walk.stack[i + j * parts] : 0;
-        hr_spawn(lane, 0, &next);
+            next.families[j] = j < next.count ? walk.shared->stack[i + j * parts] : 0;
+        hr_spawn(group, 0, &next);
     }
     const bool is_first = part.families[0] == BARNES_HUT_ROOT;
-    for (uint i = 0; i < walk.size; ++i) put(forces + walk.first + i, walk.sums[i], is_first);
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
+        const uint body = walk.first + (uint)get_local_id(0) + i * HEADRACE_LANES;
+        if (body < space.bodies) put(forces + body, walk.sums[i], is_first);
+    }
 }
 #else
 typedef NodeVisit HrUnit;
@@ -266,9 +354,9 @@ void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
             hr_spawn(lane, 0, &next);
         } else {
             for (uint i = link.first; i < link.first + link.bodies; ++i) {
-                const float3 step = step_between(&body, bodies + i);
-                if (i != visit.body)
-                    add(&sum, pull(step.x, step.y, step.z, bodies[i].mass, space.softening2));
+                const Body other = bodies[i];
+                const float3 step = step_between(&body, &other);
+                if (i != visit.body) add(&sum, pull(step.x, step.y, step.z, other.mass, space.softening2));
             }
             pairs += link.bodies;
         }

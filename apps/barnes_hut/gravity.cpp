@@ -58,12 +58,17 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
         kernel.kinds = WalkSomeOfTree::Units::count;
         kernel.unit_bytes = sizeof(WalkPart);
         kernel.max_spawns = 4; // BARNES_HUT_PARTS there
-        kernel.options = "-DBARNES_HUT_PRODUCER";
     } else if (choice == KernelChoice::producer_node) {
         kernel.kinds = VisitNode::Units::count;
         kernel.unit_bytes = sizeof(NodeVisit);
         kernel.max_spawns = 8;
-        kernel.options = "-DBARNES_HUT_PRODUCER_NODE";
+    }
+    if (choice != KernelChoice::producer_node) {
+        kernel.by_group = true;
+        kernel.scratch_words = [](std::uint32_t lanes) -> std::uint32_t { // of its struct Shared
+            constexpr std::uint32_t each = (sizeof(Moments) + sizeof(NodeLink)) / 4 + BARNES_HUT_LEVELS + 1;
+            return lanes * each + 16;
+        };
     }
     return kernel;
 }

@@ -1,9 +1,11 @@
 // persistent/opencl/consumer.cl - a lane group that works off indices and spawns nothing: consumer_group.hpp
 // in OpenCL C. Names begin with hr_ wherever the user's parameters are in scope.
 
+#ifndef HEADRACE_BY_GROUP
 struct HrLane {
     uint lane;
 };
+#endif
 
 typedef struct HrPlan {
     ulong first;
@@ -39,32 +41,42 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrPlan* plan, __global HrCo
         if (hr_end_round(g, c) && hr_load32(&c->park) != HR_RUN) g->parked = true;
     }
     plan->count = 0;
-    if (g->parked || !(hr_has_seeds(g) || hr_restore(g, c, spill) || hr_claim_seeds(g, c, HEADRACE_LANES))) {
+    if (g->parked ||
+        !(hr_has_seeds(g) || hr_restore(g, c, spill) || hr_claim_seeds(g, c, HEADRACE_QUEUE_LANES))) {
         hr_leave(g, c, spill);
         return;
     }
     const ulong left = g->seed_end - g->seed_next;
     plan->first = g->seed_next;
-    plan->count = left < HEADRACE_LANES ? (uint)left : HEADRACE_LANES;
+    plan->count = left < HEADRACE_QUEUE_LANES ? (uint)left : HEADRACE_QUEUE_LANES;
     g->seed_next += plan->count;
 }
 
 __kernel __attribute__((reqd_work_group_size(HEADRACE_LANES, 1, 1))) void
 headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __global uint* hr_bundles,
-                __global uint* hr_spill, __local ulong* hr_local, HEADRACE_PARAMETERS) {
+                __global uint* hr_spill, __local ulong2* hr_local, HEADRACE_PARAMETERS) {
     __local HrGroup* hr_group = (__local HrGroup*)hr_local;
     __local HrPlan* hr_plan = (__local HrPlan*)(hr_group + 1);
-    HrLane hr_lane = {(uint)get_local_id(0)};
-    if (hr_lane.lane == 0) {
+    const bool hr_leads = get_local_id(0) == 0;
+    const uint hr_me = hr_queue_lane();
+#ifdef HEADRACE_BY_GROUP
+    HrKernelGroup hr_handle = {hr_group, hr_scratch_of(hr_local), 0, hr_control};
+#else
+    HrLane hr_handle = {hr_me};
+#endif
+    if (hr_leads) {
         hr_begin_group(hr_group, hr_control);
         hr_plan->count = 0;
     }
     uint hr_count;
     do {
         hr_sync(); // all have done their part of the round
-        if (hr_lane.lane == 0) hr_lead(hr_group, hr_plan, hr_control, hr_spill);
+        if (hr_leads) hr_lead(hr_group, hr_plan, hr_control, hr_spill);
         hr_sync(); // the plan is there
         hr_count = hr_plan->count;
-        if (hr_lane.lane < hr_count) hr_consume(&hr_lane, hr_plan->first + hr_lane.lane, HEADRACE_ARGUMENTS);
+        if (hr_me < hr_count) {
+            hr_consume(&hr_handle, hr_plan->first + hr_me, HEADRACE_ARGUMENTS);
+            hr_end_together();
+        }
     } while (hr_count > 0);
 }

@@ -22,9 +22,14 @@ enum {
     HR_TALLIES
 };
 
-#define HR_LOOK_EVERY 8u
+#ifdef HEADRACE_BY_GROUP
+    #define HR_LOOK_EVERY 1u // units are heavy: others should not starve for eight of them
+#else
+    #define HR_LOOK_EVERY 8u
+#endif
 
-// The part of a lane group that knows nothing of kinds; read and written by its leader alone.
+// The part of a lane group that knows nothing of kinds; read and written by its leader alone, but for the
+// words that lanes of a group kernel exchange.
 typedef struct HrGroup {
     uint number;
     ulong seed_next, seed_end; // a claimed range of seeds
@@ -35,6 +40,9 @@ typedef struct HrGroup {
     long delta; // spawned less completed, not yet in `pending`
     ulong units, spawned;
     uint tally[HR_TALLIES];
+#ifdef HEADRACE_BY_GROUP
+    ulong exchange[2][HEADRACE_LANES]; // group_kernel.cl
+#endif
 } HrGroup;
 
 HR_FUNCTION void hr_begin_group(__local HrGroup* g, __global HrControl* c) {
@@ -108,7 +116,7 @@ HR_FUNCTION bool hr_saves(const __local HrGroup* g, __global HrControl* c) {
 
 HR_FUNCTION __global HrRecord* hr_record(__global HrControl* c, __global uint* spill, uint part,
                                          ulong number) {
-    const ulong words = hr_record_words(c->kinds, c->unit_words, HEADRACE_LANES, c->liq_units);
+    const ulong words = hr_record_words(c->kinds, c->unit_words, HEADRACE_QUEUE_LANES, c->liq_units);
     return (__global HrRecord*)(spill + hr_spill_records_at(c->groups) +
                                 ((ulong)part * c->groups + number) * words);
 }
@@ -141,10 +149,25 @@ HR_FUNCTION void hr_add_counters(const __local HrGroup* g, __global HrControl* c
         if (g->tally[i] != 0) hr_fetch_add(sums + 3 + i, g->tally[i]);
 }
 
-// Local memory is one argument: what a group holds, in HEADRACE_LOCAL_STATE bytes, then its LIQ. Not
-// variables of the kernel: PoCL 3.1 frees constant addresses of their members twice, and crashes.
+// Local memory is one argument: what a group holds, in HEADRACE_LOCAL_STATE bytes, its kernel's scratch, then
+// its LIQ. No variables of the kernel: PoCL 3.1 frees constant addresses of their members twice and crashes.
 #define HR_LOCAL_FITS(type)                                                                                  \
     typedef char                                                                                             \
         hr_the_host_knows_the_local_size[sizeof(HrGroup) + sizeof(type) <= HEADRACE_LOCAL_STATE ? 1 : -1]
 
-HR_FUNCTION void hr_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
+// Which of the queues' lanes a work-item is: all are the same one where they process a unit together. No
+// constant then, or PoCL takes loops of the lanes for loops of the group and gives them barriers of its own:
+// it compiled for minutes.
+HR_FUNCTION uint hr_queue_lane(void) {
+    return (uint)get_local_id(0) / (HEADRACE_LANES / HEADRACE_QUEUE_LANES);
+}
+
+// Stands last under the condition that a group kernel is called under. Where lanes part after the last
+// barrier under a condition, PoCL 3.1 has all of them go the way of the first.
+HR_FUNCTION void hr_end_together(void) {
+    if (HEADRACE_QUEUE_LANES == 1) hr_sync();
+}
+
+HR_FUNCTION __local uint* hr_scratch_of(__local ulong2* local_memory) {
+    return (__local uint*)local_memory + HEADRACE_LOCAL_STATE / 4;
+}

@@ -115,7 +115,7 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
     __local HrPlan* plan = &p->plan;
     // In this step lanes may still be reading what they take from the LIQ, so its place is not free yet.
     const uint being_read = kind == plan->kind ? plan->from_liq : 0;
-    if (idle + hr_liq_room(p, kind) < HEADRACE_LANES + being_read) return false;
+    if (idle + hr_liq_room(p, kind) < HEADRACE_QUEUE_LANES + being_read) return false;
     ulong entry = 0;
     if (hr_all_seem_empty(g, c, slots, kind) || !hr_return_spare(g, p, c, slots) ||
         !hr_pop_any(g, c, slots, kind, &entry))
@@ -150,7 +150,7 @@ HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
 HR_FUNCTION uint hr_plan_seeds(__local HrGroup* g, __local HrProducer* p, uint filled) {
     if (!hr_has_seeds(g) || (filled != 0 && p->running != p->seed_kind)) return 0;
     const ulong left = g->seed_end - g->seed_next;
-    const uint idle = HEADRACE_LANES - filled;
+    const uint idle = HEADRACE_QUEUE_LANES - filled;
     p->plan.from_seeds = left < idle ? (uint)left : idle;
     p->plan.first_seed = g->seed_next;
     p->plan.kind = p->running = p->seed_kind;
@@ -165,9 +165,9 @@ HR_FUNCTION void hr_plan_restore(__local HrProducer* p, __local HrGroup* g, __gl
     uint fullest = 0; // what a LIQ cannot hold was in lanes, so it is the fullest that goes back there
     for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
         if (record->count[kind] > record->count[fullest]) fullest = kind;
-    const uint into_lanes = min(record->count[fullest], (uint)HEADRACE_LANES);
+    const uint into_lanes = min(record->count[fullest], (uint)HEADRACE_QUEUE_LANES);
     p->running = fullest;
-    p->active = into_lanes == 0 ? 0 : HR_ALL_LANES >> (HEADRACE_LANES - into_lanes);
+    p->active = into_lanes == 0 ? 0 : HR_ALL_LANES >> (HEADRACE_QUEUE_LANES - into_lanes);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
         p->bottom[kind] = 0; // a group that holds nothing begins anew
         p->top[kind] = record->count[kind] - (kind == fullest ? into_lanes : 0);
@@ -189,8 +189,8 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
     const uint before = popcount(p->active);
     uint filled = before;
     if (HR_HAS_QUEUES) {
-        filled += hr_plan_liq(p, p->running, HEADRACE_LANES - filled);
-        if (HR_HAS_KINDS && filled == 0) filled += hr_plan_liq(p, hr_liq_fullest(p), HEADRACE_LANES);
+        filled += hr_plan_liq(p, p->running, HEADRACE_QUEUE_LANES - filled);
+        if (HR_HAS_KINDS && filled == 0) filled += hr_plan_liq(p, hr_liq_fullest(p), HEADRACE_QUEUE_LANES);
     }
     if (filled == 0 && !hr_has_seeds(g)) {
         const ulong number = hr_claim_record(g, c);
@@ -201,7 +201,7 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
     }
     if (filled < hr_enough(c)) filled += hr_plan_seeds(g, p, filled);
     if (HR_HAS_QUEUES && filled < hr_enough(c)) {
-        const uint idle = HEADRACE_LANES - filled;
+        const uint idle = HEADRACE_QUEUE_LANES - filled;
         if (filled != 0) {
             hr_plan_bundle(g, p, c, slots, p->running, idle);
         } else {
@@ -276,7 +276,7 @@ HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __glob
     p->plan.act = HR_SHARE;
     p->plan.kind = kind;
     p->plan.bundle = p->spare;
-    p->plan.bundle_units = min(min(hr_liq_size(p, kind), at_most), (uint)HEADRACE_LANES);
+    p->plan.bundle_units = min(min(hr_liq_size(p, kind), at_most), (uint)HEADRACE_QUEUE_LANES);
     p->plan.place = p->bottom[kind];
     return true;
 }
@@ -302,7 +302,7 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
 HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p) {
     const uint kind = hr_liq_fullest(p);
     const uint held = popcount(p->active);
-    if (kind == p->running || hr_liq_size(p, kind) < HEADRACE_LANES ||
+    if (kind == p->running || hr_liq_size(p, kind) < HEADRACE_QUEUE_LANES ||
         hr_liq_size(p, kind) <= hr_liq_size(p, p->running) + held || hr_liq_room(p, p->running) < held)
         return false;
     if (held == 0) { // nothing to set aside
@@ -327,7 +327,7 @@ HR_FUNCTION bool hr_plan_room(__local HrGroup* g, __local HrProducer* p, __globa
     for (; p->room_kind < HEADRACE_KINDS; ++p->room_kind) {
         const uint kind = p->room_kind;
         if (hr_liq_room(p, kind) >= wanted || hr_liq_size(p, kind) == 0) continue;
-        if (hr_plan_share(g, p, c, slots, kind, HEADRACE_LANES)) return true;
+        if (hr_plan_share(g, p, c, slots, kind, HEADRACE_QUEUE_LANES)) return true;
         p->lacks_bundle = true;
     }
     return false;
@@ -344,7 +344,7 @@ HR_FUNCTION uint hr_lanes_with_room(__local HrGroup* g, __local HrProducer* p, _
     ++g->tally[HR_NARROW_ROUNDS];
     if (may_run == 0 && p->lacks_bundle) hr_park(g, c, HR_PARK_POOL);
     uint chosen = p->active; // the first ones of these
-    for (uint lane = HEADRACE_LANES; popcount(chosen) > may_run;) chosen &= ~(1u << --lane);
+    for (uint lane = HEADRACE_QUEUE_LANES; popcount(chosen) > may_run;) chosen &= ~(1u << --lane);
     return chosen;
 }
 

@@ -10,6 +10,7 @@
 #include "consumer.cl.hpp"
 #include "control.h.hpp"
 #include "group.cl.hpp"
+#include "group_kernel.cl.hpp"
 #include "leader.cl.hpp"
 #include "prelude.cl.hpp"
 #include "producer.cl.hpp"
@@ -30,7 +31,8 @@ constexpr std::uint32_t engine_parameters = 5; // of headrace_engine, before the
 constexpr std::uint32_t gpu_lanes = 32;
 constexpr std::uint32_t cpu_lanes =
     8; // lanes take turns on one core: enough to share the cost of a queue operation
-constexpr Bytes local_state_bytes = 512;   // of a group beside its LIQ; its source checks that this is enough
+constexpr Bytes most_state_bytes = 512;    // of a group beside its LIQ; its source checks that this is enough
+constexpr Bytes exchange_bytes = 16;       // of each lane of a group kernel, beside those
 constexpr Bytes most_liq_bytes = 64 << 10; // it should stay in a core's own cache
 constexpr std::uint32_t most_groups_per_processor = 32;
 
@@ -111,14 +113,17 @@ public:
         require_atomics(target, facts);
 
         EngineShape shape;
-        shape.lanes = lanes_ = facts.gpu ? gpu_lanes : cpu_lanes;
+        lanes_ = facts.gpu ? gpu_lanes : cpu_lanes;
+        shape.lanes = kernel_.by_group ? 1 : lanes_;
         shape.kinds = kernel_.kinds;
         if (wishes.refill_percent != 0) shape.enough = enough_lanes(shape.lanes, wishes.refill_percent);
         shape.unit_words = kernel_.kinds > 0 ? kernel_.unit_bytes / 4 : 0;
         shape.max_spawns = kernel_.kinds > 0 ? kernel_.max_spawns : 0;
-        shape.liq_units =
-            choose_liq_units(shape, wishes.liq_units, std::min(facts.local_bytes / 4, most_liq_bytes));
-        local_bytes_ = local_state_bytes + Bytes{4} * shape.kinds * shape.unit_words * shape.liq_units;
+        // Group kernels spawn little and would rather have the memory for their scratch.
+        const Bytes liq_bytes = facts.local_bytes / (kernel_.by_group ? 16 : 4);
+        shape.liq_units = choose_liq_units(shape, wishes.liq_units, std::min(liq_bytes, most_liq_bytes));
+        local_bytes_ = state_bytes() + Bytes{4} * scratch_words() +
+                       Bytes{4} * shape.kinds * shape.unit_words * shape.liq_units;
 
         const std::string options =
             "-cl-std=" + facts.standard + definitions(shape, facts) + " " + kernel_.options;
@@ -156,10 +161,11 @@ private:
                                                                          {kernel_.name, kernel_.source},
                                                                          {"ring.cl", embedded::ring_cl},
                                                                          {"group.cl", embedded::group_cl}};
+        if (kernel_.kinds > 0) parts.emplace_back("units.cl", embedded::units_cl);
+        if (kernel_.by_group) parts.emplace_back("group_kernel.cl", embedded::group_kernel_cl);
         if (kernel_.kinds > 0)
-            parts.insert(parts.end(), {{"units.cl", embedded::units_cl},
-                                       {"leader.cl", embedded::leader_cl},
-                                       {"producer.cl", embedded::producer_cl}});
+            parts.insert(parts.end(),
+                         {{"leader.cl", embedded::leader_cl}, {"producer.cl", embedded::producer_cl}});
         else
             parts.emplace_back("consumer.cl", embedded::consumer_cl);
         std::string text;
@@ -173,9 +179,21 @@ private:
         return text;
     }
 
-    [[nodiscard]] static std::string definitions(const EngineShape& shape, const Facts& facts) {
-        std::string text = " -DHEADRACE_LANES=" + std::to_string(shape.lanes);
-        text += " -DHEADRACE_LOCAL_STATE=" + std::to_string(local_state_bytes);
+    /// What the leader holds; lanes of a group kernel exchange words there as well.
+    [[nodiscard]] Bytes state_bytes() const {
+        return most_state_bytes + (kernel_.by_group ? exchange_bytes * lanes_ : 0);
+    }
+    /// Whole lines of 16 bytes.
+    [[nodiscard]] std::uint32_t scratch_words() const {
+        return kernel_.scratch_words ? (kernel_.scratch_words(lanes_) + 3) / 4 * 4 : 0;
+    }
+
+    [[nodiscard]] std::string definitions(const EngineShape& shape, const Facts& facts) const {
+        std::string text = " -DHEADRACE_LANES=" + std::to_string(lanes_);
+        text += " -DHEADRACE_QUEUE_LANES=" + std::to_string(shape.lanes);
+        text += " -DHEADRACE_LOCAL_STATE=" + std::to_string(state_bytes());
+        text += " -DHEADRACE_SCRATCH_WORDS=" + std::to_string(scratch_words());
+        if (kernel_.by_group) text += " -DHEADRACE_BY_GROUP=1";
         if (shape.kinds == 0) {
             text += " -DHEADRACE_CONSUMER=1";
         } else {
@@ -240,7 +258,7 @@ private:
     OpenClKernel kernel_;
     OpenClArguments arguments_;
     opencl::KernelHandle native_;
-    std::uint32_t lanes_ = 1;
+    std::uint32_t lanes_ = 1;  ///< work-items of a group
     Bytes local_bytes_ = 0;    ///< that a launch asks for
     Bytes local_of_group_ = 0; ///< altogether
 };

@@ -12,8 +12,18 @@
 //         hr_spawn(lane, kind, &next);
 //     }
 //
-// prelude.cl has what these may call; none of them may hold a barrier. hr_seed gives all seeds one kind. A
-// source may say when groups refill, as kernel.hpp explains: #define HEADRACE_REFILL_PERCENT 50
+// hr_seed gives all seeds one kind. A source may say when groups refill, as kernel.hpp explains:
+//     #define HEADRACE_REFILL_PERCENT 50
+// Either may be a group kernel (kernel.hpp), which the host says by `by_group`: all lanes, which are
+// work-items, call hr_consume or hr_run with the same index or unit, and must spawn the same:
+//     void hr_consume(HrKernelGroup* group, ulong row, HEADRACE_PARAMETERS) {
+//         hr_scratch(group)[get_local_id(0)] = ...;
+//         hr_sync();
+//     }
+// prelude.cl has what these may call. Barriers, also those within hr_ballot and its like, are for group
+// kernels alone, where all lanes come by or none. Where there are some under a condition let one stand last
+// there: PoCL 3.1 sends all lanes the same way where they part after it. It also compiles what follows once
+// for each outcome, so a lane that does nothing is better than a barrier left out.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/persistent/launcher.hpp>
@@ -35,6 +45,8 @@ struct OpenClKernel {
     std::uint32_t unit_bytes = 0; ///< sizeof(HrUnit): a multiple of 4
     std::uint32_t max_spawns = 0; ///< the most units that one call of hr_run spawns
     std::string options{};        ///< for the compiler: "-DWIDTH=640 -cl-mad-enable"
+    bool by_group = false;        ///< a group kernel: all lanes process each unit together
+    std::uint32_t (*scratch_words)(std::uint32_t lanes) = nullptr; ///< that it shares; null: none
 };
 
 /// What HEADRACE_PARAMETERS stands for, in its order.

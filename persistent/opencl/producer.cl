@@ -1,9 +1,9 @@
 // persistent/opencl/producer.cl - the lanes of a group that works off units and what they spawn, and the
 // kernel. Names begin with hr_ wherever the user's parameters are in scope.
 
-// Which rank among the lanes that are filled; HEADRACE_LANES: none of them.
+// Which rank among the lanes that are filled; HEADRACE_QUEUE_LANES: none of them.
 HR_FUNCTION uint hr_rank(uint lanes, uint lane) {
-    return hr_has(lanes, lane) ? hr_count_below(lanes, lane) : HEADRACE_LANES;
+    return hr_has(lanes, lane) ? hr_count_below(lanes, lane) : HEADRACE_QUEUE_LANES;
 }
 
 HR_FUNCTION void hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, __local uint* hr_liq,
@@ -20,19 +20,19 @@ HR_FUNCTION void hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, 
                 HEADRACE_ARGUMENTS);
         if (hr_kind != hr_plan->kind) hr_p->failure = HR_SEEDS_OF_TWO_KINDS;
     } else if (hr_my_rank < hr_after_seeds + hr_plan->from_bundle) {
-        hr_lane->unit = hr_read_column(hr_from, HEADRACE_LANES, hr_my_rank - hr_after_seeds);
+        hr_lane->unit = hr_read_column(hr_from, HEADRACE_QUEUE_LANES, hr_my_rank - hr_after_seeds);
     }
     const uint hr_rest = hr_plan->bundle_units - hr_plan->from_bundle;
     if (hr_me < hr_rest)
         hr_liq_write(hr_liq, hr_liq_units, hr_plan->kind, hr_plan->place + hr_me,
-                     hr_read_column(hr_from, HEADRACE_LANES, hr_plan->from_bundle + hr_me));
+                     hr_read_column(hr_from, HEADRACE_QUEUE_LANES, hr_plan->from_bundle + hr_me));
 }
 
 HR_FUNCTION void hr_restore(const __local HrProducer* p, uint me, HrLane* lane, __local uint* liq) {
-    const uint room = hr_record_room(HEADRACE_LANES, p->liq_units);
+    const uint room = hr_record_room(HEADRACE_QUEUE_LANES, p->liq_units);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
         const __global uint* from = hr_record_columns(p->plan.record, p->liq_units, kind);
-        for (uint i = me; i < p->top[kind]; i += HEADRACE_LANES)
+        for (uint i = me; i < p->top[kind]; i += HEADRACE_QUEUE_LANES)
             hr_liq_write(liq, p->liq_units, kind, i, hr_read_column(from, room, i));
         if (kind == p->plan.kind && hr_has(p->plan.lanes, me))
             lane->unit = hr_read_column(from, room, p->top[kind] + me);
@@ -40,11 +40,11 @@ HR_FUNCTION void hr_restore(const __local HrProducer* p, uint me, HrLane* lane, 
 }
 
 HR_FUNCTION void hr_save(const __local HrProducer* p, uint me, const HrLane* lane, __local uint* liq) {
-    const uint room = hr_record_room(HEADRACE_LANES, p->liq_units);
+    const uint room = hr_record_room(HEADRACE_QUEUE_LANES, p->liq_units);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
         const uint queued = p->top[kind] - p->bottom[kind];
         __global uint* to = hr_record_columns(p->plan.record, p->liq_units, kind);
-        for (uint i = me; i < queued; i += HEADRACE_LANES)
+        for (uint i = me; i < queued; i += HEADRACE_QUEUE_LANES)
             hr_write_column(to, room, i, hr_liq_read(liq, p->liq_units, kind, p->bottom[kind] + i));
         // The newest: they come back into lanes first.
         if (kind == p->plan.kind && hr_has(p->plan.lanes, me))
@@ -67,13 +67,20 @@ HR_FUNCTION void hr_collect(__local HrProducer* p, uint me, const HrLane* lane, 
 
 __kernel __attribute__((reqd_work_group_size(HEADRACE_LANES, 1, 1))) void
 headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __global uint* hr_bundles,
-                __global uint* hr_spill, __local ulong* hr_local, HEADRACE_PARAMETERS) {
+                __global uint* hr_spill, __local ulong2* hr_local, HEADRACE_PARAMETERS) {
     __local HrGroup* hr_group = (__local HrGroup*)hr_local;
     __local HrProducer* hr_p = (__local HrProducer*)(hr_group + 1);
-    __local uint* hr_liq = (__local uint*)hr_local + HEADRACE_LOCAL_STATE / 4;
-    const uint hr_me = (uint)get_local_id(0);
+    __local uint* hr_liq = hr_scratch_of(hr_local) + HEADRACE_SCRATCH_WORDS;
+    const bool hr_leads = get_local_id(0) == 0;
+    const uint hr_me = hr_queue_lane();
     HrLane hr_lane;
-    if (hr_me == 0) {
+#ifdef HEADRACE_BY_GROUP
+    HrKernelGroup hr_kernel_group = {hr_group, hr_scratch_of(hr_local), 0, hr_control, &hr_lane};
+    HrKernelGroup* hr_handle = &hr_kernel_group;
+#else
+    HrLane* hr_handle = &hr_lane;
+#endif
+    if (hr_leads) {
         hr_begin_group(hr_group, hr_control);
         hr_p->plan.act = HR_FILL;
         hr_p->plan.chosen = hr_p->plan.bundle = 0;
@@ -95,7 +102,7 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
     uint hr_act;
     do {
         hr_sync(); // all have done their part of the last step
-        if (hr_me == 0) hr_lead(hr_group, hr_p, hr_control, hr_slots, hr_spill);
+        if (hr_leads) hr_lead(hr_group, hr_p, hr_control, hr_slots, hr_spill);
         hr_sync(); // the plan is there
         const __local HrPlan* hr_plan = &hr_p->plan;
         hr_act = hr_plan->act;
@@ -103,7 +110,7 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
             hr_fill(hr_p, hr_me, &hr_lane, hr_liq, hr_p->liq_units, hr_bundles, HEADRACE_ARGUMENTS);
         } else if (hr_act == HR_SHARE) {
             if (hr_me < hr_plan->bundle_units)
-                hr_write_column(hr_bundle(hr_bundles, hr_plan->bundle), HEADRACE_LANES, hr_me,
+                hr_write_column(hr_bundle(hr_bundles, hr_plan->bundle), HEADRACE_QUEUE_LANES, hr_me,
                                 hr_liq_read(hr_liq, hr_p->liq_units, hr_plan->kind, hr_plan->place + hr_me));
         } else if (hr_act == HR_SHELVE) {
             if (hr_has(hr_plan->lanes, hr_me))
@@ -120,8 +127,10 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
             hr_lane.running = hr_p->running;
             hr_lane.continues = false;
             hr_lane.staged = 0;
-            hr_run(&hr_lane, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
-            hr_collect(hr_p, hr_me, &hr_lane, hr_liq);
+            hr_run(hr_handle, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
+            // All lanes of a group kernel have spawned the same, so one speaks for them.
+            if (hr_leads || HEADRACE_QUEUE_LANES > 1) hr_collect(hr_p, hr_me, &hr_lane, hr_liq);
+            hr_end_together();
         }
     } while (hr_act != HR_SAVE && hr_act != HR_LEAVE);
 }

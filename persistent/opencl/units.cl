@@ -10,8 +10,8 @@
     #define HEADRACE_REFILL_PERCENT 75
 #endif
 #define HR_ENOUGH                                                                                            \
-    max((HEADRACE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // unless the host says otherwise
-#define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_LANES))
+    max((HEADRACE_QUEUE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // unless the host says otherwise
+#define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_QUEUE_LANES))
 
 typedef char hr_the_host_knows_the_units_size[sizeof(HrUnit) == 4 * HEADRACE_UNIT_WORDS ? 1 : -1];
 
@@ -23,6 +23,9 @@ typedef union HrWords {
 } HrWords;
 
 // What a lane holds while its group runs: its unit, and what the kernel has spawned.
+#ifdef HEADRACE_BY_GROUP
+typedef struct HrLane HrLane;
+#endif
 struct HrLane {
     HrUnit unit; // to run, or the continuation
     uint running;
@@ -33,7 +36,7 @@ struct HrLane {
 };
 
 // Comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
-void hr_spawn(HrLane* lane, uint kind, const void* unit) {
+HR_FUNCTION void hr_stage(HrLane* lane, uint kind, const void* unit) {
     const HrUnit* spawned = (const HrUnit*)unit;
     const uint others = lane->staged + (lane->continues ? 1 : 0);
     if (others >= HEADRACE_MAX_SPAWNS || kind >= HEADRACE_KINDS) {
@@ -47,11 +50,11 @@ void hr_spawn(HrLane* lane, uint kind, const void* unit) {
         ++lane->staged;
     }
 }
+#ifndef HEADRACE_BY_GROUP
+void hr_spawn(HrLane* lane, uint kind, const void* unit) { hr_stage(lane, kind, unit); }
+#endif
 
 // ---- columns of words
-
-HR_FUNCTION bool hr_has(uint mask, uint lane) { return (mask >> lane & 1u) != 0; }
-HR_FUNCTION uint hr_count_below(uint mask, uint lane) { return popcount(mask & ((1u << lane) - 1u)); }
 
 HR_FUNCTION HrUnit hr_read_column(const __global uint* from, uint row, uint column) {
     HrWords words;
@@ -82,9 +85,9 @@ HR_FUNCTION void hr_liq_write(__local uint* liq, uint liq_units, uint kind, uint
 }
 
 HR_FUNCTION __global uint* hr_bundle(__global uint* bundles, uint bundle) {
-    return bundles + hr_bundle_at(bundle, HEADRACE_LANES, HEADRACE_UNIT_WORDS);
+    return bundles + hr_bundle_at(bundle, HEADRACE_QUEUE_LANES, HEADRACE_UNIT_WORDS);
 }
 HR_FUNCTION __global uint* hr_record_columns(__global HrRecord* record, uint liq_units, uint kind) {
     return (__global uint*)(record + 1) +
-           kind * HEADRACE_UNIT_WORDS * hr_record_room(HEADRACE_LANES, liq_units);
+           kind * HEADRACE_UNIT_WORDS * hr_record_room(HEADRACE_QUEUE_LANES, liq_units);
 }

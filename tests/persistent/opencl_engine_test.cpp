@@ -105,10 +105,83 @@ TEST_P(OpenClEngine, KindsSurviveManyParkings) {
     EXPECT_EQ(engine.counters().saved, engine.counters().restored);
 }
 
+/// Below each index a tree, whose nodes a group counts by a stack that its lanes share: each takes one off.
+constexpr std::string_view tree_counter = R"(
+    #define HEADRACE_PARAMETERS __global ulong* counts, ulong bound
+    #define HEADRACE_ARGUMENTS counts, bound
+    // From 5 to 0; a node has so many children, each lower by one or two.
+    uint children(uint node) { return node == 0 ? 0 : (node + 1) / 2; }
+    void hr_consume(HrKernelGroup* group, ulong index, HEADRACE_PARAMETERS) {
+        __local uint* stack = hr_scratch(group);
+        const uint lane = (uint)get_local_id(0);
+        for (uint word = lane; word < HEADRACE_SCRATCH_WORDS; word += HEADRACE_LANES) stack[word] = ~0u;
+        hr_sync();
+        if (lane == 0) stack[0] = (uint)(index % 6);
+        uint depth = 1, nodes = 0;
+        while (depth > 0) {
+            hr_sync(); // the stack is as all see it
+            const uint taken = min(depth, (uint)HEADRACE_LANES);
+            const uint node = lane < taken ? stack[depth - 1 - lane] : 0;
+            nodes += taken;
+            depth -= taken;
+            hr_sync(); // all have read
+            for (uint child = 0; child < 3; ++child) {
+                const uint more = hr_ballot(group, child < children(node));
+                if (hr_has(more, lane)) stack[depth + hr_count_below(more, lane)] = node - 1 - child % 2;
+                depth += popcount(more);
+            }
+        }
+        hr_sync();
+        if (lane == 0) hr_atomic_add_ulong(&counts[index % bound], nodes);
+    })";
+
+std::uint64_t tree_nodes(std::uint64_t node) {
+    std::uint64_t nodes = 1;
+    for (std::uint64_t child = 0; node > 0 && child < (node + 1) / 2; ++child)
+        nodes += tree_nodes(node - 1 - child % 2);
+    return nodes;
+}
+
+TEST_P(OpenClEngine, AGroupSharesAStackInItsScratch) {
+    constexpr std::uint64_t indices = 1000, cells = 7;
+    OpenClKernel kernel{.name = "tree counter", .source = std::string(tree_counter), .by_group = true};
+    kernel.scratch_words = [](std::uint32_t lanes) { return 12 * lanes + 3; }; // no whole line
+    Engine engine(device(), *stream_,
+                  bind_opencl(kernel, std::move(OpenClArguments().buffer(*words_).value(cells))));
+    drain(engine, 0, indices);
+    std::array<std::uint64_t, cells> expected{}, counted{};
+    for (std::uint64_t index = 0; index < indices; ++index) expected[index % cells] += tree_nodes(index % 6);
+    stream_->copy_out(counted.data(), *words_, 0, sizeof counted).wait();
+    EXPECT_EQ(counted, expected);
+}
+
+TEST_P(OpenClEngine, LaneAndGroupKernelsAreNotTakenForEachOther) {
+    OpenClKernel kernel = visit();
+    kernel.by_group = true;
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel, {"a visitor", "HrLane"});
+    kernel.options = "-DGROUP_VISIT";
+    kernel.by_group = false;
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::kernel, {"a visitor", "HrKernelGroup"});
+}
+
+TEST_P(OpenClEngine, AGroupThatSpawnsTooManyIsAnError) {
+    OpenClKernel kernel = by_group<GroupTree>(twin("IRREGULAR_TREE", 1, sizeof(Node), 3)); // some have 4
+    expect_mentions(
+        failure_of(kernel, std::move(OpenClArguments().buffer(*words_).value(std::uint64_t{1} << 30))),
+        ErrorKind::kernel, {"spawned more"});
+}
+
+TEST_P(OpenClEngine, ScratchThatDoesNotFitIsAnError) {
+    OpenClKernel kernel = by_group<GroupVisit>(twin("GROUP_VISIT", 0, 0, 0));
+    kernel.scratch_words = [](std::uint32_t) { return 1u << 26; };
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::unsupported,
+                    {"GROUP_VISIT", "local memory"});
+}
+
 TEST_P(OpenClEngine, LanesThatGoOnAreSetAsideForAFullerKind) {
     constexpr std::uint64_t seeds = 500, links = 100;
     // A group alone: others that are hungry would take what has to gather here.
-    Engine engine(device(), *stream_, bind_twin("SHEDDING", *words_, links - 1, 2, 16, 2),
+    Engine engine(device(), *stream_, bind_twin(twin("SHEDDING", 2, 16, 2), *words_, links - 1),
                   {.wishes = {.groups = 1}});
     drain(engine, 0, seeds);
     ArrivalTable expected;

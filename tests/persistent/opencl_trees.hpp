@@ -10,9 +10,8 @@
 
 namespace headrace::test {
 
-inline std::unique_ptr<BoundKernel> bind_twin(const char* name, const Memory& arrivals, std::uint64_t bound,
-                                              std::uint32_t kinds, std::size_t unit_bytes,
-                                              std::uint32_t max_spawns) {
+inline OpenClKernel twin(const char* name, std::uint32_t kinds, std::size_t unit_bytes,
+                         std::uint32_t max_spawns) {
     OpenClKernel kernel;
     kernel.name = name;
     kernel.source = std::string(embedded::trees_cl);
@@ -20,6 +19,16 @@ inline std::unique_ptr<BoundKernel> bind_twin(const char* name, const Memory& ar
     kernel.unit_bytes = static_cast<std::uint32_t>(unit_bytes);
     kernel.max_spawns = max_spawns;
     kernel.options = std::string("-D") + name;
+    return kernel;
+}
+template <class Kernel>
+OpenClKernel by_group(OpenClKernel kernel) {
+    kernel.by_group = true;
+    kernel.scratch_words = scratch_words<Kernel>;
+    return kernel;
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const OpenClKernel& kernel, const Memory& arrivals,
+                                              std::uint64_t bound) {
     OpenClArguments arguments;
     arguments.buffer(arrivals).value(bound);
     return bind_opencl(kernel, std::move(arguments));
@@ -27,24 +36,35 @@ inline std::unique_ptr<BoundKernel> bind_twin(const char* name, const Memory& ar
 
 inline std::unique_ptr<BoundKernel> bind_twin(const BinaryTree& kernel, const Roots&,
                                               const Memory& arrivals) {
-    return bind_twin("BINARY_TREE", arrivals, kernel.first_leaf, 1, sizeof(Node), 2);
+    return bind_twin(twin("BINARY_TREE", 1, sizeof(Node), 2), arrivals, kernel.first_leaf);
 }
 inline std::unique_ptr<BoundKernel> bind_twin(const IrregularTree& kernel, const Roots&,
                                               const Memory& arrivals) {
-    return bind_twin("IRREGULAR_TREE", arrivals, kernel.deepest, 1, sizeof(Node), 4);
+    return bind_twin(twin("IRREGULAR_TREE", 1, sizeof(Node), 4), arrivals, kernel.deepest);
 }
 inline std::unique_ptr<BoundKernel> bind_twin(const Chain&, const ChainStarts& seeds,
                                               const Memory& arrivals) {
-    return bind_twin("CHAIN", arrivals, seeds.longest, 1, sizeof(Link), 1);
+    return bind_twin(twin("CHAIN", 1, sizeof(Link), 1), arrivals, seeds.longest);
 }
 inline std::unique_ptr<BoundKernel> bind_twin(const Plant& kernel, const Sprouts&, const Memory& arrivals) {
-    return bind_twin("PLANT", arrivals, kernel.depth, 3, sizeof(Bud), 3);
+    return bind_twin(twin("PLANT", 3, sizeof(Bud), 3), arrivals, kernel.depth);
 }
 inline std::unique_ptr<BoundKernel> bind_twin(const Visit&, const Indices&, const Memory& arrivals) {
-    return bind_twin("VISIT", arrivals, 0, 0, 0, 0);
+    return bind_twin(twin("VISIT", 0, 0, 0), arrivals, 0);
 }
 inline std::unique_ptr<BoundKernel> bind_twin(const Liar&, const Roots&, const Memory& arrivals) {
-    return bind_twin("LIAR", arrivals, 0, 1, sizeof(Node), 2);
+    return bind_twin(twin("LIAR", 1, sizeof(Node), 2), arrivals, 0);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const GroupTree& kernel, const Roots&, const Memory& arrivals) {
+    return bind_twin(by_group<GroupTree>(twin("IRREGULAR_TREE", 1, sizeof(Node), 4)), arrivals,
+                     kernel.deepest);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const GroupPlant& kernel, const Sprouts&,
+                                              const Memory& arrivals) {
+    return bind_twin(by_group<GroupPlant>(twin("GROUP_PLANT", 3, sizeof(Bud), 2)), arrivals, kernel.depth);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const GroupVisit&, const Indices&, const Memory& arrivals) {
+    return bind_twin(by_group<GroupVisit>(twin("GROUP_VISIT", 0, 0, 0)), arrivals, 0);
 }
 
 } // namespace headrace::test

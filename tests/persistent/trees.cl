@@ -1,5 +1,6 @@
 // tests/persistent/trees.cl - the kernels of trees.kernels.hpp in OpenCL C; one of BINARY_TREE,
-// IRREGULAR_TREE, CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING is defined.
+// IRREGULAR_TREE, CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING, GROUP_PLANT, GROUP_VISIT is defined. An
+// IRREGULAR_TREE may be a group kernel.
 #define HEADRACE_PARAMETERS __global ulong *arrivals, ulong bound
 #define HEADRACE_ARGUMENTS arrivals, bound
 
@@ -20,9 +21,56 @@ static inline void arrive(__global ulong* arrivals, ulong id) {
     hr_atomic_add_ulong(&arrivals[CELLS + cell], mixed);
 }
 
+#ifdef HEADRACE_BY_GROUP
+
+// What a lane group can do together, tried out: true, for all lanes, if all of them agree with what plain
+// arithmetic says. `key` varies what is computed.
+static bool group_works(HrKernelGroup* group, ulong key) {
+    __local uint* scratch = hr_scratch(group);
+    const uint lane = (uint)get_local_id(0), next = (lane + 1) % HEADRACE_LANES;
+    // Each lane's word, read by its neighbour.
+    scratch[lane] = (uint)mix(key + lane);
+    scratch[HEADRACE_LANES + lane] = ~0u; // the memory is ours up to the last word
+    hr_sync();
+    const uint seen = scratch[next];
+    hr_sync(); // all have read before anyone writes again
+    const bool odd = seen == (uint)mix(key + next) && next % 2 == 1;
+    const uint votes = hr_ballot(group, odd);
+    const ulong before_each = hr_sum_ulong(group, (ulong)hr_count_below(votes, lane) << 40);
+    ulong expected = 0;
+    uint odds = 0;
+    for (uint i = 0; i < HEADRACE_LANES; ++i) {
+        expected += (ulong)odds << 40;
+        odds += (i + 1) % HEADRACE_LANES % 2;
+    }
+    const uint words = hr_sum_uint(group, ~0u);
+    const float floats = hr_sum_float(group, 0.5f * (float)lane);
+    const ulong led = hr_shuffle_ulong(group, lane == 0 ? mix(key) : 0, 0);
+    const uint word = hr_shuffle_uint(group, (uint)mix(key + lane), next);
+    const float real = hr_shuffle_float(group, -0.5f * (float)lane, next);
+    const bool works = before_each == expected && popcount(votes) == odds && hr_has(votes, lane) == odd &&
+                       words == 0u - HEADRACE_LANES && led == mix(key) &&
+                       floats == 0.25f * (float)(HEADRACE_LANES * (HEADRACE_LANES - 1)) && word == seen &&
+                       real == -0.5f * (float)next;
+    return popcount(hr_ballot(group, works)) == HEADRACE_LANES;
+}
+
+static void arrive_once(__global ulong* arrivals, ulong id) {
+    if (get_local_id(0) == 0) arrive(arrivals, id);
+}
+
+#endif
+
 #if defined(VISIT)
 
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) { arrive(arrivals, index); }
+
+#elif defined(GROUP_VISIT)
+
+void hr_consume(HrKernelGroup* group, ulong index, HEADRACE_PARAMETERS) {
+    const bool works = group_works(group, index);
+    arrive_once(arrivals, works ? index : ~index);
+}
 
 #elif defined(CHAIN)
 
@@ -83,6 +131,36 @@ void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
     }
 }
 
+#elif defined(GROUP_PLANT)
+
+enum { BRANCH, BUD, LEAF };
+typedef struct {
+    ulong id;
+    uint depth;
+    uint ballast[5];
+} HrUnit;
+
+static void spawn(HrKernelGroup* group, uint kind, ulong id, uint depth) {
+    const HrUnit unit = {id, depth, {1, 2, 3, 4, 5}};
+    hr_spawn(group, kind, &unit);
+}
+
+void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    const HrUnit seed = {mix(index), 0, {1, 2, 3, 4, 5}};
+    *kind = BRANCH;
+    *unit = seed;
+}
+void hr_run(HrKernelGroup* group, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
+    arrive_once(arrivals, unit.ballast[0] == 1 && unit.ballast[4] == 5 ? unit.id : 0);
+    if (kind == BRANCH) {
+        spawn(group, LEAF, mix(unit.id + 1), 0);
+        if (unit.depth < bound) spawn(group, BUD, mix(unit.id + 2), unit.depth + 1);
+    } else if (kind == BUD) {
+        spawn(group, BRANCH, mix(unit.id + 3), unit.depth);
+        if (mix(unit.id) % 3 != 0) spawn(group, BRANCH, mix(unit.id + 4), unit.depth);
+    }
+}
+
 #elif defined(SHEDDING)
 
 // A chain that sheds a unit of another kind at every link: lanes that go on all want to, while the others
@@ -118,17 +196,22 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     unit->seed = index;
     unit->heap = 1;
 }
-static void spawn(HrLane* lane, ulong seed, ulong heap) {
+static void spawn(HR_HANDLE* lane, ulong seed, ulong heap) {
     const HrUnit node = {seed, heap};
     hr_spawn(lane, 0, &node);
 }
-void hr_run(HrLane* lane, uint kind, HrUnit node, HEADRACE_PARAMETERS) {
+void hr_run(HR_HANDLE* lane, uint kind, HrUnit node, HEADRACE_PARAMETERS) {
     const ulong id = mix(node.seed) ^ node.heap;
     #ifdef LIAR
     if (node.heap == 1 && node.seed % 1000 == 999)
         for (uint i = 0; i < 3; ++i) spawn(lane, node.seed, 2 + i);
     #else
+        #ifdef HEADRACE_BY_GROUP
+    const bool works = group_works(lane, id);
+    arrive_once(arrivals, works ? id : 0); // 0: an id that nobody expects
+        #else
     arrive(arrivals, id);
+        #endif
     if (node.heap >= bound) return;
         #ifdef BINARY_TREE
     spawn(lane, node.seed, 2 * node.heap);
