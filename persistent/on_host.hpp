@@ -54,12 +54,7 @@ public:
     }
 
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
-        const EngineView view{static_cast<HrControl*>(memory.control.address()),
-                              static_cast<HrSlot*>(memory.slots.address()),
-                              static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address()),
-                              memory.ring_slots,
-                              memory.ways};
+        const EngineView view = memory.view();
         Runner::run(stream, memory.groups, [&](unsigned number) {
             LocalSums sums;
             if constexpr (KeepsLocalSums<Kernel>)

@@ -128,12 +128,7 @@ public:
     }
 
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
-        const EngineView view{static_cast<HrControl*>(memory.control.address()),
-                              static_cast<HrSlot*>(memory.slots.address()),
-                              static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address()),
-                              memory.ring_slots,
-                              memory.ways};
+        const EngineView view = memory.view();
         const unsigned blocks = (memory.groups + groups_per_block_ - 1) / groups_per_block_;
         persistent_kernel<Kernel, Seeds>
             <<<blocks, threads, shared_bytes(), static_cast<StreamHandle>(stream.stream)>>>(
