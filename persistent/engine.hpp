@@ -79,6 +79,8 @@ public:
     Event resume();
     /// From the next start on, runs `kernel`.
     void rebind(std::unique_ptr<BoundKernel> kernel);
+    /// True if `kernel` is as good as the one that runs: tasks of either can be fed.
+    [[nodiscard]] bool runs(const BoundKernel& kernel) const { return kernel_->is_same(kernel); }
 
     /// When the launches since `start` ran.
     [[nodiscard]] std::span<const EventTimes> launch_times() const noexcept { return launch_times_; }

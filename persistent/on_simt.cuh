@@ -98,7 +98,8 @@ class SimtBoundKernel final : public BoundKernel {
     static constexpr Bytes local_bytes = GroupKernel<Kernel> ? 3 << 10 : 12 << 10;
 
 public:
-    SimtBoundKernel(const Kernel& kernel, const Seeds& seeds) : kernel_(kernel), seeds_(seeds) {}
+    SimtBoundKernel(const Kernel& kernel, const Seeds& seeds)
+        : kernel_(kernel), seeds_(seeds), image_(kernel, seeds) {}
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
         int lanes = 0, processors = 0;
@@ -136,6 +137,11 @@ public:
         HEADRACE_CALL(GetLastError);
     }
 
+    [[nodiscard]] bool is_same(const BoundKernel& other) const override {
+        const auto* const same = dynamic_cast<const SimtBoundKernel*>(&other);
+        return same && image_ == same->image_;
+    }
+
 private:
     static const void* entry() { return reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds>); }
     [[nodiscard]] std::size_t shared_bytes() const {
@@ -161,6 +167,7 @@ private:
 
     Kernel kernel_;
     Seeds seeds_;
+    KernelImage<Kernel, Seeds> image_;
     std::uint32_t groups_per_block_ = 1;
     std::uint32_t local_words_ = 0; ///< of a group
     std::uint32_t local_sums_ = 0;

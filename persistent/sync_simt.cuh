@@ -157,7 +157,7 @@ struct DeviceSync : MemoryOrders {
             __builtin_amdgcn_s_sleep(100);
     }
     static __device__ std::uint64_t nanoseconds() {
-        return static_cast<std::uint64_t>(wall_clock64()) * 10; // it counts at 100 MHz
+        return std::uint64_t{__builtin_amdgcn_s_memrealtime()} * 10; // it counts at 100 MHz
     }
 #endif
 
