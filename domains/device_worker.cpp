@@ -258,11 +258,13 @@ bool DeviceWorker::hold_another(Place& place) {
     next.ready = submit(place, next, inputs, [&](std::span<const Event> after) {
         // A task that this launch has is fed before: the tiles of both are in place for it, and tasks of a
         // job do not wait for each other's elements.
+        const auto is_held = [&](const Event& event) {
+            return std::any_of(place.held.rbegin(), place.held.rend(),
+                               [&](const Held& one) { return one.done.event().state() == event.state(); });
+        };
         std::vector<Event> others;
         for (const Event& event : after)
-            if (std::none_of(place.held.rbegin(), place.held.rend(),
-                             [&](const Held& one) { return one.done.event().state() == event.state(); }))
-                others.push_back(event);
+            if (event.done() ? event.outcome() != nullptr : !is_held(event)) others.push_back(event);
         return Event::all(others);
     });
     return true;
