@@ -96,32 +96,52 @@ protected:
         return true;
     }
 
-    /// In a fed launch: what the host has said since a group listened last.
+    /// In a fed launch: what the host has said, unless another group listens.
     HEADRACE_GROUP_CODE void hear_host() {
         if (!is_fed()) return;
-        const std::uint32_t reason = lanes_.by_leader([&] { return intake().listen(); });
+        const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
+            if (!intake().try_listen()) return HR_RUN;
+            const std::uint32_t why = intake().listen();
+            intake().stop_listening();
+            return why;
+        });
         if (reason != HR_RUN) park(reason);
     }
 
     /// Polls with a growing pause: true when there may be something to take, false when there never will be,
     /// or all groups park. `others_left` says whether there is anything beside records and seeds; all lanes
-    /// call it.
+    /// call it. In a fed launch one of those who poll listens all the time, so that nobody at work has to.
     template <class F>
     HEADRACE_GROUP_CODE bool wait_until(F&& others_left) {
+        bool listens = false; // the leader's
         std::uint32_t state = poll_again;
         for (std::uint32_t polls = 0;; ++polls) {
-            hear_host();
+            const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
+                if (!is_fed()) return HR_RUN;
+                listens = listens || intake().try_listen();
+                return listens ? intake().listen() : HR_RUN;
+            });
+            if (reason != HR_RUN) park(reason);
             state = lanes_.by_leader([&]() -> std::uint32_t {
                 if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
+                if (records_left() || seeds_left()) return go_on;
                 const bool may_end = !is_fed() || intake().has_ended(); // before the look at `pending`
                 // relaxed: that it is 0 says all; see README.md, "Termination".
-                if (may_end && Sync::load(control_.pending.value, Sync::relaxed) == 0) return leave_finished;
-                return records_left() || seeds_left() ? go_on : poll_again;
+                return may_end && Sync::load(control_.pending.value, Sync::relaxed) == 0 ? leave_finished
+                                                                                         : poll_again;
             });
             if (state == poll_again && others_left()) state = go_on;
             if (state != poll_again) break;
-            lanes_.by_leader([&] { Sync::pause(polls); });
+            lanes_.by_leader([&] {
+                if (listens)
+                    Sync::WithHost::pause(polls);
+                else
+                    Sync::pause(polls);
+            });
         }
+        lanes_.by_leader([&] {
+            if (listens) intake().stop_listening();
+        });
         parked_ = state == leave_parked;
         return state == go_on;
     }

@@ -15,14 +15,20 @@ public:
     HEADRACE_GROUP_CODE explicit Intake(const EngineView& view)
         : control_(*view.control), in_(view.control->intake), feed_(*view.feed), segments_(view.segments) {}
 
-    /// Hears what the host has said and tells it how far the launch is, unless another group is at it: nobody
-    /// waits for that one. Says why all should park, or HR_RUN.
-    HEADRACE_GROUP_CODE std::uint32_t listen() const {
+    /// Whether this group is now the one that listens. Nobody waits for that one.
+    HEADRACE_GROUP_CODE bool try_listen() const {
         std::uint32_t unheard = 1;
-        // acquire: pairs with the release below, for what the last listener has noted.
-        if (Sync::load(control_.unheard, Sync::relaxed) == 0 ||
-            !Sync::compare_exchange(control_.unheard, unheard, 0u, Sync::acquire))
-            return HR_RUN;
+        // acquire: pairs with stop_listening, for what the last listener has noted.
+        return Sync::load(control_.unheard, Sync::relaxed) != 0 &&
+               Sync::compare_exchange(control_.unheard, unheard, 0u, Sync::acquire);
+    }
+    HEADRACE_GROUP_CODE void stop_listening() const {
+        Sync::store(control_.unheard, 1u, Sync::release); // pairs with try_listen
+    }
+
+    /// Hears what the host has said and tells it how far the launch is. Says why all should park, or HR_RUN.
+    /// For the group that listens.
+    HEADRACE_GROUP_CODE std::uint32_t listen() const {
         const bool asked = WithHost::load(feed_.park, WithHost::relaxed) != 0; // relaxed: carries no data
         // acquire: pairs with Feed::add, for the ranges and for the data that their units will read.
         const std::uint64_t fed = WithHost::load(feed_.fed, WithHost::acquire);
@@ -30,18 +36,12 @@ public:
         // release: pairs with has_ended: nothing is added to `pending` after it.
         if (has_all && (fed & HR_FEED_CLOSED) != 0) Sync::store(in_.open, std::uint64_t{0}, Sync::release);
         tell();
-        std::uint32_t reason = HR_RUN;
-        if (asked)
-            reason = HR_PARK_HOST;
-        else if (is_late())
-            reason = HR_PARK_BUDGET;
-        else if (!has_all && !seeds_left()) {
-            // relaxed: read after the launch; the next begins with an empty table.
-            Sync::store(in_.current, in_.segments, Sync::relaxed);
-            reason = HR_PARK_FEED;
-        }
-        Sync::store(control_.unheard, 1u, Sync::release); // pairs with the acquire above
-        return reason;
+        if (asked) return HR_PARK_HOST;
+        if (is_late()) return HR_PARK_BUDGET;
+        if (has_all || seeds_left()) return HR_RUN;
+        // relaxed: read after the launch; the next begins with an empty table.
+        Sync::store(in_.current, in_.segments, Sync::relaxed);
+        return HR_PARK_FEED;
     }
 
     /// Seeds of the first segment that has some; none if there is none now.
@@ -74,7 +74,7 @@ public:
 private:
     /// False if there was no room for all that is fed.
     HEADRACE_GROUP_CODE bool take_over(std::uint64_t fed) const {
-        const std::uint64_t before = in_.seeds;
+        const std::uint64_t before = in_.seeds, ranges_before = in_.ranges;
         std::uint64_t segments = in_.segments;
         while (in_.seeds != fed && segments < HR_FEED_SEGMENTS) {
             const HrFeedRange& range = feed_.range[in_.ranges % HR_FEED_RANGES];
@@ -93,9 +93,9 @@ private:
             // relaxed: ordered by the next line, before any of them can be completed.
             Sync::fetch_add(control_.pending.value, in_.seeds - before, Sync::relaxed);
             Sync::store(in_.segments, segments, Sync::release); // pairs with claim
-            // release: pairs with Feed::add, which may use their places again: we have read them.
-            WithHost::store(feed_.ranges, in_.ranges, WithHost::release);
         }
+        // release: pairs with Feed::add, which may use their places again: we have read them.
+        if (in_.ranges != ranges_before) WithHost::store(feed_.ranges, in_.ranges, WithHost::release);
         return in_.seeds == fed;
     }
 

@@ -41,6 +41,7 @@ struct SystemSync : MemoryOrders {
         __hip_atomic_store(&word, value, Order, __HIP_MEMORY_SCOPE_SYSTEM);
 #endif
     }
+    static __device__ void pause(std::uint32_t) {} // to read across the bus takes long enough
 };
 
 /// Atomics of device scope: nobody but this GPU touches the queues while a launch runs.
