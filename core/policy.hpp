@@ -30,7 +30,7 @@ public:
     /// Work units for `device` (an index into the capabilities), which has room for a task. At most what
     /// remains; 0: none, now. The fastest device is never refused while work remains.
     [[nodiscard]] virtual std::uint64_t next(std::size_t device, const Progress& progress) = 0;
-    /// Told when a task has ended, with its time as the device measured it.
+    /// Told when tasks have ended, one or several of a launch, with their time as the device measured it.
     virtual void completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
         static_cast<void>(device), static_cast<void>(units), static_cast<void>(time);
     }

@@ -3,25 +3,53 @@
 #include <headrace/domains/device_worker.hpp>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 namespace headrace {
 
-/// One place in the window: at most one task, and the stream and engines that tasks here use one after
-/// another.
+/// One place in the window, with the stream and engines that launches here use one after another: at most one
+/// launch, of one task, or fed with many of one job.
 struct DeviceWorker::Place {
     std::unique_ptr<Stream> stream;
-    std::shared_ptr<JobExecution> job; ///< null: free
-    std::unique_ptr<Task> task;
+    std::shared_ptr<JobExecution> job;        ///< null: free
+    std::vector<Held> held;                   ///< the first began the launch
     std::shared_ptr<JobExecution> engine_job; ///< whose tasks `engine` was made for
     std::unique_ptr<Engine> engine;           ///< null for host functions
-    Promise done;                             ///< what other requests on the task's tiles wait for
     Event event;                              ///< of the launch in flight
     TaskFigures figures;
     EngineFigures engine_before; ///< an engine counts over all its tasks
+
+    bool short_tasks = false;    ///< so far: the next launch is to be fed
+    bool kernels_differ = false; ///< from task to task: none is to be fed
+
+    bool open = false;     ///< the launch can be fed
+    bool wanting = false;  ///< it is to get tasks beside those that are held
+    std::size_t fed = 0;   ///< of `held`; the others wait for their inputs
+    std::size_t begun = 0; ///< of `held`: the launch does not want for work because of these
+    std::size_t ahead = 1; ///< so many should be held that are not begun
+    std::chrono::steady_clock::time_point opened;
+    ErrorPtr failure; ///< of a task that could not be fed
+
+    [[nodiscard]] std::vector<IndexRange> ranges() const {
+        std::vector<IndexRange> ranges;
+        for (const Held& one : held) ranges.push_back(one.task->range());
+        return ranges;
+    }
+    void forget_launch() {
+        held.clear();
+        open = wanting = false;
+        fed = begun = 0;
+        failure = nullptr;
+    }
 };
 
 namespace {
+
+constexpr std::chrono::milliseconds short_task{5};    // longer ones do not notice what a launch costs
+constexpr std::chrono::microseconds look_period{100}; // at what an open launch has begun with
+constexpr std::size_t most_ahead = 4096;              // tasks: the host makes some hundreds in a period
 
 EngineFigures engine_figures(const Engine& engine) {
     const EngineCounters counters = engine.counters();
@@ -78,6 +106,7 @@ ErrorPtr DeviceWorker::retired() const {
 
 void DeviceWorker::run(const std::stop_token& stop) {
     while (true) {
+        bool open = false;
         for (const auto& place : places_) {
             if (place->job && place->event.done()) settle(*place);
             if (place->engine_job && !place->job && place->engine_job->event().done()) {
@@ -85,46 +114,62 @@ void DeviceWorker::run(const std::stop_token& stop) {
                 place->engine_job.reset();
             }
             if (!place->job && !retired()) start_a_task(*place);
+            if (place->open) keep_fed(*place);
+            open = open || place->open;
         }
-        bell_->wait();
+        if (open)
+            bell_->wait_for(look_period); // who consumes seeds rings no bell
+        else
+            bell_->wait();
         if (stop.stop_requested()) return;
     }
 }
 
-bool DeviceWorker::start_a_task(Place& place) {
+DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, IndexRange range) const {
+    const std::string name =
+        job.job().name() + " [" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
+    return {.task = std::make_unique<Task>(name, range, *device_)};
+}
+
+void DeviceWorker::start_a_task(Place& place) {
     for (const auto& job : colleagues_.unfinished()) {
+        // What a launch that wants more can take goes there.
+        if (std::ranges::any_of(places_,
+                                [&](const auto& other) { return other->wanting && other->job == job; }))
+            return;
         const auto range = job->next(number_);
         if (!range) continue;
-        if (place.engine_job != job) place.engine.reset();
+        for (const auto& other : places_)
+            if (other->open && other->job != job) make_way(*other);
+        if (place.engine_job != job) {
+            place.engine.reset();
+            place.short_tasks = place.kernels_differ = false;
+            place.ahead = 1;
+        }
         place.engine_job = job;
         place.job = job;
         place.figures = {};
-        const std::string name =
-            job->job().name() + " [" + std::to_string(range->begin) + ", " + std::to_string(range->end) + ")";
-        place.task = std::make_unique<Task>(name, *range, *device_);
+        place.held.push_back(hold(*job, *range));
         try {
             begin(place);
             watch(place);
         } catch (...) {
             fail(place, current_error());
         }
-        return true;
+        return;
     }
-    return false;
 }
 
-void DeviceWorker::begin(Place& place) {
-    const Job& job = place.job->job();
-    Task& task = *place.task;
-    std::vector<TileUse> uses;
-    std::vector<Event> zeroed;
-    for (const Job::Use& use : job.uses()) {
+/// Binds the task's views to this device's memory.
+DeviceWorker::Inputs DeviceWorker::bind(Place& place, Task& task) {
+    Inputs inputs;
+    for (const Job::Use& use : place.job->job().uses()) {
         DomainData& data = *use.slice.data;
         if (std::ranges::none_of(domains_, [&](const auto& known) { return known.lock() == use.slice.data; }))
             domains_.push_back(use.slice.data);
         if (use.access == Access::accumulate) {
             const auto accumulator = data.accumulator(*controller_, *place.stream);
-            zeroed.push_back(accumulator.zeroed);
+            inputs.zeroed.push_back(accumulator.zeroed);
             task.bind({&data, use.access, accumulator.memory});
             continue;
         }
@@ -135,38 +180,143 @@ void DeviceWorker::begin(Place& place) {
                                                          "' names elements beyond its end"};
         const Bytes size = data.element_size();
         for (Tile* tile : data.storage().tiles(part.begin * size, part.end * size))
-            uses.push_back({*tile, use.access});
+            inputs.uses.push_back({*tile, use.access});
         task.bind({&data, use.access, &controller_->memory(data.storage())});
     }
+    return inputs;
+}
 
-    const KernelVariant& variant = *job.variant(device_->info().technology);
-    if (variant.bind) {
-        auto kernel = variant.bind(task);
-        if (place.engine)
-            place.engine->rebind(std::move(kernel));
-        else
-            place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
-    }
-    if (place.engine) place.engine_before = engine_figures(*place.engine);
-    place.done = Promise{};
-    // If an input has failed, `start` is not called; the event then says so, and stands for the launch.
-    place.event = {};
+/// Has `start` called with what the task must wait for; returns what it returned. If an input has failed it
+/// is not called; the event then says so.
+Event DeviceWorker::submit(Place& place, Held& held, const Inputs& inputs,
+                           const std::function<Event(std::span<const Event>)>& start) {
+    std::optional<Event> started;
     const Traffic before = controller_->traffic();
-    const Event submitted = controller_->submit(task.name(), uses, [&](std::span<const Event> after) {
-        std::vector<Event> ready(after.begin(), after.end());
-        ready.insert(ready.end(), zeroed.begin(), zeroed.end());
-        if (variant.bind)
-            place.event = place.engine->start(task.range().begin, task.range().end, ready);
-        else
-            place.event = place.stream->launch(
+    const Event submitted =
+        controller_->submit(held.task->name(), inputs.uses, [&](std::span<const Event> after) {
+            std::vector<Event> ready(after.begin(), after.end());
+            ready.insert(ready.end(), inputs.zeroed.begin(), inputs.zeroed.end());
+            started = start(ready);
+            return held.done.event();
+        });
+    const Traffic after = controller_->traffic(); // near enough: jobs that overlap may share the difference
+    place.figures.bytes_in += after.in - before.in;
+    place.figures.bytes_out += after.out - before.out;
+    return started.value_or(submitted);
+}
+
+/// The first task of a launch.
+void DeviceWorker::begin(Place& place) {
+    const Job& job = place.job->job();
+    Held& first = place.held.front();
+    Task& task = *first.task;
+    const Inputs inputs = bind(place, task);
+    const KernelVariant& variant = *job.variant(device_->info().technology);
+    if (!variant.bind) {
+        place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
+            return place.stream->launch(
                 [&task, &variant](const NativeStream& stream) { variant.host_function(task, stream); },
                 ready);
-        return place.done.event();
+        });
+        return;
+    }
+    auto kernel = variant.bind(task);
+    if (place.engine)
+        place.engine->rebind(std::move(kernel));
+    else
+        place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
+    place.engine_before = engine_figures(*place.engine);
+    const bool opens = place.short_tasks && !place.kernels_differ && place.engine->can_feed();
+    place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
+        if (!opens) return place.engine->start(task.range().begin, task.range().end, ready);
+        return open(place, ready);
     });
-    if (!place.event.state()) place.event = submitted;
-    const Traffic after = controller_->traffic(); // near enough: jobs that overlap may share the difference
-    place.figures.bytes_in = after.in - before.in;
-    place.figures.bytes_out = after.out - before.out;
+}
+
+/// A launch that the first task's inputs gate, so that one may be fed at once.
+Event DeviceWorker::open(Place& place, std::span<const Event> ready) {
+    place.open = place.wanting = true;
+    place.fed = place.begun = 0;
+    place.opened = std::chrono::steady_clock::now();
+    place.engine_before = engine_figures(*place.engine);
+    return place.engine->open(ready);
+}
+
+/// Another task of the job for the launch that is open. False if there is none for it.
+bool DeviceWorker::hold_another(Place& place) {
+    const auto range = place.job->next(number_);
+    if (!range) return false;
+    Held& next = place.held.emplace_back(hold(*place.job, *range));
+    const Inputs inputs = bind(place, *next.task);
+    const auto kernel = place.job->job().variant(device_->info().technology)->bind(*next.task);
+    if (!place.engine->runs(*kernel)) {
+        place.kernels_differ = true;
+        place.held.pop_back();
+        place.job->abandoned(number_, *range, nullptr); // it gets a launch of its own
+        return false;
+    }
+    next.ready = submit(place, next, inputs, [&](std::span<const Event> after) {
+        // A task that this launch has is fed before: the tiles of both are in place for it, and tasks of a
+        // job do not wait for each other's elements.
+        const auto is_held = [&](const Event& event) {
+            return std::any_of(place.held.rbegin(), place.held.rend(),
+                               [&](const Held& one) { return one.done.event().state() == event.state(); });
+        };
+        std::vector<Event> others;
+        for (const Event& event : after)
+            if (event.done() ? event.outcome() != nullptr : !is_held(event)) others.push_back(event);
+        return Event::all(others);
+    });
+    return true;
+}
+
+/// The tasks whose inputs are in place, in their order.
+void DeviceWorker::feed(Place& place) {
+    for (; place.fed < place.held.size(); ++place.fed) {
+        Held& next = place.held[place.fed];
+        if (!next.ready.done()) return;
+        next.ready.wait(); // throws what an input failed with
+        if (!place.engine->feed(next.task->range().begin, next.task->range().end)) return;
+        next.upto = place.engine->fed();
+    }
+}
+
+/// Sees to it that an open launch does not run out of tasks while there are any, and closes it in time: what
+/// it has done is told when it has ended.
+void DeviceWorker::keep_fed(Place& place) {
+    Engine& engine = *place.engine;
+    if (place.job->stopping()) {
+        place.open = place.wanting = false;
+        return engine.request_park();
+    }
+    try {
+        // Seeds that a consumer has begun with are as good as done; what springs from a producer's may last.
+        const std::uint64_t begun = engine.shape().kinds == 0 ? engine.consumed() : engine.completed();
+        while (place.begun < place.fed && place.held[place.begun].upto <= begun) ++place.begun;
+        if (place.begun == place.held.size()) place.ahead = std::min(2 * place.ahead, most_ahead);
+        if (std::chrono::steady_clock::now() - place.opened > place.job->job().tuning().launch_time)
+            place.wanting = false;
+        feed(place);
+        while (place.wanting && place.held.size() - place.begun < place.ahead) {
+            place.wanting = hold_another(place);
+            feed(place);
+        }
+    } catch (...) {
+        place.failure = current_error();
+        place.open = place.wanting = false;
+        return engine.request_park();
+    }
+    // What the others wait for may be behind this launch, which must not wait for it then.
+    const bool waits = place.fed < place.held.size(), starves = place.begun == place.fed;
+    if (waits ? !starves : place.wanting) return;
+    place.open = place.wanting = false;
+    engine.close();
+}
+
+/// Another launch is to have the device.
+void DeviceWorker::make_way(Place& place) {
+    place.wanting = false;
+    place.engine->request_park(); // it goes on behind that one
 }
 
 void DeviceWorker::watch(Place& place) {
@@ -177,14 +327,15 @@ void DeviceWorker::settle(Place& place) {
     ErrorPtr error = place.event.outcome();
     if (!error && place.engine) {
         try {
-            if (place.engine->collect() == Engine::State::parked) {
-                if (place.job->stopping()) {
-                    error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
-                } else {
-                    place.event = place.engine->resume();
-                    watch(place);
-                    return;
-                }
+            const bool parked = place.engine->collect() == Engine::State::parked;
+            if (place.failure) {
+                error = place.failure;
+            } else if (parked && place.job->stopping()) {
+                error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
+            } else if (parked) {
+                place.event = place.engine->resume();
+                watch(place);
+                return;
             }
         } catch (...) {
             error = current_error();
@@ -199,27 +350,56 @@ void DeviceWorker::settle(Place& place) {
     } else if (const auto times = place.event.times()) {
         place.figures.launches = {*times};
     }
-    if (const auto& launches = place.figures.launches; launches.empty())
-        place.done.complete();
-    else
-        place.done.complete({launches.front().begin, launches.back().end}); // for traces
-    const auto job = std::exchange(place.job, nullptr);
-    job->finished(number_, place.task->range(), place.figures);
+    const auto& launches = place.figures.launches;
+    std::chrono::steady_clock::duration busy{0};
+    for (const EventTimes& launch : launches) busy += launch.end - launch.begin;
+    // Others than those that were fed are still waiting.
+    const std::size_t ended = place.fed > 0 ? place.fed : place.held.size();
+    place.short_tasks = busy < short_task * ended;
+    std::vector<IndexRange> ranges;
+    for (std::size_t i = 0; i < ended; ++i) {
+        Held& one = place.held[i];
+        if (launches.empty())
+            one.done.complete();
+        else
+            one.done.complete({launches.front().begin, launches.back().end}); // for traces
+        ranges.push_back(one.task->range());
+    }
+    place.held.erase(place.held.begin(), place.held.begin() + static_cast<std::ptrdiff_t>(ended));
+    place.job->finished(number_, ranges, std::exchange(place.figures, {}));
+    if (!place.held.empty()) return go_on(place);
+    place.forget_launch();
+    place.job.reset();
     wake(); // this place is free
 }
 
+/// With those that were held for a launch that did not wait for them.
+void DeviceWorker::go_on(Place& place) {
+    try {
+        place.event = open(place, std::array{std::exchange(place.held.front().ready, {})});
+        watch(place);
+    } catch (...) {
+        fail(place, current_error());
+    }
+}
+
 void DeviceWorker::fail(Place& place, ErrorPtr error) {
+    std::string task = place.held.front().task->name();
+    if (place.held.size() > 1) task += " and " + std::to_string(place.held.size() - 1) + " more";
     auto told = std::make_shared<Error>(*error);
-    told->on_device(device_->info().id).in_job(place.job->job().name()).in_task(place.task->name());
+    told->on_device(device_->info().id).in_job(place.job->job().name()).in_task(task);
     // An input that another device lost is no fault of this one.
     const bool ours = error->device().empty() || error->device() == device_->info().id;
     if (error->kind() == ErrorKind::device && ours) {
         retire(told);
     } else {
-        place.done.fail(told);
+        for (Held& one : place.held) one.done.fail(told);
         place.engine.reset();
+        const auto ranges = place.ranges();
+        place.forget_launch();
         const auto job = std::exchange(place.job, nullptr);
-        job->abandoned(number_, place.task->range(), job->stopping() ? nullptr : ErrorPtr(told));
+        for (const IndexRange range : ranges)
+            job->abandoned(number_, range, job->stopping() ? nullptr : ErrorPtr(told));
         wake();
     }
 }
@@ -231,17 +411,21 @@ void DeviceWorker::retire(const ErrorPtr& error) {
     }
     log_error("device " + device_->info().id + " is used no more: " + error->what());
     // Nothing may be freed under a launch that has not noticed yet.
-    for (const auto& place : places_)
+    for (const auto& place : places_) {
+        if (place->open) place->engine->request_park();
         if (place->job) static_cast<void>(place->event.outcome());
+    }
     // Sums that this device holds are gone with it; jobs that are still running compute theirs again.
     for (const auto& weak : domains_)
         if (const auto domain = weak.lock()) domain->drop_replica(*controller_, error);
     std::vector<std::pair<std::shared_ptr<JobExecution>, IndexRange>> lost;
     for (const auto& place : places_) {
         if (!place->job) continue;
-        place->done.fail(error);
+        for (Held& one : place->held) one.done.fail(error);
         place->engine.reset();
-        lost.emplace_back(std::exchange(place->job, nullptr), place->task->range());
+        for (const IndexRange range : place->ranges()) lost.emplace_back(place->job, range);
+        place->forget_launch();
+        place->job.reset();
     }
     for (const auto& job : colleagues_.unfinished()) {
         std::vector<IndexRange> ranges;

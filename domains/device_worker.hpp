@@ -15,6 +15,7 @@ namespace headrace {
 
 /// The thread that feeds one device. While a task runs, the next one's inputs move: each place in the window
 /// has a stream and engines of its own, so nothing of one task stands behind the other in a driver's queue.
+/// Short tasks of a job go to a launch that runs, where the device can be fed.
 ///
 /// Threads   the public calls from any; everything else on the worker's own
 class DeviceWorker {
@@ -43,12 +44,32 @@ public:
     void wake() { bell_->ring(); }
 
 private:
+    struct Held {
+        std::unique_ptr<Task> task;
+        Promise done{};         ///< what other requests on the task's tiles wait for
+        Event ready{};          ///< when it may be fed
+        std::uint64_t upto = 0; ///< seeds that the launch was fed with it and those before
+    };
     struct Place;
+    struct Inputs {
+        std::vector<TileUse> uses;
+        std::vector<Event> zeroed; ///< sums
+    };
 
     void run(const std::stop_token& stop);
-    bool start_a_task(Place& place);
+    [[nodiscard]] Held hold(const JobExecution& job, IndexRange range) const;
+    void start_a_task(Place& place);
+    [[nodiscard]] Inputs bind(Place& place, Task& task);
+    [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
+                               const std::function<Event(std::span<const Event>)>& start);
     void begin(Place& place);
+    [[nodiscard]] Event open(Place& place, std::span<const Event> ready);
+    [[nodiscard]] bool hold_another(Place& place);
+    void feed(Place& place);
+    void keep_fed(Place& place);
+    void make_way(Place& place);
     void settle(Place& place);
+    void go_on(Place& place);
     void watch(Place& place);
     void fail(Place& place, ErrorPtr error);
     void retire(const ErrorPtr& error);

@@ -1,5 +1,6 @@
 // domains/doorbell.hpp - wakes one thread that waits for anything to have changed. Private to domains/.
 #pragma once
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -19,6 +20,12 @@ public:
     void wait() {
         std::unique_lock lock(mutex_);
         signal_.wait(lock, [this] { return rung_; });
+        rung_ = false;
+    }
+    /// The same, but no later than after `limit`.
+    void wait_for(std::chrono::microseconds limit) {
+        std::unique_lock lock(mutex_);
+        signal_.wait_for(lock, limit, [this] { return rung_; });
         rung_ = false;
     }
 

@@ -6,9 +6,12 @@
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/opencl/opencl_kernel.hpp>
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -123,8 +126,10 @@ private:
         static_assert(std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>,
                       "kernels and seeds are structs of views and numbers: they travel to devices by value");
         const auto bind = [seeds, make](const Launcher& launcher, Task& task) {
-            const Kernel kernel = make(task);
-            return launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds);
+            // In zeroed memory, so that equal kernels are equal between their members too: KernelImage.
+            alignas(Kernel) std::array<std::byte, sizeof(Kernel)> bytes{};
+            const Kernel& kernel = *new (bytes.data()) Kernel(make(task));
+            return launcher.bind(&kernel, sizeof(Kernel), &seeds, sizeof seeds);
         };
         offer("cpu", launcher<technology::Cpu, Kernel, Seeds>(), bind);
         offer("cuda", launcher<technology::Cuda, Kernel, Seeds>(), bind);

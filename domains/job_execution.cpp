@@ -79,16 +79,19 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
     return range;
 }
 
-void JobExecution::finished(std::size_t device, IndexRange range, const TaskFigures& figures) {
+void JobExecution::finished(std::size_t device, const std::vector<IndexRange>& ranges,
+                            const TaskFigures& figures) {
     std::unique_lock lock(mutex_);
     Share& share = *share_of(device);
-    --in_flight_;
-    finished_ += range.size();
+    std::uint64_t units = 0;
+    for (const IndexRange range : ranges) units += range.size();
+    in_flight_ -= ranges.size();
+    finished_ += units;
     end_ = Clock::now();
-    share.done.push_back(range);
+    share.done.insert(share.done.end(), ranges.begin(), ranges.end());
     DeviceReport& report = share.figures;
-    ++report.tasks;
-    report.work_units += range.size();
+    report.tasks += ranges.size();
+    report.work_units += units;
     std::chrono::steady_clock::duration busy{0};
     for (const EventTimes& launch : figures.launches) {
         share.busy.add(launch);
@@ -99,7 +102,7 @@ void JobExecution::finished(std::size_t device, IndexRange range, const TaskFigu
     report.bytes_in += figures.bytes_in;
     report.bytes_out += figures.bytes_out;
     report.engine += figures.engine;
-    policy_->completed(static_cast<std::size_t>(&share - shares_.data()), range.size(),
+    policy_->completed(static_cast<std::size_t>(&share - shares_.data()), units,
                        std::chrono::duration_cast<std::chrono::nanoseconds>(busy));
     settle_if_ended(std::move(lock));
 }

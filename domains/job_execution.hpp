@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-/// What one finished task adds to its device's report.
+/// What finished tasks add to their device's report.
 struct TaskFigures {
     std::vector<EventTimes> launches; ///< of kernels, by the device's own clock
     std::uint64_t bytes_in = 0, bytes_out = 0;
@@ -44,7 +44,8 @@ public:
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
-    void finished(std::size_t device, IndexRange range, const TaskFigures& figures);
+    /// Tasks that ended together, as those of one launch do.
+    void finished(std::size_t device, const std::vector<IndexRange>& ranges, const TaskFigures& figures);
     /// The task will not be finished; without an error because the job is being stopped.
     void abandoned(std::size_t device, IndexRange range, ErrorPtr error);
     /// The device is gone. What it has done and what it was doing is computed again elsewhere; where that is

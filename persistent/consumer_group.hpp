@@ -23,15 +23,18 @@ public:
     /// Until there is nothing left to take, or all groups park.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
-            if (seeds_.empty() && !restore() && !this->claim_seeds(Lanes::size)) break;
+            if (seeds_.empty() && !restore() && !this->claim_seeds(Lanes::size)) {
+                if (!wait_for_feed()) break;
+                continue;
+            }
             round();
             if (this->end_round()) {
                 this->plan_next_look();
+                this->hear_host();
                 this->look_for_park();
             }
         }
-        this->book(completed_, -static_cast<std::int64_t>(completed_));
-        this->flush();
+        tell_completed();
         if (parked_ && !this->failed()) save();
         this->add_counters();
     }
@@ -53,6 +56,20 @@ private:
         lanes_.sync();
         seeds_.next += chosen;
         completed_ += chosen;
+    }
+
+    /// False when there will be no more seeds, or all groups park.
+    HEADRACE_GROUP_CODE bool wait_for_feed() {
+        if (!this->is_fed()) return false;
+        tell_completed();
+        this->count(&GroupTally::idle);
+        return this->wait_until([] { return false; });
+    }
+
+    HEADRACE_GROUP_CODE void tell_completed() {
+        this->book(completed_, -static_cast<std::int64_t>(completed_));
+        completed_ = 0;
+        this->flush();
     }
 
     HEADRACE_GROUP_CODE bool restore() {

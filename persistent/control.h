@@ -8,6 +8,7 @@
 //   bundles   word[bundles][unit_words][lanes], so that a group moves a bundle in coalesced accesses
 //   spill     word[groups], each group's spare bundle; then two halves of `groups` records: HrRecord and
 //             its units
+// and two more where the host feeds a running launch: HrFeed in host memory, HrSegment[HR_FEED_SEGMENTS].
 #ifndef HEADRACE_PERSISTENT_CONTROL_H
 #define HEADRACE_PERSISTENT_CONTROL_H
 
@@ -34,6 +35,8 @@ typedef std::uint64_t hr_u64;
 #define HR_PARK_BUDGET 1u // a group used up its rounds
 #define HR_PARK_POOL 2u   // a group had no room for the spawns of even one lane, and found no empty bundle
 #define HR_PARK_FAILED 3u // see HrControl.status; what is held is not saved
+#define HR_PARK_HOST 4u   // the host asked, through HrFeed.park
+#define HR_PARK_FEED 5u   // all segments are used up, and the host has fed more
 
 // HrControl.status: the first failure.
 #define HR_OK 0u
@@ -63,6 +66,56 @@ typedef struct HrSlot {
     hr_u64 turn;
     hr_u64 value; // hr_entry() of a full bundle; in a free ring, the index of an empty one
 } HrSlot;
+
+// What the host and a running launch tell each other, in host memory. Each word has one writer. Seeds that
+// were fed are counted from 0 on, whatever their indices: seed number n of the feed is the index n + offset,
+// with the offset of the first range whose `upto` is above n.
+#define HR_FEED_RANGES 1024u   // that the host has fed and the device has not taken over
+#define HR_FEED_SEGMENTS 4096u // that a launch takes over
+#define HR_FEED_CLOSED ((hr_u64)1 << 63)
+
+typedef struct HrFeedRange {
+    hr_u64 offset;
+    hr_u64 upto; // fed with this range and those before; the last range may yet grow
+} HrFeedRange;
+
+typedef struct HrFeed {
+    // By the host.
+    hr_u64 fed;  // seeds, written after the ranges that they are in; HR_FEED_CLOSED: and no more
+    hr_u64 park; // not 0: all groups are to stop
+    hr_u64 unused[14];
+    // By the launch.
+    hr_u64 ranges;    // that it has done with: their places may be used again
+    hr_u64 consumed;  // seeds that groups have begun with
+    hr_u64 completed; // so many seeds were fed, and they and all that sprang from them are completed
+    hr_u64 unused_line[13];
+
+    HrFeedRange range[HR_FEED_RANGES]; // range r is at r % HR_FEED_RANGES
+} HrFeed;
+
+// Seeds that a launch has taken over at once, in device memory. Like HrControl's own range, which is for
+// launches that are not fed.
+typedef struct HrSegment {
+    hr_u64 cursor; // next unclaimed seed; may run past the end
+    hr_u64 end;
+    hr_u64 upto; // fed with this segment and those before
+    hr_u64 unused;
+} HrSegment;
+
+// The launch's end of the feed.
+typedef struct HrIntake {
+    hr_u64 time; // nanoseconds that a launch may take; written by the host alone
+
+    hr_u64 open;     // not 0: there may be more to come
+    hr_u64 segments; // taken over
+    hr_u64 current;  // the first that may have seeds left
+    // For the group that listens to the host.
+    hr_u64 seeds;               // taken over, in all launches
+    hr_u64 ranges;              // done with
+    hr_u64 consumed, completed; // as the host was last told
+    hr_u64 deadline;            // by the device's clock; 0: no group has listened yet
+    hr_u64 unused[7];
+} HrIntake;
 
 // Sums over all launches of an engine. Each group counts locally and adds when it leaves.
 typedef struct HrCounters {
@@ -112,9 +165,11 @@ typedef struct HrControl {
     hr_u32 park;
     hr_u32 hungry; // groups that have nothing, now
     hr_u32 status;
-    hr_u32 unused_line[29];
+    hr_u32 unheard; // 1: the launch is fed, and no group is listening to the host now
+    hr_u32 unused_line[28];
 
     HrCounters counters;
+    HrIntake intake;
 } HrControl;
 
 // A parked group's holdings. Units follow: for each kind a block of unit_words rows of hr_record_room()
@@ -157,6 +212,8 @@ HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups +
 static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 512 && sizeof(HrSlot) == 16);
 static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
 static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 640);
-static_assert(offsetof(HrControl, counters) == 768 && sizeof(HrControl) == 896);
+static_assert(offsetof(HrControl, counters) == 768 && sizeof(HrControl) == 1024);
+static_assert(sizeof(HrIntake) == 128 && sizeof(HrSegment) == 32);
+static_assert(offsetof(HrFeed, ranges) == 128 && offsetof(HrFeed, range) == 256);
 #endif
 #endif

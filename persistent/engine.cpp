@@ -67,6 +67,7 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
 }
 
 Engine::~Engine() {
+    if (running_ && is_fed_) request_park();
     if (running_)
         static_cast<void>(returned_.outcome()); // the launch uses our memory; its failure has nobody to go to
 }
@@ -174,24 +175,52 @@ void Engine::grow_pool() {
     write_rings(entries);
 }
 
-Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after) {
-    HEADRACE_ASSERT(!running_ && begin <= end && end <= std::uint64_t{1} << 63);
-    // What a parked launch left behind, and a failed one's queues, are dropped.
+/// What a parked launch left behind, and a failed one's queues, are dropped.
+void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
+    HEADRACE_ASSERT(!running_ && seed <= end && end <= std::uint64_t{1} << 63);
     if (!laid_out_ || image_->pending.value != 0) lay_out();
-    image_->pending.value = end - begin;
-    image_->seed_cursor.value = begin;
+    image_->pending.value = end - seed;
+    image_->seed_cursor.value = seed;
     image_->seed_end = end;
     image_->spill_count = 0;
     image_->saved.value = 0;
+    image_->intake = HrIntake{};
     launch_times_.clear();
+}
+
+Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after) {
+    begin_at(begin, end);
+    is_fed_ = false;
     return launch(after);
 }
 
+Event Engine::open(std::span<const Event> after) {
+    HEADRACE_ASSERT(can_feed());
+    begin_at(0, 0);
+    if (!feed_) {
+        segments_ = device_.allocate(HR_FEED_SEGMENTS * sizeof(HrSegment));
+        feed_ = std::make_unique<Feed>(device_);
+    }
+    feed_->reset();
+    image_->intake.open = 1;
+    image_->intake.time = static_cast<std::uint64_t>(options_.launch_time.count());
+    is_fed_ = true;
+    return launch(after);
+}
+
+bool Engine::feed(std::uint64_t begin, std::uint64_t end) { return feed_->add(begin, end); }
+void Engine::close() { feed_->close(); }
+void Engine::request_park() { feed_->ask_to_park(true); }
+
 Event Engine::launch(std::span<const Event> after) {
-    image_->rounds = rounds_;
+    image_->rounds = is_fed_ ? most_rounds : rounds_;
     image_->park = HR_RUN;
     image_->status = HR_OK;
     image_->hungry = 0;
+    image_->unheard = is_fed_ ? 1 : 0;
+    image_->intake.deadline = 0;
+    if (image_->intake.current == image_->intake.segments) // all are used up
+        image_->intake.current = image_->intake.segments = 0;
     image_->restored.value = 0;
     running_ = true;
     laid_out_ = false; // until collect() has seen that it ended well
@@ -200,8 +229,9 @@ Event Engine::launch(std::span<const Event> after) {
     const Event written = stream_.copy_in(*control_, 0, image_, sizeof(HrControl), after);
     launched_ = stream_.launch(
         [this](const NativeStream& native) {
-            kernel_->enqueue(native, {*control_, *slots_, *bundle_words_, *spill_, shape_.groups,
-                                      shape_.liq_units, image_->ring_slots, image_->ways});
+            kernel_->enqueue(native, {*control_, *slots_, *bundle_words_, *spill_,
+                                      is_fed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr,
+                                      shape_.groups, shape_.liq_units, image_->ring_slots, image_->ways});
         },
         std::array{written});
     returned_ = stream_.copy_out(image_, *control_, 0, sizeof(HrControl), std::array{launched_});
@@ -216,14 +246,21 @@ Engine::State Engine::collect() {
         throw Error{ErrorKind::kernel, status_text(image_->status)}.on_device(device_.info().id);
     launch_times_.push_back(
         launched_.times().value_or(EventTimes{enqueued_, std::chrono::steady_clock::now()}));
-    adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
-    if (image_->pending.value != 0 && image_->park == HR_RUN)
+    if (is_fed_)
+        feed_->ask_to_park(false);
+    else
+        adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
+    if (!all_done() && image_->park == HR_RUN)
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
                                              " work units unaccounted for"}
             .on_device(device_.info().id);
     laid_out_ = true;
-    return image_->pending.value == 0 ? State::finished : State::parked;
+    if (!all_done()) return State::parked;
+    if (is_fed_) feed_->finish();
+    return State::finished;
 }
+
+bool Engine::all_done() const noexcept { return image_->pending.value == 0 && image_->intake.open == 0; }
 
 /// Towards launches of options_.launch_time; carefully upwards, since the next rounds may be longer ones.
 void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
@@ -253,7 +290,7 @@ void Engine::carry_records_on() {
 }
 
 Event Engine::resume() {
-    HEADRACE_ASSERT(!running_ && laid_out_ && image_->pending.value != 0);
+    HEADRACE_ASSERT(!running_ && laid_out_ && !all_done());
     if (image_->park == HR_PARK_POOL) grow_pool();
     carry_records_on();
     image_->spill_count = static_cast<std::uint32_t>(image_->saved.value);

@@ -1,6 +1,7 @@
 // persistent/engine.hpp - the host's side of the persistent engine, the same for every technology.
 #pragma once
 #include <headrace/persistent/engine_memory.hpp>
+#include <headrace/persistent/feed.hpp>
 #include <headrace/persistent/launcher.hpp>
 
 #include <chrono>
@@ -27,8 +28,16 @@ using EngineCounters = HrCounters;
 ///     while (engine.collect() == Engine::State::parked) engine.resume();
 ///
 /// A launch ends when all work is done or when its budget is used up: whoever wants to stop does not resume.
-/// The engine borrows device and stream, which measures (Timing::all). Threads: one at a time. Units in
-/// flight are lost by `start` and by a failure.
+/// Where `can_feed`, a launch can be fed while it runs:
+///
+///     Event event = engine.open(after);
+///     if (!engine.feed(0, seeds)) ...; // as often as one likes
+///     engine.close();
+///     while (engine.collect() == Engine::State::parked) engine.resume();
+///
+/// The engine borrows device and stream, which measures (Timing::all). Threads: one at a time, but for feed,
+/// close, request_park, fed, consumed and completed, which any thread may call beside them between `open` and
+/// the end. Units in flight are lost by `start`, by `open` and by a failure.
 class Engine {
 public:
     enum class State : std::uint8_t { finished, parked };
@@ -43,16 +52,40 @@ public:
     /// Begins with seeds [begin, end); end is at most 2^63. The event completes when the first launch has
     /// ended.
     Event start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after = {});
+    /// True if launches on this device can be fed.
+    [[nodiscard]] bool can_feed() const noexcept { return device_.info().hears_host; }
+    /// Begins without seeds; what is fed follows. Its launches end when it is closed and all work is done,
+    /// when they are asked to park, or when launch_time is over: their budget is time and not rounds, which
+    /// idle groups do not count. Only where `can_feed`. The event is as that of `start`.
+    Event open(std::span<const Event> after = {});
+    /// Seeds [begin, end) to the launch that runs, or that resumes; end is below 2^63. What their units read
+    /// is in its place. False if the launch must consume some first.
+    [[nodiscard]] bool feed(std::uint64_t begin, std::uint64_t end);
+    /// Nothing more will be fed.
+    void close();
+    /// Asks a launch that was opened to park: soon, if units are short.
+    void request_park();
+    /// Seeds that were fed since `open`.
+    [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }
+    /// Seeds of these that lane groups have begun with; a little late.
+    [[nodiscard]] std::uint64_t consumed() const { return feed_->consumed(); }
+    /// The first so many that were fed are done, with all that sprang from them; says so whenever nothing
+    /// else is left to do. Sums that the kernel keeps near are in their places when the launch has ended.
+    [[nodiscard]] std::uint64_t completed() const { return feed_->completed(); }
+
     /// Waits for the launch and says how it ended. Throws what it failed with.
     State collect();
     /// Goes on where the launch parked; first enlarges the bundle pool if that is why. Throws out_of_memory.
     Event resume();
     /// From the next start on, runs `kernel`.
     void rebind(std::unique_ptr<BoundKernel> kernel);
+    /// True if `kernel` is as good as the one that runs: tasks of either can be fed.
+    [[nodiscard]] bool runs(const BoundKernel& kernel) const { return kernel_->is_same(kernel); }
 
     /// When the launches since `start` ran.
     [[nodiscard]] std::span<const EventTimes> launch_times() const noexcept { return launch_times_; }
     /// Work units that exist and are not completed, seeds included, when the last launch ended.
+    /// What was fed and not taken over by then is not counted.
     [[nodiscard]] std::uint64_t remaining() const noexcept;
     [[nodiscard]] EngineCounters counters() const noexcept;
     [[nodiscard]] std::uint64_t launches() const noexcept { return launches_; } ///< since construction
@@ -65,6 +98,8 @@ private:
     void write_rings(const std::vector<std::vector<std::uint64_t>>& entries);
     void grow_pool();
     void carry_records_on();
+    void begin_at(std::uint64_t seed, std::uint64_t end);
+    [[nodiscard]] bool all_done() const noexcept;
     Event launch(std::span<const Event> after);
     void adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget);
 
@@ -75,7 +110,8 @@ private:
     EngineShape shape_;
     std::uint32_t bundles_ = 0;
     std::uint32_t rounds_ = 0;
-    std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_;
+    std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
+    std::unique_ptr<Feed> feed_; ///< null before the first `open`
     std::shared_ptr<void> image_owner_;
     HrControl* image_ = nullptr; ///< the host's copy of the control block
     Event launched_, returned_;
@@ -83,6 +119,7 @@ private:
     std::vector<EventTimes> launch_times_;
     std::uint64_t launches_ = 0;
     bool running_ = false;  ///< a launch is to be collected
+    bool is_fed_ = false;   ///< what runs or is parked was opened
     bool laid_out_ = false; ///< the queues are as an ended launch or lay_out left them
 };
 

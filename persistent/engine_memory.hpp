@@ -1,19 +1,44 @@
-// persistent/engine_memory.hpp - the engine's allocations, as a launch gets them. control.h says what is in
-// each. Adapters take address() where kernels use addresses, handle() where they use buffers (OpenCL).
+// persistent/engine_memory.hpp - the engine's allocations, as a launch gets them and as its kernels see them.
+// control.h says what is in each. Adapters take view() where kernels use addresses, handle() where they use
+// buffers (OpenCL).
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/persistent/control.h>
 
 namespace headrace {
 
+/// The engine's memory as kernels see it.
+struct EngineView {
+    HrControl* control;
+    HrSlot* slots;
+    std::uint32_t* bundles;
+    std::uint32_t* spill;
+    HrFeed* feed; ///< null: the host does not feed this launch
+    HrSegment* segments;
+    std::uint32_t ring_slots, ways; ///< as in the control block, without a trip to the memory
+};
+
 struct EngineMemory {
     Memory& control;
     Memory& slots;
     Memory& bundles;
     Memory& spill;
+    HrFeed* feed;         ///< null: the host does not feed this launch
+    Memory* segments;     ///< null with it
     std::uint32_t groups; ///< lane groups to launch
     std::uint32_t liq_units;
     std::uint32_t ring_slots, ways; ///< as in the control block
+
+    [[nodiscard]] EngineView view() const {
+        return {static_cast<HrControl*>(control.address()),
+                static_cast<HrSlot*>(slots.address()),
+                static_cast<std::uint32_t*>(bundles.address()),
+                static_cast<std::uint32_t*>(spill.address()),
+                feed,
+                segments ? static_cast<HrSegment*>(segments->address()) : nullptr,
+                ring_slots,
+                ways};
+    }
 };
 
 } // namespace headrace

@@ -2,19 +2,11 @@
 // pending count.
 #pragma once
 #include <headrace/persistent/group_kernel.hpp>
+#include <headrace/persistent/intake.hpp>
 #include <headrace/persistent/ring.hpp>
 #include <headrace/persistent/units.hpp>
 
 namespace headrace {
-
-/// The engine's memory as kernels see it.
-struct EngineView {
-    HrControl* control;
-    HrSlot* slots;
-    std::uint32_t* bundles;
-    std::uint32_t* spill;
-    std::uint32_t ring_slots, ways; ///< as in the control block, without a trip to the memory
-};
 
 /// What a group counts, in its local memory and seen by its leader alone: a kernel wants the registers.
 struct GroupTally {
@@ -34,12 +26,6 @@ constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t uni
     constexpr std::uint32_t tally = sizeof(GroupTally) / 4;
     return (tally + scratch + kinds * unit_words * liq_units + 3) / 4 * 4;
 }
-
-/// A claimed range of seeds.
-struct SeedRange {
-    std::uint64_t next, end;
-    HEADRACE_GROUP_CODE bool empty() const { return next == end; }
-};
 
 /// The part of a lane group that knows nothing of kinds. All members are uniform over the group: on a GPU
 /// every lane has its copy, and all lanes call every function.
@@ -72,8 +58,12 @@ protected:
             const std::uint64_t delta = tally_.net - tally_.told;
             if (delta == 0 || (only_more && static_cast<std::int64_t>(delta) < 0)) return;
             // relaxed: units that leave the group are ordered after this by the ring's release and acquire,
-            // and who reads 0 reads nothing else.
-            Sync::fetch_add(control_.pending.value, delta, Sync::relaxed);
+            // and who reads 0 reads nothing else. release: pairs with Intake::tell, since the host may read
+            // what it is told is completed.
+            if (is_fed())
+                Sync::fetch_add(control_.pending.value, delta, Sync::release);
+            else
+                Sync::fetch_add(control_.pending.value, delta, Sync::relaxed);
             tally_.told = tally_.net;
         });
     }
@@ -86,27 +76,74 @@ protected:
         });
     }
 
-    /// Claims seeds: a few hundreds, fewer towards the end so that all groups end together.
+    HEADRACE_GROUP_CODE bool is_fed() const { return view_.feed != nullptr; }
+    HEADRACE_GROUP_CODE Intake<Sync> intake() const { return Intake<Sync>(view_); }
+
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
-        if (seeds_gone_) return false;
-        seeds_ = lanes_.by_leader([&]() -> SeedRange {
-            const std::uint64_t end = control_.seed_end;
-            // relaxed: indices carry no data. The look comes first, or many askers would run the cursor far
-            // past the end.
-            const std::uint64_t cursor = Sync::load(control_.seed_cursor.value, Sync::relaxed);
-            if (cursor >= end) return {end, end};
-            std::uint64_t wanted = (end - cursor) / (2ull * control_.groups);
-            if (wanted < at_least) wanted = at_least;
-            if (wanted > control_.seed_chunk) wanted = control_.seed_chunk;
-            // relaxed: as above; the addition alone decides who has which index.
-            const std::uint64_t first = Sync::fetch_add(control_.seed_cursor.value, wanted, Sync::relaxed);
-            if (first >= end) return {end, end};
-            return {first, wanted < end - first ? first + wanted : end};
-        });
-        seeds_gone_ = seeds_.empty();
-        if (seeds_gone_) return false;
+        if (is_fed()) {
+            seeds_ = lanes_.by_leader([&] { return intake().claim(at_least); });
+            lanes_.sync(); // the leader has acquired; now all may read what the host wrote
+        } else {
+            if (seeds_gone_) return false;
+            seeds_ = lanes_.by_leader([&] {
+                return claim_range<Sync>(control_, control_.seed_cursor.value, control_.seed_end, 1,
+                                         at_least);
+            });
+            seeds_gone_ = seeds_.empty();
+        }
+        if (seeds_.empty()) return false;
         count(&GroupTally::seed_claims);
         return true;
+    }
+
+    /// In a fed launch: what the host has said, unless another group listens.
+    HEADRACE_GROUP_CODE void hear_host() {
+        if (!is_fed()) return;
+        const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
+            if (!intake().try_listen()) return HR_RUN;
+            const std::uint32_t why = intake().listen();
+            intake().stop_listening();
+            return why;
+        });
+        if (reason != HR_RUN) park(reason);
+    }
+
+    /// Polls with a growing pause: true when there may be something to take, false when there never will be,
+    /// or all groups park. `others_left` says whether there is anything beside records and seeds; all lanes
+    /// call it. In a fed launch one of those who poll listens all the time, so that nobody at work has to.
+    template <class F>
+    HEADRACE_GROUP_CODE bool wait_until(F&& others_left) {
+        bool listens = false; // the leader's
+        std::uint32_t state = poll_again;
+        for (std::uint32_t polls = 0;; ++polls) {
+            const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
+                if (!is_fed()) return HR_RUN;
+                listens = listens || intake().try_listen();
+                return listens ? intake().listen() : HR_RUN;
+            });
+            if (reason != HR_RUN) park(reason);
+            state = lanes_.by_leader([&]() -> std::uint32_t {
+                if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
+                if (records_left() || seeds_left()) return go_on;
+                const bool may_end = !is_fed() || intake().has_ended(); // before the look at `pending`
+                // relaxed: that it is 0 says all; see README.md, "Termination".
+                return may_end && Sync::load(control_.pending.value, Sync::relaxed) == 0 ? leave_finished
+                                                                                         : poll_again;
+            });
+            if (state == poll_again && others_left()) state = go_on;
+            if (state != poll_again) break;
+            lanes_.by_leader([&] {
+                if (listens)
+                    Sync::WithHost::pause(polls);
+                else
+                    Sync::pause(polls);
+            });
+        }
+        lanes_.by_leader([&] {
+            if (listens) intake().stop_listening();
+        });
+        parked_ = state == leave_parked;
+        return state == go_on;
     }
 
     /// Asks all groups to stop. The first reason stands.
@@ -145,13 +182,14 @@ protected:
         next_look_ = budget - rounds_ < look_every ? budget : rounds_ + look_every;
     }
 
-    /// A look around that need not be told: nobody parks or is hungry, and there are rounds left.
+    /// A look around that need not be told: nobody parks or is hungry, the host is heard, and there are
+    /// rounds left.
     HEADRACE_GROUP_CODE bool goes_on_unseen() {
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
-            // relaxed, both: hints; who acts on them looks again.
-            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed)) ==
-                   0;
+            // relaxed, all: hints; who acts on them looks again.
+            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
+                    Sync::load(control_.unheard, Sync::relaxed)) == 0;
         });
         if (quiet) plan_next_look();
         return quiet;
@@ -195,7 +233,8 @@ protected:
     HEADRACE_GROUP_CODE bool records_left() const {                                       // for the leader
         return Sync::load(control_.restored.value, Sync::relaxed) < control_.spill_count; // relaxed: a guess
     }
-    HEADRACE_GROUP_CODE bool seeds_left() const {                                         // for the leader
+    HEADRACE_GROUP_CODE bool seeds_left() const { // for the leader
+        if (is_fed()) return intake().seeds_left();
         return Sync::load(control_.seed_cursor.value, Sync::relaxed) < control_.seed_end; // relaxed: a guess
     }
 
@@ -237,6 +276,8 @@ protected:
     std::uint32_t next_look_; ///< by this number of rounds, at the latest when the budget is used up
 
 private:
+    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;
+
     HEADRACE_GROUP_CODE HrRecord* record(std::uint32_t half, std::uint64_t number) const {
         const std::uint64_t words =
             hr_record_words(control_.kinds, control_.unit_words, Lanes::size, control_.liq_units);

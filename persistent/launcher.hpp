@@ -5,8 +5,10 @@
 #include <headrace/core/device.hpp>
 #include <headrace/persistent/kernel.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
 namespace headrace {
@@ -63,6 +65,23 @@ public:
     /// Builds what must be built, and asks the driver how many groups can be resident.
     [[nodiscard]] virtual EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) = 0;
     virtual void enqueue(const NativeStream& stream, const EngineMemory& memory) = 0;
+    /// True if a launch of this one does what one of `other` would. May miss it.
+    [[nodiscard]] virtual bool is_same(const BoundKernel& /*other*/) const { return false; }
+};
+
+/// The bytes that a kernel and its seeds were bound as, what lies between their members included: views have
+/// no operator to be compared with.
+template <class Kernel, class Seeds>
+class KernelImage {
+public:
+    KernelImage(const Kernel& kernel, const Seeds& seeds) {
+        std::memcpy(bytes_.data(), &kernel, sizeof(Kernel));
+        std::memcpy(bytes_.data() + sizeof(Kernel), &seeds, sizeof(Seeds));
+    }
+    friend bool operator==(const KernelImage&, const KernelImage&) = default;
+
+private:
+    std::array<std::byte, sizeof(Kernel) + sizeof(Seeds)> bytes_;
 };
 
 /// Binds one kernel type and one seeds type for one technology. Null (false): this build lacks the

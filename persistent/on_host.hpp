@@ -34,7 +34,8 @@ class HostBoundKernel final : public BoundKernel {
     static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
 
 public:
-    HostBoundKernel(const Kernel& kernel, const Seeds& seeds) : kernel_(kernel), seeds_(seeds) {}
+    HostBoundKernel(const Kernel& kernel, const Seeds& seeds)
+        : kernel_(kernel), seeds_(seeds), image_(kernel, seeds) {}
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
         EngineShape shape;
@@ -54,12 +55,7 @@ public:
     }
 
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
-        const EngineView view{static_cast<HrControl*>(memory.control.address()),
-                              static_cast<HrSlot*>(memory.slots.address()),
-                              static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address()),
-                              memory.ring_slots,
-                              memory.ways};
+        const EngineView view = memory.view();
         Runner::run(stream, memory.groups, [&](unsigned number) {
             LocalSums sums;
             if constexpr (KeepsLocalSums<Kernel>)
@@ -80,9 +76,15 @@ public:
         });
     }
 
+    [[nodiscard]] bool is_same(const BoundKernel& other) const override {
+        const auto* const same = dynamic_cast<const HostBoundKernel*>(&other);
+        return same && image_ == same->image_;
+    }
+
 private:
     Kernel kernel_;
     Seeds seeds_;
+    KernelImage<Kernel, Seeds> image_;
     std::vector<std::vector<std::uint32_t>> local_; ///< each group's, allocated apart: no false sharing
     std::vector<std::vector<std::uint32_t>> sums_;  ///< each group's, where the kernel keeps some
 };

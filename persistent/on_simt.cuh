@@ -98,7 +98,8 @@ class SimtBoundKernel final : public BoundKernel {
     static constexpr Bytes local_bytes = GroupKernel<Kernel> ? 3 << 10 : 12 << 10;
 
 public:
-    SimtBoundKernel(const Kernel& kernel, const Seeds& seeds) : kernel_(kernel), seeds_(seeds) {}
+    SimtBoundKernel(const Kernel& kernel, const Seeds& seeds)
+        : kernel_(kernel), seeds_(seeds), image_(kernel, seeds) {}
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
         int lanes = 0, processors = 0;
@@ -128,17 +129,17 @@ public:
     }
 
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
-        const EngineView view{static_cast<HrControl*>(memory.control.address()),
-                              static_cast<HrSlot*>(memory.slots.address()),
-                              static_cast<std::uint32_t*>(memory.bundles.address()),
-                              static_cast<std::uint32_t*>(memory.spill.address()),
-                              memory.ring_slots,
-                              memory.ways};
+        const EngineView view = memory.view();
         const unsigned blocks = (memory.groups + groups_per_block_ - 1) / groups_per_block_;
         persistent_kernel<Kernel, Seeds>
             <<<blocks, threads, shared_bytes(), static_cast<StreamHandle>(stream.stream)>>>(
                 kernel_, seeds_, view, memory.groups, local_words_, local_sums_);
         HEADRACE_CALL(GetLastError);
+    }
+
+    [[nodiscard]] bool is_same(const BoundKernel& other) const override {
+        const auto* const same = dynamic_cast<const SimtBoundKernel*>(&other);
+        return same && image_ == same->image_;
     }
 
 private:
@@ -166,6 +167,7 @@ private:
 
     Kernel kernel_;
     Seeds seeds_;
+    KernelImage<Kernel, Seeds> image_;
     std::uint32_t groups_per_block_ = 1;
     std::uint32_t local_words_ = 0; ///< of a group
     std::uint32_t local_sums_ = 0;

@@ -345,6 +345,7 @@ private:
 
     HEADRACE_GROUP_CODE void look_around() {
         this->plan_next_look();
+        this->hear_host();
         struct Seen {
             std::uint32_t park, hungry;
         };
@@ -409,23 +410,10 @@ private:
         if constexpr (has_queues) return_spare();
         this->count(&GroupTally::idle);
         add_to_hungry(1);
-        std::uint32_t state = poll_again;
-        for (std::uint32_t polls = 0;; ++polls) {
-            state = lanes_.by_leader([&]() -> std::uint32_t {
-                if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
-                // relaxed: that it is 0 says all; see README.md, "Termination".
-                if (Sync::load(control_.pending.value, Sync::relaxed) == 0) return leave_finished;
-                return this->records_left() || this->seeds_left() ? go_on : poll_again;
-            });
-            if (state == poll_again && bundles_left()) state = go_on;
-            if (state != poll_again) break;
-            lanes_.by_leader([&] { Sync::pause(polls); });
-        }
-        if (state == go_on) add_to_hungry(~0u);
-        parked_ = state == leave_parked;
-        return state == go_on;
+        const bool goes_on = this->wait_until([&] { return bundles_left(); });
+        if (goes_on) add_to_hungry(~0u);
+        return goes_on;
     }
-    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;
 
     HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
         lanes_.by_leader([&] {

@@ -1,8 +1,9 @@
 // persistent/sync.hpp - atomics with their scope, as the queues see them; here for host threads.
 //
 // A Sync is a set of static functions over plain words of shared memory: load, store, fetch_add,
-// compare_exchange, each with its order, and pause. Queues and group code are templates over it: HostSync
-// runs under ThreadSanitizer, DeviceSync (sync_simt.cuh) inside kernels. There are no free-standing fences.
+// compare_exchange, each with its order, pause and a clock; WithHost has load and store for words that are
+// shared with the host while a kernel runs. Queues and group code are templates over it: HostSync runs under
+// ThreadSanitizer, DeviceSync (sync_simt.cuh) inside kernels. There are no free-standing fences.
 #pragma once
 #include <headrace/persistent/kernel.hpp>
 
@@ -37,6 +38,8 @@ struct MemoryOrders {
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
 /// Atomics between host threads.
 struct HostSync : MemoryOrders {
+    using WithHost = HostSync;
+
     template <class T, int Order>
     static T load(const T& word, MemoryOrder<Order>) {
         // atomic_ref<const T> is C++26; loading does not write
@@ -62,6 +65,11 @@ struct HostSync : MemoryOrders {
             std::this_thread::yield();
         else
             std::this_thread::sleep_for(std::chrono::microseconds(polls < 64 ? 20 : 200));
+    }
+    /// A clock, from no particular time on.
+    static std::uint64_t nanoseconds() {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
     }
 };
 static_assert(static_cast<std::memory_order>(__ATOMIC_RELEASE) == std::memory_order_release);

@@ -34,6 +34,7 @@ DeviceInfo describe(int ordinal) {
     info.id = std::string(technology) + ":" + std::to_string(ordinal);
     info.name = properties.name;
     info.technology = technology;
+    info.hears_host = true; // pinned memory has one address for both
     info.architecture = architecture(properties);
     info.driver = driver_version();
     info.physical_id = pci_address(ordinal);

@@ -57,7 +57,7 @@ TEST(JobExecution, EveryUnitIsGivenOutOnceWhateverTheOrder) {
             }
             if (!in_flight.empty() && random() % 2) {
                 std::swap(in_flight[random() % in_flight.size()], in_flight.back());
-                job->finished(in_flight.back().first, in_flight.back().second, {});
+                job->finished(in_flight.back().first, {in_flight.back().second}, {});
                 in_flight.pop_back();
             }
         }
@@ -76,12 +76,12 @@ TEST(JobExecution, WhatALostDeviceDidIsDoneAgain) {
     Two two;
     const auto job = two.run(Job("j", 1000));
     const IndexRange done = *job->next(4), doing = *job->next(4);
-    job->finished(4, done, {});
+    job->finished(4, {done}, {});
     job->retire(4, lost(), {doing});
     EXPECT_EQ(job->next(4), std::nullopt);
     std::uint64_t units = 0;
     while (const auto range = job->next(7)) {
-        job->finished(7, *range, {});
+        job->finished(7, {*range}, {});
         units += range->size();
     }
     EXPECT_EQ(units, 1000U);

@@ -1,7 +1,9 @@
 // tests/domains/job_test.cpp - jobs from registration to gather, on every device list of this machine.
 #include <devices/devices_fixture.hpp>
+#include <domains/fragile.kernels.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/devices/cpu/arena.hpp>
+#include <headrace/devices/cpu/cpu.hpp>
 #include <headrace/domains/headrace.hpp>
 
 #include <gtest/gtest.h>
@@ -135,6 +137,83 @@ TEST_P(Jobs, TheReportSaysHowTheEngineWasSetUp) {
     }
 }
 
+TEST_P(Jobs, ShortTasksGoToLaunchesThatRun) {
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:5000"});
+    constexpr std::uint64_t size = 1'000'003, seeds = 100'000;
+    const Domain<std::uint64_t> bins("bins", {7});
+    const Domain<std::uint32_t> nodes("nodes", {seeds});
+    std::vector<float> ones(size, 1.0F);
+    const Domain<float> in("in", std::span<float>(ones)), out("out", {size});
+    const auto expect_fewer_launches = [&](const Job& job) {
+        const JobHandle handle = runtime.submit(job);
+        handle.wait();
+        std::uint64_t units = 0, tasks = 0, launches = 0;
+        const JobReport report = handle.report();
+        for (const DeviceReport& device : report.devices) {
+            units += device.work_units;
+            tasks += device.tasks;
+            launches += device.engine.launches;
+        }
+        EXPECT_EQ(units, job.work_units());
+        EXPECT_GT(tasks, 1000U);
+        EXPECT_LT(launches, tasks / 4) << report.table();
+    };
+    expect_fewer_launches(
+        Job("count", size).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; }));
+    for (std::uint64_t bin = 0; bin < 7; ++bin)
+        EXPECT_EQ(bins.gather()[bin], size / 7 + (bin < size % 7 ? 1 : 0)) << bin;
+    expect_fewer_launches(Job("trees", seeds).accumulates(nodes).seeds(Roots{}).kernel([&](Task& task) {
+        return Tree{task.sum(nodes), 3};
+    }));
+    for (const std::uint32_t count : nodes.gather()) ASSERT_EQ(count, 15U);
+    expect_fewer_launches(Job("scale", size).reads(rows(in)).writes(rows(out)).kernel([&](Task& task) {
+        return Scale{task.read(in), task.write(out), 3.0F};
+    }));
+    for (const float value : out.gather()) ASSERT_EQ(value, 3.0F);
+}
+
+TEST_P(Jobs, TasksWhoseKernelsDifferGetLaunchesOfTheirOwn) {
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:300"});
+    constexpr std::uint64_t size = 100'003;
+    std::vector<float> ones(size, 1.0F);
+    const Domain<float> in("in", std::span<float>(ones)), out("out", {size});
+    runtime
+        .submit(Job("scale", size).reads(rows(in)).writes(rows(out)).kernel([&](Task& task) {
+            return Scale{task.read(in), task.write(out), static_cast<float>(task.range().begin)};
+        }))
+        .wait();
+    const auto result = out.gather();
+    float last = 0;
+    for (std::uint64_t i = 0; i < size; ++i) {
+        if (result[i] == last) continue;
+        ASSERT_EQ(result[i], static_cast<float>(i)); // a task begins
+        last = result[i];
+    }
+    EXPECT_GT(last, 0.0F);
+}
+
+TEST_P(Jobs, JobsWithShortTasksShareTheDevices) {
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:1000"});
+    constexpr std::uint64_t seeds = 20'000;
+    std::vector<Domain<std::uint32_t>> domains;
+    std::vector<JobHandle> handles;
+    for (int i = 0; i < 6; ++i) {
+        domains.emplace_back("nodes", Extent{{seeds, 1, 1}});
+        handles.push_back(runtime.submit(Job("trees", seeds)
+                                             .accumulates(domains.back())
+                                             .seeds(Roots{})
+                                             .kernel([nodes = domains.back()](Task& task) {
+                                                 return Tree{task.sum(nodes), 3};
+                                             })));
+    }
+    handles[2].cancel();
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        if (i == 2) continue;
+        handles[i].wait();
+        for (const std::uint32_t count : domains[i].gather()) ASSERT_EQ(count, 15U);
+    }
+}
+
 TEST_P(Jobs, LaterJobsSeeWhatEarlierOnesWrote) {
     constexpr std::uint64_t size = 1021;
     std::vector<float> ones(size, 1.0F);
@@ -240,6 +319,33 @@ TEST(JobMistakes, AKernelThatThrowsFailsItsJobByName) {
             Job("next", 30).accumulates(bins).kernel([&](Task& task) { return Histogram{task.sum(bins)}; }))
         .wait();
     for (const std::uint64_t bin : bins.gather()) EXPECT_EQ(bin, 10U);
+}
+
+TEST(LostDevice, TasksThatWereFedToItAreDoneElsewhere) {
+    // Both are lists of the same processors: two devices, of which the first that comes to the index is lost.
+    for (const std::uint64_t at : {0, 60'000, 199'999}) {
+        std::vector<std::unique_ptr<Device>> devices;
+        for (const char* id : {"cpu:a", "cpu:b"})
+            devices.push_back(make_cpu_device(id, read_topology().quota, std::nullopt));
+        Runtime runtime(std::move(devices), RuntimeOptions{.devices = "", .policy = "demand:2000"});
+        constexpr std::uint64_t size = 200'000;
+        const Domain<std::uint64_t> bins("bins", {3});
+        std::atomic<bool> lost = false;
+        const JobHandle handle =
+            runtime.submit(Job("fragile", size).accumulates(bins).kernel([&](Task& task) {
+                return Fragile{task.sum(bins), at, &lost, task.device().info().id.c_str()};
+            }));
+        handle.wait();
+        for (std::uint64_t bin = 0; bin < 3; ++bin)
+            EXPECT_EQ(bins.gather()[bin], size / 3 + (bin < size % 3 ? 1 : 0)) << bin;
+        std::uint64_t units = 0, failures = 0;
+        for (const DeviceReport& device : handle.report().devices) {
+            units += device.work_units;
+            failures += device.failure.empty() ? 0 : 1;
+        }
+        EXPECT_EQ(units, size);
+        EXPECT_EQ(failures, 1U);
+    }
 }
 
 TEST(JobMistakes, FailureReachesSuccessors) {

@@ -6,6 +6,9 @@
 
 #include "devices/devices_fixture.hpp"
 
+#include <algorithm>
+#include <random>
+
 namespace headrace::test {
 namespace {
 
@@ -238,6 +241,60 @@ TEST_P(EngineOnDevice, SumsThatAreKeptNearAreExact) {
         expect_sums(TallyChain{{}, spread}, ChainStarts{300}, 300, often);
         expect_sums(TallyChain{{}, spread}, ChainStarts{200}, 100, tiny);
     }
+}
+
+TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
+    const auto expect_fed = [&](const auto& kernel, const auto& seeds, std::uint64_t end,
+                                const EngineOptions& options) {
+        forget();
+        Engine engine(device(), *stream_, bind(kernel, seeds), options);
+        if (!engine.can_feed()) return false;
+        engine.open();
+        std::thread feeder([&] {
+            std::mt19937_64 random(end);
+            for (std::uint64_t next = 0; next < end;) {
+                const std::uint64_t begin = next;
+                next = std::min(end, next + random() % (end / 100));
+                // Every other pair of ranges is swapped, so that they do not adjoin.
+                const std::uint64_t middle = begin + (next - begin) / 2;
+                while (!engine.feed(middle, next)) std::this_thread::yield();
+                while (!engine.feed(begin, middle)) std::this_thread::yield();
+                if (random() % 20 == 0) std::this_thread::sleep_for(1ms);
+                if (random() % 50 == 0) engine.request_park();
+            }
+            engine.close();
+        });
+        while (engine.collect() == Engine::State::parked) engine.resume();
+        feeder.join();
+        EXPECT_EQ(arrived(), expected_arrivals(serial(kernel), seeds, 0, end));
+        EXPECT_EQ(engine.completed(), end);
+        return true;
+    };
+    const EngineOptions brief{.wishes = {}, .launch_time = 2ms};
+    if (!expect_fed(Visit{}, Indices{}, 1'000'000, {}))
+        GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
+    expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 100'000, {});
+    expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 20'000, tiny);
+    expect_fed(Chain{}, ChainStarts{200}, 20'000, brief);
+    expect_fed(Plant{{}, 8}, Sprouts{}, 5'000, brief);
+    expect_fed(GroupVisit{}, Indices{}, 20'000, brief);
+    expect_fed(GroupTree{{{}, std::uint64_t{1} << 30}}, Roots{}, 5'000, {});
+}
+
+TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {
+    Engine engine(device(), *stream_, bind(BinaryTree{{}, 8}, Roots{}), {.wishes = {}, .launch_time = 10s});
+    if (!engine.can_feed()) GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
+    engine.open();
+    for (std::uint64_t fed = 0; fed < 1000;) {
+        const std::uint64_t more = 1 + fed % 70;
+        ASSERT_TRUE(engine.feed(fed, fed + more));
+        fed += more;
+        while (engine.completed() != fed) std::this_thread::yield();
+    }
+    engine.close();
+    EXPECT_EQ(engine.collect(), Engine::State::finished);
+    EXPECT_EQ(engine.launches(), 1u);
+    EXPECT_EQ(arrived().total(), 15 * engine.fed());
 }
 
 TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {

@@ -1,11 +1,14 @@
 // tests/persistent/thread_device.hpp - a device whose kernels run on plain std::threads, so that
-// ThreadSanitizer sees all. Requests run during the call that enqueues them.
+// ThreadSanitizer sees all. Requests run during the call that enqueues them; those of a LaterStream after it.
 #pragma once
 #include <headrace/core/device.hpp>
 
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <mutex>
 #include <new>
 #include <thread>
 #include <vector>
@@ -26,41 +29,91 @@ private:
     void* bytes_;
 };
 
-class ThreadStream final : public Stream {
+class ThreadStream : public Stream {
 public:
     Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                   std::span<const Event> after) override {
-        return now(after, [&] { std::memcpy(at(to, offset), from, size); });
+        return enqueue(after, [=, target = at(to, offset)] { std::memcpy(target, from, size); });
     }
     Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
                    std::span<const Event> after) override {
-        return now(after, [&] { std::memcpy(to, at(from, offset), size); });
+        return enqueue(after, [=, source = at(from, offset)] { std::memcpy(to, source, size); });
     }
     Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                     std::span<const Event> after) override {
-        return now(after, [&] { std::memcpy(at(to, to_offset), at(from, from_offset), size); });
+        return enqueue(after, [target = at(to, to_offset), source = at(from, from_offset), size] {
+            std::memcpy(target, source, size);
+        });
     }
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
-        return now(after, [&] { std::memset(at(memory, offset), 0, size); });
+        return enqueue(after, [target = at(memory, offset), size] { std::memset(target, 0, size); });
     }
     Event launch(Body body, std::span<const Event> after) override {
-        return now(after, [&] { body(NativeStream{.technology = "cpu"}); });
+        return enqueue(after, [body = std::move(body)] { body(NativeStream{.technology = "cpu"}); });
+    }
+
+protected:
+    virtual Event enqueue(std::span<const Event> after, std::function<void()> work) {
+        const ErrorPtr error = outcome_of(after, work);
+        return error ? Event::failed(error) : Event{};
+    }
+    static ErrorPtr outcome_of(std::span<const Event> after, const std::function<void()>& work) {
+        try {
+            for (const Event& event : after) event.wait();
+            work();
+            return nullptr;
+        } catch (...) {
+            return current_error(ErrorKind::kernel);
+        }
     }
 
 private:
     static std::byte* at(const Memory& memory, Bytes offset) {
         return static_cast<std::byte*>(memory.address()) + offset;
     }
-    template <class F>
-    Event now(std::span<const Event> after, F&& work) {
-        try {
-            for (const Event& event : after) event.wait();
-            work();
-            return {};
-        } catch (...) {
-            return Event::failed(current_error(ErrorKind::kernel));
+};
+
+/// Requests run on a thread of the stream's own, one after the other, while the caller does other things.
+class LaterStream final : public ThreadStream {
+public:
+    ~LaterStream() override {
+        {
+            const std::scoped_lock lock(mutex_);
+            closed_ = true;
+        }
+        changed_.notify_one();
+        thread_.join();
+    }
+
+private:
+    Event enqueue(std::span<const Event> after, std::function<void()> work) override {
+        auto state = std::make_shared<EventState>();
+        {
+            const std::scoped_lock lock(mutex_);
+            requests_.emplace_back([after = std::vector<Event>(after.begin(), after.end()),
+                                    work = std::move(work),
+                                    state] { state->settle(outcome_of(after, work)); });
+        }
+        changed_.notify_one();
+        return Event(state);
+    }
+    void serve() {
+        for (;;) {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [this] { return closed_ || !requests_.empty(); });
+            if (requests_.empty()) return;
+            const auto request = std::move(requests_.front());
+            requests_.pop_front();
+            lock.unlock();
+            request();
         }
     }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::function<void()>> requests_;
+    bool closed_ = false;
+    std::thread thread_{[this] { serve(); }}; // last: it uses the others
 };
 
 class ThreadDevice final : public Device {
@@ -69,6 +122,7 @@ public:
         info_.id = "threads";
         info_.name = "std::thread";
         info_.technology = "cpu";
+        info_.hears_host = true;
         info_.compute_units = std::thread::hardware_concurrency();
     }
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }

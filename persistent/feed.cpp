@@ -1,0 +1,67 @@
+// persistent/feed.cpp - see feed.hpp.
+#include <headrace/persistent/feed.hpp>
+
+#include <headrace/core/device.hpp>
+#include <headrace/persistent/sync.hpp>
+
+#include <new>
+
+namespace headrace {
+
+Feed::Feed(Device& device)
+    : owner_(device.allocate_host(sizeof(HrFeed))), words_(new (owner_.get()) HrFeed{}) {}
+
+void Feed::reset() {
+    const std::scoped_lock lock(mutex_);
+    *words_ = HrFeed{}; // nobody reads it now
+    fed_ = ranges_ = next_ = 0;
+    closed_ = false;
+}
+
+bool Feed::add(std::uint64_t begin, std::uint64_t end) {
+    const std::scoped_lock lock(mutex_);
+    HEADRACE_ASSERT(!closed_ && begin <= end && end < std::uint64_t{1} << 63);
+    if (begin == end) return true;
+    if (ranges_ == 0 || begin != next_) {
+        // acquire: pairs with Intake::take_over, which has read what is in the place.
+        const std::uint64_t done_with = HostSync::load(words_->ranges, HostSync::acquire);
+        if (ranges_ - done_with == HR_FEED_RANGES) return false;
+        HostSync::store(range(ranges_++).offset, begin - fed_, HostSync::relaxed); // relaxed: `fed` follows
+    }
+    fed_ += end - begin;
+    next_ = end;
+    // relaxed: as above. A launch that sees it before `fed` does not go beyond that.
+    HostSync::store(range(ranges_ - 1).upto, fed_, HostSync::relaxed);
+    // release: pairs with Intake::listen, for the range and for the data that its units will read.
+    HostSync::store(words_->fed, fed_, HostSync::release);
+    return true;
+}
+
+void Feed::close() {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    HostSync::store(words_->fed, fed_ | HR_FEED_CLOSED, HostSync::release); // as in add
+}
+
+void Feed::ask_to_park(bool asked) {
+    HostSync::store(words_->park, std::uint64_t{asked}, HostSync::relaxed); // relaxed: carries no data
+}
+
+void Feed::finish() {
+    const std::scoped_lock lock(mutex_);
+    HostSync::store(words_->consumed, fed_, HostSync::relaxed);
+    HostSync::store(words_->completed, fed_, HostSync::release); // as in Intake::tell
+}
+
+std::uint64_t Feed::fed() const {
+    const std::scoped_lock lock(mutex_);
+    return fed_;
+}
+std::uint64_t Feed::consumed() const {
+    return HostSync::load(words_->consumed, HostSync::relaxed); // relaxed: a figure
+}
+std::uint64_t Feed::completed() const {
+    return HostSync::load(words_->completed, HostSync::acquire); // acquire: pairs with Intake::tell
+}
+
+} // namespace headrace

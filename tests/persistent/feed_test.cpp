@@ -1,0 +1,232 @@
+// Launches that the host feeds while they run, under host threads: whenever seeds come and whenever all park,
+// each unit arrives once.
+#include "drain.hpp"
+#include "thread_bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Config, class Kernel, class Seeds>
+using FedBench = Bench<Config, Kernel, Seeds, LaterStream>;
+
+/// [0, end) in ranges of at most `longest` seeds, some of none.
+std::vector<SeedRange> cut(std::uint64_t end, std::uint64_t longest, std::mt19937_64& random) {
+    std::vector<SeedRange> ranges;
+    for (std::uint64_t begin = 0; begin < end;) {
+        const std::uint64_t next = std::min(end, begin + random() % (longest + 1));
+        ranges.push_back({begin, next});
+        begin = next;
+    }
+    return ranges;
+}
+
+void feed(Engine& engine, SeedRange range) {
+    while (!engine.feed(range.next, range.end)) std::this_thread::sleep_for(20us);
+}
+
+/// How the host behaves while the engine runs.
+struct Host {
+    std::uint64_t longest = 100; ///< seeds in a range
+    bool shuffled = true;        ///< ranges do not adjoin
+    unsigned one_in_sleeps = 50; ///< after a range; 0: never
+    unsigned one_in_parks = 100; ///< after a range; 0: never
+};
+
+template <class Config, class Kernel, class Seeds>
+EngineCounters expect_fed_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
+                                       const EngineOptions& options, const Host& host) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<Config, Kernel, Seeds> bench(kernel, seeds, options);
+    Engine& engine = bench.engine;
+    std::mt19937_64 random(Config::Lanes::size * 1000 + end);
+    std::vector<SeedRange> ranges = cut(end, host.longest, random);
+    if (host.shuffled) std::shuffle(ranges.begin(), ranges.end(), random);
+    const auto one_in = [&](unsigned n) { return n != 0 && random() % n == 0; };
+    engine.open();
+    std::thread feeder([&] {
+        for (const SeedRange& range : ranges) {
+            feed(engine, range);
+            if (one_in(host.one_in_sleeps))
+                std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+            if (one_in(host.one_in_parks)) engine.request_park();
+        }
+        engine.close();
+    });
+    while (engine.collect() == Engine::State::parked) engine.resume();
+    feeder.join();
+    EXPECT_EQ(bench.arrived, expected_arrivals(serial(kernel), seeds, 0, end));
+    EXPECT_EQ(engine.counters().units, bench.arrived.total());
+    EXPECT_EQ(engine.remaining(), 0u);
+    EXPECT_EQ(engine.fed(), end);
+    EXPECT_EQ(engine.consumed(), end);
+    EXPECT_EQ(engine.completed(), end);
+    EXPECT_EQ(engine.counters().saved, engine.counters().restored);
+    return engine.counters();
+}
+
+template <class Config>
+class Feeding : public testing::Test {};
+using Configs =
+    testing::Types<Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>, Config<16, ThreadRunner<1>>,
+                   Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>,
+                   Config<4, ThreadRunner<16>>>; // the last has several rings
+TYPED_TEST_SUITE(Feeding, Configs);
+
+constexpr EngineOptions roomy{};
+/// Everything so small that every way out is taken, time included.
+constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .launch_time = 2ms};
+
+TYPED_TEST(Feeding, AConsumersIndicesArriveExactlyOnce) {
+    expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {});
+    expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, tiny, {.longest = 500});
+    expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {.shuffled = false});
+}
+
+TYPED_TEST(Feeding, TreesArriveExactlyOnceWhilePoolsGrowAndAllPark) {
+    const IrregularTree tree{{}, std::uint64_t{1} << 30};
+    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 5000 / slower, roomy, {.longest = 20});
+    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 2000 / slower, tiny, {.longest = 20});
+    expect_fed_exactly_once<TypeParam>(BinaryTree{{}, 1 << 9}, Roots{}, 50, tiny, {.longest = 3});
+}
+
+TYPED_TEST(Feeding, ChainsArriveExactlyOnce) {
+    expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 5000 / slower, roomy, {.longest = 20});
+    expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 2000 / slower, tiny, {.one_in_parks = 10});
+}
+
+TYPED_TEST(Feeding, SeveralKindsArriveExactlyOnce) {
+    expect_fed_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 500 / slower, roomy, {.longest = 5});
+    expect_fed_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 100, tiny,
+                                       {.longest = 5, .one_in_parks = 10});
+}
+
+TYPED_TEST(Feeding, GroupKernelsProcessEachUnitOnceTogether) {
+    const GroupTree tree{{{}, std::uint64_t{1} << 30}};
+    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 500, roomy, {.longest = 5});
+    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 200, tiny, {.longest = 5});
+    expect_fed_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, tiny, {.one_in_parks = 10});
+}
+
+TYPED_TEST(Feeding, TenThousandRangesThatDoNotAdjoinNeedMoreLaunches) {
+    // None parks but for want of segments.
+    const EngineOptions patient{.wishes = {}, .launch_time = 1h};
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
+    Engine& engine = bench.engine;
+    engine.open();
+    std::thread feeder([&] {
+        for (std::uint64_t i = 0; i < 10'000; ++i) feed(engine, {2 * i, 2 * i + 1});
+        engine.close();
+    });
+    while (engine.collect() == Engine::State::parked) engine.resume();
+    feeder.join();
+    EXPECT_EQ(engine.launches(), 1 + 10'000 / HR_FEED_SEGMENTS);
+    ArrivalTable expected;
+    for (std::uint64_t i = 0; i < 10'000; ++i) expected.view().arrive(2 * i);
+    EXPECT_EQ(bench.arrived, expected);
+}
+
+TYPED_TEST(Feeding, TenThousandRangesThatAdjoinAreOneToTheLaunch) {
+    const EngineOptions patient{.wishes = {}, .launch_time = 1h};
+    expect_fed_exactly_once<TypeParam>(
+        Visit{}, Indices{}, 10'000, patient,
+        {.longest = 1, .shuffled = false, .one_in_sleeps = 0, .one_in_parks = 0});
+}
+
+TYPED_TEST(Feeding, NothingFedEndsWhenItIsClosed) {
+    for (const auto wait : {0us, 300us}) {
+        const auto counters = expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{9}, 0, roomy, {});
+        EXPECT_EQ(counters.units, 0u);
+        FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, roomy);
+        bench.engine.open();
+        std::this_thread::sleep_for(wait);
+        EXPECT_TRUE(bench.engine.feed(5, 5));
+        bench.engine.close();
+        while (bench.engine.collect() == Engine::State::parked) bench.engine.resume();
+        EXPECT_EQ(bench.arrived.total(), 0u);
+    }
+}
+
+TYPED_TEST(Feeding, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<TypeParam, Chain, ChainStarts> bench(Chain{}, ChainStarts{20},
+                                                  {.wishes = {}, .launch_time = 1h});
+    Engine& engine = bench.engine;
+    engine.open();
+    for (std::uint64_t fed = 0; fed < 50;) {
+        const std::uint64_t more = 1 + fed % 3;
+        feed(engine, {fed, fed + more});
+        fed += more;
+        while (engine.completed() != fed) std::this_thread::sleep_for(20us);
+        EXPECT_EQ(engine.consumed(), fed);
+        // Plain reads of what units wrote: ThreadSanitizer sees whether `completed` orders them.
+        EXPECT_EQ(bench.arrived, expected_arrivals(Chain{}, ChainStarts{20}, 0, fed));
+    }
+    engine.close();
+    EXPECT_EQ(engine.collect(), Engine::State::finished);
+    EXPECT_EQ(engine.launches(), 1u);
+}
+
+TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{},
+                                                 {.wishes = {}, .launch_time = 1h});
+    Engine& engine = bench.engine;
+    engine.open();
+    engine.request_park();
+    EXPECT_EQ(engine.collect(), Engine::State::parked);
+    feed(engine, {0, 10});
+    engine.resume();
+    while (engine.completed() != 10) std::this_thread::sleep_for(20us);
+    engine.request_park();
+    EXPECT_EQ(engine.collect(), Engine::State::parked);
+    EXPECT_EQ(engine.remaining(), 0u);
+    engine.close();
+    engine.resume();
+    EXPECT_EQ(engine.collect(), Engine::State::finished);
+    EXPECT_EQ(bench.arrived.total(), 70u);
+
+    FedBench<TypeParam, Visit, Indices> brief(Visit{}, Indices{}, {.wishes = {}, .launch_time = 1ms});
+    brief.engine.open();
+    EXPECT_EQ(brief.engine.collect(), Engine::State::parked);
+    brief.engine.resume();
+    EXPECT_EQ(brief.engine.collect(), Engine::State::parked);
+}
+
+TYPED_TEST(Feeding, AnEngineMayGoAwayWhileItsLaunchIsOpen) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 20}, Roots{},
+                                                 {.wishes = {}, .launch_time = 1h});
+    bench.engine.open();
+    feed(bench.engine, {0, 100});
+}
+
+TYPED_TEST(Feeding, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<TypeParam, Liar, Roots> bench(Liar{}, Roots{}, roomy);
+    Engine& engine = bench.engine;
+    const auto run = [&](std::uint64_t end) {
+        engine.open();
+        feed(engine, {0, end});
+        std::this_thread::sleep_for(100us);
+        engine.close();
+        while (engine.collect() == Engine::State::parked) engine.resume();
+    };
+    run(900);
+    EXPECT_THROW(run(5000), Error);
+    run(900);
+    EXPECT_EQ(engine.remaining(), 0u);
+    const std::uint64_t before = engine.counters().units;
+    drain(engine, 0, 900); // an engine that was fed starts as ever
+    EXPECT_EQ(engine.counters().units, before + 900);
+}
+
+} // namespace
+} // namespace headrace::test
