@@ -1,10 +1,8 @@
 // The engine's group code under host threads: every overflow path, every width of lane group, with
 // ThreadSanitizer.
+#include "bind_on_threads.hpp"
 #include "drain.hpp"
 #include "expected.hpp"
-#include "thread_device.hpp"
-
-#include <headrace/persistent/on_host.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,18 +10,6 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-#if defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t slower = 8; // ThreadSanitizer's cost
-#else
-constexpr std::uint64_t slower = 1;
-#endif
-
-template <unsigned Width, class RunnerType>
-struct Config {
-    using Lanes = HostLanes<Width>;
-    using Runner = RunnerType;
-};
 
 /// One engine for one kernel on threads.
 template <class Config, class Kernel, class Seeds>
@@ -34,14 +20,7 @@ struct Bench {
     Engine engine;
 
     Bench(Kernel kernel, const Seeds& seeds, const EngineOptions& options)
-        : engine(device, stream, bind(kernel, seeds, arrived), options) {}
-
-    static std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds, ArrivalTable& table) {
-        kernel.arrivals = table.view();
-        const Launcher launcher =
-            on_cpu::make_launcher<Kernel, Seeds, typename Config::Lanes, typename Config::Runner>();
-        return launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds);
-    }
+        : engine(device, stream, bind_on_threads<Config>(kernel, seeds, arrived.view()), options) {}
 };
 
 template <class Config, class Kernel, class Seeds>
