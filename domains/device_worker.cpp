@@ -155,6 +155,7 @@ void DeviceWorker::begin(Place& place) {
     const Event submitted = controller_->submit(task.name(), uses, [&](std::span<const Event> after) {
         std::vector<Event> ready(after.begin(), after.end());
         ready.insert(ready.end(), zeroed.begin(), zeroed.end());
+        tell_of_launch(place, ready);
         if (variant.bind)
             place.event = place.engine->start(task.range().begin, task.range().end, ready);
         else
@@ -167,6 +168,16 @@ void DeviceWorker::begin(Place& place) {
     const Traffic after = controller_->traffic(); // near enough: jobs that overlap may share the difference
     place.figures.bytes_in = after.in - before.in;
     place.figures.bytes_out = after.out - before.out;
+}
+
+/// The task's first, which comes after `inputs`.
+void DeviceWorker::tell_of_launch(const Place& place, std::vector<Event> inputs) {
+    const IndexRange range = place.task->range();
+    std::erase_if(inputs, [](const Event& event) { return event.done(); });
+    place.job->launched(number_, range, range.size(), inputs.size());
+    if (!inputs.empty())
+        Event::all(inputs).then(
+            [job = place.job, number = number_, range](const ErrorPtr&) { job->inputs_came(number, range); });
 }
 
 void DeviceWorker::watch(Place& place) {
@@ -182,6 +193,7 @@ void DeviceWorker::settle(Place& place) {
                     error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
                 } else {
                     place.event = place.engine->resume();
+                    place.job->launched(number_, place.task->range(), place.engine->remaining());
                     watch(place);
                     return;
                 }

@@ -48,6 +48,7 @@ private:
     void run(const std::stop_token& stop);
     bool start_a_task(Place& place);
     void begin(Place& place);
+    void tell_of_launch(const Place& place, std::vector<Event> inputs);
     void settle(Place& place);
     void watch(Place& place);
     void fail(Place& place, ErrorPtr error);
