@@ -45,6 +45,7 @@ struct SoakWork {
     const char* name = "";
     std::uint64_t units_per_seed = 1; ///< roughly
     bool only_grows = true;           ///< its arrivals; the sums of others do not
+    bool each_unit_arrives = true;    ///< once
     std::function<std::unique_ptr<BoundKernel>(const Memory& arrivals)> bind;
     std::function<ArrivalTable(std::uint64_t begin, std::uint64_t end)> expected;
 };
@@ -56,6 +57,7 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
         return SoakWork{.name = name,
                         .units_per_seed = units_per_seed,
                         .only_grows = !KeepsLocalSums<decltype(kernel)>,
+                        .each_unit_arrives = !KeepsLocalSums<decltype(kernel)>,
                         .bind = [=](const Memory& arrivals) { return bind(kernel, seeds, arrivals); },
                         .expected =
                             [=](std::uint64_t begin, std::uint64_t end) {
@@ -66,7 +68,7 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
     const std::uint32_t links = lots.one_of({1u, 20u, 150u});
     const IrregularTree irregular{{}, std::uint64_t{1} << lots.one_of({6, 30})};
     const std::uint32_t spread = lots.one_of({1u, 64u});
-    switch (lots.below(11)) {
+    switch (lots.below(12)) {
     case 0:
         return work("BinaryTree", std::uint64_t{2} << levels, BinaryTree{{}, std::uint64_t{1} << levels},
                     Roots{});
@@ -88,6 +90,12 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
         return work("GroupPlant", std::uint64_t{3} << levels / 2, GroupPlant{{}, levels}, Sprouts{});
     case 9:
         return work("GroupVisit", 1, GroupVisit{}, Indices{});
+    case 10: {
+        const std::uint64_t length = lots.one_of({1, 1000});
+        SoakWork shared = work("GroupShare", length, GroupShare{}, Stretches{length});
+        shared.each_unit_arrives = false; // but each number, however they are shared
+        return shared;
+    }
     default: // one deep tree, which all have to share
         return work("deep BinaryTree", 1 << 15, BinaryTree{{}, 1 << 14}, Roots{});
     }
@@ -191,7 +199,7 @@ private:
         const EngineCounters counters = engine_->counters();
         EXPECT_EQ(counters.units - before_.units + engine_->remaining(),
                   counters.spawned - before_.spawned + (end_ - begin_));
-        if (work_.only_grows) {
+        if (work_.each_unit_arrives) {
             EXPECT_EQ(arrived().total(), counters.units - before_.units);
         }
         return counters;
