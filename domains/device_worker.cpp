@@ -214,6 +214,7 @@ void DeviceWorker::begin(Place& place) {
     const KernelVariant& variant = *job.variant(device_->info().technology);
     if (!variant.bind) {
         place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
+            tell_of_launch(place, first, {ready.begin(), ready.end()});
             return place.stream->launch(
                 [&task, &variant](const NativeStream& stream) { variant.host_function(task, stream); },
                 ready);
@@ -228,6 +229,7 @@ void DeviceWorker::begin(Place& place) {
     place.engine_before = engine_figures(*place.engine);
     const bool opens = place.short_tasks && !place.kernels_differ && place.engine->can_feed();
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
+        tell_of_launch(place, first, {ready.begin(), ready.end()});
         if (!opens) return place.engine->start(task.range().begin, task.range().end, ready);
         return open(place, ready);
     });
@@ -278,6 +280,7 @@ void DeviceWorker::feed(Place& place) {
         next.ready.wait(); // throws what an input failed with
         if (!place.engine->feed(next.task->range().begin, next.task->range().end)) return;
         next.upto = place.engine->fed();
+        place.job->launched(number_, next.task->range(), next.task->range().size());
     }
 }
 
@@ -319,6 +322,16 @@ void DeviceWorker::make_way(Place& place) {
     place.engine->request_park(); // it goes on behind that one
 }
 
+/// A launch is enqueued with this task, behind `inputs`.
+void DeviceWorker::tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs) {
+    const IndexRange range = held.task->range();
+    std::erase_if(inputs, [](const Event& event) { return event.done(); });
+    place.job->launched(number_, range, range.size(), inputs.size());
+    if (!inputs.empty())
+        Event::all(inputs).then(
+            [job = place.job, number = number_, range](const ErrorPtr&) { job->inputs_came(number, range); });
+}
+
 void DeviceWorker::watch(Place& place) {
     place.event.then([bell = bell_](const ErrorPtr&) { bell->ring(); });
 }
@@ -334,6 +347,8 @@ void DeviceWorker::settle(Place& place) {
                 error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
             } else if (parked) {
                 place.event = place.engine->resume();
+                for (const Held& one : place.held)
+                    place.job->launched(number_, one.task->range(), place.engine->remaining());
                 watch(place);
                 return;
             }
@@ -376,7 +391,9 @@ void DeviceWorker::settle(Place& place) {
 /// With those that were held for a launch that did not wait for them.
 void DeviceWorker::go_on(Place& place) {
     try {
-        place.event = open(place, std::array{std::exchange(place.held.front().ready, {})});
+        const Event ready = std::exchange(place.held.front().ready, {});
+        tell_of_launch(place, place.held.front(), {ready});
+        place.event = open(place, std::array{ready});
         watch(place);
     } catch (...) {
         fail(place, current_error());

@@ -68,6 +68,7 @@ private:
     void feed(Place& place);
     void keep_fed(Place& place);
     void make_way(Place& place);
+    void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
     void settle(Place& place);
     void go_on(Place& place);
     void watch(Place& place);

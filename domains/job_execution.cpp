@@ -49,7 +49,7 @@ JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string 
 void JobExecution::start() {
     std::unique_lock lock(mutex_);
     started_ = true;
-    begin_ = end_ = Clock::now();
+    begin_ = end_ = last_sign_ = Clock::now();
     settle_if_ended(std::move(lock)); // it may have been stopped before it began
 }
 
@@ -60,23 +60,40 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
     if (!returned_.empty()) {
         const IndexRange range = returned_.back();
         returned_.pop_back();
-        ++in_flight_;
-        return range;
+        return give_out(*share, range);
     }
     if (left_.empty()) return std::nullopt;
     const auto place = static_cast<std::size_t>(share - shares_.data());
     const Progress progress{.total = job_.work_units(), .remaining = left_units(), .capability = capability_};
     std::uint64_t wanted = policy_->next(place, progress);
     if (wanted == 0) {
-        if (in_flight_ > 0) return std::nullopt;
+        if (!in_flight_.empty()) return std::nullopt;
         wanted = 1; // a policy that leaves everyone idle would hang the job
     }
     wanted =
         std::max<std::uint64_t>(wanted, share->who.info->lane_group); // less than a lane group idles lanes
     const IndexRange range{left_.begin, left_.begin + job_.split(left_, wanted)};
     left_.begin = range.end;
-    ++in_flight_;
-    return range;
+    return give_out(*share, range);
+}
+
+void JobExecution::launched(std::size_t device, IndexRange range, std::uint64_t units_left,
+                            std::size_t awaited) {
+    const std::scoped_lock lock(mutex_);
+    TaskInFlight* task = in_flight(device, range);
+    HEADRACE_ASSERT(task);
+    ++task->launches;
+    task->units_left = units_left;
+    task->awaited = awaited;
+    task->last_sign = Clock::now();
+}
+
+void JobExecution::inputs_came(std::size_t device, IndexRange range) {
+    const std::scoped_lock lock(mutex_);
+    TaskInFlight* task = in_flight(device, range);
+    if (!task || task->awaited == 0) return; // told late: the task has ended, or its first launch has
+    task->awaited = 0;
+    task->last_sign = Clock::now();
 }
 
 void JobExecution::finished(std::size_t device, const std::vector<IndexRange>& ranges,
@@ -85,7 +102,7 @@ void JobExecution::finished(std::size_t device, const std::vector<IndexRange>& r
     Share& share = *share_of(device);
     std::uint64_t units = 0;
     for (const IndexRange range : ranges) units += range.size();
-    in_flight_ -= ranges.size();
+    for (const IndexRange range : ranges) take_back(device, range);
     finished_ += units;
     end_ = Clock::now();
     share.done.insert(share.done.end(), ranges.begin(), ranges.end());
@@ -109,7 +126,7 @@ void JobExecution::finished(std::size_t device, const std::vector<IndexRange>& r
 
 void JobExecution::abandoned(std::size_t device, IndexRange range, ErrorPtr error) {
     std::unique_lock lock(mutex_);
-    --in_flight_;
+    take_back(device, range);
     if (error) {
         const Share& share = *share_of(device);
         auto told = std::make_shared<Error>(*error);
@@ -126,7 +143,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error,
     std::unique_lock lock(mutex_);
     Share* share = share_of(device);
     if (!share || ended_) return;
-    in_flight_ -= in_flight.size();
+    for (const IndexRange range : in_flight) take_back(device, range);
     if (!share->retired) {
         share->retired = true;
         capability_[static_cast<std::size_t>(share - shares_.data())] = 0;
@@ -164,6 +181,18 @@ std::uint64_t JobExecution::finished_units() const {
     return finished_;
 }
 
+JobStanding JobExecution::standing() const {
+    const std::scoped_lock lock(mutex_);
+    JobStanding standing{.job = job_.name(),
+                         .work_units = job_.work_units(),
+                         .finished = finished_,
+                         .started = started_,
+                         .last_sign = last_sign_,
+                         .tasks = {}};
+    for (const auto& [of, task] : in_flight_) standing.tasks.push_back(task);
+    return standing;
+}
+
 JobReport JobExecution::report() const {
     const std::scoped_lock lock(mutex_);
     JobReport report;
@@ -198,6 +227,24 @@ JobExecution::Share* JobExecution::share_of(std::size_t device) {
     return found == shares_.end() ? nullptr : &*found;
 }
 
+TaskInFlight* JobExecution::in_flight(std::size_t device, IndexRange range) {
+    const auto found = in_flight_.find({device, range.begin});
+    return found == in_flight_.end() ? nullptr : &found->second;
+}
+
+IndexRange JobExecution::give_out(const Share& share, IndexRange range) {
+    last_sign_ = Clock::now();
+    in_flight_[{share.who.device, range.begin}] = {
+        .number = share.who.device, .device = share.who.info->id, .range = range, .last_sign = last_sign_};
+    return range;
+}
+
+void JobExecution::take_back(std::size_t device, IndexRange range) {
+    const auto erased = in_flight_.erase({device, range.begin});
+    HEADRACE_ASSERT(erased == 1);
+    last_sign_ = Clock::now();
+}
+
 std::uint64_t JobExecution::left_units() const {
     std::uint64_t units = left_.size();
     for (const IndexRange range : returned_) units += range.size();
@@ -206,7 +253,7 @@ std::uint64_t JobExecution::left_units() const {
 
 void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
     const bool complete = started_ && left_.empty() && returned_.empty();
-    if (ended_ || in_flight_ > 0 || !(complete || stop_reason_)) return;
+    if (ended_ || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
     const ErrorPtr error = stop_reason_;
     lock.unlock(); // continuations may ask us things

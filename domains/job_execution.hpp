@@ -7,9 +7,12 @@
 #include <headrace/domains/report.hpp>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -19,6 +22,26 @@ struct TaskFigures {
     std::vector<EventTimes> launches; ///< of kernels, by the device's own clock
     std::uint64_t bytes_in = 0, bytes_out = 0;
     EngineFigures engine;
+};
+
+/// A task that a device has, as its worker last told of it.
+struct TaskInFlight {
+    std::size_t number; ///< of the device
+    std::string device; ///< its id
+    IndexRange range;
+    std::chrono::steady_clock::time_point last_sign; ///< of life
+    std::uint64_t launches = 0;                      ///< begun; 0: it is being prepared
+    std::uint64_t units_left = 0;                    ///< when the last of them began
+    std::size_t awaited = 0;                         ///< requests that have to end before the first of them
+};
+
+/// How far a job is, for those who wonder why it does not end.
+struct JobStanding {
+    std::string job;
+    std::uint64_t work_units = 0, finished = 0;
+    bool started = false; ///< those that it comes after have ended
+    std::chrono::steady_clock::time_point last_sign;
+    std::vector<TaskInFlight> tasks;
 };
 
 /// The state of a submitted job. Devices are numbered as in the runtime.
@@ -44,6 +67,10 @@ public:
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
+    /// Signs of life of a task: a launch that has `units_left` to do is enqueued, behind so many requests
+    /// that have not ended; those have ended.
+    void launched(std::size_t device, IndexRange range, std::uint64_t units_left, std::size_t awaited = 0);
+    void inputs_came(std::size_t device, IndexRange range);
     /// Tasks that ended together, as those of one launch do.
     void finished(std::size_t device, const std::vector<IndexRange>& ranges, const TaskFigures& figures);
     /// The task will not be finished; without an error because the job is being stopped.
@@ -57,6 +84,7 @@ public:
     [[nodiscard]] bool stopping() const;
 
     [[nodiscard]] std::uint64_t finished_units() const;
+    [[nodiscard]] JobStanding standing() const;
     [[nodiscard]] JobReport report() const;
 
 private:
@@ -70,6 +98,10 @@ private:
     };
 
     Share* share_of(std::size_t device);
+    /// Null: it has ended.
+    TaskInFlight* in_flight(std::size_t device, IndexRange range);
+    IndexRange give_out(const Share& share, IndexRange range);
+    void take_back(std::size_t device, IndexRange range);
     [[nodiscard]] std::uint64_t left_units() const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
@@ -84,7 +116,8 @@ private:
     std::vector<double> capability_;
     IndexRange left_;
     std::vector<IndexRange> returned_;
-    std::size_t in_flight_ = 0;
+    std::map<std::pair<std::size_t, std::uint64_t>, TaskInFlight> in_flight_; ///< by device and first unit
+    Clock::time_point last_sign_; ///< that something began or ended
     std::uint64_t finished_ = 0;
     bool started_ = false;
     ErrorPtr stop_reason_;

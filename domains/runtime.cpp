@@ -2,8 +2,10 @@
 #include <headrace/core/log.hpp>
 #include <headrace/domains/device_worker.hpp>
 #include <headrace/domains/runtime.hpp>
+#include <headrace/domains/watchdog.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace headrace {
@@ -48,6 +50,9 @@ public:
         for (std::size_t i = 0; i < selection.devices.size(); ++i)
             workers_.push_back(std::make_unique<DeviceWorker>(
                 i, std::move(selection.devices[i]), selection.controllers.at(i), options_.window, *this));
+        if (options_.patience > options_.patience.zero())
+            watchdog_.emplace(
+                options_.patience, [this] { return unfinished(); }, options_.on_hang);
     }
 
     ~Impl() {
@@ -157,7 +162,8 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable job_ended_;
     std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
-    std::vector<std::unique_ptr<DeviceWorker>> workers_; // last: their threads use the rest
+    std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it
+    std::optional<Watchdog> watchdog_;                   // so does its
 };
 
 namespace {

@@ -4,6 +4,8 @@
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/job_handle.hpp>
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +17,12 @@ struct RuntimeOptions {
     std::string devices;
     std::string policy = "demand"; ///< see make_policy
     unsigned window = 2;           ///< tasks in flight per device: while one runs, the next one's data moves
+    /// When a task has given no sign of life for so long, the log says who waits for what, and again each
+    /// time; 0: never. See domains/watchdog.hpp for what counts as one.
+    std::chrono::nanoseconds patience = std::chrono::minutes(1);
+    /// Called after that, by a thread of the runtime's. A kernel that does not answer cannot be stopped: who
+    /// wants an end calls _exit.
+    std::function<void()> on_hang = {};
 };
 
 /// Owns the devices, and a thread and a controller for each. Ends only after its jobs: the destructor cancels

@@ -1,5 +1,5 @@
 // apps/barnes_hut/main.cpp - headrace-barnes-hut: gravity among many bodies. Exit codes: 0; 1 for a failure;
-// 2 for a mistake of the user's; 128 + signal after Ctrl-C.
+// 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal after Ctrl-C.
 #include "density.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/progress_bar.hpp"
@@ -48,7 +48,7 @@ void run(const Options& options) {
         options.input.empty() ? plummer_sphere(options.plummer, options.seed) : read_bodies(options.input);
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
-    headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
+    headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption();
 
     const bool shows = options.progress && !options.quiet;

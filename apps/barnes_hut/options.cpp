@@ -51,7 +51,7 @@ Options parse_options(int argc, char** argv) {
                 "paper's)");
     line.whole("--synthetic-load", settings.load, 0, 1'000'000, "K",
                "Compute Fibonacci numbers up to the K-th at every visited node as well");
-    job_program::add_device_options(line, options.devices, options.policy);
+    job_program::add_device_options(line, options.runtime);
 
     line.group("Results");
     line.output("--accelerations", options.accelerations,

@@ -2,6 +2,7 @@
 #pragma once
 #include "gravity.hpp"
 #include "program/command_line.hpp"
+#include <headrace/domains/runtime.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +18,7 @@ struct Options {
     Settings settings;
     std::uint64_t steps = 0;
     double dt = 0.01;
-    std::string devices, policy = "demand";
+    headrace::RuntimeOptions runtime;
     std::filesystem::path accelerations, output, image, report, trace; ///< empty: none
     std::uint64_t output_every = 0;                                    ///< 0: at the end alone
     std::uint64_t energy_every = 0;                                    ///< 0: at start and end alone

@@ -1,5 +1,6 @@
 // apps/fluorescence/main.cpp - headrace-fluorescence: what becomes of light in layered tissue. Exit codes: 0;
-// 1 for a failure; 2 for a mistake of the user's; 128 + signal after Ctrl-C.
+// 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal after
+// Ctrl-C.
 #include "job_program/interruption.hpp"
 #include "job_program/wait.hpp"
 #include "options.hpp"
@@ -60,7 +61,7 @@ void run(const Options& options) {
 
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
-    headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
+    headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption();
     const bool stdout_is_taken = options.report == "-" || options.trace == "-" || options.plot == "-";
     std::FILE* const out = stdout_is_taken ? stderr : stdout;

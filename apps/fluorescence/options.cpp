@@ -38,7 +38,7 @@ Options parse_options(int argc, char** argv) {
     line.choice(
         "--kernel", kernel, {"consumer", "producer"},
         "consumer: a packet with all that it emits is a unit of work; producer: some of its steps are");
-    job_program::add_device_options(line, options.devices, options.policy);
+    job_program::add_device_options(line, options.runtime);
 
     line.group("Results");
     line.text("--grids", options.grids, "PREFIX",

@@ -2,6 +2,7 @@
 #pragma once
 #include "program/command_line.hpp"
 #include "simulation.hpp"
+#include <headrace/domains/runtime.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -18,7 +19,7 @@ struct Options {
     std::uint64_t photons = 0;         ///< 0: as the input says
     std::optional<std::uint64_t> seed; ///< else the input's, else 1
     double emission_weight = 0.1;
-    std::string devices, policy = "demand";
+    headrace::RuntimeOptions runtime;
     std::string grids;                   ///< what names of files with grids begin with; empty: none
     std::filesystem::path mco;           ///< folder of MCML's result files; empty: none
     std::filesystem::path plot;          ///< picture of the fluence; empty: none

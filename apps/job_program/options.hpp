@@ -1,14 +1,17 @@
 // apps/job_program/options.hpp - options that every program which runs jobs has.
 #pragma once
 #include "program/command_line.hpp"
+#include <headrace/domains/runtime.hpp>
 
 #include <filesystem>
-#include <string>
 
 namespace job_program {
 
-/// --devices and --policy.
-void add_device_options(program::CommandLine& line, std::string& devices, std::string& policy);
+/// The exit code of a program that leaves because a device no longer answers.
+constexpr int hung_exit_code = 3;
+
+/// --devices, --policy and --watchdog.
+void add_device_options(program::CommandLine& line, headrace::RuntimeOptions& runtime);
 
 /// --trace, --progress and --quiet. `bar`: what --help says of --progress.
 void add_message_options(program::CommandLine& line, std::filesystem::path& trace, bool& progress,

@@ -1,5 +1,6 @@
 // apps/path_tracer/main.cpp - headrace-path-tracer: renders a scene on every device of the machine at once.
-// Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 128 + signal after Ctrl-C.
+// Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal
+// after Ctrl-C.
 #include "job_program/interruption.hpp"
 #include "job_program/wait.hpp"
 #include "program/exit_code.hpp"
@@ -58,7 +59,7 @@ void run(const Options& options) {
 
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
-    headrace::Runtime runtime({.devices = options.devices, .policy = options.policy});
+    headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet
                                            // to take down
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);

@@ -80,7 +80,7 @@ Options parse_options(int argc, char** argv) {
     line.group("Work");
     line.choice("--kernel", kernel, {"consumer", "producer"},
                 "consumer: a whole path is a unit of work; producer: a segment is");
-    job_program::add_device_options(line, options.devices, options.policy);
+    job_program::add_device_options(line, options.runtime);
 
     line.group("Messages");
     line.output("--report", options.report, "Who did what in which time, as JSON");

@@ -3,6 +3,7 @@
 #include "image.hpp"
 #include "program/command_line.hpp"
 #include "scene.hpp"
+#include <headrace/domains/runtime.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -24,7 +25,7 @@ struct Options {
     uint32_t shadow_rays = 1; ///< 0 with --no-direct-light
     KernelChoice kernel = KernelChoice::producer;
     bool coherent = false;
-    std::string devices, policy = "demand";
+    headrace::RuntimeOptions runtime;
     std::uint64_t seed = 1;
     std::filesystem::path out = "image.png";
     std::filesystem::path report, trace; ///< empty: none

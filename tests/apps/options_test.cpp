@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,7 @@ TEST(PathTracerOptions, AreTaken) {
     EXPECT_EQ(options.shadow_rays, 4u);
     EXPECT_EQ(options.kernel, KernelChoice::consumer);
     EXPECT_TRUE(options.coherent && options.progress && options.quiet);
-    EXPECT_EQ(options.devices, "cpu,cuda:0");
+    EXPECT_EQ(options.runtime.devices, "cpu,cuda:0");
     EXPECT_EQ(options.seed, ~std::uint64_t{0});
     EXPECT_EQ(options.report, "r.json");
     EXPECT_EQ(options.trace, "t.json");
@@ -81,9 +82,18 @@ TEST(PathTracerOptions, NoDirectLightMeansNoShadowRays) {
     EXPECT_EQ(parse({"--scene", "a.obj", "--no-direct-light"}).shadow_rays, 0u);
 }
 
+TEST(PathTracerOptions, AWatchdogLeavesOnlyIfItIsAskedTo) {
+    EXPECT_FALSE(parse({"--scene", "a.obj"}).runtime.on_hang);
+    const Options options = parse({"--scene", "a.obj", "--watchdog", "2.5"});
+    EXPECT_EQ(options.runtime.patience, std::chrono::milliseconds(2500));
+    EXPECT_TRUE(options.runtime.on_hang);
+}
+
 TEST(PathTracerOptions, RefusalsNameTheOption) {
     const std::vector<std::vector<std::string>> bad = {{"--width", "0"},
                                                        {"--width", "-3"},
+                                                       {"--watchdog", "0"},
+                                                       {"--watchdog", "soon"},
                                                        {"--width", "many"},
                                                        {"--width", ""},
                                                        {"--width", "1e99"},

@@ -3,12 +3,12 @@
 // HEADRACE_TEST_REQUESTS=1000000 asks for more of them than usual.
 #include <headrace/core/controller.hpp>
 
+#include <core/environment.hpp>
 #include <core/fake_device.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -29,10 +29,7 @@ constexpr bool heap_is_measured = true;
 
 std::size_t heap_in_use() { return mallinfo2().uordblks; }
 
-unsigned long requests() {
-    const char* asked = std::getenv("HEADRACE_TEST_REQUESTS");
-    return asked != nullptr ? std::strtoul(asked, nullptr, 10) : 100'000;
-}
+unsigned long requests() { return testing::from_environment("HEADRACE_TEST_REQUESTS", 100'000); }
 
 /// Two devices that copy to each other through the host, one that works in place, and requests of every kind
 /// on two data, one of them in parts.

@@ -1,8 +1,8 @@
 // tests/core/program_search.cpp - see program_search.hpp.
+#include <core/environment.hpp>
 #include <core/program_search.hpp>
 #include <core/watch.hpp>
 
-#include <cstdlib>
 #include <iostream>
 #include <random>
 #include <thread>
@@ -11,11 +11,6 @@
 namespace headrace::testing {
 
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t usual) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? std::strtoull(value, nullptr, 10) : usual;
-}
 
 std::string text_of(const std::vector<std::string>& lines) {
     std::string text;
@@ -53,7 +48,7 @@ std::string find_a_failure(const Search& search) {
     const std::uint64_t end = first + from_environment("HEADRACE_TEST_PROGRAMS", search.programs);
     std::cout << "HEADRACE_TEST_SEED=" << first << std::endl;
     std::unique_ptr<ProgramMachine> machine;
-    Watch watch;
+    Watch watch("HEADRACE_TEST_PROGRAMS=1");
     for (std::uint64_t seed = first; seed < end; ++seed) {
         watch.now_at(seed);
         if (!machine || seed % search.programs_per_machine == 0)

@@ -13,10 +13,11 @@
 namespace headrace::testing {
 
 /// Told again and again what the test is at; if that stays the same for `limit`, the process aborts.
+/// `once`: what to set beside HEADRACE_TEST_SEED to have just that again.
 class Watch {
 public:
-    explicit Watch(std::chrono::seconds limit = std::chrono::seconds(50))
-        : thread_([this, limit](const std::stop_token& stop) { look(stop, limit); }) {}
+    explicit Watch(const char* once, std::chrono::seconds limit = std::chrono::seconds(50))
+        : thread_([this, once, limit](const std::stop_token& stop) { look(stop, once, limit); }) {}
 
     void now_at(std::uint64_t seed) {
         seed_ = seed;
@@ -24,14 +25,14 @@ public:
     }
 
 private:
-    void look(const std::stop_token& stop, std::chrono::seconds limit) {
+    void look(const std::stop_token& stop, const char* once, std::chrono::seconds limit) {
         std::unique_lock lock(mutex_);
         while (!stop.stop_requested()) {
             const std::uint64_t before = steps_;
             never_.wait_for(lock, stop, limit, [] { return false; });
             if (stop.stop_requested() || steps_ != before) continue;
-            std::fprintf(stderr, "HEADRACE_TEST_SEED=%llu HEADRACE_TEST_PROGRAMS=1 stands still\n",
-                         static_cast<unsigned long long>(seed_));
+            std::fprintf(stderr, "HEADRACE_TEST_SEED=%llu %s stands still\n",
+                         static_cast<unsigned long long>(seed_), once);
             std::abort();
         }
     }

@@ -72,6 +72,8 @@ private:
 /// A test on the devices of a list, its parameter: `device()` is the first.
 class OnDevices : public ::testing::TestWithParam<std::string> {
 protected:
+    explicit OnDevices(std::chrono::seconds limit = std::chrono::seconds(60))
+        : deadline_("a test on " + GetParam(), limit) {}
     void SetUp() override {
         std::string why;
         devices_ = open_devices(GetParam(), why);
@@ -86,7 +88,7 @@ protected:
     std::vector<std::unique_ptr<Device>> devices_;
 
 private:
-    TestDeadline deadline_{"a test on " + GetParam()};
+    TestDeadline deadline_;
 };
 
 /// "cuda:0" as part of a test's name, which takes letters and digits only.

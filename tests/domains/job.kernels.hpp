@@ -1,6 +1,7 @@
 // tests/domains/job.kernels.hpp - kernels small enough to be checked by a line of host code.
 #pragma once
 #include <headrace/domains/view.hpp>
+#include <headrace/persistent/sync.hpp>
 
 namespace headrace::test {
 
@@ -76,6 +77,23 @@ struct Thrower {
 
     HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
         if (i == at) HEADRACE_TEST_THROW;
+    }
+};
+
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
+    #define HEADRACE_TEST_IS_SET(word) (HostSync::load(word, HostSync::acquire) != 0)
+#else
+    #define HEADRACE_TEST_IS_SET(word) true
+#endif
+
+/// Does not end before `*released` is set by another thread, which is for the CPU alone; never, if it is
+/// null.
+struct Stuck {
+    Sum<std::uint64_t> turns;
+    const std::uint32_t* released;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t) const {
+        while (released == nullptr || !HEADRACE_TEST_IS_SET(*released)) turns.add(0, 1);
     }
 };
 

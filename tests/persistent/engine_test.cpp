@@ -1,8 +1,8 @@
 // The engine on every device of this machine, through the units that headrace_add_kernels generated.
+#include "bind_on_device.hpp"
 #include "cpu_only.kernels.hpp"
 #include "drain.hpp"
 #include "expected.hpp"
-#include "opencl_trees.hpp"
 
 #include "devices/devices_fixture.hpp"
 
@@ -13,14 +13,6 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class Kernel, class Seeds>
-Launcher launcher_for(std::string_view technology) {
-    if (technology == "cpu") return launcher<technology::Cpu, Kernel, Seeds>();
-    if (technology == "cuda") return launcher<technology::Cuda, Kernel, Seeds>();
-    if (technology == "hip") return launcher<technology::Hip, Kernel, Seeds>();
-    return {};
-}
 
 /// One device, with memory that every arrival is counted in.
 class EngineOnDevice : public OnDevices {
@@ -42,15 +34,7 @@ protected:
 
     template <class Kernel, class Seeds>
     std::unique_ptr<BoundKernel> bind(Kernel kernel, const Seeds& seeds) {
-        if (device().info().technology == "opencl") {
-            if constexpr (requires { bind_twin(kernel, seeds, *words_); })
-                return bind_twin(kernel, seeds, *words_);
-            else
-                return nullptr;
-        }
-        kernel.arrivals = {static_cast<std::uint64_t*>(words_->address())};
-        const Launcher launcher = launcher_for<Kernel, Seeds>(device().info().technology);
-        return launcher ? launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds) : nullptr;
+        return bind_on_device(device(), kernel, seeds, *words_);
     }
 
     template <class Kernel, class Seeds>

@@ -16,6 +16,7 @@ struct SerialLane {
         find() += static_cast<std::uint64_t>(amount);
     }
     auto by_leader(auto&& f) { return f(); }
+    static bool others_are_idle() { return false; }
 };
 
 /// The kernel that the expected arrivals are those of: itself, or the one that it names.

@@ -1,0 +1,24 @@
+// The same on plain threads, where ThreadSanitizer sees all.
+#include "bind_on_threads.hpp"
+#include "soak.hpp"
+
+namespace headrace::test {
+namespace {
+
+template <class Config>
+class SoakOnThreads : public ::testing::Test {};
+using Configs = ::testing::Types<Config<16, ThreadRunner<6>>, Config<64, SerialRunner<3>>,
+                                 Config<4, ThreadRunner<16>>>; // the last has several rings
+TYPED_TEST_SUITE(SoakOnThreads, Configs);
+
+TYPED_TEST(SoakOnThreads, NothingIsLostOrDoubledWhateverHappensWhen) {
+    ThreadDevice device;
+    const auto bind = [](const auto& kernel, const auto& seeds, const Memory& arrivals) {
+        return bind_on_threads<TypeParam>(kernel, seeds,
+                                          Arrivals{static_cast<std::uint64_t*>(arrivals.address())});
+    };
+    soak(device, bind, 4000 / slower);
+}
+
+} // namespace
+} // namespace headrace::test
