@@ -67,7 +67,7 @@ public:
     void request_park();
     /// Seeds that were fed since `open`.
     [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }
-    /// Seeds of these that lane groups have begun with; a little late.
+    /// Seeds of these that lane groups have begun with; a little late, but never behind `completed`.
     [[nodiscard]] std::uint64_t consumed() const { return feed_->consumed(); }
     /// The first so many that were fed are done, with all that sprang from them; says so whenever nothing
     /// else is left to do. Sums that the kernel keeps near are in their places when the launch has ended.

@@ -100,14 +100,15 @@ private:
     }
 
     HEADRACE_GROUP_CODE void tell() const {
+        // acquire: pairs with flush, for what units have written. First, so that no less is consumed then.
+        const bool all_completed =
+            in_.completed != in_.seeds && Sync::load(control_.pending.value, Sync::acquire) == 0;
         std::uint64_t consumed = in_.seeds;
         const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
         if (current < in_.segments) consumed = segments_[current].upto - left_in(segments_[current]);
-        // relaxed: a figure.
-        if (consumed != in_.consumed)
+        if (consumed != in_.consumed) // relaxed: a figure
             WithHost::store(feed_.consumed, in_.consumed = consumed, WithHost::relaxed);
-        // acquire: pairs with flush, for what units have written; release: pairs with Feed::completed.
-        if (in_.completed != in_.seeds && Sync::load(control_.pending.value, Sync::acquire) == 0)
+        if (all_completed) // release: pairs with Feed::completed
             WithHost::store(feed_.completed, in_.completed = in_.seeds, WithHost::release);
     }
 
