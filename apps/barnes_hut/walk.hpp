@@ -152,6 +152,7 @@ private:
             group_.ballot([&](uint32_t lane) { return seen_[lane].is_near && seen_[lane].bodies == 0; });
         const Mask leaves =
             group_.ballot([&](uint32_t lane) { return seen_[lane].is_near && seen_[lane].bodies > 0; });
+        group_.sync(); // the families are read and may be written
         group_.each([&](uint32_t lane) {
             const Seen& seen = seen_[lane];
             if (Group::has(accepted, lane))
