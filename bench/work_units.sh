@@ -1,12 +1,12 @@
 #!/bin/sh
 # bench/work_units.sh DEVICE [small] - does it pay to cut work into units? Consumer against consumer-producer for all three
-# programs, by problem size and by how heavy a unit is: figures 2 and 3 and table 1 of the paper of 2014 (README.md), as
-# Markdown. Run where the benchmarks are. `small`: for processors.
+# programs, by problem size and by how heavy a unit is, as Markdown: figures 2 and 3 and table 1 of the paper that the engine
+# began with (Barbosa et al., 2014). `small`: for processors. BIN, SCENE (with area lights) and COMMIT may be set.
 set -eu
-device=$1
-cd -- "$(dirname -- "$0")"
-scene=${SCENE:-demo.gltf} commit=${COMMIT:-unknown}
-bodies=16384,65536,262144,1048576,4194304 loaded=262144 packets="100000 1000000 10000000 100000000" samples=4,16,64,256 lit=64
+device=$1 here=$(cd -- "$(dirname -- "$0")/.." && pwd)
+scene=${SCENE:-$here/apps/path_tracer/scenes/demo.gltf} commit=${COMMIT:-unknown}
+cd -- "${BIN:-$here/build/release/bin}"
+bodies=16384,65536,262144,1048576,4194304 loaded=262144 packets="100000 1000000 10000000 30000000" samples=4,16,64,256 lit=64
 if [ "${2:-}" = small ]; then
     bodies=4096,16384,65536 loaded=16384 packets="10000 100000 1000000" samples=1,4,16 lit=4
 fi

@@ -17,7 +17,9 @@ struct DeviceWorker::Place {
     std::vector<Held> held;                   ///< the first began the launch
     std::shared_ptr<JobExecution> engine_job; ///< whose tasks `engine` was made for
     std::unique_ptr<Engine> engine;           ///< null for host functions
-    Event event;                              ///< of the launch in flight
+    std::unique_ptr<Engine> kept; ///< of a job that has ended, for the next one that is tuned alike
+    EngineOptions kept_tuning;
+    Event event; ///< of the launch in flight
     TaskFigures figures;
     EngineFigures engine_before; ///< an engine counts over all its tasks
 
@@ -50,6 +52,7 @@ namespace {
 constexpr std::chrono::milliseconds short_task{5};    // longer ones do not notice what a launch costs
 constexpr std::chrono::microseconds look_period{100}; // at what an open launch has begun with
 constexpr std::size_t most_ahead = 4096;              // tasks: the host makes some hundreds in a period
+constexpr Bytes most_kept = 64 << 20;                 // of queues that no job uses
 
 EngineFigures engine_figures(const Engine& engine) {
     const EngineCounters counters = engine.counters();
@@ -109,10 +112,8 @@ void DeviceWorker::run(const std::stop_token& stop) {
         bool open = false;
         for (const auto& place : places_) {
             if (place->job && place->event.done()) settle(*place);
-            if (place->engine_job && !place->job && place->engine_job->event().done()) {
-                place->engine.reset(); // its queues are large
-                place->engine_job.reset();
-            }
+            if (place->engine_job && !place->job && place->engine_job->event().done())
+                put_engine_aside(*place);
             if (!place->job && !retired()) start_a_task(*place);
             if (place->open) keep_fed(*place);
             open = open || place->open;
@@ -123,6 +124,16 @@ void DeviceWorker::run(const std::stop_token& stop) {
             bell_->wait();
         if (stop.stop_requested()) return;
     }
+}
+
+/// To make queues takes as long as some jobs do. Large ones are not kept.
+void DeviceWorker::put_engine_aside(Place& place) {
+    if (place.engine && place.engine->queue_memory() <= most_kept) {
+        place.kept = std::move(place.engine);
+        place.kept_tuning = place.engine_job->job().tuning();
+    }
+    place.engine.reset();
+    place.engine_job.reset();
 }
 
 DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, IndexRange range) const {
@@ -222,10 +233,15 @@ void DeviceWorker::begin(Place& place) {
         return;
     }
     auto kernel = variant.bind(task);
-    if (place.engine)
+    if (place.engine) {
         place.engine->rebind(std::move(kernel));
-    else
+    } else if (place.kept && place.kept_tuning == job.tuning()) {
+        place.engine = std::move(place.kept);
+        place.engine->renew(std::move(kernel));
+    } else {
+        place.kept.reset(); // before the new one: there may not be room for both
         place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
+    }
     place.engine_before = engine_figures(*place.engine);
     const bool opens = place.short_tasks && !place.kernels_differ && place.engine->can_feed();
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {

@@ -59,6 +59,7 @@ private:
     void run(const std::stop_token& stop);
     [[nodiscard]] Held hold(const JobExecution& job, IndexRange range) const;
     void start_a_task(Place& place);
+    void put_engine_aside(Place& place);
     [[nodiscard]] Inputs bind(Place& place, Task& task);
     [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
                                const std::function<Event(std::span<const Event>)>& start);

@@ -30,6 +30,10 @@ std::string status_text(std::uint32_t status) {
     }
 }
 
+std::uint32_t first_budget(const EngineOptions& options) {
+    return options.first_rounds != 0 ? options.first_rounds : first_rounds;
+}
+
 /// Rings of each kind. One gives 18 G units/s under all lane groups of an H200, eight 53 G (bench/queues);
 /// few groups need but one.
 std::uint32_t choose_ways(std::uint32_t groups) {
@@ -57,7 +61,7 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
       stream_(stream),
       kernel_(std::move(kernel)),
       options_(options),
-      rounds_(options.first_rounds != 0 ? options.first_rounds : first_rounds) {
+      rounds_(first_budget(options)) {
     if (!kernel_)
         throw Error{ErrorKind::unsupported, "no kernel for this device's technology"}.on_device(
             device.info().id);
@@ -304,6 +308,18 @@ void Engine::rebind(std::unique_ptr<BoundKernel> kernel) {
     HEADRACE_ASSERT(!running_ && kernel);
     kernel_ = std::move(kernel);
     prepare();
+}
+
+void Engine::renew(std::unique_ptr<BoundKernel> kernel) {
+    rebind(std::move(kernel));
+    rounds_ = first_budget(options_);
+}
+
+Bytes Engine::queue_memory() const noexcept {
+    Bytes sum = 0;
+    for (const Memory* memory : {slots_.get(), bundle_words_.get(), spill_.get()})
+        if (memory) sum += memory->size();
+    return sum;
 }
 
 std::uint64_t Engine::remaining() const noexcept { return image_->pending.value; }

@@ -17,6 +17,7 @@ struct EngineOptions {
     std::uint32_t bundles = 0;      ///< in the pool at first; it grows when it runs out
     std::uint32_t first_rounds = 0; ///< each group's budget in the first launch
     std::chrono::nanoseconds launch_time = std::chrono::milliseconds(100); ///< what budgets aim at
+    friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };
 
 /// What the queues did, summed over all launches: control.h says what each figure means.
@@ -79,6 +80,9 @@ public:
     Event resume();
     /// From the next start on, runs `kernel`.
     void rebind(std::unique_ptr<BoundKernel> kernel);
+    /// The same, and nothing learned of the last kernel counts: as a new engine with these options.
+    void renew(std::unique_ptr<BoundKernel> kernel);
+    [[nodiscard]] Bytes queue_memory() const noexcept; ///< on the device
     /// True if `kernel` is as good as the one that runs: tasks of either can be fed.
     [[nodiscard]] bool runs(const BoundKernel& kernel) const { return kernel_->is_same(kernel); }
 

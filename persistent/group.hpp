@@ -108,9 +108,19 @@ protected:
         if (reason != HR_RUN) park(reason);
     }
 
+    /// The longer, the more groups are hungry: they all ask the same few words.
+    HEADRACE_GROUP_CODE void pause(std::uint32_t polls) const {
+        constexpr std::uint32_t few = 512,
+                                at_once = 6; // whoever waits longer than that many polls stands back
+        const std::uint32_t crowd =
+            polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
+        for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);
+    }
+
     /// Polls with a growing pause: true when there may be something to take, false when there never will be,
-    /// or all groups park. `others_left` says whether there is anything beside records and seeds; all lanes
-    /// call it. In a fed launch one of those who poll listens all the time, so that nobody at work has to.
+    /// or all groups park. `others_left` takes, or says that there is, anything beside records and seeds; all
+    /// lanes call it. In a fed launch one of those who poll listens all the time, so that nobody at work has
+    /// to.
     template <class F>
     HEADRACE_GROUP_CODE bool wait_until(F&& others_left) {
         bool listens = false; // the leader's
@@ -136,7 +146,7 @@ protected:
                 if (listens)
                     Sync::WithHost::pause(polls);
                 else
-                    Sync::pause(polls);
+                    pause(polls);
             });
         }
         lanes_.by_leader([&] {

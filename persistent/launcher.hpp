@@ -49,6 +49,7 @@ struct EngineWishes {
     std::uint32_t groups = 0;         ///< at most so many
     std::uint32_t liq_units = 0;      ///< a power of two
     std::uint32_t refill_percent = 0; ///< below which share of active lanes a lane group looks for more
+    friend bool operator==(const EngineWishes&, const EngineWishes&) = default;
 };
 
 /// Room for each kind's local inbox: for what a whole group may spawn and as much again, within `local_bytes`

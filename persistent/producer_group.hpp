@@ -410,7 +410,12 @@ private:
         if constexpr (has_queues) return_spare();
         this->count(&GroupTally::idle);
         add_to_hungry(1);
-        const bool goes_on = this->wait_until([&] { return bundles_left(); });
+        // Taken while still hungry: of all who see a bundle one gets it, and the others need not tell that
+        // they are hungry again.
+        const bool goes_on = this->wait_until([&] {
+            if constexpr (has_queues) take_bundle();
+            return active_ != 0;
+        });
         if (goes_on) add_to_hungry(~0u);
         return goes_on;
     }
@@ -419,13 +424,6 @@ private:
         lanes_.by_leader([&] {
             Sync::fetch_add(control_.hungry, amount, Sync::relaxed); // relaxed: a hint
         });
-    }
-
-    HEADRACE_GROUP_CODE bool bundles_left() const {
-        if constexpr (has_queues) HEADRACE_UNROLL
-        for (std::uint32_t kind = 0; kind < kinds; ++kind)
-            if (giq_.full(kind) != 0) return true;
-        return false;
     }
 
     // ---- parking
