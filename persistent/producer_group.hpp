@@ -256,8 +256,10 @@ private:
             append(kind, Lanes::all, [&](std::uint32_t) { return unit; });
         };
         const auto idle = [&] {
-            return lanes_.by_leader([&] { return Sync::load(control_.hungry, Sync::relaxed); }) !=
-                   0; // relaxed: a hint
+            // relaxed, both: hints. Who parks is not hungry any more, and waits for this unit all the same.
+            return lanes_.by_leader([&] {
+                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
+            }) != 0;
         };
         lanes_.sync(); // all have read the unit from where the first one that is spawned goes
         SpawningGroup<Traits, Running, KindOf::max_spawns, decltype(keep), decltype(idle)> spawner(

@@ -168,7 +168,7 @@ public:
         }
     }
 
-    /// A hint: other groups wait for work, so a unit that can be split had better be.
+    /// A hint: other groups wait for work, or for all to park, so a unit that can be split had better be.
     HEADRACE_HOST_DEVICE bool others_are_idle() const { return idle_(); }
 
 private:

@@ -52,7 +52,8 @@ float hr_shuffle_float(HrKernelGroup* group, float mine, uint from) {
 }
 
 bool hr_others_are_idle(HrKernelGroup* group) {
-    return hr_shuffle_uint(group, get_local_id(0) == 0 ? hr_load32(&group->control->hungry) : 0, 0) != 0;
+    const uint asked = get_local_id(0) != 0 ? 0 : hr_load32(&group->control->hungry) | hr_load32(&group->control->park);
+    return hr_shuffle_uint(group, asked, 0) != 0;
 }
 
 ulong hr_sum_ulong(HrKernelGroup* group, ulong mine) {

@@ -43,7 +43,7 @@ float hr_shuffle_float(HrKernelGroup* group, float mine, uint from);
 uint hr_sum_uint(HrKernelGroup* group, uint mine);
 ulong hr_sum_ulong(HrKernelGroup* group, ulong mine);
 float hr_sum_float(HrKernelGroup* group, float mine);
-// A hint: other groups wait for work, so a unit that can be split had better be.
+// A hint: other groups wait for work, or for all to park, so a unit that can be split had better be.
 bool hr_others_are_idle(HrKernelGroup* group);
 #endif
 
