@@ -33,8 +33,8 @@ struct DeviceInfo {
     unsigned lane_group = 1;         ///< lanes that run in step
     double peak_gflops = 0;          ///< single precision, theoretical: the capability of the peak model
     bool shares_host_memory = false; ///< its kernels can work in place on host memory (zero copy)
-    bool hears_host =
-        false; ///< running kernels and the host see each other's words in `allocate_host` memory
+    /// Running kernels and the host see each other's words in `allocate_host` memory.
+    bool hears_host = false;
 };
 
 /// The driver's own handles, for kernels and for user code that calls cuBLAS, oneTBB or an OpenCL library.

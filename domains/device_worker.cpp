@@ -256,7 +256,6 @@ Event DeviceWorker::open(Place& place, std::span<const Event> ready) {
     place.open = place.wanting = true;
     place.fed = place.begun = 0;
     place.opened = std::chrono::steady_clock::now();
-    place.engine_before = engine_figures(*place.engine);
     return place.engine->open(ready);
 }
 
@@ -409,6 +408,7 @@ void DeviceWorker::go_on(Place& place) {
     try {
         const Event ready = std::exchange(place.held.front().ready, {});
         tell_of_launch(place, place.held.front(), {ready});
+        place.engine_before = engine_figures(*place.engine);
         place.event = open(place, std::array{ready});
         watch(place);
     } catch (...) {

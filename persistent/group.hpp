@@ -110,8 +110,8 @@ protected:
 
     /// The longer, the more groups are hungry: they all ask the same few words.
     HEADRACE_GROUP_CODE void pause(std::uint32_t polls) const {
-        constexpr std::uint32_t few = 512,
-                                at_once = 6; // whoever waits longer than that many polls stands back
+        constexpr std::uint32_t few = 512;
+        constexpr std::uint32_t at_once = 6; // whoever waits longer than that many polls stands back
         const std::uint32_t crowd =
             polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);

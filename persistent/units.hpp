@@ -90,23 +90,22 @@ struct LaneState {
     Words units[places];
 };
 
-/// What a kernel sees of its lane while it processes a unit of kind number `Running`.
-///
-/// `spawn` comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
-template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns>
-class SpawningLane {
+/// What kernels that spawn see of a lane, or of a group, while a unit of kind number `Running` is processed.
+template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class State>
+class Spawning {
 public:
-    HEADRACE_HOST_DEVICE SpawningLane(LaneState<Traits>& state, const LocalSums& sums)
-        : state_(state), sums_(sums) {}
+    HEADRACE_HOST_DEVICE Spawning(State& state, const LocalSums& sums) : state_(state), sums_(sums) {}
 
-    /// To a sum that the kernel keeps near: see kernel.hpp.
+    /// To a sum that the kernel keeps near, by each lane: see kernel.hpp.
     template <class Amount, class Find>
     HEADRACE_HOST_DEVICE void add(std::uint32_t sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);
     }
 
-    template <class Unit>
-    HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
+protected:
+    /// The unit becomes the continuation, or keep(kind, words) has it.
+    template <class Unit, class Keep>
+    HEADRACE_HOST_DEVICE void spawn_to(const Unit& unit, Keep&& keep) {
         constexpr std::uint32_t kind = Traits::template index_of<Unit>();
         static_assert(kind < Traits::count, "spawn: this type is none of the kernel's Units");
         static_assert(MaxSpawns > 0, "spawn: this kind declares that it spawns nothing");
@@ -120,60 +119,60 @@ public:
             state_.too_many = true; // the group reports it
             return;
         }
-        // An index known at compile time keeps the staged units in registers.
-        for (std::uint32_t place = 0; place < LaneState<Traits>::places; ++place)
-            if (place == state_.staged) {
-                state_.units[place] = to_words<Traits::unit_words>(unit);
-                state_.kinds[place] = kind;
-            }
+        keep(kind, to_words<Traits::unit_words>(unit));
         ++state_.staged;
     }
 
+    State& state_;
+
 private:
-    LaneState<Traits>& state_;
     const LocalSums& sums_;
 };
 
-/// What a group kernel sees while its group processes a unit of kind number `Running`. All lanes call with
-/// the same unit, so nothing need be staged: keep(kind, words) has the unit in the LIQ, idle() asks whether
-/// other groups have nothing to do.
-template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class Keep, class Idle>
-class SpawningGroup {
-    using State = LaneState<Traits, 0>;
+/// What a kernel sees of its lane.
+///
+/// `spawn` comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
+template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns>
+class SpawningLane : public Spawning<Traits, Running, MaxSpawns, LaneState<Traits>> {
+    using Base = Spawning<Traits, Running, MaxSpawns, LaneState<Traits>>;
+    using Base::state_;
 
 public:
-    HEADRACE_HOST_DEVICE SpawningGroup(State& state, const LocalSums& sums, const Keep& keep,
-                                       const Idle& idle)
-        : state_(state), sums_(sums), keep_(keep), idle_(idle) {}
-
-    /// By each lane: see SpawningLane.
-    template <class Amount, class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, Amount amount, Find&& find) {
-        sums_.add(sum, amount, find);
-    }
+    using Base::Base;
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
-        constexpr std::uint32_t kind = Traits::template index_of<Unit>();
-        static_assert(kind < Traits::count, "spawn: this type is none of the kernel's Units");
-        static_assert(MaxSpawns > 0, "spawn: this kind declares that it spawns nothing");
-        if (kind == Running && !state_.continues) {
-            state_.unit = to_words<Traits::unit_words>(unit);
-            state_.continues = true;
-        } else if (state_.staged + (state_.continues ? 1 : 0) >= MaxSpawns) {
-            state_.too_many = true; // the group reports it
-        } else {
-            keep_(kind, to_words<Traits::unit_words>(unit));
-            ++state_.staged;
-        }
+        this->spawn_to(unit, [&](std::uint32_t kind, const auto& words) {
+            // An index known at compile time keeps the staged units in registers.
+            for (std::uint32_t place = 0; place < LaneState<Traits>::places; ++place)
+                if (place == state_.staged) {
+                    state_.units[place] = words;
+                    state_.kinds[place] = kind;
+                }
+        });
+    }
+};
+
+/// What a group kernel sees of its group. All lanes call with the same unit, so nothing need be staged:
+/// keep(kind, words) has the unit in the LIQ, idle() asks whether other groups have nothing to do.
+template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class Keep, class Idle>
+class SpawningGroup : public Spawning<Traits, Running, MaxSpawns, LaneState<Traits, 0>> {
+    using Base = Spawning<Traits, Running, MaxSpawns, LaneState<Traits, 0>>;
+
+public:
+    HEADRACE_HOST_DEVICE SpawningGroup(LaneState<Traits, 0>& state, const LocalSums& sums, const Keep& keep,
+                                       const Idle& idle)
+        : Base(state, sums), keep_(keep), idle_(idle) {}
+
+    template <class Unit>
+    HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
+        this->spawn_to(unit, keep_);
     }
 
     /// A hint: other groups wait for work, or for all to park, so a unit that can be split had better be.
     HEADRACE_HOST_DEVICE bool others_are_idle() const { return idle_(); }
 
 private:
-    State& state_;
-    const LocalSums& sums_;
     const Keep& keep_;
     const Idle& idle_;
 };

@@ -305,8 +305,8 @@ void hr_run(HrKernelGroup* group, uint kind, HrUnit part, HEADRACE_PARAMETERS) {
     Walk walk;
     begin_walk(&walk, group, part.group, HEADRACE_ARGUMENTS);
     for (uint i = 0; i < part.count; ++i) begin_with(&walk, part.families[i]);
-    run_walk(&walk, group, space.budget, BARNES_HUT_FAMILIES * BARNES_HUT_PARTS, HEADRACE_ARGUMENTS);
-    const uint parts = min(walk.depth, BARNES_HUT_PARTS);
+    run_walk(&walk, group, space.budget, BARNES_HUT_FAMILIES * BARNES_HUT_STAGED_PARTS, HEADRACE_ARGUMENTS);
+    const uint parts = min(walk.depth, BARNES_HUT_STAGED_PARTS);
     for (uint i = 0; i < parts; ++i) {
         HrUnit next;
         next.group = part.group;

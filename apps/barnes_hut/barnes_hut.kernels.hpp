@@ -61,9 +61,10 @@ struct WalkTree {
 
 /// Into how many parts so many families are split: four, or what they need room for.
 HEADRACE_HOST_DEVICE inline uint32_t parts_of(uint32_t families) {
-    if (families <= 4) return families;
+    constexpr uint32_t usual = 4;
+    if (families <= usual) return families;
     const uint32_t needed = (families + BARNES_HUT_FAMILIES - 1) / BARNES_HUT_FAMILIES;
-    return needed < 4 ? 4 : needed;
+    return needed < usual ? usual : needed;
 }
 
 /// "producer": a part of a group's walk. If others are idle, what is left of its stack beyond the budget

@@ -181,8 +181,8 @@ HEADRACE_HOST_DEVICE inline NodeSum sum_of(uint32_t count, const Part& part) {
 /// Which nodes groups open.
 struct Opening {
     float inverse_theta; ///< within size / theta + offset of the centre of mass: see test_of
-    float accuracy =
-        0; ///< and where a node's error may be more than so much of a body's acceleration; 0: not
+    /// And where a node's error may be more than so much of a body's acceleration; 0: not.
+    float accuracy = 0;
     bool quadrupole = true;
 };
 
@@ -201,6 +201,14 @@ HEADRACE_HOST_DEVICE inline float reach_of(double acceleration, const Opening& o
     const double error = opening.accuracy * acceleration;
     const double reach = opening.quadrupole ? std::pow(error, -0.4) : 1 / std::sqrt(error);
     return static_cast<float>(reach < most ? reach : most);
+}
+
+/// The least of those of sorted bodies; not for none.
+HEADRACE_HOST_DEVICE inline double least_of(const double* strengths, const uint32_t* order, Range bodies) {
+    double least = strengths[order[bodies.begin]];
+    for (uint32_t i = bodies.begin + 1; i < bodies.end; ++i)
+        least = strengths[order[i]] < least ? strengths[order[i]] : least;
+    return least;
 }
 
 /// The longest side of the box around a node's bodies.

@@ -54,11 +54,8 @@ struct TreeBuild {
         const uint32_t begin = i * BARNES_HUT_GROUP, end = begin + BARNES_HUT_GROUP;
         const Range range{begin, end < count ? end : count};
         boxes[i] = box_of(bodies, range);
-        if (strengths == nullptr) return;
-        double weakest = strengths[order[range.begin]];
-        for (uint32_t j = range.begin + 1; j < range.end; ++j)
-            weakest = strengths[order[j]] < weakest ? strengths[order[j]] : weakest;
-        boxes[i].reach = reach_of(weakest * per_acceleration, opening);
+        if (strengths != nullptr)
+            boxes[i].reach = reach_of(least_of(strengths, order, range) * per_acceleration, opening);
     }
     /// Nodes of a level: [begin, end), those that there is room for.
     HEADRACE_HOST_DEVICE Range level(uint32_t number) const {

@@ -7,12 +7,9 @@
 #include "barnes_hut.cl.hpp"
 #include "layout.h.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_reduce.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -57,7 +54,7 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     if (choice == KernelChoice::producer) {
         kernel.kinds = WalkSomeOfTree::Units::count;
         kernel.unit_bytes = sizeof(WalkPart);
-        kernel.max_spawns = 4; // BARNES_HUT_PARTS there
+        kernel.max_spawns = BARNES_HUT_STAGED_PARTS;
     } else if (choice == KernelChoice::producer_node) {
         kernel.kinds = VisitNode::Units::count;
         kernel.unit_bytes = sizeof(NodeVisit);
@@ -144,14 +141,8 @@ void Gravity::place_on_device() {
     copy<Vector>(bodies_->velocities, sources_->velocities);
     copy<double>(bodies_->masses, sources_->masses);
     if (knows_strength_) copy<double>(strengths_, sources_->strengths);
-    mass_ = tbb::parallel_deterministic_reduce(
-        tbb::blocked_range<std::size_t>(0, count, 1 << 12), 0.0,
-        [&](const auto& range, double sum) {
-            for (std::size_t i = range.begin(); i < range.end(); ++i) sum += bodies_->masses[i];
-            return sum;
-        },
-        std::plus<>());
-    scale_ = scale_of(*bodies_);
+    whole_ = whole_of(*bodies_);
+    scale_ = scale_of(whole_);
 }
 
 void Gravity::build_tree(const Run& run) {
@@ -175,7 +166,10 @@ void Gravity::build_on_host() {
 
 /// How many nodes there will be shows when they are there: if the room was too small, once more.
 void Gravity::build_on_device(const Run& run) {
-    if (has_moved_) scale_ = scale_of(sources_->extremes.gather().front(), mass_);
+    if (has_moved_) {
+        whole_.places = sources_->extremes.gather().front();
+        scale_ = scale_of(whole_);
+    }
     for (std::size_t room = std::max(bodies_->size() / 3, nodes_) + 64;; room *= 2) {
         make_room(room, bodies_->size());
         run(tree_job());

@@ -111,7 +111,7 @@ private:
     bool has_moved_ = false;      ///< the bodies on devices, since they were placed
     bool knows_strength_ = false; ///< strengths are those of a field, on whichever side
     Scale scale_;
-    double mass_ = 0;
+    Whole whole_; ///< of the bodies on devices, as they are now
     std::size_t nodes_ = 0;
     std::span<const std::uint32_t> order_; ///< sorted place -> body of the input; of a tree built on the host
     std::optional<Domains> domains_;

@@ -32,11 +32,9 @@ using std::uint64_t;
 
 /// Families that a part of a walk begins with, and parts into which the rest of a walk is split, at most.
 #define BARNES_HUT_FAMILIES 14u
-#ifdef __OPENCL_C_VERSION__
-    #define BARNES_HUT_PARTS 4u /* each lane holds its own */
-#else
-    #define BARNES_HUT_PARTS 16u
-#endif
+#define BARNES_HUT_PARTS 16u
+/// In OpenCL C, where lanes hold what is spawned until the unit is done.
+#define BARNES_HUT_STAGED_PARTS 4u
 
 /// An accepted leaf of so few bodies is cheaper, and exact, body by body.
 #define BARNES_HUT_FEW 2u

@@ -18,8 +18,8 @@ struct Energy {
 /// Seconds of wall-clock time.
 struct Times {
     double tree = 0;   ///< building trees, and copying them to where devices find them
-    double forces = 0; ///< from submitting jobs to their forces on the host
-    double motion = 0; ///< kicks and drifts
+    double forces = 0; ///< the jobs that compute them
+    double motion = 0; ///< kicks and drifts, and the copies of forces to where they are made
 };
 
 /// Leapfrog, kick-drift-kick: one field a step, second order, time-reversible.

@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::size_t most_bodies = std::size_t{1} << 28; // then nodes are fewer than 2^29
 
-/// The box around all bodies, and their mass.
-struct Whole {
-    Extremes places;
-    double mass = 0;
-};
-
 /// The least power of two that is not below `value`; 1 for 0.
 double power_of_two(double value) {
     if (!(value > 0)) return 1;
@@ -34,9 +28,9 @@ double power_of_two(double value) {
 
 } // namespace
 
-Scale scale_of(const Bodies& bodies) {
+Whole whole_of(const Bodies& bodies) {
     // In blocks of a fixed size and a fixed order: the same sum on any number of cores.
-    const Whole whole = tbb::parallel_deterministic_reduce(
+    return tbb::parallel_deterministic_reduce(
         tbb::blocked_range<std::size_t>(0, bodies.size(), 10'000), Whole{},
         [&](const auto& range, Whole part) {
             for (std::size_t i = range.begin(); i < range.end(); ++i) {
@@ -48,14 +42,14 @@ Scale scale_of(const Bodies& bodies) {
         [](const Whole& a, const Whole& b) {
             return Whole{a.places.with(b.places), a.mass + b.mass};
         });
-    return scale_of(whole.places, whole.mass);
 }
 
-Scale scale_of(const Extremes& places, double mass) {
+Scale scale_of(const Whole& whole) {
+    const Extremes& places = whole.places;
     const auto middle = [&](unsigned i) { return places.low[i] / 2 + places.high[i] / 2; };
     double side = 0;
     for (unsigned i = 0; i < 3; ++i) side = std::max(side, places.high[i] - places.low[i]);
-    return {{middle(0), middle(1), middle(2)}, power_of_two(side), 0x1p33 * power_of_two(mass)};
+    return {{middle(0), middle(1), middle(2)}, power_of_two(side), 0x1p33 * power_of_two(whole.mass)};
 }
 
 namespace {
@@ -92,7 +86,7 @@ const Tree& TreeBuilder::build(const Bodies& bodies, const Opening& opening,
 
 void TreeBuilder::sort(const Bodies& bodies, const Opening& opening, std::span<const double> strengths) {
     const std::size_t count = bodies.size();
-    tree_.scale = scale_of(bodies);
+    tree_.scale = scale_of(whole_of(bodies));
     const Scale& scale = tree_.scale;
     const double per_length = 1 / scale.length, per_mass = 1 / scale.mass;
     const auto scaled = [&](std::size_t i) -> Vector {
@@ -122,12 +116,11 @@ void TreeBuilder::sort(const Bodies& bodies, const Opening& opening, std::span<c
     tree_.boxes.resize((count + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP);
     each(tree_.boxes.size(), [&](std::size_t i) {
         const std::size_t begin = i * BARNES_HUT_GROUP, end = std::min(begin + BARNES_HUT_GROUP, count);
-        tree_.boxes[i] =
-            box_of(tree_.bodies.data(), {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
-        if (strengths.empty()) return;
-        double weakest = std::numeric_limits<double>::infinity();
-        for (std::size_t j = begin; j < end; ++j) weakest = std::min(weakest, strengths[tree_.order[j]]);
-        tree_.boxes[i].reach = reach_of(weakest / scale.acceleration(), opening);
+        const Range range{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+        tree_.boxes[i] = box_of(tree_.bodies.data(), range);
+        if (!strengths.empty())
+            tree_.boxes[i].reach = reach_of(
+                least_of(strengths.data(), tree_.order.data(), range) / scale.acceleration(), opening);
     });
 }
 

@@ -21,9 +21,14 @@ struct Scale {
 void check_size(const Bodies& bodies);
 /// 1 / theta; infinity for 0: open everything.
 [[nodiscard]] float inverse_of(double theta);
-/// The cube around all bodies, and all their mass.
-[[nodiscard]] Scale scale_of(const Bodies& bodies);
-[[nodiscard]] Scale scale_of(const Extremes& places, double mass);
+/// The box around all bodies, and their mass.
+struct Whole {
+    Extremes places;
+    double mass = 0;
+};
+[[nodiscard]] Whole whole_of(const Bodies& bodies);
+/// The cube around it, and all of its mass.
+[[nodiscard]] Scale scale_of(const Whole& whole);
 
 /// Arrays as layout.h has them, and which body is where.
 struct Tree {

@@ -18,8 +18,7 @@ void add_device_options(program::CommandLine& line, headrace::RuntimeOptions& ru
     const std::string off = "off";
     line.option("--watchdog", off, "SECONDS",
                 "Leave, with exit code 3, when a device has given no sign of life for so long; off: only say "
-                "so, each "
-                "minute",
+                "so, each minute",
                 [off, &runtime, program = line.program()](const std::string& text) {
                     if (text == off) return;
                     runtime.patience = std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -92,7 +92,7 @@ void hr_run(HrLane* lane, uint kind, HrUnit link, HEADRACE_PARAMETERS) {
     hr_spawn(lane, 0, &link);
 }
 
-#elif defined(PLANT) || defined(MIXED_SEEDS)
+#elif defined(PLANT) || defined(MIXED_SEEDS) || defined(GROUP_PLANT)
 
 enum { BRANCH, BUD, LEAF };
 typedef struct {
@@ -101,8 +101,8 @@ typedef struct {
     uint ballast[5];
 } HrUnit;
 
-static void spawn(HrLane* lane, uint kind, ulong id, uint depth) {
-    HrUnit unit = {id, depth, {1, 2, 3, 4, 5}};
+static void spawn(HR_HANDLE* lane, uint kind, ulong id, uint depth) {
+    const HrUnit unit = {id, depth, {1, 2, 3, 4, 5}};
     hr_spawn(lane, kind, &unit);
 }
 
@@ -115,6 +115,18 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     const HrUnit seed = {mix(index), 0, {1, 2, 3, 4, 5}};
     *unit = seed;
 }
+    #ifdef GROUP_PLANT
+void hr_run(HrKernelGroup* group, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
+    arrive_once(arrivals, unit.ballast[0] == 1 && unit.ballast[4] == 5 ? unit.id : 0);
+    if (kind == BRANCH) {
+        spawn(group, LEAF, mix(unit.id + 1), 0);
+        if (unit.depth < bound) spawn(group, BUD, mix(unit.id + 2), unit.depth + 1);
+    } else if (kind == BUD) {
+        spawn(group, BRANCH, mix(unit.id + 3), unit.depth);
+        if (mix(unit.id) % 3 != 0) spawn(group, BRANCH, mix(unit.id + 4), unit.depth);
+    }
+}
+    #else
 void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
     // A ballast that did not survive the queues shows as an id that nobody expects.
     const bool whole = unit.ballast[0] == 1 && unit.ballast[2] == 3 && unit.ballast[4] == 5;
@@ -130,36 +142,7 @@ void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
         spawn(lane, LEAF, mix(unit.id + 6), 0);
     }
 }
-
-#elif defined(GROUP_PLANT)
-
-enum { BRANCH, BUD, LEAF };
-typedef struct {
-    ulong id;
-    uint depth;
-    uint ballast[5];
-} HrUnit;
-
-static void spawn(HrKernelGroup* group, uint kind, ulong id, uint depth) {
-    const HrUnit unit = {id, depth, {1, 2, 3, 4, 5}};
-    hr_spawn(group, kind, &unit);
-}
-
-void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
-    const HrUnit seed = {mix(index), 0, {1, 2, 3, 4, 5}};
-    *kind = BRANCH;
-    *unit = seed;
-}
-void hr_run(HrKernelGroup* group, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
-    arrive_once(arrivals, unit.ballast[0] == 1 && unit.ballast[4] == 5 ? unit.id : 0);
-    if (kind == BRANCH) {
-        spawn(group, LEAF, mix(unit.id + 1), 0);
-        if (unit.depth < bound) spawn(group, BUD, mix(unit.id + 2), unit.depth + 1);
-    } else if (kind == BUD) {
-        spawn(group, BRANCH, mix(unit.id + 3), unit.depth);
-        if (mix(unit.id) % 3 != 0) spawn(group, BRANCH, mix(unit.id + 4), unit.depth);
-    }
-}
+    #endif
 
 #elif defined(SHEDDING)
 
