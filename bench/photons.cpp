@@ -95,8 +95,9 @@ void compare(headrace::Runtime& runtime, const Options& options, const Problem& 
 #if defined(BENCH_HAS_CUDA)
     if (options.device == "cuda:0")
         all.push_back({"one thread a packet, plain CUDA", [&, settings] {
-                           const auto found = bench::plain_photons(
-                               make_layers(problem), make_tissue(problem, settings), settings.photons);
+                           const auto found =
+                               bench::plain_photons(make_layers(problem, settings),
+                                                    make_tissue(problem, settings), settings.photons);
                            return Turn{found.seconds, found.seconds, 1,
                                        figures_of(totals_of(problem, settings, found.totals))};
                        }});

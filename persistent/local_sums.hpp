@@ -17,19 +17,20 @@ concept KeepsLocalSums = requires(const Kernel& kernel) {
 /// The local halves, shared by the lanes of a block on a GPU, a thread's own on a processor. Zero when a
 /// launch begins and when it has ended.
 struct LocalSums {
+    static constexpr std::uint32_t least = 32; ///< words that there are on a GPU, whatever it asks for
+
     std::uint32_t* words = nullptr;
-    std::uint32_t count =
-        0; ///< fewer than the kernel asks for where there is no room: others are added at once
+    /// Fewer than the kernel asks for where there is no room: others are added at once.
+    std::uint32_t count = 0;
 
     /// `find` gives the sum's place, which is seldom asked for.
     template <class Find>
     HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::uint32_t amount, Find&& find) const {
-        if (sum >= count) {
-            atomic_add(find(), std::uint64_t{amount});
-            return;
-        }
-        const std::uint32_t before = fetch_add(sum, amount);
-        if (before + amount < before) atomic_add(find(), std::uint64_t{1} << 32); // the carry
+        const bool is_near = sum < count;
+        const std::uint32_t near = is_near ? amount : 0, before = fetch_add_if(is_near, sum, near);
+        // One branch, for what is seldom: a carry, or a sum that is not near.
+        if (before + near < before || near != amount)
+            atomic_add(find(), is_near ? std::uint64_t{1} << 32 : std::uint64_t{amount});
     }
     template <class Find>
     HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) const {
@@ -48,10 +49,13 @@ struct LocalSums {
     }
 
 private:
-    HEADRACE_HOST_DEVICE std::uint32_t fetch_add(std::uint32_t sum, std::uint32_t amount) const {
+    HEADRACE_HOST_DEVICE std::uint32_t fetch_add_if(bool does, std::uint32_t sum,
+                                                    std::uint32_t amount) const {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-        return ::atomicAdd(words + sum, amount);
+        // Else it adds nothing somewhere: to branch around an addition would take longer.
+        return ::atomicAdd(words + (does ? sum : threadIdx.x % least), amount);
 #else
+        if (!does) return 0;
         const std::uint32_t before = words[sum];
         words[sum] = before + amount;
         return before;

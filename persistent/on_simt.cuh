@@ -152,10 +152,12 @@ private:
     void choose_local_sums(const NativeStream& stream) {
         int bytes = 0;
         HEADRACE_CALL(DeviceGetAttribute, &bytes, attribute_block_memory, stream.ordinal);
+        constexpr std::uint32_t line = LocalSums::least;
         const std::uint32_t room = static_cast<std::uint32_t>(bytes) / 4,
                             queues = local_words_ * groups_per_block_;
-        local_sums_ =
-            std::min((kernel_.local_sums() + 31) / 32 * 32, room > queues ? (room - queues) / 32 * 32 : 0);
+        const std::uint32_t lines =
+            std::min((kernel_.local_sums() + line - 1) / line, room > queues ? (room - queues) / line : 0);
+        local_sums_ = std::max(lines, 1u) * line;
     }
 
     /// More than 48 KB of shared memory must be asked for.

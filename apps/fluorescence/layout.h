@@ -38,22 +38,31 @@ using std::uint64_t;
 #define FLUORESCENCE_EMITTED 4u
 #define FLUORESCENCE_ABSORBED 5u
 
-/// A layer at one wavelength; lengths in cm.
-typedef struct Optics {
-    float free_path; ///< 1 / (mua + mus); farther than any boundary if clear
-    float absorbed;  ///< mua / (mua + mus): the part of its weight that a packet loses
-    float g;         ///< mean cosine of the scattering angle
-    float unused;
+/// A layer at one wavelength, ready for steps; lengths in cm. The cosine of a scattering angle is
+/// (cosine[0] + cosine[1] r + cosine[2] r^2) / (root[0] + root[1] r)^2 for a random r below 2^32.
+typedef struct __attribute__((aligned(16))) Optics {
+    float free_path; ///< ln 2 / (mua + mus), to be multiplied by a logarithm to base 2; far if clear
+    float absorbed;  ///< mua / (mua + mus), the part of its weight that a packet loses
+    float yield;     ///< part of what is absorbed that is sent on at the second wavelength
+    float emission;  ///< chance, times 2^32, that a packet is emitted for a unit of weight that is absorbed
+    float root[2], cosine[3];
+    uint32_t unused[3];
 } Optics;
 
+/// What is above a layer, or below it.
+typedef struct __attribute__((aligned(16))) Side {
+    float edge;     ///< its depth
+    float n;        ///< beyond it
+    float n_ratio;  ///< of the layer's to the one beyond
+    float critical; ///< cosine: a flatter ray is reflected
+} Side;
+
 typedef struct __attribute__((aligned(16))) Layer {
-    float top, bottom; ///< depths
-    float n, n_above, n_below;
-    float critical_above, critical_below; ///< cosines: a flatter ray is reflected
-    float yield;                          ///< part of what is absorbed of excitation that is sent on
-    Optics excitation, emission;
+    Side sides[2]; ///< above, below
+    float n;
     uint32_t is_clear[2]; ///< neither scatters nor absorbs, at either wavelength
-    uint32_t unused[2];
+    uint32_t unused;
+    Optics optics[2]; ///< at either wavelength
 } Layer;
 
 /// Everything but the layers.
@@ -80,7 +89,7 @@ typedef struct Tissue {
 typedef struct Packet {
     float x, y, z, ux, uy, uz;
     uint32_t weight;
-    int32_t pending;         ///< absorbed in this layer and not yet added to its total
+    uint32_t entered;        ///< its weight when what it had lost was last added to its layer's total
     uint32_t name;           ///< lower 32 bits; of which the lowest are its batch, and others are random
     uint32_t layer_and_name; ///< the layer in the lower 8 bits, the name's upper 24 above
     uint32_t origin;         ///< 0: excitation; else the step at which it was emitted
@@ -90,7 +99,8 @@ typedef struct Packet {
 #define FLUORESCENCE_MOST_LAYERS 255
 
 #ifndef __OPENCL_C_VERSION__
-static_assert(sizeof(Optics) == 16 && sizeof(Layer) == 80 && offsetof(Layer, excitation) == 32);
+static_assert(sizeof(Optics) == 48 && sizeof(Side) == 16 && sizeof(Layer) == 144 &&
+              offsetof(Layer, optics) == 48);
 static_assert(sizeof(Tissue) == 112 && offsetof(Tissue, depths_per_cm) == 48);
 static_assert(sizeof(Packet) == 48 && offsetof(Packet, weight) == 24 && offsetof(Packet, step) == 44);
 } // namespace fluorescence

@@ -23,12 +23,19 @@ using headrace::ErrorKind;
 constexpr double unit_weight = FLUORESCENCE_UNIT_WEIGHT;
 
 Optics optics_of(const Optical& optical) {
-    const double attenuation = optical.mua + optical.mus;
+    const double attenuation = optical.mua + optical.mus, words = 0x1p32;
     Optics optics{};
-    optics.free_path = attenuation > 0 ? static_cast<float>(1 / attenuation) : 1e30f;
+    optics.free_path = attenuation > 0 ? static_cast<float>(std::numbers::ln2 / attenuation) : 1e30f;
     // A ray along a clear layer ends.
     optics.absorbed = attenuation > 0 ? static_cast<float>(optical.mua / attenuation) : 1;
-    optics.g = static_cast<float>(optical.g);
+    // Henyey and Greenstein's, solved for the cosine so that nothing cancels, not for g = 0 either; backwards
+    // it is the mirror image of forwards. Who scatters straight on would divide by 0.
+    const double g = std::min(std::abs(optical.g), 0.999999), sign = optical.g < 0 ? -1 : 1;
+    optics.root[0] = static_cast<float>(1 - g);
+    optics.root[1] = static_cast<float>(2 * g / words);
+    optics.cosine[0] = static_cast<float>(-sign * (1 - g) * (1 - g));
+    optics.cosine[1] = static_cast<float>(sign * 2 * (1 + g * g) * (1 - g) / words);
+    optics.cosine[2] = static_cast<float>(sign * 2 * g * (1 + g * g) / words / words);
     return optics;
 }
 
@@ -36,8 +43,14 @@ float critical_cosine(double n, double n_beyond) {
     return n > n_beyond ? static_cast<float>(std::sqrt(1 - n_beyond / n * (n_beyond / n))) : 0;
 }
 
+Side side_of(double edge, double n, double n_beyond) {
+    return {static_cast<float>(edge), static_cast<float>(n_beyond), static_cast<float>(n / n_beyond),
+            critical_cosine(n, n_beyond)};
+}
+
 bool is_clear(const Optical& optical) { return optical.mua + optical.mus == 0; }
 bool is_clear(const LayerSpec& layer) { return is_clear(layer.excitation); }
+bool glows(const LayerSpec& layer) { return layer.fluorophore_mua > 0 && layer.quantum_yield > 0; }
 
 std::uint64_t cells(const Tissue& tissue) {
     return std::uint64_t{tissue.depths} * tissue.rows * tissue.columns;
@@ -46,6 +59,10 @@ std::uint64_t cells(const Tissue& tissue) {
 headrace::Extent extent(std::uint64_t size) { return {{size, 1, 1}}; }
 
 std::uint32_t to_weight(double part) { return static_cast<std::uint32_t>(std::llround(part * unit_weight)); }
+
+std::uint32_t emission_weight(const Settings& settings) {
+    return std::max(1u, to_weight(settings.emission_weight));
+}
 
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
@@ -67,10 +84,7 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
 /// GPU's local memory.
 void choose_near_cells(const Problem& problem, Tissue& tissue) {
     constexpr std::uint32_t most = 1u << 14;
-    const bool fluoresces = std::ranges::any_of(problem.layers, [](const LayerSpec& layer) {
-        return layer.fluorophore_mua > 0 && layer.quantum_yield > 0;
-    });
-    tissue.near_wavelengths = fluoresces ? 2 : 1;
+    tissue.near_wavelengths = std::ranges::any_of(problem.layers, glows) ? 2 : 1;
     tissue.near_depths = tissue.depths;
     tissue.near_rows = tissue.rows;
     tissue.near_columns = tissue.columns;
@@ -119,7 +133,7 @@ double specular_reflectance(const Problem& problem) {
     return surface + (1 - surface) * (1 - surface) * below / (1 - surface * below);
 }
 
-std::vector<Layer> make_layers(const Problem& problem) {
+std::vector<Layer> make_layers(const Problem& problem, const Settings& settings) {
     std::vector<Layer> layers;
     double depth = 0;
     for (std::size_t i = 0; i < problem.layers.size(); ++i) {
@@ -127,19 +141,19 @@ std::vector<Layer> make_layers(const Problem& problem) {
         const double above = i == 0 ? problem.n_above : problem.layers[i - 1].n;
         const double below = i + 1 == problem.layers.size() ? problem.n_below : problem.layers[i + 1].n;
         Layer layer{};
-        layer.top = static_cast<float>(depth);
-        layer.bottom = static_cast<float>(depth += spec.thickness);
         layer.n = static_cast<float>(spec.n);
-        layer.n_above = static_cast<float>(above);
-        layer.n_below = static_cast<float>(below);
-        layer.critical_above = critical_cosine(spec.n, above);
-        layer.critical_below = critical_cosine(spec.n, below);
-        layer.excitation = optics_of(spec.excitation);
-        layer.emission = optics_of(spec.emission.value_or(spec.excitation));
+        layer.sides[0] = side_of(depth, spec.n, above);
+        layer.sides[1] = side_of(depth += spec.thickness, spec.n, below);
+        const Optical emission = spec.emission.value_or(spec.excitation);
+        layer.optics[0] = optics_of(spec.excitation);
+        layer.optics[1] = optics_of(emission);
         layer.is_clear[0] = is_clear(spec.excitation) ? 1 : 0;
-        layer.is_clear[1] = is_clear(spec.emission.value_or(spec.excitation)) ? 1 : 0;
+        layer.is_clear[1] = is_clear(emission) ? 1 : 0;
         if (spec.excitation.mua > 0)
-            layer.yield = static_cast<float>(spec.fluorophore_mua / spec.excitation.mua * spec.quantum_yield);
+            layer.optics[0].yield =
+                static_cast<float>(spec.fluorophore_mua / spec.excitation.mua * spec.quantum_yield);
+        layer.optics[0].emission =
+            layer.optics[0].yield * 0x1p32f / static_cast<float>(emission_weight(settings));
         layers.push_back(layer);
     }
     return layers;
@@ -153,7 +167,7 @@ Tissue make_tissue(const Problem& problem, const Settings& settings) {
     tissue.first_layer = is_clear(problem.layers.front()) && tissue.layers > 1 ? 1 : 0;
     tissue.first_depth = tissue.first_layer == 1 ? static_cast<float>(problem.layers[0].thickness) : 0;
     tissue.weight = to_weight(1 - specular_reflectance(problem));
-    tissue.emission_weight = std::max(1u, to_weight(settings.emission_weight));
+    tissue.emission_weight = emission_weight(settings);
     tissue.seed_low = static_cast<std::uint32_t>(settings.seed);
     tissue.seed_high = static_cast<std::uint32_t>(settings.seed >> 32);
     tissue.depths = static_cast<std::uint32_t>(grid.nz);
@@ -195,7 +209,7 @@ Simulation::Simulation(const Problem& problem, const Settings& settings)
       totals_("totals", extent(std::uint64_t{FLUORESCENCE_BATCHES} * tissue_.totals)),
       absorption_("absorption", extent(2 * cells(tissue_))),
       escape_("escape", extent(std::uint64_t{4} * tissue_.rows * tissue_.columns * tissue_.angles)) {
-    std::ranges::copy(make_layers(problem), layers_.fill().begin());
+    std::ranges::copy(make_layers(problem, settings), layers_.fill().begin());
 }
 
 headrace::Job Simulation::job() const {

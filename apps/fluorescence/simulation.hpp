@@ -49,7 +49,7 @@ struct Grids {
 
 /// The layers as kernels see them, and everything else they are told.
 /// Errors: invalid_argument for a grid that is too large
-[[nodiscard]] std::vector<Layer> make_layers(const Problem& problem);
+[[nodiscard]] std::vector<Layer> make_layers(const Problem& problem, const Settings& settings);
 [[nodiscard]] Tissue make_tissue(const Problem& problem, const Settings& settings);
 /// Part of the beam that the surface, or a clear first layer, throws back.
 [[nodiscard]] double specular_reflectance(const Problem& problem);

@@ -12,13 +12,16 @@
 #include "random/turns.hpp"
 #include <headrace/domains/view.hpp>
 
+#include <bit>
 #include <cmath>
 
 /// Before a loop that a GPU's compiler should leave alone.
 #if defined(__CUDACC__) || defined(__HIPCC__)
     #define FLUORESCENCE_ROLLED _Pragma("unroll 1")
+    #define FLUORESCENCE_LANES_PART false // who left a loop alone would do alone what comes behind it
 #else
     #define FLUORESCENCE_ROLLED
+    #define FLUORESCENCE_LANES_PART true
 #endif
 
 namespace fluorescence {
@@ -55,22 +58,23 @@ struct TissueView {
     }
 };
 
-/// What a packet meets in its layer, at its wavelength: what steps need of it, ready to be used.
+/// What a packet meets in its layer, at its wavelength.
 struct Medium {
-    float top, bottom;    ///< of its layer
-    float free_path;      ///< mean, in cm for a logarithm to base 2
-    float absorbed;       ///< part of the weight
-    float yield;          ///< of what is absorbed, to be sent on; 0 for fluorescent packets
-    bool scatters_evenly; ///< g is 0
-    float a, b, c, d, e;  ///< Henyey and Greenstein's: cosine = d - e (a / (b + c random))^2, random < 2^32
-    uint32_t near;        ///< the first of this wavelength's cells among the local sums
+    float top, bottom; ///< of its layer
+    Optics optics;
+    uint32_t near; ///< the first of this wavelength's cells among the local sums
 };
 
-/// What has happened to a packet that somebody must look after.
+/// Whether a packet has stopped, since somebody must decide how it goes on: at a boundary, when it is too
+/// light, or emits another.
 struct Incident {
-    uint32_t stop;     ///< not 0: it cannot go on before something is decided; at a boundary, by this number
-    uint32_t emission; ///< not 0: it sends on a packet of this weight
+    bool stopped;
+    uint32_t random;   ///< that of the step, to decide by
+    uint32_t absorbed; ///< not 0: so much, for which a packet is emitted
 };
+
+/// What a packet comes to where it has stopped.
+enum class Fate : uint8_t { goes_on, emits, ends, escapes };
 
 /// Where a packet is in the grid, counted from the top and from the axis or a corner.
 struct Cell {
@@ -92,22 +96,9 @@ HEADRACE_HOST_DEVICE inline void enter(Packet& packet, uint32_t layer) {
 HEADRACE_HOST_DEVICE inline Medium medium_of(const TissueView& view, const Packet& packet) {
     const Layer& layer = view.layers[layer_of(packet)];
     const Tissue& tissue = view.tissue;
-    const bool fluoresces = packet.origin != 0;
-    const Optics optics = fluoresces ? layer.emission : layer.excitation;
-    Medium medium{};
-    medium.top = layer.top;
-    medium.bottom = layer.bottom;
-    medium.free_path = optics.free_path * 0.693147181f;
-    medium.absorbed = optics.absorbed;
-    medium.yield = fluoresces ? 0 : layer.yield;
-    medium.scatters_evenly = optics.g == 0;
-    medium.a = 1 - optics.g * optics.g;
-    medium.b = 1 - optics.g;
-    medium.c = 2 * optics.g * (1.0f / 4294967296.0f);
-    medium.e = medium.scatters_evenly ? 0 : 0.5f / optics.g;
-    medium.d = (1 + optics.g * optics.g) * medium.e;
-    medium.near = FLUORESCENCE_BATCHES * tissue.totals;
-    if (fluoresces) // out of the local sums' reach if only the other has some
+    Medium medium{layer.sides[0].edge, layer.sides[1].edge, layer.optics[wavelength(packet)],
+                  FLUORESCENCE_BATCHES * tissue.totals};
+    if (wavelength(packet) == 1) // out of the local sums' reach if only the other has some
         medium.near += tissue.near_wavelengths == 2
                            ? tissue.near_depths * tissue.near_rows * tissue.near_columns
                            : 1u << 31;
@@ -121,11 +112,20 @@ HEADRACE_HOST_DEVICE inline random_numbers::Words4 random_words(const Packet& pa
         {packet.name, packet.layer_and_name >> 8, packet.origin, packet.step / 2}, 0, 0);
 }
 
+/// The lowest bytes of both, twice on end: from 0 to 2^32 - 1, 2^31 on average.
+HEADRACE_HOST_DEVICE inline uint32_t low_bytes_of(uint32_t a, uint32_t b) {
+#if defined(__CUDA_ARCH__)
+    return __byte_perm(a, b, 0x0404);
+#else
+    return ((a & 255u) << 8 | (b & 255u)) * 0x10001u;
+#endif
+}
+
 HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t number) {
     Packet packet{};
     packet.z = tissue.first_depth;
     packet.uz = 1;
-    packet.weight = tissue.weight;
+    packet.weight = packet.entered = tissue.weight;
     const auto words =
         random_numbers::philox4x32({static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), 0, 0},
                                    tissue.seed_low, tissue.seed_high);
@@ -135,17 +135,21 @@ HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t n
     return packet;
 }
 
-/// As MCML: what lies beyond the grid counts in its last cell, so that nothing is left out of sums.
-HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float cells_per_cm, float last) {
-    return static_cast<uint32_t>(std::fmin(place * cells_per_cm, last));
+/// As MCML: what lies beyond the grid counts in its first or last cell, so that nothing is left out of sums.
+HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float last) {
+#if defined(__CUDA_ARCH__)
+    return __float2uint_rz(std::fmin(place, last)); // 0 below 0
+#else
+    return static_cast<uint32_t>(std::fmax(std::fmin(place, last), 0.0f));
+#endif
 }
 
 /// A grid of depth and radius.
 struct Rz {
     static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
         const float radius = std::sqrt(packet.x * packet.x + packet.y * packet.y);
-        return {cell_of(packet.z, tissue.depths_per_cm, tissue.last_depth), 0,
-                cell_of(radius, tissue.columns_per_cm, tissue.last_column)};
+        return {cell_of(packet.z * tissue.depths_per_cm, tissue.last_depth), 0,
+                cell_of(radius * tissue.columns_per_cm, tissue.last_column)};
     }
     /// Its place among the local sums, which begin with `first`; far beyond them if it has none.
     static HEADRACE_HOST_DEVICE uint32_t near(const Tissue& tissue, const Cell& cell, uint32_t first) {
@@ -158,11 +162,9 @@ struct Rz {
 /// A grid of depth, row and column.
 struct Xyz {
     static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
-        const float y = std::fmax(packet.y - tissue.row_edge, 0.0f);
-        const float x = std::fmax(packet.x - tissue.column_edge, 0.0f);
-        return {cell_of(packet.z, tissue.depths_per_cm, tissue.last_depth),
-                cell_of(y, tissue.rows_per_cm, tissue.last_row),
-                cell_of(x, tissue.columns_per_cm, tissue.last_column)};
+        return {cell_of(packet.z * tissue.depths_per_cm, tissue.last_depth),
+                cell_of((packet.y - tissue.row_edge) * tissue.rows_per_cm, tissue.last_row),
+                cell_of((packet.x - tissue.column_edge) * tissue.columns_per_cm, tissue.last_column)};
     }
     static HEADRACE_HOST_DEVICE uint32_t near(const Tissue& tissue, const Cell& cell, uint32_t first) {
         const uint32_t y = cell.y - tissue.first_near_row, x = cell.x - tissue.first_near_column;
@@ -182,43 +184,44 @@ HEADRACE_HOST_DEVICE inline void add_to_total(const TissueView& view, auto& lane
 /// What a packet has lost in its layer goes to the layer's total: when it leaves, or ends.
 HEADRACE_HOST_DEVICE inline void settle(const TissueView& view, auto& lane, Packet& packet) {
     const uint32_t which = FLUORESCENCE_ABSORBED + wavelength(packet) * view.tissue.layers + layer_of(packet);
-    if (packet.pending != 0) add_to_total(view, lane, packet, which, packet.pending);
-    packet.pending = 0;
+    const auto lost = static_cast<int32_t>(packet.entered - packet.weight); // roulette may have given more
+    if (lost != 0) add_to_total(view, lane, packet, which, lost);
+    packet.entered = packet.weight;
 }
 
-/// What a packet loses where it is. `Amount`: with a sign or without.
+/// To the cell where the packet is. `Amount`: with a sign or without.
 template <class Grid, class Amount>
-HEADRACE_HOST_DEVICE void absorb(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
-                                 Amount amount) {
+HEADRACE_HOST_DEVICE void absorb(const TissueView& view, auto& lane, const Medium& medium,
+                                 const Packet& packet, Amount amount) {
     const Cell cell = Grid::cell(view.tissue, packet);
     lane.add(Grid::near(view.tissue, cell, medium.near), amount,
              [&]() -> uint64_t& { return view.absorption(wavelength(packet), cell.z, cell.y, cell.x); });
-    packet.pending += static_cast<int32_t>(amount);
 }
 
-/// `cosine`: of the angle to the normal, outside.
+/// The packet moves on outside.
 template <class Grid>
-HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, const Packet& packet, uint32_t side,
-                                 float cosine) {
+HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, Packet& packet) {
     const Tissue& tissue = view.tissue;
-    const uint32_t which = wavelength(packet) * 2 + side;
+    const uint32_t which = wavelength(packet) * 2 + (packet.uz > 0 ? 1 : 0);
+    const float cosine = std::fabs(packet.uz);
     add_to_total(view, lane, packet, which, static_cast<int32_t>(packet.weight));
     const float angle = std::acos(cosine < 1 ? cosine : 1.0f);
     const Cell cell = Grid::cell(tissue, packet);
     const uint64_t place = (static_cast<uint64_t>(which) * tissue.rows + cell.y) * tissue.columns + cell.x;
-    const auto last = static_cast<float>(tissue.angles - 1);
-    view.scores.escape.add(place * tissue.angles + cell_of(angle, tissue.angles_per_radian, last),
-                           packet.weight);
+    const uint32_t cone = cell_of(angle * tissue.angles_per_radian, static_cast<float>(tissue.angles - 1));
+    view.scores.escape.add(place * tissue.angles + cone, packet.weight);
+    packet.weight = 0;
 }
 
-/// Fresnel's reflectance for unpolarised light; `cosine_beyond` becomes that of the refracted ray.
-HEADRACE_HOST_DEVICE inline float reflectance(float n, float n_beyond, float cosine, float& cosine_beyond) {
+/// Fresnel's reflectance for unpolarised light that goes from n to side.n; `cosine_beyond` becomes that of
+/// the refracted ray.
+HEADRACE_HOST_DEVICE inline float reflectance(float n, const Side& side, float cosine, float& cosine_beyond) {
     cosine_beyond = cosine;
-    if (n == n_beyond) return 0;
-    const float sine = n / n_beyond * std::sqrt(1 - cosine * cosine);
+    if (n == side.n) return 0;
+    const float sine = side.n_ratio * std::sqrt(1 - cosine * cosine);
     if (!(sine < 1)) return 1;
     cosine_beyond = std::sqrt(1 - sine * sine);
-    const float a = n * cosine, b = n_beyond * cosine_beyond, c = n * cosine_beyond, d = n_beyond * cosine;
+    const float a = n * cosine, b = side.n * cosine_beyond, c = n * cosine_beyond, d = side.n * cosine;
     const float s = (a - b) / (a + b), p = (c - d) / (c + d);
     return 0.5f * (s * s + p * p);
 }
@@ -227,45 +230,41 @@ HEADRACE_HOST_DEVICE inline float reflectance(float n, float n_beyond, float cos
 template <class Grid>
 HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& medium, Packet& packet) {
     absorb<Grid>(view, lane, medium, packet, packet.weight);
-    settle(view, lane, packet);
     packet.weight = 0;
+    settle(view, lane, packet);
 }
 
-/// At the boundary to which it moves: reflected, or into the next layer; without weight if it has left the
-/// tissue, or would be thrown from side to side of a clear layer for ever.
-template <class Grid>
-HEADRACE_HOST_DEVICE void meet_boundary(const TissueView& view, auto& lane, Medium& medium, Packet& packet,
-                                        float random) {
+/// At the boundary to which it moves: reflected, or into the next layer, or out of the tissue; or it would be
+/// thrown from side to side of a clear layer for ever.
+HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lane, Medium& medium,
+                                               Packet& packet, float random) {
     const Layer& layer = view.layers[layer_of(packet)];
     const bool down = packet.uz > 0;
-    const float edge = down ? layer.bottom : layer.top, way = (edge - packet.z) / packet.uz;
+    const Side side = layer.sides[down ? 1 : 0];
+    const float way = (side.edge - packet.z) / packet.uz;
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
-    packet.z = edge;
-    const float cosine = std::fabs(packet.uz), n_beyond = down ? layer.n_below : layer.n_above;
+    packet.z = side.edge;
+    const float cosine = std::fabs(packet.uz);
     float cosine_beyond = cosine;
-    const bool all = cosine <= (down ? layer.critical_below : layer.critical_above);
-    if (all || random < reflectance(layer.n, n_beyond, cosine, cosine_beyond)) {
+    if (cosine <= side.critical || random < reflectance(layer.n, side, cosine, cosine_beyond)) {
         packet.uz = -packet.uz;
-        if (layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.critical_above &&
-            cosine <= layer.critical_below)
-            end<Grid>(view, lane, medium, packet);
-        return;
+        const bool stays = layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.sides[0].critical &&
+                           cosine <= layer.sides[1].critical;
+        return stays ? Fate::ends : Fate::goes_on;
     }
     settle(view, lane, packet);
-    const uint32_t at = layer_of(packet);
-    if (down ? at + 1 == view.tissue.layers : at == 0) {
-        escape<Grid>(view, lane, packet, down ? 1 : 0, cosine_beyond);
-        packet.weight = 0;
-        return;
-    }
-    enter(packet, down ? at + 1 : at - 1);
-    packet.ux *= layer.n / n_beyond;
-    packet.uy *= layer.n / n_beyond;
-    packet.uz = down ? cosine_beyond : -cosine_beyond;
+    packet.uz = std::copysign(cosine_beyond, packet.uz);
+    const uint32_t next = layer_of(packet) + (down ? 1u : ~0u);
+    if (next >= view.tissue.layers) return Fate::escapes; // also above the first
+    enter(packet, next);
+    packet.ux *= side.n_ratio;
+    packet.uy *= side.n_ratio;
     medium = medium_of(view, packet);
+    return Fate::goes_on;
 }
 
+/// Of `turns` from anywhere, at most one.
 HEADRACE_HOST_DEVICE inline void sin_cos_of(float turns, float& sine, float& cosine) {
 #if defined(__CUDA_ARCH__)
     __sincosf(turns * 6.28318531f - 3.14159265f, &sine, &cosine); // 2^-21 off, and from another beginning
@@ -274,23 +273,32 @@ HEADRACE_HOST_DEVICE inline void sin_cos_of(float turns, float& sine, float& cos
 #endif
 }
 
-/// Another direction, by Henyey and Greenstein. `random` is below 2^32.
+/// `value`, or its negative if `sign` is negative.
+HEADRACE_HOST_DEVICE inline float with_sign_of(float sign, float value) {
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ (std::bit_cast<uint32_t>(sign) & 1u << 31));
+}
+
+/// Another direction, by Henyey and Greenstein, at an angle `random` / 2^32 of the way through its
+/// distribution, and `turns` around the old one; the old one unless it `scatters`.
 ///
-/// Source    of the axes: Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017
-HEADRACE_HOST_DEVICE inline void scatter(const Medium& medium, Packet& packet, float random, float turns) {
-    const float part = medium.a / (medium.b + medium.c * random);
+/// Since every way around is as likely, any two axes across the old direction will do; with those of
+/// Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017, nearly everything falls out.
+HEADRACE_HOST_DEVICE inline void scatter(const Optics& optics, Packet& packet, float random, float turns,
+                                         bool scatters) {
+    const float root = 1 / (optics.root[0] + optics.root[1] * random);
     const float cosine =
-        medium.scatters_evenly ? random * (2.0f / 4294967296.0f) - 1 : medium.d - medium.e * part * part;
-    const float sine = std::sqrt(std::fmax(1 - cosine * cosine, 0.0f));
+        (optics.cosine[0] + random * (optics.cosine[1] + random * optics.cosine[2])) * (root * root);
+    const float sine = std::sqrt(std::fabs(1 - cosine * cosine)); // a cosine may be rounded to above 1
     float a, b;
     sin_cos_of(turns, b, a);
     a *= sine;
     b *= sine;
-    const float ux = packet.ux, uy = packet.uy, uz = packet.uz;
-    const float sign = std::copysign(1.0f, uz), inverse = -1 / (sign + uz), cross = ux * uy * inverse;
-    packet.ux = a * (1 + sign * ux * ux * inverse) + b * cross + cosine * ux;
-    packet.uy = a * sign * cross + b * (sign + uy * uy * inverse) + cosine * uy;
-    packet.uz = cosine * uz - a * sign * ux - b * uy;
+    const float across = a * packet.ux + b * packet.uy;
+    const float kept = cosine - across / (1 + std::fabs(packet.uz));
+    const float uz = cosine * packet.uz - with_sign_of(packet.uz, across);
+    packet.ux = scatters ? kept * packet.ux + a : packet.ux;
+    packet.uy = scatters ? kept * packet.uy + b : packet.uy;
+    packet.uz = scatters ? uz : packet.uz;
 }
 
 /// Rounding would make a direction grow or shrink over thousands of steps.
@@ -308,8 +316,7 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     Packet emitted = packet;
     emitted.origin = packet.step;
     emitted.step = 0;
-    emitted.pending = 0;
-    emitted.weight = weight;
+    emitted.weight = emitted.entered = weight;
     const auto words = random_words(emitted);
     emitted.uz = 2 * random_numbers::uniform(words.a) - 1;
     const float level = std::sqrt(1 - emitted.uz * emitted.uz);
@@ -323,100 +330,90 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
 
 /// A packet too light to be worth its steps ends, or goes on ten times as heavy.
 template <class Grid>
-HEADRACE_HOST_DEVICE void play_roulette(const TissueView& view, auto& lane, const Medium& medium,
-                                        Packet& packet) {
-    Packet player = packet;
-    player.step |= 1u << 31; // its block for this
-    if (packet.weight == 0 ||
-        !(random_numbers::uniform(random_words(player).a) < FLUORESCENCE_ROULETTE_CHANCE)) {
-        end<Grid>(view, lane, medium, packet);
-    } else {
-        const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
-        absorb<Grid>(view, lane, medium, packet, -static_cast<int32_t>(gain));
-        packet.weight += gain;
-    }
+HEADRACE_HOST_DEVICE Fate play_roulette(const TissueView& view, auto& lane, const Medium& medium,
+                                        Packet& packet, float random) {
+    if (packet.weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) return Fate::ends;
+    const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
+    absorb<Grid>(view, lane, medium, packet, -static_cast<int32_t>(gain));
+    packet.weight += gain;
+    return Fate::goes_on;
 }
 
 /// To the next interaction, in which the packet loses weight, may emit a fluorescent packet and is scattered;
-/// or not so far, since there is a boundary before.
+/// or not so far, since there is a boundary before; or nowhere if it has stopped. Without branches: on a GPU
+/// those cost more than what a few lanes do in vain.
 ///
 /// Two random words are enough: `a` for the free path, `b` for the angle of scattering, the lower bits of
-/// both for the direction around, which the rounding of a loss to 2^-30 shares. Boundaries take `b`. Emission
-/// and roulette ask both words together, which tells nothing of either.
+/// both for the direction around, which the rounding of a loss to 2^-30 shares. Boundaries, emission and
+/// roulette ask both words together, which tells nothing of either.
 template <class Grid>
 HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
                                    uint32_t a, uint32_t b, Incident& incident) {
-    const float way = (32 - std::log2(static_cast<float>(a | 1u))) * medium.free_path;
+    const Optics& optics = medium.optics;
+    const float way = (32 - std::log2(static_cast<float>(a | 1u))) * optics.free_path;
     const float depth = packet.z + way * packet.uz;
-    if (depth < medium.top || depth > medium.bottom) {
-        incident.stop = b | 1u;
-        return;
-    }
-    packet.x += way * packet.ux;
-    packet.y += way * packet.uy;
-    packet.z = depth;
+    const bool interacts = !incident.stopped & (depth >= medium.top) & (depth <= medium.bottom);
+    packet.x = interacts ? packet.x + way * packet.ux : packet.x;
+    packet.y = interacts ? packet.y + way * packet.uy : packet.y;
+    packet.z = interacts ? depth : packet.z;
 
-    const float turns = static_cast<float>(((a << 8) + b) << 16) * (1.0f / 4294967296.0f) + 0.5f / 65536.0f;
     // Whole units of weight, and one more as often as the rest of one says, or thin absorbers would never or
     // always take one.
-    auto lost = static_cast<uint32_t>(static_cast<float>(packet.weight) * medium.absorbed + turns);
-    lost = lost < packet.weight ? lost : packet.weight;
+    const uint32_t around = low_bytes_of(a, b);
+    const float turns = static_cast<float>(around) * (1.0f / 4294967296.0f);
+    const auto part = static_cast<uint32_t>(static_cast<float>(packet.weight) * optics.absorbed + turns);
+    const uint32_t all = part < packet.weight ? part : packet.weight;
+    const uint32_t lost = interacts ? all : 0, both = a * 0x9E3779B1u + b;
     packet.weight -= lost;
-    if (medium.yield > 0) {
-        const float expected = static_cast<float>(lost) * medium.yield;
-        const auto chance = static_cast<float>(a * 0x9E3779B1u + b) * (1.0f / 4294967296.0f);
-        const uint32_t least = view.tissue.emission_weight;
-        if (chance * static_cast<float>(least) < expected) {
-            const auto rounded = static_cast<uint32_t>(expected + 0.5f);
-            incident.emission = rounded > least ? rounded : least;
-        }
-    }
+    const bool emits = static_cast<float>(both) < static_cast<float>(lost) * optics.emission;
+    incident.random = incident.stopped ? incident.random : both;
+    incident.absorbed = emits ? lost : incident.absorbed;
+    incident.stopped = !interacts | emits | (packet.weight < FLUORESCENCE_ROULETTE_BELOW);
     absorb<Grid>(view, lane, medium, packet, lost);
-    if (packet.weight < FLUORESCENCE_ROULETTE_BELOW) incident.stop = 1;
-    scatter(medium, packet, static_cast<float>(b), turns);
+    scatter(optics, packet, static_cast<float>(b), turns, interacts);
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
-/// Ever the same for a packet, whoever follows it. One that has come to a boundary or to roulette waits for
-/// the fourth step, with others that have: what happens there takes long, and few lanes come to it at a time.
+/// Ever the same for a packet, whoever follows it. One that has stopped waits for the end of a turn, with
+/// others that have: what happens there takes long, and few lanes come to it at a time.
 template <class Grid>
 HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packet& packet) {
     StepResult result{false, false, {}};
     Medium medium = medium_of(view, packet);
-    if (packet.step >= FLUORESCENCE_MOST_STEPS) {
-        end<Grid>(view, lane, medium, packet);
-        return result;
-    }
-    Incident incident{0, 0};
-    bool skips = packet.step % 2 != 0; // a step: it has emitted in the one before
+    Fate fate = packet.step < FLUORESCENCE_MOST_STEPS ? Fate::goes_on : Fate::ends;
+    Incident incident{fate != Fate::goes_on, 0, 0};
     FLUORESCENCE_ROLLED
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
         FLUORESCENCE_ROLLED
         for (uint32_t block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
             const random_numbers::Words4 words = random_words(packet);
-            if (incident.stop == 0 && !skips)
-                interact<Grid>(view, lane, medium, packet, words.a, words.b, incident);
-            skips = false;
-            packet.step |= 1;
-            if (incident.emission != 0) break;
-            if (incident.stop == 0) interact<Grid>(view, lane, medium, packet, words.c, words.d, incident);
-            packet.step += 1;
-            if (incident.emission != 0) break;
+            interact<Grid>(view, lane, medium, packet, words.a, words.b, incident);
+            interact<Grid>(view, lane, medium, packet, words.c, words.d, incident);
+            packet.step += 2;
         }
-        if (incident.stop != 0) {
+        if (incident.stopped && fate == Fate::goes_on) {
+            const float random = random_numbers::uniform(incident.random);
             if (packet.weight < FLUORESCENCE_ROULETTE_BELOW)
-                play_roulette<Grid>(view, lane, medium, packet);
-            else
-                meet_boundary<Grid>(view, lane, medium, packet, random_numbers::uniform(incident.stop));
-            incident.stop = 0;
+                fate = play_roulette<Grid>(view, lane, medium, packet, random);
+            else if (incident.absorbed == 0)
+                fate = meet_boundary(view, lane, medium, packet, random);
+            if (incident.absorbed != 0 && fate == Fate::goes_on) fate = Fate::emits;
+            incident.stopped = fate != Fate::goes_on;
         }
-        if (incident.emission != 0 || packet.weight == 0) break;
+        if (FLUORESCENCE_LANES_PART && incident.stopped) break;
     }
+    if (fate == Fate::escapes)
+        escape<Grid>(view, lane, packet);
+    else if (fate == Fate::ends)
+        end<Grid>(view, lane, medium, packet);
     normalise(packet);
     result.goes_on = packet.weight != 0;
-    if (incident.emission != 0) {
+    if (incident.absorbed != 0) {
+        const float expected = static_cast<float>(incident.absorbed) * medium.optics.yield;
+        const auto rounded = static_cast<uint32_t>(expected + 0.5f);
+        const uint32_t least = view.tissue.emission_weight;
         result.emits = true;
-        result.emitted = emit(view, lane, packet, incident.emission);
+        result.emitted = emit(view, lane, packet, rounded > least ? rounded : least);
     }
     return result;
 }
