@@ -13,8 +13,8 @@ constexpr unsigned threads = 128; // a block; long packets then keep few others 
 /// Adds to sums in device memory.
 struct PlainLane {
     template <class Find>
-    __device__ void add(std::uint32_t, std::int64_t amount, Find&& find) {
-        headrace::atomic_add(find(), static_cast<std::uint64_t>(amount));
+    __device__ void add(headrace::LocalSum, std::int64_t amount, Find&& find) {
+        if (amount != 0) headrace::atomic_add(find(), static_cast<std::uint64_t>(amount));
     }
 };
 

@@ -89,6 +89,14 @@ constexpr std::uint32_t scratch_words(std::uint32_t lanes) {
         return 0;
 }
 
+/// One of the sums that a kernel keeps near; or none, where it keeps only some of many.
+struct LocalSum {
+    std::uint32_t number;
+    bool exists = true;
+
+    HEADRACE_HOST_DEVICE LocalSum(std::uint32_t which, bool there = true) : number(which), exists(there) {}
+};
+
 /// The seeds of a consumer kernel: index i is work unit i.
 struct Indices {
     HEADRACE_KERNEL std::uint64_t operator()(std::uint64_t index) const { return index; }

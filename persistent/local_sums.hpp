@@ -25,15 +25,15 @@ struct LocalSums {
 
     /// `find` gives the sum's place, which is seldom asked for.
     template <class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::uint32_t amount, Find&& find) const {
-        const bool is_near = sum < count;
-        const std::uint32_t near = is_near ? amount : 0, before = fetch_add_if(is_near, sum, near);
+    HEADRACE_HOST_DEVICE void add(LocalSum sum, std::uint32_t amount, Find&& find) const {
+        const bool is_near = sum.exists & (sum.number < count);
+        const std::uint32_t near = is_near ? amount : 0, before = fetch_add_if(is_near, sum.number, near);
         // One branch, for what is seldom: a carry, or a sum that is not near.
-        if (before + near < before || near != amount)
+        if ((before + near < before) | (!is_near & (amount != 0)))
             atomic_add(find(), is_near ? std::uint64_t{1} << 32 : std::uint64_t{amount});
     }
     template <class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, std::int32_t amount, Find&& find) const {
+    HEADRACE_HOST_DEVICE void add(LocalSum sum, std::int32_t amount, Find&& find) const {
         add(sum, static_cast<std::uint32_t>(amount), find);
         if (amount < 0) atomic_add(find(), ~std::uint64_t{0} << 32); // the upper half of its complement
     }

@@ -98,7 +98,7 @@ public:
 
     /// To a sum that the kernel keeps near, by each lane: see kernel.hpp.
     template <class Amount, class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, Amount amount, Find&& find) {
+    HEADRACE_HOST_DEVICE void add(LocalSum sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);
     }
 
@@ -198,7 +198,7 @@ public:
 
     /// To a sum that the kernel keeps near: see kernel.hpp.
     template <class Amount, class Find>
-    HEADRACE_HOST_DEVICE void add(std::uint32_t sum, Amount amount, Find&& find) {
+    HEADRACE_HOST_DEVICE void add(LocalSum sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);
     }
 

@@ -15,14 +15,17 @@ typedef struct TissueView {
 } TissueView;
 
 typedef struct Medium {
-    float top, bottom, free_path, absorbed, yield;
-    bool scatters_evenly;
-    float a, b, c, d, e;
+    float top, bottom;
+    Optics optics;
 } Medium;
 
 typedef struct Incident {
-    uint stop, emission;
+    bool stopped;
+    uint random;
+    float emitting;
 } Incident;
+
+typedef enum Fate { GOES_ON, EMITS, ENDS, ESCAPES } Fate;
 
 typedef struct Cell {
     uint z, y, x;
@@ -40,21 +43,11 @@ HR_FUNCTION void enter(Packet* packet, uint layer) {
 }
 
 HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
-    const Layer layer = view->layers[layer_of(packet)];
-    const bool fluoresces = packet->origin != 0;
-    const Optics optics = fluoresces ? layer.emission : layer.excitation;
+    __global const Layer* layer = view->layers + layer_of(packet);
     Medium medium;
-    medium.top = layer.top;
-    medium.bottom = layer.bottom;
-    medium.free_path = optics.free_path * 0.693147181f;
-    medium.absorbed = optics.absorbed;
-    medium.yield = fluoresces ? 0 : layer.yield;
-    medium.scatters_evenly = optics.g == 0;
-    medium.a = 1 - optics.g * optics.g;
-    medium.b = 1 - optics.g;
-    medium.c = 2 * optics.g * (1.0f / 4294967296.0f);
-    medium.e = medium.scatters_evenly ? 0 : 0.5f / optics.g;
-    medium.d = (1 + optics.g * optics.g) * medium.e;
+    medium.top = layer->sides[0].edge;
+    medium.bottom = layer->sides[1].edge;
+    medium.optics = layer->optics[wavelength(packet)];
     return medium;
 }
 
@@ -67,8 +60,7 @@ HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
     packet.x = packet.y = packet.ux = packet.uy = 0;
     packet.z = tissue->first_depth;
     packet.uz = 1;
-    packet.weight = tissue->weight;
-    packet.pending = 0;
+    packet.weight = packet.entered = tissue->weight;
     const uint4 words =
         philox4x32((uint4)((uint)number, (uint)(number >> 32), 0, 0), tissue->seed_low, tissue->seed_high);
     packet.name = (uint)number % FLUORESCENCE_BATCHES + words.x / FLUORESCENCE_BATCHES * FLUORESCENCE_BATCHES;
@@ -77,15 +69,17 @@ HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
     return packet;
 }
 
-HR_FUNCTION uint cell_at(float place, float cells_per_cm, float last) { return (uint)fmin(place * cells_per_cm, last); }
+HR_FUNCTION uint cell_at(float place, float cells_per_cm, uint cells) {
+    return min(convert_uint_sat(place * cells_per_cm), cells - 1);
+}
 HR_FUNCTION Cell cell_of(const Tissue* tissue, const Packet* packet) {
-    Cell cell = {cell_at(packet->z, tissue->depths_per_cm, tissue->last_depth), 0, 0};
+    Cell cell = {cell_at(packet->z, tissue->depths_per_cm, tissue->depths), 0, 0};
     if (tissue->is_xyz == 0) {
         const float radius = sqrt(packet->x * packet->x + packet->y * packet->y);
-        cell.x = cell_at(radius, tissue->columns_per_cm, tissue->last_column);
+        cell.x = cell_at(radius, tissue->columns_per_cm, tissue->columns);
     } else {
-        cell.y = cell_at(fmax(packet->y - tissue->row_edge, 0.0f), tissue->rows_per_cm, tissue->last_row);
-        cell.x = cell_at(fmax(packet->x - tissue->column_edge, 0.0f), tissue->columns_per_cm, tissue->last_column);
+        cell.y = cell_at(fmax(packet->y - tissue->row_edge, 0.0f), tissue->rows_per_cm, tissue->rows);
+        cell.x = cell_at(fmax(packet->x - tissue->column_edge, 0.0f), tissue->columns_per_cm, tissue->columns);
     }
     return cell;
 }
@@ -97,94 +91,92 @@ HR_FUNCTION void add_to_total(const TissueView* view, const Packet* packet, uint
 
 HR_FUNCTION void settle(const TissueView* view, Packet* packet) {
     const uint which = FLUORESCENCE_ABSORBED + wavelength(packet) * view->tissue.layers + layer_of(packet);
-    if (packet->pending != 0) add_to_total(view, packet, which, packet->pending);
-    packet->pending = 0;
+    const int lost = (int)(packet->entered - packet->weight);
+    if (lost != 0) add_to_total(view, packet, which, lost);
+    packet->entered = packet->weight;
 }
 
 // Kernels in OpenCL C keep no sums near.
-HR_FUNCTION void absorb(const TissueView* view, Packet* packet, int amount) {
+HR_FUNCTION void absorb(const TissueView* view, const Packet* packet, int amount) {
+    if (amount == 0) return;
     const Tissue* tissue = &view->tissue;
     const Cell cell = cell_of(tissue, packet);
     const ulong plane = (ulong)wavelength(packet) * tissue->depths + cell.z;
     hr_atomic_add_ulong(view->absorption + (plane * tissue->rows + cell.y) * tissue->columns + cell.x,
                         (ulong)(long)amount);
-    packet->pending += amount;
 }
 
-HR_FUNCTION void escape(const TissueView* view, const Packet* packet, uint side, float cosine) {
+HR_FUNCTION void escape(const TissueView* view, Packet* packet) {
     const Tissue* tissue = &view->tissue;
-    const uint which = wavelength(packet) * 2 + side;
+    const uint which = wavelength(packet) * 2 + (packet->uz > 0 ? 1 : 0);
     add_to_total(view, packet, which, (int)packet->weight);
-    const float angle = acos(fmin(cosine, 1.0f));
+    const float angle = acos(fmin(fabs(packet->uz), 1.0f));
     const Cell cell = cell_of(tissue, packet);
     const ulong place = ((ulong)which * tissue->rows + cell.y) * tissue->columns + cell.x;
-    hr_atomic_add_ulong(view->escaped + place * tissue->angles +
-                            cell_at(angle, tissue->angles_per_radian, (float)(tissue->angles - 1)),
-                        packet->weight);
+    const uint cone = cell_at(angle, tissue->angles_per_radian, tissue->angles);
+    hr_atomic_add_ulong(view->escaped + place * tissue->angles + cone, packet->weight);
+    packet->weight = 0;
 }
 
-HR_FUNCTION float reflectance(float n, float n_beyond, float cosine, float* cosine_beyond) {
+HR_FUNCTION float reflectance(float n, const Side* side, float cosine, float* cosine_beyond) {
     *cosine_beyond = cosine;
-    if (n == n_beyond) return 0;
-    const float sine = n / n_beyond * sqrt(1 - cosine * cosine);
+    if (n == side->n) return 0;
+    const float sine = side->n_ratio * sqrt(1 - cosine * cosine);
     if (!(sine < 1)) return 1;
     *cosine_beyond = sqrt(1 - sine * sine);
-    const float a = n * cosine, b = n_beyond * *cosine_beyond, c = n * *cosine_beyond, d = n_beyond * cosine;
+    const float a = n * cosine, b = side->n * *cosine_beyond, c = n * *cosine_beyond, d = side->n * cosine;
     const float s = (a - b) / (a + b), p = (c - d) / (c + d);
     return 0.5f * (s * s + p * p);
 }
 
 HR_FUNCTION void end_packet(const TissueView* view, Packet* packet) {
     absorb(view, packet, (int)packet->weight);
-    settle(view, packet);
     packet->weight = 0;
+    settle(view, packet);
 }
 
-HR_FUNCTION void meet_boundary(const TissueView* view, Medium* medium, Packet* packet, float random) {
-    const Layer layer = view->layers[layer_of(packet)];
+HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* packet, float random) {
+    __global const Layer* layer = view->layers + layer_of(packet);
     const bool down = packet->uz > 0;
-    const float edge = down ? layer.bottom : layer.top, way = (edge - packet->z) / packet->uz;
+    const Side side = layer->sides[down ? 1 : 0];
+    const float way = (side.edge - packet->z) / packet->uz;
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
-    packet->z = edge;
-    const float cosine = fabs(packet->uz), n_beyond = down ? layer.n_below : layer.n_above;
+    packet->z = side.edge;
+    const float cosine = fabs(packet->uz);
     float cosine_beyond = cosine;
-    const bool all = cosine <= (down ? layer.critical_below : layer.critical_above);
-    if (all || random < reflectance(layer.n, n_beyond, cosine, &cosine_beyond)) {
+    if (cosine <= side.critical || random < reflectance(layer->n, &side, cosine, &cosine_beyond)) {
         packet->uz = -packet->uz;
-        if (layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.critical_above &&
-            cosine <= layer.critical_below)
-            end_packet(view, packet);
-        return;
+        const bool stays = layer->is_clear[wavelength(packet)] != 0 && cosine <= layer->sides[0].critical &&
+                           cosine <= layer->sides[1].critical;
+        return stays ? ENDS : GOES_ON;
     }
     settle(view, packet);
-    const uint at = layer_of(packet);
-    if (down ? at + 1 == view->tissue.layers : at == 0) {
-        escape(view, packet, down ? 1 : 0, cosine_beyond);
-        packet->weight = 0;
-        return;
-    }
-    enter(packet, down ? at + 1 : at - 1);
-    packet->ux *= layer.n / n_beyond;
-    packet->uy *= layer.n / n_beyond;
-    packet->uz = down ? cosine_beyond : -cosine_beyond;
+    packet->uz = copysign(cosine_beyond, packet->uz);
+    const uint next = layer_of(packet) + (down ? 1u : ~0u);
+    if (next >= view->tissue.layers) return ESCAPES;
+    enter(packet, next);
+    packet->ux *= side.n_ratio;
+    packet->uy *= side.n_ratio;
     *medium = medium_of(view, packet);
+    return GOES_ON;
 }
 
-HR_FUNCTION void scatter(const Medium* medium, Packet* packet, float random, float turns) {
-    const float part = medium->a / (medium->b + medium->c * random);
+HR_FUNCTION void scatter(const Optics* optics, Packet* packet, float random, float turns, bool scatters) {
+    const float root = 1 / (optics->root[0] + optics->root[1] * random);
     const float cosine =
-        medium->scatters_evenly ? random * (2.0f / 4294967296.0f) - 1 : medium->d - medium->e * part * part;
-    const float sine = sqrt(fmax(1 - cosine * cosine, 0.0f));
+        (optics->cosine[0] + random * (optics->cosine[1] + random * optics->cosine[2])) * (root * root);
+    const float sine = sqrt(fabs(1 - cosine * cosine));
     float a, b;
     sin_cos_of_turns(turns, &b, &a);
     a *= sine;
     b *= sine;
-    const float ux = packet->ux, uy = packet->uy, uz = packet->uz;
-    const float sign = copysign(1.0f, uz), inverse = -1 / (sign + uz), across = ux * uy * inverse;
-    packet->ux = a * (1 + sign * ux * ux * inverse) + b * across + cosine * ux;
-    packet->uy = a * sign * across + b * (sign + uy * uy * inverse) + cosine * uy;
-    packet->uz = cosine * uz - a * sign * ux - b * uy;
+    const float across = a * packet->ux + b * packet->uy;
+    const float kept = cosine - across / (1 + fabs(packet->uz));
+    const float uz = cosine * packet->uz - as_float(as_uint(across) ^ (as_uint(packet->uz) & 1u << 31));
+    packet->ux = scatters ? kept * packet->ux + a : packet->ux;
+    packet->uy = scatters ? kept * packet->uy + b : packet->uy;
+    packet->uz = scatters ? uz : packet->uz;
 }
 
 HR_FUNCTION void make_unit_length(Packet* packet) {
@@ -199,8 +191,7 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     Packet emitted = *packet;
     emitted.origin = packet->step;
     emitted.step = 0;
-    emitted.pending = 0;
-    emitted.weight = weight;
+    emitted.weight = emitted.entered = weight;
     const uint4 words = random_words(&emitted);
     emitted.uz = 2 * uniform_of(words.x) - 1;
     const float level = sqrt(1 - emitted.uz * emitted.uz);
@@ -212,79 +203,67 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     return emitted;
 }
 
-HR_FUNCTION void play_roulette(const TissueView* view, Packet* packet) {
-    Packet player = *packet;
-    player.step |= 1u << 31;
-    if (packet->weight == 0 || !(uniform_of(random_words(&player).x) < FLUORESCENCE_ROULETTE_CHANCE)) {
-        end_packet(view, packet);
-    } else {
-        const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
-        absorb(view, packet, -(int)gain);
-        packet->weight += gain;
-    }
+HR_FUNCTION Fate play_roulette(const TissueView* view, Packet* packet, float random) {
+    if (packet->weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) return ENDS;
+    const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
+    absorb(view, packet, -(int)gain);
+    packet->weight += gain;
+    return GOES_ON;
 }
+
+HR_FUNCTION uint low_bytes_of(uint a, uint b) { return ((a & 255u) << 8 | (b & 255u)) * 0x10001u; }
 
 HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* packet, uint a, uint b,
                           Incident* incident) {
-    const float way = (32 - log2((float)(a | 1u))) * medium->free_path;
+    const Optics* optics = &medium->optics;
+    const float way = (32 - log2((float)(a | 1u))) * optics->free_path;
     const float depth = packet->z + way * packet->uz;
-    if (depth < medium->top || depth > medium->bottom) {
-        incident->stop = b | 1u;
-        return;
-    }
-    packet->x += way * packet->ux;
-    packet->y += way * packet->uy;
-    packet->z = depth;
+    const bool interacts = !incident->stopped && depth >= medium->top && depth <= medium->bottom;
+    packet->x = interacts ? packet->x + way * packet->ux : packet->x;
+    packet->y = interacts ? packet->y + way * packet->uy : packet->y;
+    packet->z = interacts ? depth : packet->z;
 
-    const float turns = (float)(((a << 8) + b) << 16) * (1.0f / 4294967296.0f) + 0.5f / 65536.0f;
-    const uint lost = min((uint)((float)packet->weight * medium->absorbed + turns), packet->weight);
+    const float turns = (float)low_bytes_of(a, b) * (1.0f / 4294967296.0f);
+    const float weight = (float)packet->weight;
+    const uint lost = interacts ? (uint)(weight * optics->absorbed + turns) : 0, both = a * 0x9E3779B1u + b;
     packet->weight -= lost;
-    if (medium->yield > 0) {
-        const float expected = (float)lost * medium->yield;
-        const float chance = (float)(a * 0x9E3779B1u + b) * (1.0f / 4294967296.0f);
-        const uint least = view->tissue.emission_weight;
-        if (chance * (float)least < expected) incident->emission = max((uint)(expected + 0.5f), least);
-    }
+    const bool emits = interacts && (float)both < weight * optics->emission;
+    incident->random = incident->stopped ? incident->random : both;
+    incident->emitting = emits ? weight : incident->emitting;
+    incident->stopped = !interacts || emits || packet->weight < FLUORESCENCE_ROULETTE_BELOW;
     absorb(view, packet, (int)lost);
-    if (packet->weight < FLUORESCENCE_ROULETTE_BELOW) incident->stop = 1;
-    scatter(medium, packet, (float)b, turns);
+    scatter(optics, packet, (float)b, turns, interacts);
 }
 
 HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
-    result->goes_on = result->emits = false;
     Medium medium = medium_of(view, packet);
-    if (packet->step >= FLUORESCENCE_MOST_STEPS) {
-        end_packet(view, packet);
-        return;
-    }
-    Incident incident = {0, 0};
-    bool skips = packet->step % 2 != 0;
-    for (uint turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
+    Fate fate = packet->step < FLUORESCENCE_MOST_STEPS ? GOES_ON : ENDS;
+    Incident incident = {fate != GOES_ON, 0, 0};
+    for (uint turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN && !incident.stopped; ++turn) {
         for (uint block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
             const uint4 words = random_words(packet);
-            if (incident.stop == 0 && !skips) interact(view, &medium, packet, words.x, words.y, &incident);
-            skips = false;
-            packet->step |= 1;
-            if (incident.emission != 0) break;
-            if (incident.stop == 0) interact(view, &medium, packet, words.z, words.w, &incident);
-            packet->step += 1;
-            if (incident.emission != 0) break;
+            interact(view, &medium, packet, words.x, words.y, &incident);
+            interact(view, &medium, packet, words.z, words.w, &incident);
+            packet->step += 2;
         }
-        if (incident.stop != 0) {
-            if (packet->weight < FLUORESCENCE_ROULETTE_BELOW)
-                play_roulette(view, packet);
-            else
-                meet_boundary(view, &medium, packet, uniform_of(incident.stop));
-            incident.stop = 0;
-        }
-        if (incident.emission != 0 || packet->weight == 0) break;
+        if (!incident.stopped) continue;
+        if (packet->weight < FLUORESCENCE_ROULETTE_BELOW)
+            fate = play_roulette(view, packet, uniform_of(incident.random));
+        else if (incident.emitting == 0)
+            fate = meet_boundary(view, &medium, packet, uniform_of(incident.random));
+        if (incident.emitting != 0 && fate == GOES_ON) fate = EMITS;
+        incident.stopped = fate != GOES_ON;
     }
+    if (fate == ESCAPES)
+        escape(view, packet);
+    else if (fate == ENDS)
+        end_packet(view, packet);
     make_unit_length(packet);
     result->goes_on = packet->weight != 0;
-    if (incident.emission != 0) {
-        result->emits = true;
-        result->emitted = emit(view, packet, incident.emission);
-    }
+    result->emits = incident.emitting != 0;
+    if (result->emits)
+        result->emitted = emit(view, packet,
+                               max((uint)(incident.emitting * medium.optics.yield + 0.5f), view->tissue.emission_weight));
 }
 
 // ---- fluorescence.kernels.hpp

@@ -42,9 +42,9 @@ using std::uint64_t;
 /// (cosine[0] + cosine[1] r + cosine[2] r^2) / (root[0] + root[1] r)^2 for a random r below 2^32.
 typedef struct __attribute__((aligned(16))) Optics {
     float free_path; ///< ln 2 / (mua + mus), to be multiplied by a logarithm to base 2; far if clear
-    float absorbed;  ///< mua / (mua + mus), the part of its weight that a packet loses
-    float yield;     ///< part of what is absorbed that is sent on at the second wavelength
-    float emission;  ///< chance, times 2^32, that a packet is emitted for a unit of weight that is absorbed
+    float absorbed;  ///< mua / (mua + mus), the part of its weight that a packet loses; a little less than 1
+    float yield;     ///< part of the weight that is sent on at the second wavelength
+    float emission;  ///< chance, times 2^32, that a packet is emitted, for a unit of weight
     float root[2], cosine[3];
     uint32_t unused[3];
 } Optics;
@@ -77,9 +77,8 @@ typedef struct Tissue {
     uint32_t depths, rows, columns; ///< cells: z, y and x, or z, one row, and r
     uint32_t angles;                ///< of what escapes, with depth and radius; else 1
     float depths_per_cm, rows_per_cm, columns_per_cm, angles_per_radian;
-    float row_edge, column_edge;             ///< where the first row and column begin
-    float last_depth, last_row, last_column; ///< cells
-    uint32_t totals;                         ///< of a batch
+    float row_edge, column_edge; ///< where the first row and column begin
+    uint32_t totals;             ///< of a batch
     /// The part of the grid whose sums kernels keep near: cells from 0 on in depth, from the first ones
     /// across.
     uint32_t near_wavelengths, near_depths, near_rows, near_columns, first_near_row, first_near_column;
@@ -101,7 +100,7 @@ typedef struct Packet {
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(Optics) == 48 && sizeof(Side) == 16 && sizeof(Layer) == 144 &&
               offsetof(Layer, optics) == 48);
-static_assert(sizeof(Tissue) == 112 && offsetof(Tissue, depths_per_cm) == 48);
+static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);
 static_assert(sizeof(Packet) == 48 && offsetof(Packet, weight) == 24 && offsetof(Packet, step) == 44);
 } // namespace fluorescence
 #endif

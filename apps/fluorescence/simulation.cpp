@@ -26,8 +26,10 @@ Optics optics_of(const Optical& optical) {
     const double attenuation = optical.mua + optical.mus, words = 0x1p32;
     Optics optics{};
     optics.free_path = attenuation > 0 ? static_cast<float>(std::numbers::ln2 / attenuation) : 1e30f;
-    // A ray along a clear layer ends.
-    optics.absorbed = attenuation > 0 ? static_cast<float>(optical.mua / attenuation) : 1;
+    // A ray along a clear layer ends. A little less than all, or rounding up might take more than there is;
+    // roulette has the rest.
+    constexpr float most = 0.999999f;
+    optics.absorbed = attenuation > 0 ? std::min(static_cast<float>(optical.mua / attenuation), most) : most;
     // Henyey and Greenstein's, solved for the cosine so that nothing cancels, not for g = 0 either; backwards
     // it is the mirror image of forwards. Who scatters straight on would divide by 0.
     const double g = std::min(std::abs(optical.g), 0.999999), sign = optical.g < 0 ? -1 : 1;
@@ -151,7 +153,8 @@ std::vector<Layer> make_layers(const Problem& problem, const Settings& settings)
         layer.is_clear[1] = is_clear(emission) ? 1 : 0;
         if (spec.excitation.mua > 0)
             layer.optics[0].yield =
-                static_cast<float>(spec.fluorophore_mua / spec.excitation.mua * spec.quantum_yield);
+                static_cast<float>(spec.fluorophore_mua / spec.excitation.mua * spec.quantum_yield) *
+                layer.optics[0].absorbed;
         layer.optics[0].emission =
             layer.optics[0].yield * 0x1p32f / static_cast<float>(emission_weight(settings));
         layers.push_back(layer);
@@ -188,9 +191,6 @@ Tissue make_tissue(const Problem& problem, const Settings& settings) {
         tissue.column_edge = static_cast<float>(-0.5 * dx * tissue.columns);
         tissue.row_edge = static_cast<float>(-0.5 * dy * tissue.rows);
     }
-    tissue.last_depth = static_cast<float>(tissue.depths - 1);
-    tissue.last_row = static_cast<float>(tissue.rows - 1);
-    tissue.last_column = static_cast<float>(tissue.columns - 1);
     tissue.totals = FLUORESCENCE_ABSORBED + 2 * tissue.layers;
     constexpr std::uint64_t most = std::uint64_t{1} << 31; // kernels count cells of a wavelength in 32 bits
     const std::uint64_t around = std::uint64_t{tissue.rows} * tissue.columns;

@@ -15,13 +15,15 @@
 #include <bit>
 #include <cmath>
 
-/// Before a loop that a GPU's compiler should leave alone.
 #if defined(__CUDACC__) || defined(__HIPCC__)
-    #define FLUORESCENCE_ROLLED _Pragma("unroll 1")
-    #define FLUORESCENCE_LANES_PART false // who left a loop alone would do alone what comes behind it
+    /// How often a GPU's compiler should unroll a loop.
+    #define FLUORESCENCE_UNROLL(times) _Pragma(#times)
+    /// Whether who is done leaves a loop: on a GPU it would do alone, before the others, what comes behind
+    /// it.
+    #define FLUORESCENCE_LEAVES_LOOPS false
 #else
-    #define FLUORESCENCE_ROLLED
-    #define FLUORESCENCE_LANES_PART true
+    #define FLUORESCENCE_UNROLL(times)
+    #define FLUORESCENCE_LEAVES_LOOPS true
 #endif
 
 namespace fluorescence {
@@ -69,8 +71,8 @@ struct Medium {
 /// light, or emits another.
 struct Incident {
     bool stopped;
-    uint32_t random;   ///< that of the step, to decide by
-    uint32_t absorbed; ///< not 0: so much, for which a packet is emitted
+    uint32_t random; ///< that of the step, to decide by
+    float emitting;  ///< not 0: its weight when it came to emit another
 };
 
 /// What a packet comes to where it has stopped.
@@ -135,42 +137,47 @@ HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t n
     return packet;
 }
 
-/// As MCML: what lies beyond the grid counts in its first or last cell, so that nothing is left out of sums.
-HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float last) {
+/// The cell in which a place lies, counted from the first. As MCML: what lies beyond the grid counts in its
+/// last cell, so that nothing is left out of sums.
+HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float cells_per_cm, uint32_t cells) {
 #if defined(__CUDA_ARCH__)
-    return __float2uint_rz(std::fmin(place, last)); // 0 below 0
+    // The lower bits of 2^23 + cell: a conversion would wait for the unit that has roots and sines to find.
+    const uint32_t cell = __float_as_uint(__fmaf_rz(place, cells_per_cm, 8388608.0f)) - 0x4b000000u;
 #else
-    return static_cast<uint32_t>(std::fmax(std::fmin(place, last), 0.0f));
+    const auto cell = static_cast<uint32_t>(std::fmin(place * cells_per_cm, 4294967040.0f));
 #endif
+    return cell < cells ? cell : cells - 1;
 }
 
 /// A grid of depth and radius.
 struct Rz {
     static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
         const float radius = std::sqrt(packet.x * packet.x + packet.y * packet.y);
-        return {cell_of(packet.z * tissue.depths_per_cm, tissue.last_depth), 0,
-                cell_of(radius * tissue.columns_per_cm, tissue.last_column)};
+        return {cell_of(packet.z, tissue.depths_per_cm, tissue.depths), 0,
+                cell_of(radius, tissue.columns_per_cm, tissue.columns)};
     }
-    /// Its place among the local sums, which begin with `first`; far beyond them if it has none.
-    static HEADRACE_HOST_DEVICE uint32_t near(const Tissue& tissue, const Cell& cell, uint32_t first) {
-        return cell.z < tissue.near_depths && cell.x < tissue.near_columns
-                   ? first + cell.z * tissue.near_columns + cell.x
-                   : ~0u;
+    /// Its place among the local sums, which begin with `first`.
+    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
+                                                        uint32_t first) {
+        return {first + cell.z * tissue.near_columns + cell.x,
+                cell.z < tissue.near_depths && cell.x < tissue.near_columns};
     }
 };
 
 /// A grid of depth, row and column.
 struct Xyz {
     static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
-        return {cell_of(packet.z * tissue.depths_per_cm, tissue.last_depth),
-                cell_of((packet.y - tissue.row_edge) * tissue.rows_per_cm, tissue.last_row),
-                cell_of((packet.x - tissue.column_edge) * tissue.columns_per_cm, tissue.last_column)};
+        const float y = std::fmax(packet.y - tissue.row_edge, 0.0f);
+        const float x = std::fmax(packet.x - tissue.column_edge, 0.0f);
+        return {cell_of(packet.z, tissue.depths_per_cm, tissue.depths),
+                cell_of(y, tissue.rows_per_cm, tissue.rows),
+                cell_of(x, tissue.columns_per_cm, tissue.columns)};
     }
-    static HEADRACE_HOST_DEVICE uint32_t near(const Tissue& tissue, const Cell& cell, uint32_t first) {
+    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
+                                                        uint32_t first) {
         const uint32_t y = cell.y - tissue.first_near_row, x = cell.x - tissue.first_near_column;
-        return cell.z < tissue.near_depths && y < tissue.near_rows && x < tissue.near_columns
-                   ? first + (cell.z * tissue.near_rows + y) * tissue.near_columns + x
-                   : ~0u;
+        return {first + (cell.z * tissue.near_rows + y) * tissue.near_columns + x,
+                cell.z < tissue.near_depths && y < tissue.near_rows && x < tissue.near_columns};
     }
 };
 
@@ -208,7 +215,7 @@ HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, Packet& pac
     const float angle = std::acos(cosine < 1 ? cosine : 1.0f);
     const Cell cell = Grid::cell(tissue, packet);
     const uint64_t place = (static_cast<uint64_t>(which) * tissue.rows + cell.y) * tissue.columns + cell.x;
-    const uint32_t cone = cell_of(angle * tissue.angles_per_radian, static_cast<float>(tissue.angles - 1));
+    const uint32_t cone = cell_of(angle, tissue.angles_per_radian, tissue.angles);
     view.scores.escape.add(place * tissue.angles + cone, packet.weight);
     packet.weight = 0;
 }
@@ -361,13 +368,13 @@ HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Med
     // always take one.
     const uint32_t around = low_bytes_of(a, b);
     const float turns = static_cast<float>(around) * (1.0f / 4294967296.0f);
-    const auto part = static_cast<uint32_t>(static_cast<float>(packet.weight) * optics.absorbed + turns);
-    const uint32_t all = part < packet.weight ? part : packet.weight;
-    const uint32_t lost = interacts ? all : 0, both = a * 0x9E3779B1u + b;
+    const auto weight = static_cast<float>(packet.weight);
+    const auto part = static_cast<uint32_t>(weight * optics.absorbed + turns); // less than all: see layout.h
+    const uint32_t lost = interacts ? part : 0, both = a * 0x9E3779B1u + b;
     packet.weight -= lost;
-    const bool emits = static_cast<float>(both) < static_cast<float>(lost) * optics.emission;
+    const bool emits = interacts & (static_cast<float>(both) < weight * optics.emission);
     incident.random = incident.stopped ? incident.random : both;
-    incident.absorbed = emits ? lost : incident.absorbed;
+    incident.emitting = emits ? weight : incident.emitting;
     incident.stopped = !interacts | emits | (packet.weight < FLUORESCENCE_ROULETTE_BELOW);
     absorb<Grid>(view, lane, medium, packet, lost);
     scatter(optics, packet, static_cast<float>(b), turns, interacts);
@@ -382,9 +389,10 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
     Medium medium = medium_of(view, packet);
     Fate fate = packet.step < FLUORESCENCE_MOST_STEPS ? Fate::goes_on : Fate::ends;
     Incident incident{fate != Fate::goes_on, 0, 0};
-    FLUORESCENCE_ROLLED
+    uint32_t stopped_at = packet.step;
+    FLUORESCENCE_UNROLL(unroll 1)
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
-        FLUORESCENCE_ROLLED
+        FLUORESCENCE_UNROLL(unroll 2)
         for (uint32_t block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
             const random_numbers::Words4 words = random_words(packet);
             interact<Grid>(view, lane, medium, packet, words.a, words.b, incident);
@@ -395,22 +403,23 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
             const float random = random_numbers::uniform(incident.random);
             if (packet.weight < FLUORESCENCE_ROULETTE_BELOW)
                 fate = play_roulette<Grid>(view, lane, medium, packet, random);
-            else if (incident.absorbed == 0)
+            else if (incident.emitting == 0)
                 fate = meet_boundary(view, lane, medium, packet, random);
-            if (incident.absorbed != 0 && fate == Fate::goes_on) fate = Fate::emits;
+            if (incident.emitting != 0 && fate == Fate::goes_on) fate = Fate::emits;
             incident.stopped = fate != Fate::goes_on;
+            stopped_at = packet.step;
         }
-        if (FLUORESCENCE_LANES_PART && incident.stopped) break;
+        if (FLUORESCENCE_LEAVES_LOOPS && incident.stopped) break;
     }
+    if (incident.stopped) packet.step = stopped_at;
     if (fate == Fate::escapes)
         escape<Grid>(view, lane, packet);
     else if (fate == Fate::ends)
         end<Grid>(view, lane, medium, packet);
     normalise(packet);
     result.goes_on = packet.weight != 0;
-    if (incident.absorbed != 0) {
-        const float expected = static_cast<float>(incident.absorbed) * medium.optics.yield;
-        const auto rounded = static_cast<uint32_t>(expected + 0.5f);
+    if (incident.emitting != 0) {
+        const auto rounded = static_cast<uint32_t>(incident.emitting * medium.optics.yield + 0.5f);
         const uint32_t least = view.tissue.emission_weight;
         result.emits = true;
         result.emitted = emit(view, lane, packet, rounded > least ? rounded : least);
