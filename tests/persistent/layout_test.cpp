@@ -93,7 +93,8 @@ TEST(Liq, TakesTheNewestAndGivesAwayTheOldestAcrossItsWrap) {
             ++next;
         }
         EXPECT_EQ(liq.size(1), capacity);
-        EXPECT_EQ(liq.fullest(), 1u);
+        EXPECT_EQ(liq.fullest<0b11>(), 1u);
+        EXPECT_EQ(liq.fullest<0b01>(), 0u);
         const auto newest = liq.read(1, liq.top(1) - 1);
         EXPECT_EQ(newest.word[0], next - 1);
         const auto given = liq.read(1, liq.bottom(1));
