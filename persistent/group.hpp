@@ -147,7 +147,8 @@ protected:
                 listens = listens || intake().try_listen();
                 return listens ? intake().listen() : HR_RUN;
             });
-            if (reason != HR_RUN) park(reason);
+            const bool is_late = !Part::is_whole && reason == HR_PARK_BUDGET;
+            if (reason != HR_RUN && !is_late) park(reason);
             state = lanes_.by_leader([&]() -> std::uint32_t {
                 if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
                 if (records_left() || seeds_left()) return go_on;
@@ -158,11 +159,17 @@ protected:
                     return may_end ? leave_finished : poll_again;
                 return !Part::is_whole && nobody_works() ? stand_still : poll_again;
             });
-            const bool stands_still = !Part::is_whole && state == stand_still;
-            if ((state == poll_again || stands_still) && others_left()) state = go_on;
+            const bool may_leave = !Part::is_whole && state == stand_still;
+            if ((state == poll_again || may_leave) && others_left()) state = go_on;
             if constexpr (!Part::is_whole) {
-                still = stands_still ? still + 1 : 0;
-                if (state == stand_still && still < patience) state = poll_again;
+                still = may_leave ? still + 1 : 0;
+                // Late, it leaves all the same and lets the others be: if it parked, the part that has not
+                // begun would not in the next launch either.
+                if (state == stand_still && still < patience && !is_late) state = poll_again;
+                if (state == poll_again && is_late) {
+                    park(reason);
+                    state = leave_parked;
+                }
             }
             if (state != poll_again) break;
             lanes_.by_leader([&] {

@@ -66,11 +66,11 @@ struct Kind {
 
 /// A kind that needs many more registers than the others, as in Kinds<Kind<Ray, 2>, Apart<Kind<Shade, 2>>>.
 ///
-/// On a GPU the kinds apart are compiled into a persistent kernel of their own that runs beside the first, so
-/// that they do not decide how many lanes of the others are resident; both have half of the multiprocessor.
-/// `resident_lanes` is then said of the first. Elsewhere it means nothing. A unit that goes from one to the
-/// other goes through device memory, oldest first: so whole levels of a tree whose kinds alternate between
-/// the two are there at a time.
+/// On CUDA and HIP the kinds apart are compiled into a persistent kernel of their own that runs beside the
+/// first, so that they do not decide how many lanes of the others are resident; each has half of the
+/// multiprocessors' room. `resident_lanes` is then said of the first. Elsewhere it means nothing. A unit that
+/// goes from one to the other goes through device memory, oldest first: so of a tree whose kinds alternate
+/// between the two, whole levels are there at a time.
 template <class K>
 struct Apart : K {};
 

@@ -268,12 +268,16 @@ private:
                 active_ = Lanes::all;
                 running = lane_count;
             }
-            bool has_room = true;
-            HEADRACE_UNROLL
-            for (std::uint32_t kind = 0; kind < kinds; ++kind)
-                has_room = has_room && liq_.room(kind) >= staged * lane_count;
-            return has_room;
+            return has_room_for(staged * lane_count);
         }
+    }
+
+    /// So many units of whatever kind.
+    HEADRACE_GROUP_CODE bool has_room_for(std::uint32_t units) const {
+        bool has_room = true;
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind) has_room = has_room && liq_.room(kind) >= units;
+        return has_room;
     }
 
     template <std::uint32_t Running, class KindOf>

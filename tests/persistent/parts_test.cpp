@@ -53,6 +53,17 @@ TYPED_TEST(Parts, ParkAtAnyTimeAndGoOn) {
     }
 }
 
+TYPED_TEST(Parts, WhoeverIsAheadWaitsForTheOtherPartAndNotForALargerPool) {
+    const Deadline deadline("the engine", 60s * slower);
+    // Leaves fill 64 bundles many times over.
+    Bench<TypeParam, PlantLeavesApart, Sprouts> bench(PlantLeavesApart{{{}, 3}}, Sprouts{},
+                                                      {.wishes = {}, .bundles = 64});
+    constexpr std::uint64_t seeds = 20'000;
+    drain(bench.engine, 0, seeds);
+    EXPECT_EQ(bench.arrived, expected_arrivals(Plant{{}, 3}, Sprouts{}, 0, seeds));
+    EXPECT_LE(bench.engine.bundles(), 128u);
+}
+
 TYPED_TEST(Parts, NothingToDoIsDoneAtOnce) {
     const auto counters = expect_exactly_once<TypeParam>(Ferry{}, Quays{5}, 10, roomy, 10);
     EXPECT_EQ(counters.rounds, 0u);
