@@ -181,9 +181,9 @@ struct StrollAs {
         if (chance >> 27 != 0) lane.spawn(stroller);
     }
 
-    /// Keeps 80 words of 64 bits, each of which the next turn needs: most of what a lane can have.
+    /// Keeps 56 words of 64 bits, each of which the next turn needs: most of what a lane can have.
     HEADRACE_KERNEL void operator()(auto&, Mill mill) const {
-        constexpr std::uint32_t words = 80, turns = 8;
+        constexpr std::uint32_t words = 56, turns = 8;
         std::uint64_t word[words];
         HEADRACE_UNROLL
         for (std::uint32_t i = 0; i < words; ++i) word[i] = std::uint64_t{mill.grain} * (2 * i + 1);

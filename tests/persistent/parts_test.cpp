@@ -48,8 +48,8 @@ TYPED_TEST(Parts, GroupKernelsMayHaveThem) {
 TYPED_TEST(Parts, ParkAtAnyTimeAndGoOn) {
     for (const std::uint32_t rounds : {1u, 2u, 7u}) {
         const EngineOptions often{.wishes = {}, .first_rounds = rounds, .launch_time = 1ns};
-        expect_exactly_once<TypeParam>(PlantBudsApart{{{}, 7}}, Sprouts{}, 20, often);
-        expect_exactly_once<TypeParam>(Ferry{}, Quays{20}, 50, often);
+        expect_exactly_once<TypeParam>(PlantBudsApart{{{}, 7}}, Sprouts{}, 20 / slower, often);
+        expect_exactly_once<TypeParam>(Ferry{}, Quays{20}, 50 / slower, often);
     }
 }
 
