@@ -6,6 +6,7 @@
 #pragma once
 #include <headrace/domains/view.hpp>
 #include <headrace/persistent/kernel.hpp>
+#include <headrace/persistent/sync.hpp>
 
 #include <cstdint>
 
@@ -147,6 +148,63 @@ struct Walk {
 
     HEADRACE_KERNEL void operator()(auto& lane, Packet packet) const {
         if (rules.step(packet)) lane.spawn(packet);
+    }
+};
+
+// ---- strollers and mills: a kind that waits for memory and wants many lanes, and one that wants registers
+
+struct Stroller {
+    Packet packet;
+    std::uint32_t place; ///< in the table
+    std::uint32_t unused;
+};
+struct Mill {
+    std::uint32_t grain;
+};
+
+/// Strollers take some steps through a table, each to where the last one points, and go on: 32 times on
+/// average, once in 64 times by way of a mill. `KindOfMill` says whether mills are apart.
+template <class KindOfMill>
+struct StrollAs {
+    using Units = headrace::Kinds<headrace::Kind<Stroller, 2>, KindOfMill>;
+    static constexpr std::uint32_t places = 1 << 20, steps = 4, sums = 4096;
+    headrace::View<const std::uint32_t> table;
+    Sum<std::uint64_t> flour;
+
+    HEADRACE_KERNEL void operator()(auto& lane, Stroller stroller) const {
+        Packet& packet = stroller.packet;
+        packet.state = packet.state * 747796405u + packet.stream;
+        const std::uint32_t chance = scatter(packet.state);
+        for (std::uint32_t step = 0; step < steps; ++step)
+            stroller.place = table[(stroller.place ^ chance) % places];
+        if (chance % 64 == 0) lane.spawn(Mill{stroller.place});
+        if (chance >> 27 != 0) lane.spawn(stroller);
+    }
+
+    /// Keeps 56 words of 64 bits, each of which the next turn needs: most of what a lane can have.
+    HEADRACE_KERNEL void operator()(auto&, Mill mill) const {
+        constexpr std::uint32_t words = 56, turns = 8;
+        std::uint64_t word[words];
+        HEADRACE_UNROLL
+        for (std::uint32_t i = 0; i < words; ++i) word[i] = std::uint64_t{mill.grain} * (2 * i + 1);
+        for (std::uint32_t turn = 0; turn < turns; ++turn) {
+            HEADRACE_UNROLL
+            for (std::uint32_t i = 0; i < words; ++i)
+                word[i] = word[i] * 6364136223846793005ull + (word[(i + 37) % words] >> 7);
+        }
+        std::uint64_t sum = 0;
+        HEADRACE_UNROLL
+        for (std::uint32_t i = 0; i < words; ++i) sum ^= word[i];
+        flour.add(mill.grain % sums, sum);
+    }
+};
+using StrollTogether = StrollAs<headrace::Kind<Mill, 0>>;
+using StrollApart = StrollAs<headrace::Apart<headrace::Kind<Mill, 0>>>;
+
+struct Strollers {
+    HEADRACE_KERNEL Stroller operator()(std::uint64_t index) const {
+        const Packet packet = Starts{}(index);
+        return {packet, packet.state, 0};
     }
 };
 

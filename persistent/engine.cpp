@@ -111,6 +111,7 @@ void Engine::lay_out() {
     *image_ = HrControl{};
     image_->counters = counters;
     image_->groups = shape_.groups;
+    image_->groups_apart = shape_.groups_apart;
     image_->lanes = shape_.lanes;
     image_->kinds = shape_.kinds;
     image_->unit_words = shape_.unit_words;
@@ -186,8 +187,8 @@ void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
     image_->pending.value = end - seed;
     image_->seed_cursor.value = seed;
     image_->seed_end = end;
-    image_->spill_count = 0;
-    image_->saved.value = 0;
+    std::ranges::fill(image_->spill_count, 0);
+    for (HrLine& saved : image_->saved) saved.value = 0;
     image_->intake = HrIntake{};
     launch_times_.clear();
 }
@@ -220,12 +221,14 @@ Event Engine::launch(std::span<const Event> after) {
     image_->rounds = is_fed_ ? most_rounds : rounds_;
     image_->park = HR_RUN;
     image_->status = HR_OK;
-    image_->hungry = 0;
+    std::ranges::fill(image_->hungry, 0);
+    image_->present = image_->lacking = 0;
     image_->unheard = is_fed_ ? 1 : 0;
     image_->intake.deadline = 0;
     if (image_->intake.current == image_->intake.segments) // all are used up
         image_->intake.current = image_->intake.segments = 0;
-    image_->restored.value = 0;
+    for (HrLine& restored : image_->restored) restored.value = 0;
+    at_launch_ = image_->counters;
     running_ = true;
     laid_out_ = false; // until collect() has seen that it ended well
     enqueued_ = std::chrono::steady_clock::now();
@@ -233,9 +236,10 @@ Event Engine::launch(std::span<const Event> after) {
     const Event written = stream_.copy_in(*control_, 0, image_, sizeof(HrControl), after);
     launched_ = stream_.launch(
         [this](const NativeStream& native) {
-            kernel_->enqueue(native, {*control_, *slots_, *bundle_words_, *spill_,
-                                      is_fed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr,
-                                      shape_.groups, shape_.liq_units, image_->ring_slots, image_->ways});
+            kernel_->enqueue(native,
+                             {*control_, *slots_, *bundle_words_, *spill_, is_fed_ ? feed_->words() : nullptr,
+                              is_fed_ ? segments_.get() : nullptr, shape_.groups, shape_.groups_apart,
+                              shape_.liq_units, image_->ring_slots, image_->ways});
         },
         std::array{written});
     returned_ = stream_.copy_out(image_, *control_, 0, sizeof(HrControl), std::array{launched_});
@@ -254,7 +258,7 @@ Engine::State Engine::collect() {
         feed_->ask_to_park(false);
     else
         adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
-    if (!all_done() && image_->park == HR_RUN)
+    if (stood_still() && (shape_.groups_apart == 0 || !got_on()))
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
                                              " work units unaccounted for"}
             .on_device(device_.info().id);
@@ -265,6 +269,24 @@ Engine::State Engine::collect() {
 }
 
 bool Engine::all_done() const noexcept { return image_->pending.value == 0 && image_->intake.open == 0; }
+
+/// Nobody asked the launch to park, and yet it ended with work left: README.md, "Two parts".
+bool Engine::stood_still() const noexcept { return !all_done() && image_->park == HR_RUN; }
+
+/// What a launch that stood still must have done, or some work is nowhere. What is fed may come too late.
+bool Engine::got_on() const noexcept {
+    const EngineCounters& now = image_->counters;
+    return is_fed_ || now.units != at_launch_.units || now.restored != at_launch_.restored ||
+           now.no_bundle != at_launch_.no_bundle;
+}
+
+/// With the pool as it is hardly anything can be done any more: less than a round of all groups.
+bool Engine::lacks_bundles() const noexcept {
+    const EngineCounters& now = image_->counters;
+    return image_->park == HR_PARK_POOL ||
+           (stood_still() && now.no_bundle != at_launch_.no_bundle &&
+            now.units - at_launch_.units < std::uint64_t{shape_.groups} * shape_.lanes);
+}
 
 /// Towards launches of options_.launch_time; carefully upwards, since the next rounds may be longer ones.
 void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
@@ -277,28 +299,34 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
 }
 
 /// Records that nobody came to take up join those that were saved: README.md, "Records suffice".
-void Engine::carry_records_on() {
-    const std::uint64_t taken = std::min<std::uint64_t>(image_->restored.value, image_->spill_count);
-    const std::uint64_t left = image_->spill_count - taken;
-    HEADRACE_ASSERT(image_->saved.value + left <= shape_.groups);
+void Engine::carry_records_on(std::uint32_t part) {
+    const std::uint32_t first = part == 0 ? 0 : shape_.groups - shape_.groups_apart;
+    const std::uint32_t groups = part == 0 ? shape_.groups - shape_.groups_apart : shape_.groups_apart;
+    std::uint64_t& saved = image_->saved[part].value;
+    const std::uint64_t count = image_->spill_count[part];
+    const std::uint64_t taken = std::min<std::uint64_t>(image_->restored[part].value, count);
+    const std::uint64_t left = count - taken;
+    HEADRACE_ASSERT(saved + left <= groups);
     if (left == 0) return;
     const Bytes record = 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
     const auto at = [&](std::uint64_t half, std::uint64_t number) {
-        return 4 * hr_spill_records_at(shape_.groups) + (half * shape_.groups + number) * record;
+        return 4 * hr_spill_records_at(shape_.groups) + (half * shape_.groups + first + number) * record;
     };
     stream_
-        .copy_peer(*spill_, at(image_->spill_half ^ 1u, image_->saved.value), *spill_,
-                   at(image_->spill_half, taken), left * record)
+        .copy_peer(*spill_, at(image_->spill_half ^ 1u, saved), *spill_, at(image_->spill_half, taken),
+                   left * record)
         .wait();
-    image_->saved.value += left;
+    saved += left;
 }
 
 Event Engine::resume() {
     HEADRACE_ASSERT(!running_ && laid_out_ && !all_done());
-    if (image_->park == HR_PARK_POOL) grow_pool();
-    carry_records_on();
-    image_->spill_count = static_cast<std::uint32_t>(image_->saved.value);
-    image_->saved.value = 0;
+    if (lacks_bundles()) grow_pool();
+    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
+        carry_records_on(part);
+        image_->spill_count[part] = static_cast<std::uint32_t>(image_->saved[part].value);
+        image_->saved[part].value = 0;
+    }
     image_->spill_half ^= 1u;
     image_->seed_cursor.value = std::min(image_->seed_cursor.value, image_->seed_end);
     return launch({});

@@ -101,7 +101,10 @@ private:
     void lay_out();
     void write_rings(const std::vector<std::vector<std::uint64_t>>& entries);
     void grow_pool();
-    void carry_records_on();
+    void carry_records_on(std::uint32_t part);
+    [[nodiscard]] bool stood_still() const noexcept;
+    [[nodiscard]] bool got_on() const noexcept;
+    [[nodiscard]] bool lacks_bundles() const noexcept;
     void begin_at(std::uint64_t seed, std::uint64_t end);
     [[nodiscard]] bool all_done() const noexcept;
     Event launch(std::span<const Event> after);
@@ -122,9 +125,10 @@ private:
     std::chrono::steady_clock::time_point enqueued_;
     std::vector<EventTimes> launch_times_;
     std::uint64_t launches_ = 0;
-    bool running_ = false;  ///< a launch is to be collected
-    bool is_fed_ = false;   ///< what runs or is parked was opened
-    bool laid_out_ = false; ///< the queues are as an ended launch or lay_out left them
+    EngineCounters at_launch_{}; ///< of the last launch
+    bool running_ = false;       ///< a launch is to be collected
+    bool is_fed_ = false;        ///< what runs or is parked was opened
+    bool laid_out_ = false;      ///< the queues are as an ended launch or lay_out left them
 };
 
 } // namespace headrace

@@ -23,9 +23,10 @@ struct EngineMemory {
     Memory& slots;
     Memory& bundles;
     Memory& spill;
-    HrFeed* feed;         ///< null: the host does not feed this launch
-    Memory* segments;     ///< null with it
-    std::uint32_t groups; ///< lane groups to launch
+    HrFeed* feed;               ///< null: the host does not feed this launch
+    Memory* segments;           ///< null with it
+    std::uint32_t groups;       ///< lane groups to launch
+    std::uint32_t groups_apart; ///< of these, those of the kernel's second part
     std::uint32_t liq_units;
     std::uint32_t ring_slots, ways; ///< as in the control block
 

@@ -64,6 +64,16 @@ struct Kind {
     static_assert(sizeof(Unit) % 4 == 0 && alignof(Unit) <= 8, "queues move 32-bit words");
 };
 
+/// A kind that needs many more registers than the others, as in Kinds<Kind<Ray, 2>, Apart<Kind<Shade, 2>>>.
+///
+/// On CUDA and HIP the kinds apart are compiled into a persistent kernel of their own that runs beside the
+/// first, so that they do not decide how many lanes of the others are resident; each has half of the
+/// multiprocessors' room. `resident_lanes` is then said of the first. Elsewhere it means nothing. A unit that
+/// goes from one to the other goes through device memory, oldest first: so of a tree whose kinds alternate
+/// between the two, whole levels are there at a time.
+template <class K>
+struct Apart : K {};
+
 /// The kinds of a consumer-producer kernel. Kinds do not share a lane group.
 template <class... K>
 struct Kinds {

@@ -5,6 +5,8 @@
 #include <headrace/persistent/sync.hpp>
 #include <headrace/persistent/units.hpp>
 
+#include <bit>
+
 namespace headrace {
 
 /// Positions only grow, modulo 2^32, and are uniform over the group; units lie interleaved in pieces of up to
@@ -38,11 +40,14 @@ public:
         return units;
     }
     HEADRACE_GROUP_CODE bool empty() const { return units() == 0; }
+    /// Of the kinds whose bits are set.
+    template <std::uint32_t Set>
     HEADRACE_GROUP_CODE std::uint32_t fullest() const {
-        std::uint32_t best = 0, units = top_[0] - bottom_[0];
+        constexpr std::uint32_t first = std::countr_zero(Set);
+        std::uint32_t best = first, units = top_[first] - bottom_[first];
         HEADRACE_UNROLL
-        for (std::uint32_t kind = 1; kind < KindCount; ++kind)
-            if (top_[kind] - bottom_[kind] > units) {
+        for (std::uint32_t kind = first + 1; kind < KindCount; ++kind)
+            if ((Set >> kind & 1) != 0 && top_[kind] - bottom_[kind] > units) {
                 best = kind;
                 units = top_[kind] - bottom_[kind];
             }

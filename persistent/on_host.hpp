@@ -12,25 +12,31 @@
 
 namespace headrace::on_cpu {
 
-template <class Lanes, class Kernel, class Seeds>
+/// `Own`: the kinds that it runs.
+template <class Lanes, class Kernel, class Seeds, std::uint32_t Own>
 struct GroupFor {
     using type = ConsumerGroup<HostSync, Lanes, Kernel, Seeds>;
 };
-template <class Lanes, ConsumerProducer Kernel, class Seeds>
-struct GroupFor<Lanes, Kernel, Seeds> {
-    using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds>;
+template <class Lanes, ConsumerProducer Kernel, class Seeds, std::uint32_t Own>
+struct GroupFor<Lanes, Kernel, Seeds, Own> {
+    using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds, Own>;
 };
+
+/// Runners that want kinds apart in groups of their own say so; a processor has no use for it.
+template <class Runner>
+concept RunsParts = Runner::runs_parts;
 
 /// A kernel bound for host threads. `Runner` says whose threads:
 ///     static unsigned threads(const NativeStream&);
 ///     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body);  //
 ///     body(i), i < n
-/// run() rethrows the first exception. Bodies may run one after the other: no group waits for one that has
-/// not begun.
+/// run() rethrows the first exception. Bodies may run one after the other, in any order: no group waits for
+/// one that has not begun. Tests' runners have `static constexpr bool runs_parts = true`.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 class HostBoundKernel final : public BoundKernel {
     using KernelLanes = LanesFor<Lanes, Kernel>;
-    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds>::type;
+    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds, all_kinds<Kernel>>::type;
+    static constexpr bool in_parts = RunsParts<Runner> && has_parts<Kernel>;
     static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
 
 public:
@@ -42,6 +48,10 @@ public:
         shape.lanes = GroupType::queue_lanes;
         shape.groups = Runner::threads(stream);
         if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
+        if constexpr (in_parts) {
+            shape.groups = std::max(shape.groups, 2u);
+            shape.groups_apart = shape.groups / 2;
+        }
         shape.kinds = GroupType::kinds;
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
@@ -57,22 +67,12 @@ public:
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
         const EngineView view = memory.view();
         Runner::run(stream, memory.groups, [&](unsigned number) {
-            LocalSums sums;
-            if constexpr (KeepsLocalSums<Kernel>)
-                sums = {sums_[number].data(), static_cast<std::uint32_t>(sums_[number].size())};
-            try {
-                GroupType group(KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums);
-                group.run();
-                if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
-            } catch (...) {
-                // The user's functor threw. Others stop at their next look; what this group held is lost, and
-                // the engine lays out its queues anew before it starts again. relaxed: the host reads after
-                // the launch.
-                std::fill_n(sums.words, sums.count, 0);
-                HostSync::store(view.control->status, HR_THREW, HostSync::relaxed);
-                HostSync::store(view.control->park, HR_PARK_FAILED, HostSync::relaxed);
-                throw;
-            }
+            if constexpr (!in_parts)
+                run_group<all_kinds<Kernel>>(view, number);
+            else if (number < memory.groups - memory.groups_apart)
+                run_group<first_kinds<Kernel>>(view, number);
+            else
+                run_group<kinds_apart<Kernel>>(view, number);
         });
     }
 
@@ -82,6 +82,27 @@ public:
     }
 
 private:
+    template <std::uint32_t Own>
+    void run_group(const EngineView& view, unsigned number) {
+        LocalSums sums;
+        if constexpr (KeepsLocalSums<Kernel>)
+            sums = {sums_[number].data(), static_cast<std::uint32_t>(sums_[number].size())};
+        try {
+            typename GroupFor<KernelLanes, Kernel, Seeds, Own>::type group(
+                KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums);
+            group.run();
+            if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
+        } catch (...) {
+            // The user's functor threw. Others stop at their next look; what this group held is lost, and the
+            // engine lays out its queues anew before it starts again. relaxed: the host reads after the
+            // launch.
+            std::fill_n(sums.words, sums.count, 0);
+            HostSync::store(view.control->status, HR_THREW, HostSync::relaxed);
+            HostSync::store(view.control->park, HR_PARK_FAILED, HostSync::relaxed);
+            throw;
+        }
+    }
+
     Kernel kernel_;
     Seeds seeds_;
     KernelImage<Kernel, Seeds> image_;

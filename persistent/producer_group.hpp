@@ -5,22 +5,38 @@
 #include <headrace/persistent/group.hpp>
 #include <headrace/persistent/liq.hpp>
 
+#include <bit>
+
 namespace headrace {
 
-template <class Sync, class Lanes, class Kernel, class Seeds>
-class ProducerGroup : Group<Sync, Lanes> {
-    using Base = Group<Sync, Lanes>;
+/// The kind that the seeds are of.
+template <class Kernel, class Seeds>
+inline constexpr std::uint32_t seed_kind_of = KindTraits<typename Kernel::Units>::template index_of<
+    decltype(std::declval<const Seeds&>()(std::uint64_t{}))>();
+
+/// The part of `Kernel` that runs the kinds `Own`: all of them, or else those of one of its two.
+template <class Kernel, class Seeds, std::uint32_t Own>
+using PartWith = std::conditional_t<
+    Own == all_kinds<Kernel>, WholeKernel,
+    PartOfKernel<Own == kinds_apart<Kernel> ? 1 : 0, (Own >> seed_kind_of<Kernel, Seeds> & 1) != 0>>;
+
+template <class Sync, class Lanes, class Kernel, class Seeds, std::uint32_t Own = all_kinds<Kernel>>
+class ProducerGroup : Group<Sync, Lanes, PartWith<Kernel, Seeds, Own>> {
+    using Part = PartWith<Kernel, Seeds, Own>;
+    using Base = Group<Sync, Lanes, Part>;
     using Base::control_, Base::lanes_, Base::parked_, Base::seeds_, Base::view_;
     using Mask = typename Lanes::Mask;
     using Traits = KindTraits<typename Kernel::Units>;
     using Words = UnitWords<Traits::unit_words>;
-    using State = LaneState<Traits, is_wide<Lanes> ? 0 : Traits::staged>;
-    using SeedUnit = decltype(std::declval<const Seeds&>()(std::uint64_t{}));
 
     static constexpr std::uint32_t lane_count = Lanes::size;
     static constexpr bool has_queues = Traits::staged > 0; // else nothing but continuations is ever spawned
     static constexpr bool has_kinds = Traits::count > 1;
-    static constexpr std::uint32_t seed_kind = Traits::template index_of<SeedUnit>();
+    static constexpr std::uint32_t first_own = std::countr_zero(Own);
+    static constexpr bool chooses_kinds = Own != 1u << first_own;
+    static constexpr std::uint32_t staged = Traits::staged_by(Own); ///< by one call, for the LIQ
+    using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
+    static constexpr std::uint32_t seed_kind = seed_kind_of<Kernel, Seeds>;
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
 
 public:
@@ -47,11 +63,15 @@ public:
         while (!parked_) {
             if (Lanes::count(active_) < enough_) refill();
             if (active_ == 0) {
-                if (!wait_for_work()) break;
+                if (!hand_over() || !wait_for_work()) break;
                 continue;
             }
-            if constexpr (has_kinds) prefer_fuller_kind();
+            if constexpr (chooses_kinds) prefer_fuller_kind();
             const Mask chosen = lanes_with_room();
+            if (!Part::is_whole && chosen == 0) {
+                wait_for_bundle(); // what the other part does not take fills the pool, so all in good time
+                continue;
+            }
             if (chosen != 0 ? run_rounds(chosen) : this->end_round()) look_around();
         }
         leave();
@@ -64,18 +84,18 @@ private:
     HEADRACE_GROUP_CODE void refill() {
         if constexpr (has_queues) {
             take_from_liq(running_);
-            if (has_kinds && active_ == 0) take_from_liq(liq_.fullest());
+            if (chooses_kinds && active_ == 0) take_from_liq(liq_.template fullest<Own>());
             lanes_.sync(); // all have read before anyone overwrites
             if (Lanes::count(active_) >= enough_) return;
         }
-        if (active_ == 0 && seeds_.empty() && restore() && active_ != 0) return;
+        if (active_ == 0 && seeds_.empty() && !holds_foreign() && restore() && active_ != 0) return;
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
         if (Lanes::count(active_) >= enough_) return;
         if constexpr (has_queues) {
             take_bundle();
             if (Lanes::count(active_) >= enough_) return;
         }
-        if (seeds_.empty() && this->claim_seeds(1)) take_seeds();
+        if (Part::takes_seeds && seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
 
     /// Newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
@@ -89,7 +109,8 @@ private:
     }
 
     HEADRACE_GROUP_CODE void take_seeds() {
-        if (seeds_.empty() || (has_kinds && active_ != 0 && running_ != seed_kind)) return;
+        if constexpr (!Part::takes_seeds) return;
+        if (seeds_.empty() || (chooses_kinds && active_ != 0 && running_ != seed_kind)) return;
         const std::uint64_t left = seeds_.end - seeds_.next;
         const std::uint32_t idle = lane_count - Lanes::count(active_);
         const std::uint32_t taken = left < idle ? static_cast<std::uint32_t>(left) : idle;
@@ -103,6 +124,7 @@ private:
     HEADRACE_GROUP_CODE void take_bundle() {
         for (std::uint32_t step = 1; step <= kinds; ++step) {
             const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
+            if (!Part::is_whole && !Traits::is_in(kind, Own)) continue;
             if (try_take_bundle(kind) || active_ != 0) return;
         }
     }
@@ -150,7 +172,7 @@ private:
 
     /// Sets the lanes' units aside when another kind could fill the group and has more.
     HEADRACE_GROUP_CODE void prefer_fuller_kind() {
-        const std::uint32_t kind = liq_.fullest();
+        const std::uint32_t kind = liq_.template fullest<Own>();
         const std::uint32_t running = Lanes::count(active_);
         if (kind == running_ || liq_.size(kind) < lane_count ||
             liq_.size(kind) <= liq_.size(running_) + running || liq_.room(running_) < running)
@@ -165,11 +187,11 @@ private:
 
     /// The active lanes whose spawns the LIQ can take, whatever they spawn.
     HEADRACE_GROUP_CODE Mask lanes_with_room() {
-        if constexpr (!has_queues) {
+        if constexpr (staged == 0) {
             return active_;
         } else {
             std::uint32_t each_may_spawn = 0;
-            Traits::dispatch(running_, [&](auto, auto* kind) {
+            Traits::template dispatch<Own>(running_, [&](auto, auto* kind) {
                 each_may_spawn =
                     Traits::beyond_continuation(std::remove_pointer_t<decltype(kind)>::max_spawns);
             });
@@ -187,7 +209,7 @@ private:
             }
             if (may_run == wanted) return active_;
             this->count(&GroupTally::narrow_rounds);
-            if (may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
+            if (Part::is_whole && may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
             return lanes_.ballot([&](std::uint32_t lane) {
                 return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
             });
@@ -199,7 +221,7 @@ private:
     HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
         const std::uint32_t held = Lanes::count(active_) + liq_.units();
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
-        while (run_until_look(chosen) && this->goes_on_unseen()) chosen = active_;
+        while (run_until_look(chosen) && Part::is_whole && this->goes_on_unseen()) chosen = active_;
         const std::uint32_t more = Lanes::count(active_) + liq_.units() - held; // modulo 2^32: may be fewer
         this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
@@ -228,26 +250,34 @@ private:
     /// call of the kernel has one.
     HEADRACE_GROUP_CODE bool fill_lanes(std::uint32_t& running) {
         running = Lanes::count(active_);
-        if constexpr (has_kinds) { // another kind may have become fuller
+        if constexpr (chooses_kinds) { // another kind may have become fuller
             return false;
         } else if constexpr (!has_queues) {
             return running >= enough_;
         } else {
             if (running < enough_) {
                 const std::uint32_t taken = lane_count - running;
-                if (liq_.size(0) < taken) return false;
+                if (liq_.size(first_own) < taken) return false;
                 const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
-                const std::uint32_t newest = liq_.top(0) - 1;
+                const std::uint32_t newest = liq_.top(first_own) - 1;
                 lanes_.each([&](std::uint32_t lane) {
                     if (Lanes::has(idle, lane))
-                        state_[lane].unit = liq_.read(0, newest - lanes_.count_below(idle, lane));
+                        state_[lane].unit = liq_.read(first_own, newest - lanes_.count_below(idle, lane));
                 });
-                liq_.drop_newest(0, taken);
+                liq_.drop_newest(first_own, taken);
                 active_ = Lanes::all;
                 running = lane_count;
             }
-            return liq_.room(0) >= Traits::staged * lane_count;
+            return has_room_for(staged * lane_count);
         }
+    }
+
+    /// So many units of whatever kind.
+    HEADRACE_GROUP_CODE bool has_room_for(std::uint32_t units) const {
+        bool has_room = true;
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind) has_room = has_room && liq_.room(kind) >= units;
+        return has_room;
     }
 
     template <std::uint32_t Running, class KindOf>
@@ -258,7 +288,7 @@ private:
         const auto idle = [&] {
             // relaxed, both: hints. Who parks is not hungry any more, and waits for this unit all the same.
             return lanes_.by_leader([&] {
-                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
+                return Sync::load(this->hungry(), Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
             }) != 0;
         };
         lanes_.sync(); // all have read the unit from where the first one that is spawned goes
@@ -269,7 +299,7 @@ private:
     }
 
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
-        Traits::dispatch(running_, [&](auto running, auto* kind_tag) {
+        Traits::template dispatch<Own>(running_, [&](auto running, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
             lanes_.each([&](std::uint32_t lane) {
                 State& state = state_[lane];
@@ -279,8 +309,8 @@ private:
                 if constexpr (is_wide<Lanes>) {
                     call_group<decltype(running)::value, KindOf>(state);
                 } else {
-                    SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns> handle(state,
-                                                                                              this->sums_);
+                    SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns, State> handle(
+                        state, this->sums_);
                     kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
                 }
             });
@@ -291,9 +321,9 @@ private:
     /// Continuations stay in their lanes; the rest of what was spawned goes to the LIQ.
     HEADRACE_GROUP_CODE void collect(Mask chosen) {
         const Mask next = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].continues; });
-        if constexpr (has_queues && !is_wide<Lanes>) {
+        if constexpr (staged > 0 && !is_wide<Lanes>) {
             HEADRACE_UNROLL
-            for (std::uint32_t place = 0; place < Traits::staged; ++place) {
+            for (std::uint32_t place = 0; place < staged; ++place) {
                 const Mask have =
                     lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
                 if (place > 0 && have == 0) break; // the first is there as a rule
@@ -316,14 +346,14 @@ private:
     HEADRACE_GROUP_CODE Words staged_unit(std::uint32_t lane, std::uint32_t place) {
         Words words = state_[lane].units[0];
         HEADRACE_UNROLL
-        for (std::uint32_t i = 1; i < Traits::staged; ++i)
+        for (std::uint32_t i = 1; i < staged; ++i)
             if (i == place) words = state_[lane].units[i];
         return words;
     }
     HEADRACE_GROUP_CODE std::uint32_t staged_kind(std::uint32_t lane, std::uint32_t place) {
         std::uint32_t kind = state_[lane].kinds[0];
         HEADRACE_UNROLL
-        for (std::uint32_t i = 1; i < Traits::staged; ++i)
+        for (std::uint32_t i = 1; i < staged; ++i)
             if (i == place) kind = state_[lane].kinds[i];
         return kind;
     }
@@ -353,29 +383,25 @@ private:
         };
         const auto seen = lanes_.by_leader([&]() -> Seen {
             // relaxed, both: hints; what they lead to orders itself.
-            return {Sync::load(control_.park, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
+            return {Sync::load(control_.park, Sync::relaxed), Sync::load(this->hungry(), Sync::relaxed)};
         });
         if (seen.park != HR_RUN) parked_ = true;
         if constexpr (has_queues) {
-            const std::uint32_t kind = liq_.fullest();
+            const std::uint32_t kind = liq_.template fullest<Own>();
             const std::uint32_t half = (liq_.size(kind) + 1) / 2;
             // A bundle; bundles of one unit, which is heavy then, for each who is hungry.
             std::uint32_t bundles = is_wide<Lanes> ? least(seen.hungry, half) : least(seen.hungry, 1);
             for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
                 this->count(&GroupTally::shared);
+            if constexpr (!Part::is_whole) pass_on();
         }
     }
 
     /// The oldest units of a kind, at most a bundle, to the GIQ.
     HEADRACE_GROUP_CODE Push push_oldest(std::uint32_t kind, std::uint32_t at_most) {
-        if (spare_ == HR_NO_BUNDLE) {
-            const auto popped = giq_.try_pop(free_bundles, giq_.all);
-            if (!popped.there) {
-                this->count(&GroupTally::no_bundle);
-                return Push::no_bundle;
-            }
-            spare_ = static_cast<std::uint32_t>(popped.entry);
-            lanes_.sync(); // the leader has acquired; now all may write
+        if (!find_bundle()) {
+            this->count(&GroupTally::no_bundle);
+            return Push::no_bundle;
         }
         const std::uint32_t units = least(least(liq_.size(kind), at_most), lane_count);
         std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
@@ -392,6 +418,16 @@ private:
         spare_ = HR_NO_BUNDLE;
         this->count(&GroupTally::pushed);
         return Push::done;
+    }
+
+    /// True if an empty bundle is in hand.
+    HEADRACE_GROUP_CODE bool find_bundle() {
+        if (spare_ != HR_NO_BUNDLE) return true;
+        const auto popped = giq_.try_pop(free_bundles, giq_.all);
+        if (!popped.there) return false;
+        spare_ = static_cast<std::uint32_t>(popped.entry);
+        lanes_.sync(); // the leader has acquired; now all may write
+        return true;
     }
 
     /// True if no bundle is in hand any more.
@@ -419,19 +455,79 @@ private:
             return active_ != 0;
         });
         if (goes_on) add_to_hungry(~0u);
+        leaves_hungry_ = !goes_on;
         return goes_on;
     }
 
     HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
-        lanes_.by_leader([&] {
-            Sync::fetch_add(control_.hungry, amount, Sync::relaxed); // relaxed: a hint
+        lanes_.by_leader([&] { this->change(this->hungry(), amount); });
+    }
+
+    // ---- the other part of the kernel
+    // ------------------------------------------------------------------------------------
+
+    template <class F>
+    static HEADRACE_GROUP_CODE void each_foreign_kind(F&& f) {
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind)
+            if (!Traits::is_in(kind, Own)) f(kind);
+    }
+
+    HEADRACE_GROUP_CODE bool holds_foreign() const {
+        std::uint32_t units = 0;
+        each_foreign_kind([&](std::uint32_t kind) { units += liq_.size(kind); });
+        return units != 0;
+    }
+
+    /// Of what the other part runs, full bundles to the GIQ; all there is, now and then, if somebody there
+    /// has nothing: bundles of few units would cost the other part as much as full ones.
+    HEADRACE_GROUP_CODE void pass_on() {
+        constexpr std::uint32_t now_and_then = 8 * Base::look_every; // rounds
+        const bool to_the_hungry = this->rounds_ % now_and_then == 0 && lanes_.by_leader([&] {
+            return Sync::load(control_.hungry[1 - Part::number], Sync::relaxed); // relaxed: a hint
+        }) != 0;
+        each_foreign_kind([&](std::uint32_t kind) {
+            const std::uint32_t least_units = to_the_hungry ? 1 : lane_count;
+            while (liq_.size(kind) >= least_units && push_oldest(kind, lane_count) == Push::done)
+                if (to_the_hungry) this->count(&GroupTally::shared);
         });
+    }
+
+    /// All that the other part runs to the GIQ: a group that has nothing else must not keep it. False: there
+    /// is no bundle for it, and the group is to leave.
+    HEADRACE_GROUP_CODE bool hand_over() {
+        if constexpr (Part::is_whole || !has_queues) return true;
+        each_foreign_kind([&](std::uint32_t kind) {
+            while (!parked_ && liq_.size(kind) > 0)
+                if (push_oldest(kind, lane_count) == Push::no_bundle) wait_for_bundle();
+        });
+        return !parked_;
+    }
+
+    /// Until an empty bundle is in hand. If nobody is at work who may return one the group parks, alone: then
+    /// groups of the other part may begin, or in the end the host enlarges the pool.
+    HEADRACE_GROUP_CODE void wait_for_bundle() {
+        if (find_bundle()) return;
+        lanes_.by_leader([&] { this->change(control_.lacking, 1); });
+        for (std::uint32_t polls = 0, still = 0; !parked_ && !find_bundle(); ++polls) {
+            this->look_for_park();
+            still =
+                lanes_.by_leader([&] { return std::uint32_t{this->nobody_works()}; }) != 0 ? still + 1 : 0;
+            if (still == Base::patience) parked_ = true;
+            lanes_.by_leader([&] { this->pause(polls); });
+        }
+        lanes_.by_leader([&] { this->change(control_.lacking, ~0u); });
     }
 
     // ---- parking
     // --------------------------------------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void leave() {
+        if constexpr (!Part::is_whole)
+            lanes_.by_leader([&] {
+                this->change(control_.present, ~0u); // first, or it would seem to be at work
+                if (leaves_hungry_) this->change(this->hungry(), ~0u);
+            });
         this->flush();
         if (parked_ && !this->failed()) save();
         lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
@@ -478,11 +574,11 @@ private:
         HrRecord* record = this->claim_record();
         if (!record) return false;
         seeds_ = {record->seed_next, record->seed_end};
-        std::uint32_t fullest =
-            0; // what a LIQ cannot hold was in lanes, so it is the fullest that goes back there
+        // What a LIQ cannot hold was in lanes, so it is the fullest that goes back there.
+        std::uint32_t fullest = first_own;
         HEADRACE_UNROLL
-        for (std::uint32_t kind = 1; kind < kinds; ++kind)
-            if (record->count[kind] > record->count[fullest]) fullest = kind;
+        for (std::uint32_t kind = first_own + 1; kind < kinds; ++kind)
+            if (Traits::is_in(kind, Own) && record->count[kind] > record->count[fullest]) fullest = kind;
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
             const std::uint32_t units = record->count[kind];
@@ -525,14 +621,15 @@ private:
     const Kernel& kernel_;
     const Seeds& expand_;
     typename Lanes::template PerLane<State> state_;
-    Mask active_ = 0;           ///< lanes that have a unit, all of kind `running_`
-    std::uint32_t running_ = 0; ///< the kind in the lanes
+    Mask active_ = 0;                   ///< lanes that have a unit, all of kind `running_`
+    std::uint32_t running_ = first_own; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
     Giq<Sync, Lanes> giq_;
     std::uint32_t enough_; ///< lanes: with fewer, the group refills
     std::uint32_t spare_;  ///< an empty bundle in hand, or HR_NO_BUNDLE
     std::uint32_t last_popped_ =
         0; ///< the kind of the last bundle from the GIQ: the next search begins after it
+    bool leaves_hungry_ = false; ///< and is counted so
 };
 
 } // namespace headrace

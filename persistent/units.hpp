@@ -32,6 +32,11 @@ HEADRACE_HOST_DEVICE Unit from_words(const UnitWords<Count>& words) {
     return __builtin_bit_cast(Unit, exact);
 }
 
+template <class K>
+inline constexpr bool is_apart = false;
+template <class K>
+inline constexpr bool is_apart<Apart<K>> = true;
+
 template <class>
 struct KindTraits;
 
@@ -40,15 +45,33 @@ struct KindTraits<Kinds<K...>> {
     static constexpr std::uint32_t count = sizeof...(K);
     static_assert(count >= 1 && count <= 8, "an engine has room for 8 kinds");
 
+    /// Sets of kinds have a bit for each.
+    static constexpr std::uint32_t all = (1u << count) - 1;
+    static constexpr bool is_in(std::uint32_t kind, std::uint32_t set) { return (set >> kind & 1) != 0; }
+    /// Those of a kernel of their own; none if that would be all.
+    static constexpr std::uint32_t apart = [] {
+        std::uint32_t set = 0, bit = 1;
+        ((set |= is_apart<K> ? bit : 0, bit <<= 1), ...);
+        return set == all ? 0 : set;
+    }();
+
     static constexpr std::uint32_t unit_words =
         std::max({static_cast<std::uint32_t>(sizeof(typename K::Unit) / 4)...});
-    static constexpr std::uint32_t max_spawns = std::max({static_cast<std::uint32_t>(K::max_spawns)...});
+    static constexpr std::uint32_t max_spawns_of(std::uint32_t set) {
+        std::uint32_t most = 0, kind = 0;
+        ((most = std::max(most, is_in(kind++, set) ? static_cast<std::uint32_t>(K::max_spawns) : 0u)), ...);
+        return most;
+    }
+    static constexpr std::uint32_t max_spawns = max_spawns_of(all);
 
     /// How many of `spawns` may go to the LIQ: with one kind the first is the lane's continuation.
     static constexpr std::uint32_t beyond_continuation(std::uint32_t spawns) {
         return count == 1 && spawns > 0 ? spawns - 1 : spawns;
     }
-    static constexpr std::uint32_t staged = beyond_continuation(max_spawns);
+    static constexpr std::uint32_t staged_by(std::uint32_t set) {
+        return beyond_continuation(max_spawns_of(set));
+    }
+    static constexpr std::uint32_t staged = staged_by(all);
 
     /// The position of a unit's type among the kinds; `count` if it is none of them.
     template <class Unit>
@@ -58,26 +81,45 @@ struct KindTraits<Kinds<K...>> {
         return index;
     }
 
-    /// Calls f(Constant<i>, kind i's Kind as a null pointer) for the kind whose number is known at run time.
-    template <class F>
+    /// Calls f(Constant<i>, kind i's Kind as a null pointer) for the kind whose number is known at run time:
+    /// one of the set, and for no other is f compiled.
+    template <std::uint32_t Set = all, class F>
     static HEADRACE_HOST_DEVICE void dispatch(std::uint32_t kind, F&& f) {
-        dispatch(kind, f, std::make_integer_sequence<std::uint32_t, count>{});
+        dispatch<Set>(kind, f, std::make_integer_sequence<std::uint32_t, count>{});
     }
 
 private:
-    template <class F, std::uint32_t... I>
+    template <std::uint32_t Set, class F, std::uint32_t... I>
     static HEADRACE_HOST_DEVICE void dispatch(std::uint32_t kind, F& f,
                                               std::integer_sequence<std::uint32_t, I...>) {
-        if constexpr (count == 1)
-            (f(Constant<I>{}, static_cast<K*>(nullptr)), ...);
-        else
-            ((kind == I ? f(Constant<I>{}, static_cast<K*>(nullptr)) : void()), ...);
+        (dispatch_one<Set, I, K>(kind, f), ...);
+    }
+    template <std::uint32_t Set, std::uint32_t I, class KindOf, class F>
+    static HEADRACE_HOST_DEVICE void dispatch_one(std::uint32_t kind, F& f) {
+        if constexpr (Set == 1u << I)
+            f(Constant<I>{}, static_cast<KindOf*>(nullptr));
+        else if constexpr (is_in(I, Set))
+            if (kind == I) f(Constant<I>{}, static_cast<KindOf*>(nullptr));
     }
 };
 
+/// Of a kernel: its kinds, and those that make up its second part, beside which the others are the first.
+template <class Kernel>
+inline constexpr std::uint32_t all_kinds = 0;
+template <ConsumerProducer Kernel>
+inline constexpr std::uint32_t all_kinds<Kernel> = KindTraits<typename Kernel::Units>::all;
+template <class Kernel>
+inline constexpr std::uint32_t kinds_apart = 0;
+template <ConsumerProducer Kernel>
+inline constexpr std::uint32_t kinds_apart<Kernel> = KindTraits<typename Kernel::Units>::apart;
+template <class Kernel>
+inline constexpr bool has_parts = kinds_apart<Kernel> != 0;
+template <class Kernel>
+inline constexpr std::uint32_t first_kinds = all_kinds<Kernel> & ~kinds_apart<Kernel>;
+
 /// What a lane holds while its group runs: its unit, and what the kernel has spawned, for `Staged` units
 /// beyond the continuation.
-template <class Traits, std::uint32_t Staged = Traits::staged>
+template <class Traits, std::uint32_t Staged>
 struct LaneState {
     static constexpr std::uint32_t places = Staged == 0 ? 1 : Staged; // no empty arrays
     using Words = UnitWords<Traits::unit_words>;
@@ -132,9 +174,9 @@ private:
 /// What a kernel sees of its lane.
 ///
 /// `spawn` comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
-template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns>
-class SpawningLane : public Spawning<Traits, Running, MaxSpawns, LaneState<Traits>> {
-    using Base = Spawning<Traits, Running, MaxSpawns, LaneState<Traits>>;
+template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class State>
+class SpawningLane : public Spawning<Traits, Running, MaxSpawns, State> {
+    using Base = Spawning<Traits, Running, MaxSpawns, State>;
     using Base::state_;
 
 public:
@@ -144,7 +186,7 @@ public:
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
         this->spawn_to(unit, [&](std::uint32_t kind, const auto& words) {
             // An index known at compile time keeps the staged units in registers.
-            for (std::uint32_t place = 0; place < LaneState<Traits>::places; ++place)
+            for (std::uint32_t place = 0; place < State::places; ++place)
                 if (place == state_.staged) {
                     state_.units[place] = words;
                     state_.kinds[place] = kind;

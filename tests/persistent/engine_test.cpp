@@ -84,6 +84,42 @@ TEST_P(EngineOnDevice, SeveralKindsArriveExactlyOnce) {
     expect_exactly_once(Plant{{}, 9}, Sprouts{}, 0, 20000);
 }
 
+TEST_P(EngineOnDevice, KindsApartArriveExactlyOnce) {
+    const auto expect = [this](const auto& plant) {
+        expect_exactly_once(plant, Sprouts{}, 0, 20000);
+        expect_exactly_once(plant, Sprouts{}, 0, 100, single); // one of each part then
+        const auto counters = expect_exactly_once(plant, Sprouts{}, 0, 300, tiny);
+        EXPECT_GT(counters.saved, 0u);
+        EXPECT_EQ(counters.saved, counters.restored);
+        EXPECT_EQ(counters.pushed, counters.popped);
+    };
+    expect(PlantBudsApart{{{}, 9}});
+    expect(PlantSeedsApart{{{}, 9}});
+    expect_exactly_once(PlantBudsApart{{{}, 30}}, Sprouts{}, 0, 1);
+    expect_exactly_once(GroupPlantApart{{{}, 9}}, Sprouts{}, 0, 3000);
+    expect_exactly_once(GroupPlantApart{{{}, 7}}, Sprouts{}, 0, 300, tiny);
+    if (device().info().technology == "opencl") GTEST_SKIP() << "trees.cl has no Ferry";
+    expect_exactly_once(Ferry{}, Quays{200}, 0, 30000);
+    expect_exactly_once(Ferry{}, Quays{2000}, 0, 3);
+    const EngineOptions often{.wishes = {}, .first_rounds = 2, .launch_time = 1ns};
+    expect_exactly_once(Ferry{}, Quays{50}, 0, 2000, often);
+}
+
+TEST_P(EngineOnDevice, KindsApartHaveGroupsOfTheirOwnOnAGpu) {
+    const bool has_parts = device().info().technology == "cuda" || device().info().technology == "hip";
+    Engine together(device(), *stream_, bind(Plant{}, Sprouts{}));
+    EXPECT_EQ(together.shape().groups_apart, 0u);
+    for (const std::uint32_t groups : {0u, 1u, 7u}) {
+        Engine engine(device(), *stream_, bind(PlantBudsApart{}, Sprouts{}), {.wishes = {.groups = groups}});
+        const EngineShape& shape = engine.shape();
+        EXPECT_EQ(shape.groups_apart > 0, has_parts);
+        EXPECT_LT(shape.groups_apart, shape.groups);
+        if (groups > 1) {
+            EXPECT_LE(shape.groups, groups);
+        }
+    }
+}
+
 TEST_P(EngineOnDevice, AConsumerVisitsEachIndexOnce) {
     expect_exactly_once(Visit{}, Indices{}, 5, 10'000'003);
 }
@@ -261,6 +297,8 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
     expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 20'000, tiny);
     expect_fed(Chain{}, ChainStarts{200}, 20'000, brief);
     expect_fed(Plant{{}, 8}, Sprouts{}, 5'000, brief);
+    expect_fed(PlantBudsApart{{{}, 8}}, Sprouts{}, 5'000, {});
+    expect_fed(PlantSeedsApart{{{}, 8}}, Sprouts{}, 5'000, brief);
     expect_fed(GroupVisit{}, Indices{}, 20'000, brief);
     expect_fed(GroupTree{{{}, std::uint64_t{1} << 30}}, Roots{}, 5'000, {});
 }

@@ -1,29 +1,11 @@
 // The engine's group code under host threads: every overflow path, every width of lane group, with
 // ThreadSanitizer.
-#include "drain.hpp"
-#include "thread_bench.hpp"
-
-#include <gtest/gtest.h>
+#include "exactly_once.hpp"
 
 namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class Config, class Kernel, class Seeds>
-EngineCounters expect_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
-                                   EngineOptions options, std::uint64_t begin = 0) {
-    const Deadline deadline("the engine", 60s * slower);
-    Bench<Config, Kernel, Seeds> bench(kernel, seeds, options);
-    drain(bench.engine, begin, end);
-    const ArrivalTable expected = expected_arrivals(serial(kernel), seeds, begin, end);
-    EXPECT_EQ(bench.arrived.total(), expected.total());
-    EXPECT_EQ(bench.arrived, expected);
-    EXPECT_EQ(bench.engine.counters().units, expected.total());
-    EXPECT_EQ(bench.engine.counters().spawned + (end - begin), expected.total());
-    EXPECT_EQ(bench.engine.remaining(), 0u);
-    return bench.engine.counters();
-}
 
 template <class Config>
 class GroupCode : public testing::Test {};
@@ -46,10 +28,6 @@ struct SlowChain : Chain {
         Chain::operator()(lane, link);
     }
 };
-
-constexpr EngineOptions roomy{};
-/// Everything so small that every way out is taken.
-constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .first_rounds = 3};
 
 TYPED_TEST(GroupCode, FullTreesArriveExactlyOnce) {
     const BinaryTree tree{{}, 1 << 9};

@@ -68,7 +68,7 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
     const std::uint32_t links = lots.one_of({1u, 20u, 150u});
     const IrregularTree irregular{{}, std::uint64_t{1} << lots.one_of({6, 30})};
     const std::uint32_t spread = lots.one_of({1u, 64u});
-    switch (lots.below(12)) {
+    switch (lots.below(15)) {
     case 0:
         return work("BinaryTree", std::uint64_t{2} << levels, BinaryTree{{}, std::uint64_t{1} << levels},
                     Roots{});
@@ -96,6 +96,13 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
         shared.each_unit_arrives = false; // but each number, however they are shared
         return shared;
     }
+    case 11:
+        return work("PlantBudsApart", std::uint64_t{4} << levels, PlantBudsApart{{{}, levels}}, Sprouts{});
+    case 12:
+        return work("PlantSeedsApart", std::uint64_t{4} << levels, PlantSeedsApart{{{}, levels}}, Sprouts{});
+    case 13:
+        return work("GroupPlantApart", std::uint64_t{3} << levels / 2, GroupPlantApart{{{}, levels}},
+                    Sprouts{});
     default: // one deep tree, which all have to share
         return work("deep BinaryTree", 1 << 15, BinaryTree{{}, 1 << 14}, Roots{});
     }

@@ -3,6 +3,8 @@
 #pragma once
 #include <headrace/core/device.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +12,8 @@
 #include <functional>
 #include <mutex>
 #include <new>
+#include <numeric>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -170,6 +174,33 @@ struct SerialRunner {
     static unsigned threads(const NativeStream&) { return Groups; }
     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body) {
         for (unsigned i = 0; i < n; ++i) body(i);
+    }
+};
+
+/// Runs the parts of a kernel in groups of their own, which start in any order and some of them late.
+template <unsigned Threads>
+struct PartsRunner : ThreadRunner<Threads> {
+    static constexpr bool runs_parts = true;
+    static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
+        static std::atomic<unsigned> runs{0};
+        std::mt19937 random(runs.fetch_add(1, std::memory_order_relaxed)); // relaxed: only differs
+        std::vector<unsigned> order(n), delay(n);
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+        for (unsigned& late : delay) late = random() % 4 == 0 ? static_cast<unsigned>(random() % 500) : 0;
+        ThreadRunner<Threads>::run(stream, n, [&](unsigned i) {
+            if (delay[i] != 0) std::this_thread::sleep_for(std::chrono::microseconds(delay[i]));
+            body(order[i]);
+        });
+    }
+};
+
+/// The same one after the other: a whole part ends before the other begins, or the other way round.
+template <unsigned Groups, bool Backwards>
+struct SerialPartsRunner : SerialRunner<Groups> {
+    static constexpr bool runs_parts = true;
+    static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
+        SerialRunner<Groups>::run(stream, n, [&](unsigned i) { body(Backwards ? n - 1 - i : i); });
     }
 };
 

@@ -141,6 +141,47 @@ struct Sprouts {
     HEADRACE_KERNEL Branch operator()(std::uint64_t index) const { return {mix(index), 0, 0}; }
 };
 
+/// Plants in two parts: what is apart spawns units of its own part and of the other, or is what the seeds are
+/// of, or spawns nothing.
+struct PlantBudsApart : Plant {
+    using Serial = Plant;
+    using Units = Kinds<Kind<Branch, 3>, Apart<Kind<Bud, 3>>, Kind<Leaf, 0>>;
+};
+struct PlantSeedsApart : Plant {
+    using Serial = Plant;
+    using Units = Kinds<Apart<Kind<Branch, 3>>, Kind<Bud, 3>, Apart<Kind<Leaf, 0>>>;
+};
+struct PlantLeavesApart : Plant {
+    using Serial = Plant;
+    using Units = Kinds<Kind<Branch, 3>, Kind<Bud, 3>, Apart<Kind<Leaf, 0>>>;
+};
+
+/// Chains whose links change the kind, and in two parts the part, with each step: nothing stays in its lane.
+struct Crossing {
+    std::uint64_t seed;
+    std::uint32_t left;
+    std::uint32_t unused;
+};
+struct Return : Crossing {};
+struct Ferry {
+    using Units = Kinds<Kind<Crossing, 1>, Apart<Kind<Return, 1>>>;
+    Arrivals arrivals;
+    HEADRACE_KERNEL void operator()(auto& lane, Crossing link) const {
+        arrivals.arrive(mix(link.seed) + link.left);
+        if (link.left > 0) lane.spawn(Return{{link.seed, link.left - 1, 0}});
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, Return link) const {
+        arrivals.arrive(mix(link.seed) + link.left);
+        if (link.left > 0) lane.spawn(Crossing{link.seed, link.left - 1, 0});
+    }
+};
+struct Quays {
+    std::uint32_t longest = 1;
+    HEADRACE_KERNEL Crossing operator()(std::uint64_t index) const {
+        return {index, static_cast<std::uint32_t>(mix(index) % longest), 0};
+    }
+};
+
 /// A consumer: each index arrives.
 struct Visit {
     Arrivals arrivals;
@@ -269,6 +310,12 @@ struct GroupPlant {
     HEADRACE_KERNEL void operator()(auto& group, Leaf leaf) const {
         arrive(group, std::uint64_t{leaf.high} << 32 | leaf.low);
     }
+};
+
+/// The same in two parts.
+struct GroupPlantApart : GroupPlant {
+    using Serial = GroupPlant;
+    using Units = Kinds<Kind<Branch, 2>, Apart<Kind<Bud, 2>>, Kind<Leaf, 0>>;
 };
 
 /// Numbers that a group goes through one by one.

@@ -1,0 +1,29 @@
+// tests/persistent/exactly_once.hpp - engines on threads that must find each unit, and find it once.
+#pragma once
+#include "drain.hpp"
+#include "thread_bench.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+
+constexpr EngineOptions roomy{};
+/// Everything so small that every way out is taken.
+constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .first_rounds = 3};
+
+template <class Config, class Kernel, class Seeds>
+EngineCounters expect_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
+                                   EngineOptions options, std::uint64_t begin = 0) {
+    const Deadline deadline("the engine", std::chrono::seconds(60 * slower));
+    Bench<Config, Kernel, Seeds> bench(kernel, seeds, options);
+    drain(bench.engine, begin, end);
+    const ArrivalTable expected = expected_arrivals(serial(kernel), seeds, begin, end);
+    EXPECT_EQ(bench.arrived.total(), expected.total());
+    EXPECT_EQ(bench.arrived, expected);
+    EXPECT_EQ(bench.engine.counters().units, expected.total());
+    EXPECT_EQ(bench.engine.counters().spawned + (end - begin), expected.total());
+    EXPECT_EQ(bench.engine.remaining(), 0u);
+    return bench.engine.counters();
+}
+
+} // namespace headrace::test
