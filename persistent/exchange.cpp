@@ -93,7 +93,8 @@ void Engine::give_back(std::uint64_t from) {
 UnitBatch Engine::give(double share, std::uint64_t at_least) {
     HEADRACE_ASSERT(!running_ && laid_out_ && share >= 0 && share <= 1);
     UnitBatch units(shape_.kinds, shape_.unit_words);
-    if (shape_.kinds == 0 || image_->pending.value == 0) return units;
+    const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));
+    if (shape_.kinds == 0 || share * static_cast<double>(remaining()) < least) return units;
     carry_records_on();
     HostRecords records(shape_, image_->saved.value);
     const Bytes saved_at = record_at(image_->spill_half ^ 1u, 0);
@@ -107,8 +108,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least) {
         for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) held += records.header(number).count[kind];
     for (std::size_t kind = 0; kind + 1 < entries.size(); ++kind)
         for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
-    if (share * static_cast<double>(held) < static_cast<double>(std::max<std::uint64_t>(at_least, 1)))
-        return units;
+    if (share * static_cast<double>(held) < least) return units;
 
     double credit = 0;
     if (bundles_ > 0) take_bundles(share, credit, units, std::move(entries));
