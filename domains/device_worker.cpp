@@ -451,7 +451,7 @@ bool DeviceWorker::give_seeds(Place& place) {
     double kept = 1, least = 0; // shares, seeds
     for (const JobExecution::Hungry& one : hungry) {
         kept -= one.share;
-        least += static_cast<double>(std::min<std::uint64_t>(one.lane_group, engine.shape().lanes));
+        least += static_cast<double>(std::min<std::uint64_t>(one.least, engine.shape().lanes));
     }
     // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
     const auto wanted = unclaimed.next - range.begin + static_cast<std::uint64_t>(std::ceil(kept * left));
@@ -477,7 +477,7 @@ bool DeviceWorker::give_units(Place& place) {
     std::uint64_t least = 0;
     for (const JobExecution::Hungry& one : hungry) {
         share += one.share;
-        least += std::min<std::uint64_t>(one.lane_group, place.engine->shape().lanes);
+        least += std::min<std::uint64_t>(one.least, place.engine->shape().lanes);
     }
     if (hungry.empty()) return false;
     UnitBatch units = place.engine->give(share, least);

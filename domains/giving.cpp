@@ -11,6 +11,11 @@ namespace {
 /// much has been at it for long, and goes on without.
 constexpr Bytes most_given = Bytes{256} << 20;
 
+/// What fills a lane group; on a processor, whose lanes take turns, anything.
+std::uint64_t worth_giving(const DeviceInfo& device) {
+    return device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
+}
+
 } // namespace
 
 std::optional<Portion> JobExecution::next_given(std::size_t device) {
@@ -48,7 +53,7 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
         if (share.who.device == giver)
             all += capability_[i];
         else if (waits && capability_[i] > 0)
-            hungry.push_back({share.who.device, capability_[i], std::max(1U, share.who.info->lane_group)});
+            hungry.push_back({share.who.device, capability_[i], worth_giving(*share.who.info)});
     }
     for (const Hungry& one : hungry) all += one.share;
     for (Hungry& one : hungry) one.share /= all;

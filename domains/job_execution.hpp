@@ -90,8 +90,8 @@ public:
     /// A device that waits while others work.
     struct Hungry {
         std::size_t device;
-        double share; ///< that it should have of what the giver has left: by capability
-        std::uint64_t lane_group;
+        double share;        ///< that it should have of what the giver has left: by capability
+        std::uint64_t least; ///< seeds or units that are worth the trouble
     };
     enum class Gift : std::uint8_t { seeds, units };
     /// The worker has nothing to do at all, in this job or another, or has something again.
