@@ -72,6 +72,7 @@ std::string task_name(const JobExecution& job, const Portion& portion) {
     return job.job().name() + " " + portion.text();
 }
 
+/// How long they took.
 std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches) {
     std::chrono::steady_clock::duration sum{0};
     for (const EventTimes& launch : launches) sum += launch.end - launch.begin;
@@ -434,20 +435,22 @@ void DeviceWorker::settle(Place& place) {
 
 /// A parked launch has the time to give others some of what it has not begun: seeds, or else units.
 void DeviceWorker::share_work(Place& place) {
-    if (sum(place.engine->launch_times()) < short_task) return; // it may soon be done
-    if (give_seeds(place) || give_units(place)) colleagues_.wake_all();
+    const auto busy = sum(place.engine->launch_times());
+    if (give_seeds(place, busy) || give_units(place, busy)) colleagues_.wake_all();
 }
 
 /// Seeds that no lane group has claimed are as good as a range that nobody was given.
-bool DeviceWorker::give_seeds(Place& place) {
+bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
     Engine& engine = *place.engine;
     const SeedRange unclaimed = engine.unclaimed();
     if (unclaimed.empty()) return false;
+    const auto left = static_cast<double>(unclaimed.end - unclaimed.next);
+    const auto claimed = static_cast<double>(unclaimed.next - place.held.front().portion.range.begin);
+    if (busy < short_task || busy * left < short_task * claimed) return false; // it may soon be done
     const auto hungry = place.job->hungry(number_, JobExecution::Gift::seeds);
     if (hungry.empty()) return false;
     const Job& job = place.job->job();
     IndexRange& range = place.held.front().portion.range;
-    const auto left = static_cast<double>(unclaimed.end - unclaimed.next);
     double kept = 1, least = 0; // shares, seeds
     for (const JobExecution::Hungry& one : hungry) {
         kept -= one.share;
@@ -471,7 +474,10 @@ bool DeviceWorker::give_seeds(Place& place) {
     return true;
 }
 
-bool DeviceWorker::give_units(Place& place) {
+/// What springs from a unit nobody knows. A task that has taken a launch's time may be expected to take
+/// another, which whoever is given too much needs to give it back.
+bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
+    if (busy < place.job->job().tuning().launch_time) return false;
     const auto hungry = place.job->hungry(number_, JobExecution::Gift::units);
     double share = 0;
     std::uint64_t least = 0;

@@ -5,6 +5,7 @@
 #include <headrace/domains/doorbell.hpp>
 #include <headrace/domains/job_execution.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,7 @@ public:
     void wake() { bell_->ring(); }
 
 private:
+    using Clock = std::chrono::steady_clock;
     struct Held {
         Portion portion; ///< may have lost its end to others since the task began
         std::unique_ptr<Task> task;
@@ -75,8 +77,8 @@ private:
     void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
     void settle(Place& place);
     void share_work(Place& place);
-    [[nodiscard]] bool give_seeds(Place& place);
-    [[nodiscard]] bool give_units(Place& place);
+    [[nodiscard]] bool give_seeds(Place& place, Clock::duration busy);
+    [[nodiscard]] bool give_units(Place& place, Clock::duration busy);
     void go_on(Place& place);
     void watch(Place& place);
     void fail(Place& place, ErrorPtr error);

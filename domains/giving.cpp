@@ -11,6 +11,9 @@ namespace {
 /// much has been at it for long, and goes on without.
 constexpr Bytes most_given = Bytes{256} << 20;
 
+/// Nobody gives all that it has, though its capability be unknown.
+constexpr double least_capability = 1e-3;
+
 /// What fills a lane group; on a processor, whose lanes take turns, anything.
 std::uint64_t worth_giving(const DeviceInfo& device) {
     return device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
@@ -51,7 +54,7 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
         const bool waits = share.idle && !share.retired && share.gifts.empty() &&
                            (gift == Gift::seeds || takes_units(share));
         if (share.who.device == giver)
-            all += capability_[i];
+            all += std::max(capability_[i], least_capability);
         else if (waits && capability_[i] > 0)
             hungry.push_back({share.who.device, capability_[i], worth_giving(*share.who.info)});
     }

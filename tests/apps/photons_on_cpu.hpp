@@ -3,6 +3,7 @@
 #include "simulation.hpp"
 #include <headrace/devices/cpu/cpu.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -35,7 +36,8 @@ inline FoundByTwo simulate_on_two(const Problem& problem, const Settings& settin
         devices.push_back(headrace::make_cpu_device(id, headrace::read_topology().quota, std::nullopt));
     headrace::Runtime runtime(std::move(devices), {.devices = "", .policy = "demand:1"});
     const Simulation simulation(problem, settings);
-    const headrace::JobHandle handle = runtime.submit(simulation.job());
+    const headrace::JobHandle handle =
+        runtime.submit(simulation.job().tune({.wishes = {}, .launch_time = std::chrono::milliseconds(5)}));
     handle.wait();
     return {simulation.totals(), simulation.grids(), handle.report()};
 }

@@ -26,7 +26,7 @@ std::unique_ptr<Runtime> two_cpus(const std::string& policy) {
 
 /// One seed, so that one device has everything at first.
 struct OneTree {
-    static constexpr std::uint32_t depth = 23;
+    static constexpr std::uint32_t depth = 24;
     static constexpr std::uint64_t units = (std::uint64_t{2} << depth) - 1;
     std::unique_ptr<Runtime> runtime = two_cpus("demand");
     Domain<std::uint32_t> nodes{"nodes", {1}};
@@ -67,10 +67,14 @@ TEST(Giving, AnIdleDeviceGetsUnitsOfTheOnlyTask) {
 
 TEST(Giving, WithoutLeaveToShareTheOnlyTaskStaysWhereItIs) {
     OneTree tree;
-    const Job job = Job("tree", 1).accumulates(tree.nodes).seeds(Roots{}).kernel([&](Task& task) {
-        return FragileTree{task.sum(tree.nodes), OneTree::depth, FragileTree::Loses::nobody,
-                           task.device().info().id == "cpu:a" ? 0 : 1, &tree.shared};
-    });
+    Job job("tree", 1);
+    job.accumulates(tree.nodes)
+        .tune({.wishes = {}, .launch_time = 1ms})
+        .seeds(Roots{})
+        .kernel([&](Task& task) {
+            return FragileTree{task.sum(tree.nodes), OneTree::depth, FragileTree::Loses::nobody,
+                               task.device().info().id == "cpu:a" ? 0 : 1, &tree.shared};
+        });
     const JobHandle handle = tree.runtime->submit(job);
     handle.wait();
     EXPECT_EQ(tree.nodes.gather()[0], OneTree::units);
