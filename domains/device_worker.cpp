@@ -155,33 +155,37 @@ DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, const Portion& po
     return {.portion = portion, .task = std::make_unique<Task>(task_name(job, portion), range, *device_)};
 }
 
+/// What was given to this device comes first: it waits for nobody else.
 void DeviceWorker::start_a_task(Place& place) {
-    for (const auto& job : colleagues_.unfinished()) {
+    const auto jobs = colleagues_.unfinished();
+    for (const auto& job : jobs)
+        if (const auto portion = job->next_given(number_)) return start(place, job, *portion);
+    for (const auto& job : jobs) {
         // What a launch that wants more can take goes there.
         if (std::ranges::any_of(places_,
                                 [&](const auto& other) { return other->wanting && other->job == job; }))
             return;
-        std::optional<Portion> portion = job->next_given(number_);
-        if (!portion) portion = job->next(number_);
-        if (!portion) continue;
-        for (const auto& other : places_)
-            if (other->open && other->job != job) make_way(*other);
-        if (place.engine_job != job) {
-            place.engine.reset();
-            place.short_tasks = place.kernels_differ = false;
-            place.ahead = 1;
-        }
-        place.engine_job = job;
-        place.job = job;
-        place.figures = {};
-        place.held.push_back(hold(*job, *portion));
-        try {
-            begin(place);
-            watch(place);
-        } catch (...) {
-            fail(place, current_error());
-        }
-        return;
+        if (const auto range = job->next(number_)) return start(place, job, *range);
+    }
+}
+
+void DeviceWorker::start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion) {
+    for (const auto& other : places_)
+        if (other->open && other->job != job) make_way(*other);
+    if (place.engine_job != job) {
+        place.engine.reset();
+        place.short_tasks = place.kernels_differ = false;
+        place.ahead = 1;
+    }
+    place.engine_job = job;
+    place.job = job;
+    place.figures = {};
+    place.held.push_back(hold(*job, portion));
+    try {
+        begin(place);
+        watch(place);
+    } catch (...) {
+        fail(place, current_error());
     }
 }
 

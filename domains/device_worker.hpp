@@ -63,6 +63,7 @@ private:
     void run(const std::stop_token& stop);
     [[nodiscard]] Held hold(const JobExecution& job, const Portion& portion) const;
     void start_a_task(Place& place);
+    void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
     void tell_of_idleness();
     void put_engine_aside(Place& place);
     [[nodiscard]] Inputs bind(Place& place, Task& task);

@@ -25,17 +25,12 @@ std::optional<Portion> JobExecution::next_given(std::size_t device) {
     const std::scoped_lock lock(mutex_);
     Share* share = share_of(device);
     if (!started_ || stop_reason_ || !share || share->retired) return std::nullopt;
-    const auto take_from = [&](std::vector<Portion>& portions) -> std::optional<Portion> {
-        const auto found =
-            std::ranges::find_if(portions, [](const Portion& one) { return one.units != nullptr; });
-        if (found == portions.end()) return std::nullopt;
-        const Portion portion = *found;
-        portions.erase(found);
-        return give_out(*share, portion);
-    };
-    if (auto gift = take_from(share->gifts)) return gift;
-    if (!takes_units(*share)) return std::nullopt;
-    return take_from(loose_units_);
+    const bool has_gift = !share->gifts.empty();
+    if (!has_gift && (loose_units_.empty() || !takes_units(*share))) return std::nullopt;
+    std::vector<Portion>& given = has_gift ? share->gifts : loose_units_;
+    const Portion portion = std::move(given.back());
+    given.pop_back();
+    return give_out(*share, portion);
 }
 
 void JobExecution::idle(std::size_t device, bool is_idle) {

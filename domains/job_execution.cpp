@@ -57,12 +57,6 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
     const std::scoped_lock lock(mutex_);
     Share* share = share_of(device);
     if (!started_ || stop_reason_ || !share || share->retired) return std::nullopt;
-    const auto gift = std::ranges::find_if(share->gifts, [](const Portion& one) { return !one.units; });
-    if (gift != share->gifts.end()) {
-        const IndexRange range = gift->range;
-        share->gifts.erase(gift);
-        return give_out(*share, range).range;
-    }
     if (!returned_.empty()) {
         const IndexRange range = returned_.back();
         returned_.pop_back();

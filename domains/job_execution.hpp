@@ -69,7 +69,7 @@ public:
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
-    /// Units that others gave to this device, or to one that is lost.
+    /// What others gave to this device, or units that one had which is lost.
     [[nodiscard]] std::optional<Portion> next_given(std::size_t device);
     /// Signs of life of a task: a launch that has `units_left` to do is enqueued, behind so many requests
     /// that have not ended; those have ended.

@@ -241,7 +241,8 @@ TEST(GivingBooks, WhatComesBackIsForWhomItWasCut) {
     EXPECT_EQ(job->next(4), std::nullopt);
     job->finished(4, {IndexRange{0, 60}}, {});
     EXPECT_FALSE(job->event().done());
-    EXPECT_EQ(job->next(7), (IndexRange{60, 90}));
+    EXPECT_EQ(job->next(7), std::nullopt);
+    EXPECT_EQ(job->next_given(7).value().range, (IndexRange{60, 90}));
     job->finished(7, {IndexRange{60, 90}}, {});
     EXPECT_TRUE(job->event().done());
     EXPECT_EQ(job->report().devices[0].seeds_given, 30u);
@@ -256,10 +257,11 @@ TEST(GivingBooks, GiftsOfALostDeviceAreForWhoeverAsks) {
     job->give(4, batch(10), 7);
     job->give(4, batch(20), 7);
     job->give_back(4, all, {60, 90}, 7);
+    EXPECT_EQ(job->next_given(7).value().text(), "[60, 90)"); // the last first
     const Portion done = *job->next_given(7);
+    EXPECT_EQ(done.text(), "given units [10, 30)");
     job->finished(7, {done}, {});
-    const Portion doing = *job->next_given(7);
-    EXPECT_EQ(doing.text(), "given units [10, 30)");
+    const Portion doing = IndexRange{60, 90};
     job->retire(7, lost(), {doing});
     std::uint64_t units = 0;
     while (const auto given = job->next_given(4)) {
