@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -451,30 +450,11 @@ bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
     const auto left = static_cast<double>(unclaimed.end - unclaimed.next);
     const auto claimed = static_cast<double>(unclaimed.next - place.held.front().portion.range.begin);
     if (busy < short_task || busy * left < short_task * claimed) return false; // it may soon be done
-    const auto hungry = place.job->hungry(number_, JobExecution::Gift::seeds);
-    if (hungry.empty()) return false;
-    const Job& job = place.job->job();
     IndexRange& range = place.held.front().portion.range;
-    double kept = 1, least = 0; // shares, seeds
-    for (const JobExecution::Hungry& one : hungry) {
-        kept -= one.share;
-        least += static_cast<double>(std::min<std::uint64_t>(one.least, engine.shape().lanes));
-    }
-    // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
-    const auto wanted = unclaimed.next - range.begin + static_cast<std::uint64_t>(std::ceil(kept * left));
-    const std::uint64_t cut = range.begin + job.split(range, wanted);
-    if (cut < unclaimed.next || static_cast<double>(unclaimed.end - cut) < least) return false;
-    const IndexRange task = range;
+    const std::uint64_t cut = place.job->give_back(number_, range, unclaimed.next, engine.shape().lanes);
+    if (cut == range.end) return false;
     engine.give_back(cut);
     range.end = cut;
-    IndexRange rest{cut, task.end};
-    for (std::size_t i = 0; i < hungry.size() && !rest.empty(); ++i) {
-        const bool is_last = i + 1 == hungry.size();
-        const auto his = static_cast<std::uint64_t>(hungry[i].share * left);
-        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + job.split(rest, his)};
-        place.job->give_back(number_, task, part, hungry[i].device);
-        rest.begin = part.end;
-    }
     return true;
 }
 
@@ -482,23 +462,12 @@ bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
 /// another, which whoever is given too much needs to give it back.
 bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     if (busy < place.job->job().tuning().launch_time) return false;
-    const auto hungry = place.job->hungry(number_, JobExecution::Gift::units);
-    double share = 0;
-    std::uint64_t least = 0;
-    for (const JobExecution::Hungry& one : hungry) {
-        share += one.share;
-        least += std::min<std::uint64_t>(one.least, place.engine->shape().lanes);
-    }
-    if (hungry.empty()) return false;
-    UnitBatch units = place.engine->give(share, least);
-    const auto all = static_cast<double>(units.size());
-    for (const JobExecution::Hungry& one : hungry) {
-        const bool is_last = &one == &hungry.back();
-        const auto his = static_cast<std::uint64_t>(all * one.share / share);
-        UnitBatch part = units.split(is_last ? units.size() : his);
-        if (part.size() > 0) place.job->give(number_, std::move(part), one.device);
-    }
-    return all > 0;
+    const JobExecution::Appetite appetite = place.job->appetite(number_, place.engine->shape().lanes);
+    if (appetite.share == 0) return false;
+    UnitBatch units = place.engine->give(appetite.share, appetite.least);
+    if (units.size() == 0) return false;
+    place.job->give(number_, std::move(units));
+    return true;
 }
 
 /// With those that were held for a launch that did not wait for them.

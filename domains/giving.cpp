@@ -2,6 +2,7 @@
 #include <headrace/domains/job_execution.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace headrace {
@@ -39,7 +40,6 @@ void JobExecution::idle(std::size_t device, bool is_idle) {
 }
 
 std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift) const {
-    const std::scoped_lock lock(mutex_);
     if (stop_reason_ || !left_.empty() || !returned_.empty() || !loose_units_.empty()) return {};
     if (gift == Gift::units && (!job_.shares_units() || given_bytes_ > most_given)) return {};
     double all = 0;
@@ -51,34 +51,64 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
         if (share.who.device == giver)
             all += std::max(capability_[i], least_capability);
         else if (waits && capability_[i] > 0)
-            hungry.push_back({share.who.device, capability_[i], worth_giving(*share.who.info)});
+            hungry.push_back({i, capability_[i], worth_giving(*share.who.info)});
     }
     for (const Hungry& one : hungry) all += one.share;
     for (Hungry& one : hungry) one.share /= all;
     return hungry;
 }
 
-void JobExecution::give_back(std::size_t giver, IndexRange task, IndexRange part, std::size_t to) {
-    const std::scoped_lock lock(mutex_);
-    TaskInFlight* const giving = in_flight(giver, task);
-    HEADRACE_ASSERT(giving && task.begin <= part.begin && !part.empty());
-    giving->portion.range.end = std::min(giving->portion.range.end, part.begin);
-    share_of(giver)->figures.seeds_given += part.size();
-    hand_to(*share_of(to), part);
+JobExecution::Appetite JobExecution::sum(const std::vector<Hungry>& hungry, std::uint64_t lanes) {
+    Appetite sum;
+    for (const Hungry& one : hungry) {
+        sum.share += one.share;
+        sum.least += std::min(one.least, lanes);
+    }
+    return sum;
 }
 
-void JobExecution::give(std::size_t giver, UnitBatch units, std::size_t to) {
+JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes) const {
+    const std::scoped_lock lock(mutex_);
+    return sum(hungry(giver, Gift::units), lanes);
+}
+
+std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
+                                      std::uint64_t lanes) {
+    const std::scoped_lock lock(mutex_);
+    const std::vector<Hungry> hungry = this->hungry(giver, Gift::seeds);
+    if (hungry.empty()) return task.end;
+    const Appetite appetite = sum(hungry, lanes);
+    const auto left = static_cast<double>(task.end - unclaimed);
+    // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
+    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - appetite.share) * left));
+    const std::uint64_t cut = task.begin + job_.split(task, unclaimed - task.begin + kept);
+    if (cut < unclaimed || task.end - cut < appetite.least) return task.end;
+    IndexRange rest{cut, task.end};
+    for (const Hungry& one : hungry) {
+        if (rest.empty()) break;
+        const bool is_last = &one == &hungry.back();
+        const auto his = static_cast<std::uint64_t>(one.share * left);
+        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + job_.split(rest, his)};
+        shares_[one.place].gifts.emplace_back(part);
+        rest.begin = part.end;
+    }
+    in_flight(giver, task)->portion.range.end = cut;
+    share_of(giver)->figures.seeds_given += task.end - cut;
+    return cut;
+}
+
+void JobExecution::give(std::size_t giver, UnitBatch units) {
     const std::scoped_lock lock(mutex_);
     share_of(giver)->figures.units_given += units.size();
     given_bytes_ += units.bytes();
-    hand_to(*share_of(to), number(std::move(units)));
-}
-
-void JobExecution::hand_to(Share& share, const Portion& portion) {
-    if (share.retired) // since it was hungry
-        put_back(portion);
-    else
-        share.gifts.push_back(portion);
+    const std::vector<Hungry> hungry = this->hungry(giver, Gift::units);
+    const double all = static_cast<double>(units.size()) / sum(hungry, 0).share;
+    for (const Hungry& one : hungry) {
+        const bool is_last = &one == &hungry.back();
+        const auto his = is_last ? units.size() : static_cast<std::uint64_t>(one.share * all);
+        if (his > 0) shares_[one.place].gifts.push_back(number(units.split(std::min(his, units.size()))));
+    }
+    if (units.size() > 0) put_back(number(std::move(units))); // nobody is hungry any more
 }
 
 Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint64_t units) {

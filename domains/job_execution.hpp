@@ -87,22 +87,22 @@ public:
 
     // What a device has not begun goes to those that have nothing to do: giving.cpp.
 
-    /// A device that waits while others work.
-    struct Hungry {
-        std::size_t device;
-        double share;        ///< that it should have of what the giver has left: by capability
-        std::uint64_t least; ///< seeds or units that are worth the trouble
-    };
-    enum class Gift : std::uint8_t { seeds, units };
     /// The worker has nothing to do at all, in this job or another, or has something again.
     void idle(std::size_t device, bool is_idle);
-    /// Those to whom this device may give now. Nobody, as long as the job has work that nobody was given.
-    [[nodiscard]] std::vector<Hungry> hungry(std::size_t giver, Gift gift) const;
-    /// The rest of the giver's task, from the beginning of `part` on, is not its own any more, and `part` is
-    /// for `to`.
-    void give_back(std::size_t giver, IndexRange task, IndexRange part, std::size_t to);
-    /// Units of the giver's tasks, for `to`.
-    void give(std::size_t giver, UnitBatch units, std::size_t to);
+    /// Seeds of the giver's task that it has not begun, those from `unclaimed` on, go to devices that are
+    /// idle: to each a share by capability, and none if that is less than its `lanes`, or the device's, are
+    /// worth. Returns where the task ends now. Nobody gives as long as the job has work that nobody was
+    /// given.
+    [[nodiscard]] std::uint64_t give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
+                                          std::uint64_t lanes);
+    /// The share of the giver's units that goes to idle devices, and the least that are worth the trouble.
+    struct Appetite {
+        double share = 0; ///< 0: nobody is idle, or units are not shared
+        std::uint64_t least = 0;
+    };
+    [[nodiscard]] Appetite appetite(std::size_t giver, std::uint64_t lanes) const;
+    /// Units of the giver's tasks, for those who are idle, or whoever asks.
+    void give(std::size_t giver, UnitBatch units);
     /// The device has no room for more of the units at once: the others are given to it once more.
     [[nodiscard]] Portion keep(std::size_t device, const Portion& portion, std::uint64_t units);
 
@@ -137,7 +137,15 @@ private:
     void take_back(std::size_t device, const Portion& portion);
     /// For whoever asks.
     void put_back(const Portion& portion);
-    void hand_to(Share& share, const Portion& portion);
+    enum class Gift : std::uint8_t { seeds, units };
+    /// A device that waits while the giver works.
+    struct Hungry {
+        std::size_t place;   ///< in shares_
+        double share;        ///< that it should have of what the giver has left
+        std::uint64_t least; ///< seeds or units that are worth the trouble
+    };
+    [[nodiscard]] std::vector<Hungry> hungry(std::size_t giver, Gift gift) const;
+    [[nodiscard]] static Appetite sum(const std::vector<Hungry>& hungry, std::uint64_t lanes);
     [[nodiscard]] bool takes_units(const Share& share) const;
     [[nodiscard]] Portion number(UnitBatch units);
     [[nodiscard]] std::uint64_t left_units() const;

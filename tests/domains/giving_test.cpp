@@ -190,27 +190,29 @@ UnitBatch batch(std::uint32_t units) {
     return batch;
 }
 
-using Gift = JobExecution::Gift;
+/// All of the job in one task, which may be cut in its second half.
+std::uint64_t everything(IndexRange left, std::uint64_t wanted) {
+    return wanted < left.size() / 2 ? left.size() : wanted;
+}
 
 TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
     Two two;
-    const Domain<float> x("x", {1000});
-    const auto job = two.run(Job("j", 100).reads(x).share_units());
-    std::vector<IndexRange> first;
-    while (const auto range = job->next(4)) first.push_back(*range);
+    const auto job = two.run(Job("j", 100).split_by(everything).share_units());
+    const IndexRange all = *job->next(4);
     EXPECT_EQ(job->next(7), std::nullopt);
-    EXPECT_TRUE(job->hungry(4, Gift::seeds).empty()); // nobody said so
+    EXPECT_EQ(job->appetite(4, 32).share, 0); // nobody said so
     job->idle(7, true);
-    ASSERT_EQ(job->hungry(4, Gift::seeds).size(), 1u);
-    EXPECT_EQ(job->hungry(4, Gift::units).at(0).device, 7u);
-    EXPECT_NEAR(job->hungry(4, Gift::units).at(0).share, 300.0 / 1300, 1e-12);
-    job->give(4, batch(30), 7);
-    EXPECT_TRUE(job->hungry(4, Gift::units).empty()); // it has something now
+    EXPECT_NEAR(job->appetite(4, 32).share, 300.0 / 1300, 1e-12);
+    job->idle(7, false);
+    EXPECT_EQ(job->appetite(4, 32).share, 0);
+    job->idle(7, true);
+    job->give(4, batch(30));
+    EXPECT_EQ(job->appetite(4, 32).share, 0); // it has something now
     const auto given = job->next_given(7);
     ASSERT_TRUE(given);
     EXPECT_EQ(given->units->size(), 30u);
-    EXPECT_EQ(job->next_given(7), std::nullopt);
-    for (const IndexRange range : first) job->finished(4, {range}, {});
+    EXPECT_FALSE(job->next_given(7));
+    job->finished(4, {all}, {});
     EXPECT_FALSE(job->event().done());
     job->finished(7, {*given}, {});
     EXPECT_TRUE(job->event().done());
@@ -223,78 +225,125 @@ TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
 TEST(GivingBooks, NobodyGivesWhileThereIsWorkThatNobodyHas) {
     Two two;
     const auto job = two.run(Job("j", 1000).share_units());
-    ASSERT_TRUE(job->next(4));
+    const IndexRange task = *job->next(4);
     job->idle(7, true); // the policy does not want it
-    EXPECT_TRUE(job->hungry(4, Gift::seeds).empty());
-    EXPECT_TRUE(job->hungry(4, Gift::units).empty());
+    EXPECT_EQ(job->appetite(4, 32).share, 0);
+    EXPECT_EQ(job->give_back(4, task, 50, 32), task.end);
 }
 
-TEST(GivingBooks, WhatComesBackIsForWhomItWasCut) {
+TEST(GivingBooks, NobodyGivesWhatIsTooLittleForALaneGroup) {
     Two two;
-    const auto job =
-        two.run(Job("j", 90).split_by([](IndexRange left, std::uint64_t) { return left.size(); }));
+    two.slow.kind = DeviceKind::gpu;
+    two.slow.lane_group = 64;
+    const auto job = two.run(Job("j", 200).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
-    EXPECT_EQ(all, (IndexRange{0, 90}));
     job->idle(7, true);
-    job->give_back(4, all, {60, 90}, 7);
-    EXPECT_EQ(job->standing().tasks.at(0).portion.range, (IndexRange{0, 60}));
-    EXPECT_EQ(job->next(4), std::nullopt);
-    job->finished(4, {IndexRange{0, 60}}, {});
+    EXPECT_EQ(job->appetite(4, 256).least, 64u);
+    EXPECT_EQ(job->appetite(4, 1).least, 1u);             // the giver's are units for a whole group
+    EXPECT_EQ(job->give_back(4, all, 50, 32), 200u - 34); // 3 / 13 of 150
+    Two others;
+    others.slow = two.slow;
+    const auto another = others.run(Job("j", 200).split_by(everything));
+    ASSERT_EQ(another->next(4), all);
+    another->idle(7, true);
+    EXPECT_EQ(another->give_back(4, all, 50, 64), 200u);
+}
+
+TEST(GivingBooks, SeedsComeBackWhereTheJobMayBeCut) {
+    Two two;
+    const auto job = two.run(Job("j", 1300).grain(100).split_by(everything));
+    const IndexRange all = *job->next(4);
+    ASSERT_EQ(all, (IndexRange{0, 1300}));
+    job->idle(7, true);
+    EXPECT_EQ(job->give_back(4, all, 10, 32), 1100u); // 3 / 13, kept are whole grains
+    EXPECT_EQ(job->standing().tasks.at(0).portion.range, (IndexRange{0, 1100}));
+    job->finished(4, {IndexRange{0, 1100}}, {});
     EXPECT_FALSE(job->event().done());
     EXPECT_EQ(job->next(7), std::nullopt);
-    EXPECT_EQ(job->next_given(7).value().range, (IndexRange{60, 90}));
-    job->finished(7, {IndexRange{60, 90}}, {});
+    EXPECT_EQ(job->next_given(7).value().range, (IndexRange{1100, 1300}));
+    job->finished(7, {IndexRange{1100, 1300}}, {});
     EXPECT_TRUE(job->event().done());
-    EXPECT_EQ(job->report().devices[0].seeds_given, 30u);
-    EXPECT_EQ(job->finished_units(), 90u);
+    EXPECT_EQ(job->report().devices[0].seeds_given, 200u);
+    EXPECT_EQ(job->finished_units(), 1300u);
 }
 
-TEST(GivingBooks, GiftsOfALostDeviceAreForWhoeverAsks) {
+TEST(GivingBooks, AJobThatIsNotToBeCutIsNot) {
     Two two;
-    const auto job = two.run(
-        Job("j", 90).share_units().split_by([](IndexRange left, std::uint64_t) { return left.size(); }));
+    const auto job =
+        two.run(Job("j", 1300).split_by([](IndexRange left, std::uint64_t) { return left.size(); }));
     const IndexRange all = *job->next(4);
-    job->give(4, batch(10), 7);
-    job->give(4, batch(20), 7);
-    job->give_back(4, all, {60, 90}, 7);
-    EXPECT_EQ(job->next_given(7).value().text(), "[60, 90)"); // the last first
-    const Portion done = *job->next_given(7);
-    EXPECT_EQ(done.text(), "given units [10, 30)");
-    job->finished(7, {done}, {});
-    const Portion doing = IndexRange{60, 90};
-    job->retire(7, lost(), {doing});
+    job->idle(7, true);
+    EXPECT_EQ(job->give_back(4, all, 10, 32), all.end);
+    EXPECT_FALSE(job->next_given(7));
+}
+
+TEST(GivingBooks, WhatALostDeviceWasGivenIsForWhoeverAsks) {
+    Two two;
+    const auto job = two.run(Job("j", 130).split_by(everything).share_units());
+    const IndexRange all = *job->next(4);
+    std::vector<Portion> had; // done, under way, not taken
+    for (const std::uint32_t units : {10, 20, 30}) {
+        job->idle(7, true);
+        job->give(4, batch(units));
+        if (units < 30) had.push_back(*job->next_given(7));
+    }
+    EXPECT_EQ(had[1].text(), "given units [10, 30)");
+    job->finished(7, {had[0]}, {});
+    job->retire(7, lost(), {had[1]});
     std::uint64_t units = 0;
     while (const auto given = job->next_given(4)) {
         units += given->units->size();
         job->finished(4, {*given}, {});
     }
-    EXPECT_EQ(units, 30u);
-    EXPECT_EQ(job->next(4), (IndexRange{60, 90}));
-    job->finished(4, {IndexRange{60, 90}, IndexRange{0, 60}}, {});
+    EXPECT_EQ(units, 60u);
+    EXPECT_FALSE(job->event().done());
+    job->finished(4, {all}, {});
     ASSERT_TRUE(job->event().done());
     EXPECT_NO_THROW(job->event().wait());
-    EXPECT_EQ(job->report().devices[0].units_received, 30u); // its own again
+    EXPECT_EQ(job->report().devices[0].units_received, 60u); // its own again
+    EXPECT_EQ(job->report().devices[1].units_received, 0u);
 }
 
-TEST(GivingBooks, GiftsForADeviceThatIsGoneAreForWhoeverAsks) {
+TEST(GivingBooks, SeedsForADeviceThatIsLostAreARangeLikeOthers) {
     Two two;
-    const auto job = two.run(
-        Job("j", 90).share_units().split_by([](IndexRange left, std::uint64_t) { return left.size(); }));
+    const auto job = two.run(Job("j", 130).split_by(everything));
     const IndexRange all = *job->next(4);
     job->idle(7, true);
-    ASSERT_FALSE(job->hungry(4, Gift::units).empty());
+    ASSERT_EQ(job->give_back(4, all, 0, 32), 100u);
     job->retire(7, lost(), {});
-    job->give(4, batch(10), 7);
-    job->give_back(4, all, {60, 90}, 7);
+    EXPECT_FALSE(job->next_given(4));
+    EXPECT_EQ(job->next(4), (IndexRange{100, 130}));
+}
+
+TEST(GivingBooks, UnitsThatNobodyWantsAnyMoreAreForWhoeverAsks) {
+    Two two;
+    const auto job = two.run(Job("j", 1).share_units());
+    ASSERT_TRUE(job->next(4));
+    job->idle(7, true);
+    ASSERT_GT(job->appetite(4, 32).share, 0);
+    job->retire(7, lost(), {});
+    job->give(4, batch(10));
     EXPECT_EQ(job->next_given(4).value().units->size(), 10u);
-    EXPECT_EQ(job->next(4), (IndexRange{60, 90}));
+}
+
+TEST(GivingBooks, ADeviceThatIsLostAfterItGaveFailsTheJob) {
+    Two two;
+    const auto job = two.run(Job("j", 1).share_units());
+    const IndexRange seed = *job->next(4);
+    job->idle(7, true);
+    job->give(4, batch(10));
+    job->retire(4, lost(), {seed});
+    ASSERT_TRUE(job->event().done());
+    EXPECT_EQ(job->event().outcome()->device(), "fast");
+    EXPECT_NE(job->event().outcome()->message().find("had given 10 work units"), std::string::npos);
 }
 
 TEST(GivingBooks, WhatFindsNoRoomIsGivenOnceMore) {
     Two two;
     const auto job = two.run(Job("j", 1).share_units());
     ASSERT_TRUE(job->next(4));
-    job->give(4, batch(100), 7);
+    job->idle(7, true);
+    job->give(4, batch(100));
     const Portion all = *job->next_given(7);
     const Portion kept = job->keep(7, all, 30);
     EXPECT_EQ(kept.units->size(), 30u);
@@ -311,9 +360,10 @@ TEST(GivingBooks, AStoppedJobDoesNotWaitForGifts) {
     Two two;
     const auto job = two.run(Job("j", 1).share_units());
     const IndexRange doing = *job->next(4);
-    job->give(4, batch(100), 7);
+    job->idle(7, true);
+    job->give(4, batch(100));
     job->stop(std::make_shared<const Error>(ErrorKind::cancelled, "enough"));
-    EXPECT_EQ(job->next_given(7), std::nullopt);
+    EXPECT_FALSE(job->next_given(7));
     job->abandoned(4, doing, nullptr);
     ASSERT_TRUE(job->event().done());
     EXPECT_EQ(job->event().outcome()->kind(), ErrorKind::cancelled);
