@@ -80,9 +80,9 @@ public:
     /// policy wants `wanted`. The default is `wanted`, rounded up to the grain.
     Job& split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback);
     /// A work unit means the same on every device, whichever task it sprang from: it holds indices and
-    /// numbers, and its kernel needs nothing of its task's range. Where some devices have nothing to do any
-    /// more, those that have give them some of theirs. For jobs that read whole domains and accumulate, or
-    /// invalid_argument: what a part's or a range's elements are would not be there.
+    /// numbers, of the same words in OpenCL C, and its kernel needs nothing of its task's range. Devices that
+    /// have nothing to do then get units from others. Only for jobs that read whole domains and accumulate
+    /// (invalid_argument): a task's part of a domain stays where the task is.
     Job& share_units();
     /// Queue sizes and thresholds of the persistent engine, where its own choice is not good enough.
     Job& tune(EngineOptions options);
