@@ -140,8 +140,13 @@ bool exchange_round(Device& one, const BindOne& bind_one, Device& other, const B
     SCOPED_TRACE(work.name);
     ExchangeTable table;
     std::array sides{ExchangeSide(one, lots, table, figures), ExchangeSide(other, lots, table, figures)};
-    if (!sides[0].make_engine(work, draw_options(lots)) || !sides[1].make_engine(twin, draw_options(lots)))
-        return false;
+    const auto options = [&] {
+        EngineOptions drawn = draw_options(lots);
+        // What a single seed makes much of parks seldom: it would take ten thousand launches of a round each.
+        if (work.units_per_seed > 1000) drawn.launch_time = std::chrono::milliseconds(100);
+        return drawn;
+    };
+    if (!sides[0].make_engine(work, options()) || !sides[1].make_engine(twin, options())) return false;
     // Enough for some launches of some rounds.
     const EngineShape& shape = sides[0].engine().shape();
     const std::uint64_t units_per_round = std::uint64_t{shape.lanes} * shape.groups;
