@@ -34,10 +34,10 @@ struct DeviceWorker::Place {
     std::chrono::steady_clock::time_point opened;
     ErrorPtr failure; ///< of a task that could not be fed
 
-    [[nodiscard]] std::vector<IndexRange> ranges() const {
-        std::vector<IndexRange> ranges;
-        for (const Held& one : held) ranges.push_back(one.task->range());
-        return ranges;
+    [[nodiscard]] std::vector<Portion> portions() const {
+        std::vector<Portion> portions;
+        for (const Held& one : held) portions.push_back(one.portion);
+        return portions;
     }
     void forget_launch() {
         held.clear();
@@ -66,6 +66,17 @@ EngineFigures engine_figures(const Engine& engine) {
                        .refill_lanes = engine.shape().enough,
                        .inbox_units = engine.shape().liq_units,
                        .bundles = engine.bundles()}};
+}
+
+std::string task_name(const JobExecution& job, const Portion& portion) {
+    return job.job().name() + " " + portion.text();
+}
+
+/// How long they took.
+std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches) {
+    std::chrono::steady_clock::duration sum{0};
+    for (const EventTimes& launch : launches) sum += launch.end - launch.begin;
+    return sum;
 }
 
 EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
@@ -119,6 +130,7 @@ void DeviceWorker::run(const std::stop_token& stop) {
             if (place->open) keep_fed(*place);
             open = open || place->open;
         }
+        tell_of_idleness();
         if (open)
             bell_->wait_for(look_period); // who consumes seeds rings no bell
         else
@@ -137,39 +149,53 @@ void DeviceWorker::put_engine_aside(Place& place) {
     place.engine_job.reset();
 }
 
-DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, IndexRange range) const {
-    const std::string name =
-        job.job().name() + " [" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
-    return {.task = std::make_unique<Task>(name, range, *device_)};
+/// A task of given units may have any of the job's seeds behind them.
+DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, const Portion& portion) const {
+    const IndexRange range = portion.units ? IndexRange{0, job.job().work_units()} : portion.range;
+    return {.portion = portion, .task = std::make_unique<Task>(task_name(job, portion), range, *device_)};
 }
 
+/// What was given to this device comes first: it waits for nobody else.
 void DeviceWorker::start_a_task(Place& place) {
-    for (const auto& job : colleagues_.unfinished()) {
+    const auto jobs = colleagues_.unfinished();
+    for (const auto& job : jobs)
+        if (const auto portion = job->next_given(number_)) return start(place, job, *portion);
+    for (const auto& job : jobs) {
         // What a launch that wants more can take goes there.
         if (std::ranges::any_of(places_,
                                 [&](const auto& other) { return other->wanting && other->job == job; }))
             return;
-        const auto range = job->next(number_);
-        if (!range) continue;
-        for (const auto& other : places_)
-            if (other->open && other->job != job) make_way(*other);
-        if (place.engine_job != job) {
-            place.engine.reset();
-            place.short_tasks = place.kernels_differ = false;
-            place.ahead = 1;
-        }
-        place.engine_job = job;
-        place.job = job;
-        place.figures = {};
-        place.held.push_back(hold(*job, *range));
-        try {
-            begin(place);
-            watch(place);
-        } catch (...) {
-            fail(place, current_error());
-        }
-        return;
+        if (const auto range = job->next(number_)) return start(place, job, *range);
     }
+}
+
+void DeviceWorker::start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion) {
+    for (const auto& other : places_)
+        if (other->open && other->job != job) make_way(*other);
+    if (place.engine_job != job) {
+        place.engine.reset();
+        place.short_tasks = place.kernels_differ = false;
+        place.ahead = 1;
+    }
+    place.engine_job = job;
+    place.job = job;
+    place.figures = {};
+    place.held.push_back(hold(*job, portion));
+    try {
+        begin(place);
+        watch(place);
+    } catch (...) {
+        fail(place, current_error());
+    }
+}
+
+/// Others give to those that have nothing to do at all.
+void DeviceWorker::tell_of_idleness() {
+    const auto is_free = [](const auto& place) { return place->job == nullptr; };
+    const bool idle = !retired() && std::ranges::all_of(places_, is_free);
+    if (idle || told_idle_)
+        for (const auto& job : colleagues_.unfinished()) job->idle(number_, idle);
+    told_idle_ = idle;
 }
 
 /// Binds the task's views to this device's memory.
@@ -244,11 +270,17 @@ void DeviceWorker::begin(Place& place) {
         place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
     }
     place.engine_before = engine_figures(*place.engine);
-    const bool opens = place.short_tasks && !place.kernels_differ && place.engine->can_feed();
+    const auto& units = first.portion.units;
+    if (const std::uint64_t room = place.engine->room(); units && units->size() > room && room > 0) {
+        first.portion = place.job->keep(number_, first.portion, room);
+        wake(); // another place may take the others
+    }
+    const bool opens = !units && place.short_tasks && !place.kernels_differ && place.engine->can_feed();
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
         tell_of_launch(place, first, {ready.begin(), ready.end()});
-        if (!opens) return place.engine->start(task.range().begin, task.range().end, ready);
-        return open(place, ready);
+        if (opens) return open(place, ready);
+        if (units) return place.engine->start(*units, ready);
+        return place.engine->start(first.portion.range.begin, first.portion.range.end, ready);
     });
 }
 
@@ -294,9 +326,10 @@ void DeviceWorker::feed(Place& place) {
         Held& next = place.held[place.fed];
         if (!next.ready.done()) return;
         next.ready.wait(); // throws what an input failed with
-        if (!place.engine->feed(next.task->range().begin, next.task->range().end)) return;
+        const IndexRange range = next.portion.range;
+        if (!place.engine->feed(range.begin, range.end)) return;
         next.upto = place.engine->fed();
-        place.job->launched(number_, next.task->range(), next.task->range().size());
+        place.job->launched(number_, range, range.size());
     }
 }
 
@@ -340,12 +373,13 @@ void DeviceWorker::make_way(Place& place) {
 
 /// A launch is enqueued with this task, behind `inputs`.
 void DeviceWorker::tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs) {
-    const IndexRange range = held.task->range();
+    const Portion& portion = held.portion;
     std::erase_if(inputs, [](const Event& event) { return event.done(); });
-    place.job->launched(number_, range, range.size(), inputs.size());
+    place.job->launched(number_, portion, portion.range.size(), inputs.size());
     if (!inputs.empty())
-        Event::all(inputs).then(
-            [job = place.job, number = number_, range](const ErrorPtr&) { job->inputs_came(number, range); });
+        Event::all(inputs).then([job = place.job, number = number_, portion](const ErrorPtr&) {
+            job->inputs_came(number, portion);
+        });
 }
 
 void DeviceWorker::watch(Place& place) {
@@ -362,9 +396,10 @@ void DeviceWorker::settle(Place& place) {
             } else if (parked && place.job->stopping()) {
                 error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
             } else if (parked) {
+                share_work(place);
                 place.event = place.engine->resume();
                 for (const Held& one : place.held)
-                    place.job->launched(number_, one.task->range(), place.engine->remaining());
+                    place.job->launched(number_, one.portion, place.engine->remaining());
                 watch(place);
                 return;
             }
@@ -382,26 +417,58 @@ void DeviceWorker::settle(Place& place) {
         place.figures.launches = {*times};
     }
     const auto& launches = place.figures.launches;
-    std::chrono::steady_clock::duration busy{0};
-    for (const EventTimes& launch : launches) busy += launch.end - launch.begin;
     // Others than those that were fed are still waiting.
     const std::size_t ended = place.fed > 0 ? place.fed : place.held.size();
-    place.short_tasks = busy < short_task * ended;
-    std::vector<IndexRange> ranges;
+    place.short_tasks = sum(launches) < short_task * ended;
+    std::vector<Portion> portions;
     for (std::size_t i = 0; i < ended; ++i) {
         Held& one = place.held[i];
         if (launches.empty())
             one.done.complete();
         else
             one.done.complete({launches.front().begin, launches.back().end}); // for traces
-        ranges.push_back(one.task->range());
+        portions.push_back(one.portion);
     }
     place.held.erase(place.held.begin(), place.held.begin() + static_cast<std::ptrdiff_t>(ended));
-    place.job->finished(number_, ranges, std::exchange(place.figures, {}));
+    place.job->finished(number_, portions, std::exchange(place.figures, {}));
     if (!place.held.empty()) return go_on(place);
     place.forget_launch();
     place.job.reset();
     wake(); // this place is free
+}
+
+/// A parked launch has the time to give others some of what it has not begun: seeds, or else units.
+void DeviceWorker::share_work(Place& place) {
+    const auto busy = sum(place.engine->launch_times());
+    if (give_seeds(place, busy) || give_units(place, busy)) colleagues_.wake_all();
+}
+
+/// Seeds that no lane group has claimed are as good as a range that nobody was given.
+bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
+    Engine& engine = *place.engine;
+    const SeedRange unclaimed = engine.unclaimed();
+    if (unclaimed.empty()) return false;
+    const auto left = static_cast<double>(unclaimed.end - unclaimed.next);
+    const auto claimed = static_cast<double>(unclaimed.next - place.held.front().portion.range.begin);
+    if (busy < short_task || busy * left < short_task * claimed) return false; // it may soon be done
+    IndexRange& range = place.held.front().portion.range;
+    const std::uint64_t cut = place.job->give_back(number_, range, unclaimed.next, engine.shape().lanes);
+    if (cut == range.end) return false;
+    engine.give_back(cut);
+    range.end = cut;
+    return true;
+}
+
+/// What springs from a unit nobody knows. A task that has taken a launch's time may be expected to take
+/// another, which whoever is given too much needs to give it back.
+bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
+    if (busy < place.job->job().tuning().launch_time) return false;
+    const JobExecution::Appetite appetite = place.job->appetite(number_, place.engine->shape().lanes);
+    if (appetite.share == 0) return false;
+    UnitBatch units = place.engine->give(appetite.share, appetite.least);
+    if (units.size() == 0) return false;
+    place.job->give(number_, std::move(units));
+    return true;
 }
 
 /// With those that were held for a launch that did not wait for them.
@@ -418,7 +485,7 @@ void DeviceWorker::go_on(Place& place) {
 }
 
 void DeviceWorker::fail(Place& place, ErrorPtr error) {
-    std::string task = place.held.front().task->name();
+    std::string task = task_name(*place.job, place.held.front().portion);
     if (place.held.size() > 1) task += " and " + std::to_string(place.held.size() - 1) + " more";
     auto told = std::make_shared<Error>(*error);
     told->on_device(device_->info().id).in_job(place.job->job().name()).in_task(task);
@@ -429,11 +496,11 @@ void DeviceWorker::fail(Place& place, ErrorPtr error) {
     } else {
         for (Held& one : place.held) one.done.fail(told);
         place.engine.reset();
-        const auto ranges = place.ranges();
+        const auto portions = place.portions();
         place.forget_launch();
         const auto job = std::exchange(place.job, nullptr);
-        for (const IndexRange range : ranges)
-            job->abandoned(number_, range, job->stopping() ? nullptr : ErrorPtr(told));
+        for (const Portion& portion : portions)
+            job->abandoned(number_, portion, job->stopping() ? nullptr : ErrorPtr(told));
         wake();
     }
 }
@@ -452,20 +519,20 @@ void DeviceWorker::retire(const ErrorPtr& error) {
     // Sums that this device holds are gone with it; jobs that are still running compute theirs again.
     for (const auto& weak : domains_)
         if (const auto domain = weak.lock()) domain->drop_replica(*controller_, error);
-    std::vector<std::pair<std::shared_ptr<JobExecution>, IndexRange>> lost;
+    std::vector<std::pair<std::shared_ptr<JobExecution>, Portion>> lost;
     for (const auto& place : places_) {
         if (!place->job) continue;
         for (Held& one : place->held) one.done.fail(error);
         place->engine.reset();
-        for (const IndexRange range : place->ranges()) lost.emplace_back(place->job, range);
+        for (const Portion& portion : place->portions()) lost.emplace_back(place->job, portion);
         place->forget_launch();
         place->job.reset();
     }
     for (const auto& job : colleagues_.unfinished()) {
-        std::vector<IndexRange> ranges;
-        for (const auto& [of, range] : lost)
-            if (of == job) ranges.push_back(range);
-        job->retire(number_, error, ranges);
+        std::vector<Portion> portions;
+        for (const auto& [of, portion] : lost)
+            if (of == job) portions.push_back(portion);
+        job->retire(number_, error, portions);
     }
     colleagues_.wake_all(); // for what they have to do again
 }

@@ -5,6 +5,7 @@
 #include <headrace/domains/doorbell.hpp>
 #include <headrace/domains/job_execution.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,7 +16,8 @@ namespace headrace {
 
 /// The thread that feeds one device. While a task runs, the next one's inputs move: each place in the window
 /// has a stream and engines of its own, so nothing of one task stands behind the other in a driver's queue.
-/// Short tasks of a job go to a launch that runs, where the device can be fed.
+/// Short tasks of a job go to a launch that runs, where the device can be fed. When other devices have
+/// nothing to do, a launch that has parked gives them some of what it has not begun.
 ///
 /// Threads   the public calls from any; everything else on the worker's own
 class DeviceWorker {
@@ -44,7 +46,9 @@ public:
     void wake() { bell_->ring(); }
 
 private:
+    using Clock = std::chrono::steady_clock;
     struct Held {
+        Portion portion; ///< may have lost its end to others since the task began
         std::unique_ptr<Task> task;
         Promise done{};         ///< what other requests on the task's tiles wait for
         Event ready{};          ///< when it may be fed
@@ -57,8 +61,10 @@ private:
     };
 
     void run(const std::stop_token& stop);
-    [[nodiscard]] Held hold(const JobExecution& job, IndexRange range) const;
+    [[nodiscard]] Held hold(const JobExecution& job, const Portion& portion) const;
     void start_a_task(Place& place);
+    void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
+    void tell_of_idleness();
     void put_engine_aside(Place& place);
     [[nodiscard]] Inputs bind(Place& place, Task& task);
     [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
@@ -71,6 +77,9 @@ private:
     void make_way(Place& place);
     void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
     void settle(Place& place);
+    void share_work(Place& place);
+    [[nodiscard]] bool give_seeds(Place& place, Clock::duration busy);
+    [[nodiscard]] bool give_units(Place& place, Clock::duration busy);
     void go_on(Place& place);
     void watch(Place& place);
     void fail(Place& place, ErrorPtr error);
@@ -82,6 +91,7 @@ private:
     std::vector<std::unique_ptr<Place>> places_;
     std::vector<std::weak_ptr<DomainData>> domains_; ///< that may have a replica here
     Colleagues& colleagues_;
+    bool told_idle_ = false; ///< jobs
     mutable std::mutex mutex_;
     ErrorPtr retired_;
     std::shared_ptr<Doorbell> bell_ =

@@ -40,6 +40,12 @@ Job& Job::split_by(std::function<std::uint64_t(IndexRange, std::uint64_t)> callb
     return *this;
 }
 
+Job& Job::share_units() {
+    shares_units_ = true;
+    for (const Use& use : uses_) check_sharing(use);
+    return *this;
+}
+
 Job& Job::tune(EngineOptions options) {
     tuning_ = options;
     return *this;
@@ -105,6 +111,19 @@ void Job::use(Slice slice, Access access) {
         };
     }
     uses_.push_back({std::move(slice), access});
+    if (shares_units_) check_sharing(uses_.back());
+}
+
+/// A unit that goes to another device finds there what the job reads whole, and sums.
+void Job::check_sharing(const Use& use) const {
+    const bool is_everywhere =
+        use.access == Access::accumulate || (use.access == Access::read && !use.slice.part);
+    if (is_everywhere) return;
+    throw Error{ErrorKind::invalid_argument,
+                "units cannot be shared by devices: each task has a part or an image of domain '" +
+                    use.slice.data->name() +
+                    "' to itself; share_units() is for jobs that read whole domains and accumulate"}
+        .in_job(name_);
 }
 
 void Job::offer(std::string_view technology, Launcher launcher,

@@ -79,6 +79,11 @@ public:
     /// The partitioning callback of the index space: how many of the units left go into a task for which the
     /// policy wants `wanted`. The default is `wanted`, rounded up to the grain.
     Job& split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback);
+    /// A work unit means the same on every device, whichever task it sprang from: it holds indices and
+    /// numbers, of the same words in OpenCL C, and its kernel needs nothing of its task's range. Devices that
+    /// have nothing to do then get units from others. Only for jobs that read whole domains and accumulate
+    /// (invalid_argument): a task's part of a domain stays where the task is.
+    Job& share_units();
     /// Queue sizes and thresholds of the persistent engine, where its own choice is not good enough.
     Job& tune(EngineOptions options);
 
@@ -106,6 +111,7 @@ public:
     [[nodiscard]] const std::vector<Use>& uses() const noexcept { return uses_; }
     [[nodiscard]] const std::vector<JobHandle>& predecessors() const noexcept;
     [[nodiscard]] bool is_in_order() const noexcept { return in_order_; }
+    [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }
     [[nodiscard]] const EngineOptions& tuning() const noexcept { return tuning_; }
     /// Null: no kernel for that technology.
     [[nodiscard]] const KernelVariant* variant(std::string_view technology) const;
@@ -117,6 +123,7 @@ private:
     friend class SeededJob;
 
     void use(Slice slice, Access access);
+    void check_sharing(const Use& use) const;
     void offer(std::string_view technology, Launcher launcher,
                std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind);
 
@@ -143,6 +150,7 @@ private:
     std::vector<Use> uses_;
     std::shared_ptr<std::vector<JobHandle>> predecessors_;
     bool in_order_ = false;
+    bool shares_units_ = false;
     std::function<std::uint64_t(IndexRange, std::uint64_t)> split_;
     EngineOptions tuning_;
     std::map<std::string, KernelVariant, std::less<>> variants_;

@@ -37,7 +37,7 @@ JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string 
       event_(promise_.event()) {
     for (std::size_t i = 0; i < participants.size(); ++i) {
         const DeviceInfo& info = *participants[i].info;
-        Share share{.who = participants[i], .figures = {}, .busy = {}, .done = {}};
+        Share share{.who = participants[i], .figures = {}, .busy = {}, .done = {}, .gifts = {}};
         share.figures.id = info.id;
         share.figures.name = info.name;
         share.figures.kind = info.kind;
@@ -60,7 +60,7 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
     if (!returned_.empty()) {
         const IndexRange range = returned_.back();
         returned_.pop_back();
-        return give_out(*share, range);
+        return give_out(*share, range).range;
     }
     if (left_.empty()) return std::nullopt;
     const auto place = static_cast<std::size_t>(share - shares_.data());
@@ -74,13 +74,13 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
         std::max<std::uint64_t>(wanted, share->who.info->lane_group); // less than a lane group idles lanes
     const IndexRange range{left_.begin, left_.begin + job_.split(left_, wanted)};
     left_.begin = range.end;
-    return give_out(*share, range);
+    return give_out(*share, range).range;
 }
 
-void JobExecution::launched(std::size_t device, IndexRange range, std::uint64_t units_left,
+void JobExecution::launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
                             std::size_t awaited) {
     const std::scoped_lock lock(mutex_);
-    TaskInFlight* task = in_flight(device, range);
+    TaskInFlight* task = in_flight(device, portion);
     HEADRACE_ASSERT(task);
     ++task->launches;
     task->units_left = units_left;
@@ -88,26 +88,29 @@ void JobExecution::launched(std::size_t device, IndexRange range, std::uint64_t 
     task->last_sign = Clock::now();
 }
 
-void JobExecution::inputs_came(std::size_t device, IndexRange range) {
+void JobExecution::inputs_came(std::size_t device, const Portion& portion) {
     const std::scoped_lock lock(mutex_);
-    TaskInFlight* task = in_flight(device, range);
+    TaskInFlight* task = in_flight(device, portion);
     if (!task || task->awaited == 0) return; // told late: the task has ended, or its first launch has
     task->awaited = 0;
     task->last_sign = Clock::now();
 }
 
-void JobExecution::finished(std::size_t device, const std::vector<IndexRange>& ranges,
+void JobExecution::finished(std::size_t device, const std::vector<Portion>& portions,
                             const TaskFigures& figures) {
     std::unique_lock lock(mutex_);
     Share& share = *share_of(device);
+    DeviceReport& report = share.figures;
     std::uint64_t units = 0;
-    for (const IndexRange range : ranges) units += range.size();
-    for (const IndexRange range : ranges) take_back(device, range);
+    for (const Portion& portion : portions) {
+        take_back(device, portion);
+        units += portion.work_units();
+        if (portion.units) report.units_received += portion.range.size();
+    }
     finished_ += units;
     end_ = Clock::now();
-    share.done.insert(share.done.end(), ranges.begin(), ranges.end());
-    DeviceReport& report = share.figures;
-    report.tasks += ranges.size();
+    share.done.insert(share.done.end(), portions.begin(), portions.end());
+    report.tasks += portions.size();
     report.work_units += units;
     std::chrono::steady_clock::duration busy{0};
     for (const EventTimes& launch : figures.launches) {
@@ -119,46 +122,58 @@ void JobExecution::finished(std::size_t device, const std::vector<IndexRange>& r
     report.bytes_in += figures.bytes_in;
     report.bytes_out += figures.bytes_out;
     report.engine += figures.engine;
-    policy_->completed(static_cast<std::size_t>(&share - shares_.data()), units,
-                       std::chrono::duration_cast<std::chrono::nanoseconds>(busy));
+    if (units > 0) // what was given says nothing of how long the job's units take
+        policy_->completed(static_cast<std::size_t>(&share - shares_.data()), units,
+                           std::chrono::duration_cast<std::chrono::nanoseconds>(busy));
     settle_if_ended(std::move(lock));
 }
 
-void JobExecution::abandoned(std::size_t device, IndexRange range, ErrorPtr error) {
+void JobExecution::abandoned(std::size_t device, const Portion& portion, ErrorPtr error) {
     std::unique_lock lock(mutex_);
-    take_back(device, range);
+    take_back(device, portion);
     if (error) {
         const Share& share = *share_of(device);
         auto told = std::make_shared<Error>(*error);
         told->on_device(share.figures.id).in_job(job_.name());
         if (!stop_reason_) stop_reason_ = told;
     } else {
-        returned_.push_back(range);
+        put_back(portion);
     }
     settle_if_ended(std::move(lock));
 }
 
-void JobExecution::retire(std::size_t device, const ErrorPtr& error,
-                          const std::vector<IndexRange>& in_flight) {
+void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight) {
     std::unique_lock lock(mutex_);
     Share* share = share_of(device);
     if (!share || ended_) return;
-    for (const IndexRange range : in_flight) take_back(device, range);
+    for (const Portion& portion : in_flight) take_back(device, portion);
     if (!share->retired) {
         share->retired = true;
         capability_[static_cast<std::size_t>(share - shares_.data())] = 0;
         share->figures.failure = error->what();
     }
-    returned_.insert(returned_.end(), in_flight.begin(), in_flight.end());
-    if (!repeatable(job_) && !(share->done.empty() && in_flight.empty())) {
+    for (const Portion& portion : in_flight) put_back(portion);
+    for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
+    const bool has_worked = !(share->done.empty() && in_flight.empty());
+    if (const std::uint64_t given = share->figures.units_given; given > 0) {
+        // Its tasks done again would make these units once more.
+        if (!stop_reason_)
+            stop_reason_ = std::make_shared<const Error>(
+                Error(error->kind(), error->message() +
+                                         "; what it did cannot be computed again, since it had given " +
+                                         std::to_string(given) + " work units of it to other devices")
+                    .on_device(share->figures.id)
+                    .in_job(job_.name())
+                    .in_task(error->task())
+                    .with_code(error->native_code()));
+    } else if (!repeatable(job_) && has_worked) {
         if (!stop_reason_) stop_reason_ = error;
     } else {
-        for (const IndexRange range : share->done) {
-            returned_.push_back(range);
-            finished_ -= range.size();
+        for (const Portion& portion : std::exchange(share->done, {})) {
+            put_back(portion);
+            finished_ -= portion.work_units();
         }
-        share->figures.work_units = 0;
-        share->done.clear();
+        share->figures.work_units = share->figures.units_received = 0;
     }
     if (!stop_reason_ && std::ranges::all_of(shares_, [](const Share& one) { return one.retired; }))
         stop_reason_ = error;
@@ -227,22 +242,32 @@ JobExecution::Share* JobExecution::share_of(std::size_t device) {
     return found == shares_.end() ? nullptr : &*found;
 }
 
-TaskInFlight* JobExecution::in_flight(std::size_t device, IndexRange range) {
-    const auto found = in_flight_.find({device, range.begin});
+TaskInFlight* JobExecution::in_flight(std::size_t device, const Portion& portion) {
+    const auto found = in_flight_.find(key(device, portion));
     return found == in_flight_.end() ? nullptr : &found->second;
 }
 
-IndexRange JobExecution::give_out(const Share& share, IndexRange range) {
+Portion JobExecution::give_out(Share& share, Portion portion) {
     last_sign_ = Clock::now();
-    in_flight_[{share.who.device, range.begin}] = {
-        .number = share.who.device, .device = share.who.info->id, .range = range, .last_sign = last_sign_};
-    return range;
+    share.idle = false;
+    in_flight_.insert_or_assign(key(share.who.device, portion), TaskInFlight{.number = share.who.device,
+                                                                             .device = share.who.info->id,
+                                                                             .portion = portion,
+                                                                             .last_sign = last_sign_});
+    return portion;
 }
 
-void JobExecution::take_back(std::size_t device, IndexRange range) {
-    const auto erased = in_flight_.erase({device, range.begin});
+void JobExecution::take_back(std::size_t device, const Portion& portion) {
+    const auto erased = in_flight_.erase(key(device, portion));
     HEADRACE_ASSERT(erased == 1);
     last_sign_ = Clock::now();
+}
+
+void JobExecution::put_back(const Portion& portion) {
+    if (portion.units)
+        loose_units_.push_back(portion);
+    else
+        returned_.push_back(portion.range);
 }
 
 std::uint64_t JobExecution::left_units() const {
@@ -252,7 +277,8 @@ std::uint64_t JobExecution::left_units() const {
 }
 
 void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
-    const bool complete = started_ && left_.empty() && returned_.empty();
+    const bool complete = started_ && left_.empty() && returned_.empty() && loose_units_.empty() &&
+                          std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
     if (ended_ || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
     const ErrorPtr error = stop_reason_;

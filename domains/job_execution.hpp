@@ -4,6 +4,7 @@
 #include <headrace/core/busy_time.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/domains/job.hpp>
+#include <headrace/domains/portion.hpp>
 #include <headrace/domains/report.hpp>
 
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,7 @@ struct TaskFigures {
 struct TaskInFlight {
     std::size_t number; ///< of the device
     std::string device; ///< its id
-    IndexRange range;
+    Portion portion;
     std::chrono::steady_clock::time_point last_sign; ///< of life
     std::uint64_t launches = 0;                      ///< begun; 0: it is being prepared
     std::uint64_t units_left = 0;                    ///< when the last of them began
@@ -67,17 +69,42 @@ public:
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
+    /// What others gave to this device, or units that one had which is lost.
+    [[nodiscard]] std::optional<Portion> next_given(std::size_t device);
     /// Signs of life of a task: a launch that has `units_left` to do is enqueued, behind so many requests
     /// that have not ended; those have ended.
-    void launched(std::size_t device, IndexRange range, std::uint64_t units_left, std::size_t awaited = 0);
-    void inputs_came(std::size_t device, IndexRange range);
+    void launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
+                  std::size_t awaited = 0);
+    void inputs_came(std::size_t device, const Portion& portion);
     /// Tasks that ended together, as those of one launch do.
-    void finished(std::size_t device, const std::vector<IndexRange>& ranges, const TaskFigures& figures);
+    void finished(std::size_t device, const std::vector<Portion>& portions, const TaskFigures& figures);
     /// The task will not be finished; without an error because the job is being stopped.
-    void abandoned(std::size_t device, IndexRange range, ErrorPtr error);
+    void abandoned(std::size_t device, const Portion& portion, ErrorPtr error);
     /// The device is gone. What it has done and what it was doing is computed again elsewhere; where that is
-    /// not possible (updated data is already overwritten, no device left) the job fails.
-    void retire(std::size_t device, const ErrorPtr& error, const std::vector<IndexRange>& in_flight);
+    /// not possible (updated data is already overwritten, units of its tasks were given to others, no device
+    /// left) the job fails.
+    void retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight);
+
+    // What a device has not begun goes to those that have nothing to do: giving.cpp.
+
+    /// The worker has nothing to do at all, in this job or another, or has something again.
+    void idle(std::size_t device, bool is_idle);
+    /// Seeds of the giver's task that it has not begun, those from `unclaimed` on, go to devices that are
+    /// idle: to each a share by capability, and none if that is less than its `lanes`, or the device's, are
+    /// worth. Returns where the task ends now. Nobody gives as long as the job has work that nobody was
+    /// given.
+    [[nodiscard]] std::uint64_t give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
+                                          std::uint64_t lanes);
+    /// The share of the giver's units that goes to idle devices, and the least that are worth the trouble.
+    struct Appetite {
+        double share = 0; ///< 0: nobody is idle, or units are not shared
+        std::uint64_t least = 0;
+    };
+    [[nodiscard]] Appetite appetite(std::size_t giver, std::uint64_t lanes) const;
+    /// Units of the giver's tasks, for those who are idle, or whoever asks.
+    void give(std::size_t giver, UnitBatch units);
+    /// The device has no room for more of the units at once: the others are given to it once more.
+    [[nodiscard]] Portion keep(std::size_t device, const Portion& portion, std::uint64_t units);
 
     /// Ends the job early, with success never.
     void stop(ErrorPtr why);
@@ -93,15 +120,34 @@ private:
         Participant who;
         DeviceReport figures;
         BusyTime busy;
-        std::vector<IndexRange> done; ///< to be repeated if the device is lost
+        std::vector<Portion> done;  ///< to be repeated if the device is lost
+        std::vector<Portion> gifts; ///< that it has not taken yet
         bool retired = false;
+        bool idle = false;
     };
+    using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, units are given, first of them
 
     Share* share_of(std::size_t device);
     /// Null: it has ended.
-    TaskInFlight* in_flight(std::size_t device, IndexRange range);
-    IndexRange give_out(const Share& share, IndexRange range);
-    void take_back(std::size_t device, IndexRange range);
+    TaskInFlight* in_flight(std::size_t device, const Portion& portion);
+    static Key key(std::size_t device, const Portion& portion) {
+        return {device, portion.units != nullptr, portion.range.begin};
+    }
+    Portion give_out(Share& share, Portion portion);
+    void take_back(std::size_t device, const Portion& portion);
+    /// For whoever asks.
+    void put_back(const Portion& portion);
+    enum class Gift : std::uint8_t { seeds, units };
+    /// A device that waits while the giver works.
+    struct Hungry {
+        std::size_t place;   ///< in shares_
+        double share;        ///< that it should have of what the giver has left
+        std::uint64_t least; ///< seeds or units that are worth the trouble
+    };
+    [[nodiscard]] std::vector<Hungry> hungry(std::size_t giver, Gift gift) const;
+    [[nodiscard]] static Appetite sum(const std::vector<Hungry>& hungry, std::uint64_t lanes);
+    [[nodiscard]] bool takes_units(const Share& share) const;
+    [[nodiscard]] Portion number(UnitBatch units);
     [[nodiscard]] std::uint64_t left_units() const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
@@ -116,7 +162,10 @@ private:
     std::vector<double> capability_;
     IndexRange left_;
     std::vector<IndexRange> returned_;
-    std::map<std::pair<std::size_t, std::uint64_t>, TaskInFlight> in_flight_; ///< by device and first unit
+    std::vector<Portion> loose_units_; ///< given, and whoever had them is gone
+    std::uint64_t given_ = 0;          ///< units
+    Bytes given_bytes_ = 0;            ///< their words are kept until the job ends
+    std::map<Key, TaskInFlight> in_flight_;
     Clock::time_point last_sign_; ///< that something began or ended
     std::uint64_t finished_ = 0;
     bool started_ = false;

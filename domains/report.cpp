@@ -27,6 +27,9 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
         {"finished_seconds", device.finished_seconds},
         {"bytes_in", device.bytes_in},
         {"bytes_out", device.bytes_out},
+        {"seeds_given", device.seeds_given},
+        {"units_given", device.units_given},
+        {"units_received", device.units_received},
         {"capability", device.capability},
         {"engine",
          {{"launches", device.engine.launches},
@@ -93,6 +96,10 @@ std::string JobReport::table() const {
                                                    : std::string{},
                            choice.refill_lanes, choice.inbox_units, choice.bundles,
                            100 * device.engine.lanes_at_work());
+        if (device.seeds_given + device.units_given + device.units_received > 0)
+            fmt::format_to(std::back_inserter(out),
+                           "    gave {} seeds and {} units to other devices, received {} units\n",
+                           device.seeds_given, device.units_given, device.units_received);
         if (!device.failure.empty())
             fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
     }

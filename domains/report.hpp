@@ -45,6 +45,9 @@ struct DeviceReport {
     double busy_seconds = 0;      ///< with at least one kernel running, by the device's own clock
     double finished_seconds = 0;  ///< end of its last task, since the job began
     std::uint64_t bytes_in = 0, bytes_out = 0;
+    std::uint64_t seeds_given = 0;    ///< of its tasks, not begun when others had nothing to do
+    std::uint64_t units_given = 0;    ///< the same, of units that sprang from its tasks: Job::share_units
+    std::uint64_t units_received = 0; ///< of those that others gave, in tasks that it finished
     EngineFigures engine;
     std::string failure; ///< why it was retired; empty: it was not
 };

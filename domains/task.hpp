@@ -26,6 +26,7 @@ public:
     void bind(Binding binding) { bindings_.push_back(binding); }
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; } ///< "path tracing [0, 4096)"
+    /// Seeds at its end may yet go to another device. All of the job's, for units that others gave.
     [[nodiscard]] IndexRange range() const noexcept { return range_; }
     [[nodiscard]] const Device& device() const noexcept { return *device_; }
 

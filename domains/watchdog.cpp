@@ -41,8 +41,8 @@ std::string who_waits_for_what(std::span<const JobStanding> unfinished, Clock::t
         const std::string how_far = fmt::format("{} of {} work units finished", job.finished, job.work_units);
         for (const TaskInFlight& task : job.tasks)
             if (is_silent(task.last_sign))
-                add(hangs, fmt::format("{}, {}: task [{}, {}) on {} has given no sign of life for {}: {}",
-                                       who, how_far, task.range.begin, task.range.end, task.device,
+                add(hangs, fmt::format("{}, {}: task {} on {} has given no sign of life for {}: {}", who,
+                                       how_far, task.portion.text(), task.device,
                                        seconds_since(task.last_sign), what_it_does(task)));
         if (!job.started)
             add(waits, who + " waits for jobs before it");

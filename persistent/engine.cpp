@@ -94,12 +94,10 @@ void Engine::lay_out() {
     const bool first = !control_;
     if (first) {
         bundles_ = !queues ? 0 : options_.bundles != 0 ? options_.bundles : std::max(64u, 4 * shape_.groups);
-        const Bytes record =
-            4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
         slots_.reset(); // before the new ones: there may not be room for both
         bundle_words_.reset();
         spill_.reset();
-        spill_ = device_.allocate(4 * hr_spill_records_at(shape_.groups) + 2 * shape_.groups * record);
+        spill_ = device_.allocate(record_at(2, 0, 0));
         bundle_words_ = device_.allocate(
             std::max<Bytes>(64, 4 * hr_bundle_at(bundles_, shape_.lanes, shape_.unit_words)));
         control_ = device_.allocate(sizeof(HrControl));
@@ -155,11 +153,11 @@ void Engine::write_rings(const std::vector<std::vector<std::uint64_t>>& entries)
     stream_.copy_in(*slots_, first_slot * sizeof(HrSlot), slots.data(), slots.size() * sizeof(HrSlot)).wait();
 }
 
-/// Twice the bundles; the full ones keep their numbers.
-void Engine::grow_pool() {
-    const std::uint32_t old_slots = image_->ring_slots;
+/// What is in the rings, of all ways of a kind: entries[kind], then the free bundles.
+std::vector<std::vector<std::uint64_t>> Engine::read_rings() {
+    const std::uint32_t ring_slots = image_->ring_slots;
     std::vector<HrTickets> tickets(std::size_t{shape_.kinds + 1} * image_->ways);
-    std::vector<HrSlot> slots(tickets.size() * old_slots);
+    std::vector<HrSlot> slots(tickets.size() * ring_slots);
     const Bytes first_slot = hr_slots_at(shape_.kinds, image_->ways) * sizeof(HrSlot);
     stream_.copy_out(tickets.data(), *slots_, 0, tickets.size() * sizeof(HrTickets)).wait();
     stream_.copy_out(slots.data(), *slots_, first_slot, slots.size() * sizeof(HrSlot)).wait();
@@ -167,7 +165,13 @@ void Engine::grow_pool() {
     for (std::size_t ring = 0; ring < tickets.size(); ++ring)
         for (std::uint64_t ticket = tickets[ring].head.value; ticket != tickets[ring].tail.value; ++ticket)
             entries[ring / image_->ways].push_back(
-                slots[ring * old_slots + (ticket & (old_slots - 1))].value);
+                slots[ring * ring_slots + (ticket & (ring_slots - 1))].value);
+    return entries;
+}
+
+/// Twice the bundles; the full ones keep their numbers.
+void Engine::grow_pool() {
+    std::vector<std::vector<std::uint64_t>> entries = read_rings();
     if (bundles_ >= 1u << 30)
         throw Error{ErrorKind::out_of_memory, "the pool of bundles cannot grow any more"}.on_device(
             device_.info().id);
@@ -298,25 +302,35 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
     rounds_ = static_cast<std::uint32_t>(std::clamp(rounds, 1.0, static_cast<double>(most_rounds)));
 }
 
+Engine::Groups Engine::groups_of(std::uint32_t part) const noexcept {
+    const std::uint32_t first = shape_.groups - shape_.groups_apart;
+    return part == 0 ? Groups{0, first} : Groups{first, shape_.groups_apart};
+}
+
+Bytes Engine::record_bytes() const noexcept {
+    return 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
+}
+
+/// In `spill_`; half number 2 begins at its end.
+Bytes Engine::record_at(std::uint64_t half, std::uint32_t part, std::uint64_t number) const noexcept {
+    return 4 * hr_spill_records_at(shape_.groups) +
+           (half * shape_.groups + groups_of(part).first + number) * record_bytes();
+}
+
 /// Records that nobody came to take up join those that were saved: README.md, "Records suffice".
 void Engine::carry_records_on(std::uint32_t part) {
-    const std::uint32_t first = part == 0 ? 0 : shape_.groups - shape_.groups_apart;
-    const std::uint32_t groups = part == 0 ? shape_.groups - shape_.groups_apart : shape_.groups_apart;
     std::uint64_t& saved = image_->saved[part].value;
     const std::uint64_t count = image_->spill_count[part];
     const std::uint64_t taken = std::min<std::uint64_t>(image_->restored[part].value, count);
     const std::uint64_t left = count - taken;
-    HEADRACE_ASSERT(saved + left <= groups);
+    HEADRACE_ASSERT(saved + left <= groups_of(part).count);
     if (left == 0) return;
-    const Bytes record = 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
-    const auto at = [&](std::uint64_t half, std::uint64_t number) {
-        return 4 * hr_spill_records_at(shape_.groups) + (half * shape_.groups + first + number) * record;
-    };
     stream_
-        .copy_peer(*spill_, at(image_->spill_half ^ 1u, saved), *spill_, at(image_->spill_half, taken),
-                   left * record)
+        .copy_peer(*spill_, record_at(image_->spill_half ^ 1u, part, saved), *spill_,
+                   record_at(image_->spill_half, part, taken), left * record_bytes())
         .wait();
     saved += left;
+    image_->spill_count[part] = static_cast<std::uint32_t>(taken);
 }
 
 Event Engine::resume() {

@@ -3,6 +3,8 @@
 #include <headrace/persistent/engine_memory.hpp>
 #include <headrace/persistent/feed.hpp>
 #include <headrace/persistent/launcher.hpp>
+#include <headrace/persistent/seeds.hpp>
+#include <headrace/persistent/unit_batch.hpp>
 
 #include <chrono>
 #include <memory>
@@ -35,6 +37,12 @@ using EngineCounters = HrCounters;
 ///     if (!engine.feed(0, seeds)) ...; // as often as one likes
 ///     engine.close();
 ///     while (engine.collect() == Engine::State::parked) engine.resume();
+///
+/// What a parked engine has not begun, another may do, of the same kernel on whatever device:
+///
+///     engine.give_back(from);                    // seeds; the other one starts with [from, end)
+///     other.start(engine.give(0.5), after);      // units
+///     if (engine.remaining() > 0) engine.resume();
 ///
 /// The engine borrows device and stream, which measures (Timing::all). Threads: one at a time, but for feed,
 /// close, request_park, fed, consumed and completed, which any thread may call beside them between `open` and
@@ -70,14 +78,28 @@ public:
     [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }
     /// Seeds of these that lane groups have begun with; a little late, but never behind `completed`.
     [[nodiscard]] std::uint64_t consumed() const { return feed_->consumed(); }
-    /// The first so many that were fed are done, with all that sprang from them; says so whenever nothing
-    /// else is left to do. Sums that the kernel keeps near are in their places when the launch has ended.
+    /// The first so many that were fed are done, with all that sprang from them and was not given away; says
+    /// so whenever nothing else is left to do. Sums that the kernel keeps near are in their places when the
+    /// launch has ended.
     [[nodiscard]] std::uint64_t completed() const { return feed_->completed(); }
 
     /// Waits for the launch and says how it ended. Throws what it failed with.
     State collect();
     /// Goes on where the launch parked; first enlarges the bundle pool if that is why. Throws out_of_memory.
     Event resume();
+    /// The seeds of a parked launch that no group has claimed. None if it was opened: what was fed stays.
+    [[nodiscard]] SeedRange unclaimed() const;
+    /// Seeds from here on, of the unclaimed, are not this engine's any more.
+    void give_back(std::uint64_t from);
+    /// Takes about that share of its units out of a parked engine, never more; none at all if that is fewer
+    /// than `at_least`. Seeds stay. The engine goes on with the rest, if there is any. Throws what copying
+    /// throws.
+    [[nodiscard]] UnitBatch give(double share, std::uint64_t at_least = 1);
+    /// Begins with these units, which are no more than `room`, instead of seeds. Throws invalid_argument if
+    /// they are not like this kernel's.
+    Event start(const UnitBatch& units, std::span<const Event> after = {});
+    [[nodiscard]] std::uint64_t room() const noexcept; ///< most units that `start` takes
+
     /// From the next start on, runs `kernel`.
     void rebind(std::unique_ptr<BoundKernel> kernel);
     /// The same, and nothing learned of the last kernel counts: as a new engine with these options.
@@ -100,11 +122,23 @@ private:
     void prepare();
     void lay_out();
     void write_rings(const std::vector<std::vector<std::uint64_t>>& entries);
+    [[nodiscard]] std::vector<std::vector<std::uint64_t>> read_rings();
     void grow_pool();
+    /// Groups of a part, by number from `first` on.
+    struct Groups {
+        std::uint32_t first, count;
+    };
+    [[nodiscard]] Groups groups_of(std::uint32_t part) const noexcept;
+    [[nodiscard]] Bytes record_bytes() const noexcept;
+    [[nodiscard]] Bytes record_at(std::uint64_t half, std::uint32_t part,
+                                  std::uint64_t number) const noexcept;
     void carry_records_on(std::uint32_t part);
     [[nodiscard]] bool stood_still() const noexcept;
     [[nodiscard]] bool got_on() const noexcept;
     [[nodiscard]] bool lacks_bundles() const noexcept;
+    void take_bundles(double share, double& credit, UnitBatch& units,
+                      std::vector<std::vector<std::uint64_t>> entries);
+    void put_into_records(const UnitBatch& units);
     void begin_at(std::uint64_t seed, std::uint64_t end);
     [[nodiscard]] bool all_done() const noexcept;
     Event launch(std::span<const Event> after);

@@ -27,6 +27,9 @@ void add_device(DeviceReport& to, const DeviceReport& from) {
     to.finished_seconds += from.finished_seconds;
     to.bytes_in += from.bytes_in;
     to.bytes_out += from.bytes_out;
+    to.seeds_given += from.seeds_given;
+    to.units_given += from.units_given;
+    to.units_received += from.units_received;
     to.engine += from.engine;
     if (to.failure.empty()) to.failure = from.failure;
 }

@@ -219,7 +219,7 @@ headrace::Job Simulation::job() const {
             task.read(layers), tissue, {task.sum(totals), task.sum(absorption), task.sum(escape)}};
     };
     headrace::Job job("fluorescence", settings_.photons);
-    job.reads(layers_).accumulates(totals_, absorption_, escape_);
+    job.reads(layers_).accumulates(totals_, absorption_, escape_).share_units();
     if (settings_.grid == GridChoice::rz)
         add_kernel<Rz>(job, settings_.kernel, tissue_, view);
     else

@@ -1,9 +1,13 @@
-// tests/domains/fragile.kernels.hpp - a kernel whose device is lost, on the CPU alone: others cannot throw.
+// tests/domains/fragile.kernels.hpp - kernels whose device is lost or slow, on the CPU alone: others cannot
+// throw or sleep.
 #pragma once
+#include <domains/job.kernels.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/domains/view.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace headrace::test {
 
@@ -18,6 +22,49 @@ struct Fragile {
         if (i == at && !lost->exchange(true))
             throw Error{ErrorKind::device, "gone in mid-job"}.on_device(device);
         bins.add(i % bins.size(), 1);
+    }
+};
+
+/// Counts indices by their remainder; one of the devices takes long.
+struct Sluggish {
+    Sum<std::uint64_t> bins;
+    bool is_slow;
+
+    void operator()(auto&, std::uint64_t i) const {
+        if (is_slow) std::this_thread::sleep_for(std::chrono::microseconds(50));
+        bins.add(i % bins.size(), 1);
+    }
+};
+
+/// Units that devices have done, by device.
+struct Shared {
+    std::atomic<std::uint64_t> done[2] = {};
+    std::atomic<int> rooted{-1}; ///< the device that had the seed
+    std::atomic<bool> lost = false;
+};
+
+/// A full binary tree from one seed. Who had the seed or whom others gave units is lost when the others have
+/// done so many; never, if none are named.
+struct FragileTree {
+    using Units = Kinds<Kind<Node, 2>>;
+    enum class Loses { nobody, giver, receiver };
+    Sum<std::uint32_t> nodes;
+    std::uint32_t depth;
+    Loses loses;
+    int device;
+    Shared* shared;
+
+    void operator()(auto& lane, Node node) const {
+        if (node.depth == 0) shared->rooted = device;
+        const bool gives = shared->rooted == device;
+        if (loses == (gives ? Loses::giver : Loses::receiver) && shared->done[1 - shared->rooted] > 5000 &&
+            !shared->lost.exchange(true))
+            throw Error{ErrorKind::device, "gone in mid-job"}.on_device(device == 0 ? "cpu:a" : "cpu:b");
+        ++shared->done[device];
+        nodes.add(node.seed, 1);
+        if (node.depth == depth) return;
+        lane.spawn(Node{node.seed, node.depth + 1});
+        lane.spawn(Node{node.seed, node.depth + 1});
     }
 };
 

@@ -1,36 +1,13 @@
 // tests/domains/job_execution_test.cpp - ranges given out, taken back and repeated, with made-up devices.
-#include <headrace/domains/job_execution.hpp>
+#include <domains/two_devices.hpp>
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-namespace headrace {
+namespace headrace::test {
 namespace {
-
-DeviceInfo device_info(std::string id, double gflops) {
-    DeviceInfo info;
-    info.id = std::move(id);
-    info.peak_gflops = gflops;
-    return info;
-}
-
-struct Two {
-    DeviceInfo fast = device_info("fast", 1000), slow = device_info("slow", 300);
-
-    std::shared_ptr<JobExecution> run(Job job) {
-        auto execution =
-            std::make_shared<JobExecution>(std::move(job), make_policy("demand"), "demand",
-                                           std::vector<JobExecution::Participant>{
-                                               {.device = 4, .info = &fast}, {.device = 7, .info = &slow}},
-                                           std::vector<LeftOut>{});
-        execution->start();
-        return execution;
-    }
-};
-
-ErrorPtr lost() { return std::make_shared<const Error>(ErrorKind::device, "fell off the bus"); }
 
 TEST(JobExecution, TasksAreSizedByCapability) {
     Two two;
@@ -125,4 +102,4 @@ TEST(JobExecution, AStoppedJobEndsWithItsLastTask) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::test

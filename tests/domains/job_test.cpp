@@ -116,6 +116,25 @@ TEST_P(Jobs, EveryNodeOfEveryTreeIsVisitedOnce) {
     EXPECT_EQ(handle.finished_units(), seeds);
 }
 
+TEST_P(Jobs, UnitsGoToDevicesThatHaveNothingToDo) {
+    constexpr std::uint32_t depth = 22;
+    const Domain<std::uint32_t> nodes("nodes", {1});
+    Job job("one tree", 1);
+    job.accumulates(nodes).share_units().tune({.wishes = {}, .launch_time = std::chrono::milliseconds(1)});
+    job.seeds(Roots{}).kernel([&](Task& task) { return Tree{task.sum(nodes), depth}; });
+    const JobHandle handle = runtime().submit(job);
+    handle.wait();
+    EXPECT_EQ(nodes.gather()[0], (2U << depth) - 1);
+    std::uint64_t units = 0, given = 0, received = 0;
+    for (const DeviceReport& device : handle.report().devices) {
+        units += device.engine.units;
+        given += device.units_given;
+        received += device.units_received;
+    }
+    EXPECT_EQ(units, (2U << depth) - 1);
+    EXPECT_EQ(given, received); // whether there is any is a matter of speed: giving_test.cpp
+}
+
 TEST_P(Jobs, TheReportSaysHowTheEngineWasSetUp) {
     const Domain<std::uint32_t> nodes("nodes", {3001});
     auto job = Job("trees", 3001).accumulates(nodes).seeds(Roots{}).kernel([&](Task& task) {

@@ -32,11 +32,17 @@ TEST(JobReport, JsonHasNumbersOrReasons) {
     JobReport report = two_devices();
     report.energy_joules.why_absent = "no meter";
     report.balance.value = 0.5;
+    report.devices[0].seeds_given = 7;
+    report.devices[1].units_received = 9;
     const auto json = nlohmann::json::parse(report.json());
     EXPECT_EQ(json["devices"].size(), 2U);
     EXPECT_EQ(json["devices"][1]["id"], "cuda:0");
     EXPECT_EQ(json["left_out"][0]["why"], "used as cuda:0");
     EXPECT_EQ(json["balance"], 0.5);
+    EXPECT_EQ(json["devices"][0]["seeds_given"], 7);
+    EXPECT_EQ(json["devices"][1]["units_received"], 9);
+    EXPECT_EQ(json["devices"][1]["units_given"], 0);
+    EXPECT_NE(report.table().find("gave 7 seeds and 0 units"), std::string::npos);
     EXPECT_EQ(json["energy_joules"]["absent"], "no meter");
 }
 

@@ -106,6 +106,14 @@ static void spawn(HR_HANDLE* lane, uint kind, ulong id, uint depth) {
     hr_spawn(lane, kind, &unit);
 }
 
+// A ballast that did not survive the queues shows as an id that nobody expects. Shorter kinds have none where
+// they come from a device that knows each kind's own size.
+static bool is_whole(uint kind, const HrUnit* unit) {
+    const uint* ballast = unit->ballast;
+    if (ballast[0] == 1 && ballast[2] == 3 && ballast[4] == 5) return true;
+    return kind != BUD && ballast[0] == 0 && ballast[2] == 0 && ballast[4] == 0;
+}
+
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     #ifdef MIXED_SEEDS
     *kind = (uint)(mix(index) % 3);
@@ -117,7 +125,7 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 }
     #ifdef GROUP_PLANT
 void hr_run(HrKernelGroup* group, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
-    arrive_once(arrivals, unit.ballast[0] == 1 && unit.ballast[4] == 5 ? unit.id : 0);
+    arrive_once(arrivals, is_whole(kind, &unit) ? unit.id : 0);
     if (kind == BRANCH) {
         spawn(group, LEAF, mix(unit.id + 1), 0);
         if (unit.depth < bound) spawn(group, BUD, mix(unit.id + 2), unit.depth + 1);
@@ -128,9 +136,7 @@ void hr_run(HrKernelGroup* group, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
 }
     #else
 void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
-    // A ballast that did not survive the queues shows as an id that nobody expects.
-    const bool whole = unit.ballast[0] == 1 && unit.ballast[2] == 3 && unit.ballast[4] == 5;
-    arrive(arrivals, whole ? unit.id : 0);
+    arrive(arrivals, is_whole(kind, &unit) ? unit.id : 0);
     if (kind == BRANCH) {
         spawn(lane, LEAF, mix(unit.id + 1), 0);
         if (unit.depth >= bound) return;

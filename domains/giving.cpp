@@ -1,0 +1,135 @@
+// domains/giving.cpp - who of a job's devices gets what another one has not begun: see job_execution.hpp.
+#include <headrace/domains/job_execution.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+/// Given units are kept until their job ends, for the case that their device is lost. A job that gives so
+/// much has been at it for long, and goes on without.
+constexpr Bytes most_given = Bytes{256} << 20;
+
+/// Nobody gives all that it has, though its capability be unknown.
+constexpr double least_capability = 1e-3;
+
+/// What fills a lane group; on a processor, whose lanes take turns, anything.
+std::uint64_t worth_giving(const DeviceInfo& device) {
+    return device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
+}
+
+} // namespace
+
+std::optional<Portion> JobExecution::next_given(std::size_t device) {
+    const std::scoped_lock lock(mutex_);
+    Share* share = share_of(device);
+    if (!started_ || stop_reason_ || !share || share->retired) return std::nullopt;
+    const bool has_gift = !share->gifts.empty();
+    if (!has_gift && (loose_units_.empty() || !takes_units(*share))) return std::nullopt;
+    std::vector<Portion>& given = has_gift ? share->gifts : loose_units_;
+    const Portion portion = std::move(given.back());
+    given.pop_back();
+    return give_out(*share, portion);
+}
+
+void JobExecution::idle(std::size_t device, bool is_idle) {
+    const std::scoped_lock lock(mutex_);
+    if (Share* share = share_of(device)) share->idle = is_idle;
+}
+
+std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift) const {
+    if (stop_reason_ || !left_.empty() || !returned_.empty() || !loose_units_.empty()) return {};
+    if (gift == Gift::units && (!job_.shares_units() || given_bytes_ > most_given)) return {};
+    double all = 0;
+    std::vector<Hungry> hungry;
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+        const Share& share = shares_[i];
+        const bool waits = share.idle && !share.retired && share.gifts.empty() &&
+                           (gift == Gift::seeds || takes_units(share));
+        if (share.who.device == giver)
+            all += std::max(capability_[i], least_capability);
+        else if (waits && capability_[i] > 0)
+            hungry.push_back({i, capability_[i], worth_giving(*share.who.info)});
+    }
+    for (const Hungry& one : hungry) all += one.share;
+    for (Hungry& one : hungry) one.share /= all;
+    return hungry;
+}
+
+JobExecution::Appetite JobExecution::sum(const std::vector<Hungry>& hungry, std::uint64_t lanes) {
+    Appetite sum;
+    for (const Hungry& one : hungry) {
+        sum.share += one.share;
+        sum.least += std::min(one.least, lanes);
+    }
+    return sum;
+}
+
+JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes) const {
+    const std::scoped_lock lock(mutex_);
+    return sum(hungry(giver, Gift::units), lanes);
+}
+
+std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
+                                      std::uint64_t lanes) {
+    const std::scoped_lock lock(mutex_);
+    const std::vector<Hungry> hungry = this->hungry(giver, Gift::seeds);
+    if (hungry.empty()) return task.end;
+    const Appetite appetite = sum(hungry, lanes);
+    const auto left = static_cast<double>(task.end - unclaimed);
+    // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
+    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - appetite.share) * left));
+    const std::uint64_t cut = task.begin + job_.split(task, unclaimed - task.begin + kept);
+    if (cut < unclaimed || task.end - cut < appetite.least) return task.end;
+    IndexRange rest{cut, task.end};
+    for (const Hungry& one : hungry) {
+        if (rest.empty()) break;
+        const bool is_last = &one == &hungry.back();
+        const auto his = static_cast<std::uint64_t>(one.share * left);
+        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + job_.split(rest, his)};
+        shares_[one.place].gifts.emplace_back(part);
+        rest.begin = part.end;
+    }
+    in_flight(giver, task)->portion.range.end = cut;
+    share_of(giver)->figures.seeds_given += task.end - cut;
+    return cut;
+}
+
+void JobExecution::give(std::size_t giver, UnitBatch units) {
+    const std::scoped_lock lock(mutex_);
+    share_of(giver)->figures.units_given += units.size();
+    given_bytes_ += units.bytes();
+    const std::vector<Hungry> hungry = this->hungry(giver, Gift::units);
+    const double all = static_cast<double>(units.size()) / sum(hungry, 0).share;
+    for (const Hungry& one : hungry) {
+        const bool is_last = &one == &hungry.back();
+        const auto his = is_last ? units.size() : static_cast<std::uint64_t>(one.share * all);
+        if (his > 0) shares_[one.place].gifts.push_back(number(units.split(std::min(his, units.size()))));
+    }
+    if (units.size() > 0) put_back(number(std::move(units))); // nobody is hungry any more
+}
+
+Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint64_t units) {
+    const std::scoped_lock lock(mutex_);
+    Share& share = *share_of(device);
+    UnitBatch left = *portion.units;
+    UnitBatch kept = left.split(units);
+    take_back(device, portion);
+    share.gifts.push_back(number(std::move(left)));
+    return give_out(share, number(std::move(kept)));
+}
+
+bool JobExecution::takes_units(const Share& share) const {
+    const KernelVariant* const variant = job_.variant(share.who.info->technology);
+    return variant == nullptr || variant->bind; // a host function takes ranges alone
+}
+
+Portion JobExecution::number(UnitBatch units) {
+    const std::uint64_t first = given_;
+    given_ += units.size();
+    return {{first, given_}, std::move(units)};
+}
+
+} // namespace headrace

@@ -1,0 +1,221 @@
+// persistent/exchange.cpp - how a parked engine gives away what it has not begun, and how an engine begins
+// with what another one gave: README.md, "Giving".
+#include <headrace/persistent/engine.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace headrace {
+namespace {
+
+/// Records on the host, one after the other as in the spill area.
+class HostRecords {
+public:
+    HostRecords(const EngineShape& shape, std::uint64_t count)
+        : shape_(shape),
+          room_(hr_record_room(shape.lanes, shape.liq_units)),
+          each_(hr_record_words(shape.kinds, shape.unit_words, shape.lanes, shape.liq_units)),
+          words_(count * each_) {}
+
+    [[nodiscard]] std::uint32_t* words() noexcept { return words_.data(); }
+    [[nodiscard]] std::uint64_t count() const noexcept { return words_.size() / each_; }
+    [[nodiscard]] HrRecord header(std::uint64_t number) const {
+        HrRecord header;
+        std::memcpy(&header, &words_[number * each_], sizeof header);
+        return header;
+    }
+    void set_header(std::uint64_t number, const HrRecord& header) {
+        std::memcpy(&words_[number * each_], &header, sizeof header);
+    }
+    /// Of unit number `unit`, whose word w is room() * w further on.
+    [[nodiscard]] std::uint32_t* column(std::uint64_t number, std::uint32_t kind, std::uint32_t unit) {
+        return &words_[number * each_ + sizeof(HrRecord) / 4 +
+                       std::uint64_t{kind} * shape_.unit_words * room_ + unit];
+    }
+    [[nodiscard]] std::uint32_t room() const noexcept { return room_; }
+    [[nodiscard]] std::uint64_t units() const {
+        std::uint64_t units = 0;
+        for (std::uint64_t number = 0; number < count(); ++number)
+            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) units += header(number).count[kind];
+        return units;
+    }
+
+    /// The oldest `taken` units of a kind go to `units`: most may spring from them.
+    void take_oldest(std::uint64_t number, std::uint32_t kind, std::uint32_t taken, UnitBatch& units) {
+        HrRecord record = header(number);
+        for (std::uint32_t unit = 0; unit < taken; ++unit) units.add(kind, column(number, kind, unit), room_);
+        for (std::uint32_t word = 0; word < shape_.unit_words; ++word) {
+            std::uint32_t* const row = column(number, kind, 0) + std::uint64_t{word} * room_;
+            std::copy(row + taken, row + record.count[kind], row);
+        }
+        record.count[kind] -= taken;
+        set_header(number, record);
+    }
+    /// A record of nothing would be taken up for nothing.
+    void drop_empty_ones() {
+        std::uint64_t kept = 0;
+        for (std::uint64_t number = 0; number < count(); ++number) {
+            const HrRecord record = header(number);
+            const bool is_empty = record.seed_next == record.seed_end &&
+                                  std::all_of(record.count, record.count + shape_.kinds,
+                                              [](std::uint32_t units) { return units == 0; });
+            if (is_empty) continue;
+            const auto from = words_.begin() + static_cast<std::ptrdiff_t>(number * each_);
+            const auto to = words_.begin() + static_cast<std::ptrdiff_t>(kept++ * each_);
+            if (from != to) std::copy_n(from, each_, to);
+        }
+        words_.resize(kept * each_);
+    }
+
+private:
+    const EngineShape shape_;
+    const std::uint32_t room_;
+    const std::uint64_t each_; ///< words
+    std::vector<std::uint32_t> words_;
+};
+
+/// Of `units`, what a share comes to; what is left of it counts towards the next ones.
+std::uint32_t due(double share, std::uint32_t units, double& credit) {
+    credit += share * units;
+    const auto whole = std::min(units, static_cast<std::uint32_t>(credit));
+    credit -= whole;
+    return whole;
+}
+
+} // namespace
+
+SeedRange Engine::unclaimed() const {
+    HEADRACE_ASSERT(!running_);
+    return {std::min(image_->seed_cursor.value, image_->seed_end), image_->seed_end};
+}
+
+void Engine::give_back(std::uint64_t from) {
+    HEADRACE_ASSERT(laid_out_ && unclaimed().next <= from && from <= image_->seed_end);
+    image_->pending.value -= image_->seed_end - from;
+    image_->seed_end = from;
+}
+
+UnitBatch Engine::give(double share, std::uint64_t at_least) {
+    HEADRACE_ASSERT(!running_ && laid_out_ && share >= 0 && share <= 1);
+    UnitBatch units(shape_.kinds, shape_.unit_words);
+    const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));
+    const auto saved_at = [&](std::uint32_t part) { return record_at(image_->spill_half ^ 1u, part, 0); };
+    if (shape_.kinds == 0 || share * static_cast<double>(remaining()) < least) return units;
+    std::vector<HostRecords> records; // part by part
+    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
+        carry_records_on(part);
+        HostRecords& saved = records.emplace_back(shape_, image_->saved[part].value);
+        if (saved.count() > 0)
+            stream_.copy_out(saved.words(), *spill_, saved_at(part), saved.count() * record_bytes()).wait();
+    }
+    std::vector<std::vector<std::uint64_t>> entries;
+    if (bundles_ > 0) entries = read_rings();
+
+    std::uint64_t held = 0;
+    for (const HostRecords& saved : records) held += saved.units();
+    for (std::size_t kind = 0; kind + 1 < entries.size(); ++kind)
+        for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
+    if (share * static_cast<double>(held) < least) return units;
+
+    double credit = 0;
+    if (bundles_ > 0) take_bundles(share, credit, units, std::move(entries));
+    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
+        HostRecords& saved = records[part];
+        for (std::uint64_t number = 0; number < saved.count(); ++number)
+            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
+                saved.take_oldest(number, kind, due(share, saved.header(number).count[kind], credit), units);
+        saved.drop_empty_ones();
+        if (saved.count() > 0)
+            stream_.copy_in(*spill_, saved_at(part), saved.words(), saved.count() * record_bytes()).wait();
+        image_->saved[part].value = saved.count();
+    }
+    image_->pending.value -= units.size();
+    return units;
+}
+
+/// Whole bundles of the GIQ, which are empty ones then.
+void Engine::take_bundles(double share, double& credit, UnitBatch& units,
+                          std::vector<std::vector<std::uint64_t>> entries) {
+    struct Taken {
+        std::uint32_t kind;
+        std::uint64_t entry;
+    };
+    std::vector<Taken> taken;
+    for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
+        std::erase_if(entries[kind], [&](std::uint64_t entry) {
+            const std::uint32_t count = hr_entry_count(entry);
+            credit += share * count;
+            if (credit < count) return false;
+            credit -= count;
+            taken.push_back({kind, entry});
+            return true;
+        });
+    if (taken.empty()) return;
+
+    const std::uint64_t each = hr_bundle_at(1, shape_.lanes, shape_.unit_words);
+    std::vector<std::uint32_t> words(taken.size() * each);
+    std::vector<Event> copies;
+    for (std::size_t i = 0; i < taken.size(); ++i)
+        copies.push_back(stream_.copy_out(&words[i * each], *bundle_words_,
+                                          4 * each * hr_entry_bundle(taken[i].entry), 4 * each));
+    Event::all(copies).wait();
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+        for (std::uint32_t unit = 0; unit < hr_entry_count(taken[i].entry); ++unit)
+            units.add(taken[i].kind, &words[i * each + unit], shape_.lanes);
+        entries.back().push_back(hr_entry_bundle(taken[i].entry));
+    }
+    write_rings(entries);
+}
+
+Event Engine::start(const UnitBatch& units, std::span<const Event> after) {
+    const auto like = [](std::uint32_t kinds, std::uint32_t words) {
+        return std::to_string(kinds) + " kinds of at most " + std::to_string(words) + " words";
+    };
+    if (units.kinds() != shape_.kinds || units.unit_words() != shape_.unit_words)
+        throw Error{ErrorKind::invalid_argument, "work units of " + like(units.kinds(), units.unit_words()) +
+                                                     " were given to a kernel whose units are of " +
+                                                     like(shape_.kinds, shape_.unit_words)}
+            .on_device(device_.info().id);
+    begin_at(0, 0);
+    put_into_records(units);
+    is_fed_ = false;
+    return launch(after);
+}
+
+std::uint64_t Engine::room() const noexcept {
+    // Of any kind: its inbox may hold so many; where there is none, each lane one.
+    const std::uint32_t in_group = shape_.liq_units != 0 ? shape_.liq_units : shape_.lanes;
+    return shape_.kinds == 0 ? 0 : std::uint64_t{groups_of(0).count} * in_group;
+}
+
+/// As if groups of the first part had parked with them, who hand on what is for the other: no more groups
+/// than they fill, unless each would hold too many.
+void Engine::put_into_records(const UnitBatch& units) {
+    if (units.size() == 0) return;
+    HEADRACE_ASSERT(units.size() <= room());
+    const std::uint64_t groups = groups_of(0).count, in_group = room() / groups;
+    const std::uint64_t filled = (units.size() + shape_.lanes - 1) / shape_.lanes;
+    const std::uint64_t least = (units.size() + in_group - 1) / in_group;
+    HostRecords records(shape_, std::min<std::uint64_t>(std::max(filled, least), groups));
+    std::uint64_t next = 0;
+    std::vector<HrRecord> headers(records.count(), HrRecord{});
+    for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
+        for (std::uint64_t unit = 0; unit < units.size(kind); ++unit) {
+            const std::uint64_t number = next++ % records.count();
+            const std::uint32_t* const from = units.unit(kind, unit);
+            std::uint32_t* const to = records.column(number, kind, headers[number].count[kind]++);
+            for (std::uint32_t word = 0; word < shape_.unit_words; ++word)
+                to[std::uint64_t{word} * records.room()] = from[word];
+        }
+    for (std::uint64_t number = 0; number < records.count(); ++number)
+        records.set_header(number, headers[number]);
+    stream_
+        .copy_in(*spill_, record_at(image_->spill_half, 0, 0), records.words(),
+                 records.count() * record_bytes())
+        .wait();
+    image_->spill_count[0] = static_cast<std::uint32_t>(records.count());
+    image_->pending.value = units.size();
+}
+
+} // namespace headrace

@@ -1,0 +1,396 @@
+// tests/domains/giving_test.cpp - devices that give others what they have not begun: nothing is lost, doubled
+// or hidden, whoever fails.
+#include <domains/fragile.kernels.hpp>
+#include <domains/two_devices.hpp>
+#include <headrace/devices/cpu/cpu.hpp>
+#include <headrace/domains/headrace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// Both are lists of the same processors: two devices, which are equally fast.
+std::unique_ptr<Runtime> two_cpus(const std::string& policy) {
+    std::vector<std::unique_ptr<Device>> devices;
+    for (const char* id : {"cpu:a", "cpu:b"})
+        devices.push_back(make_cpu_device(id, read_topology().quota, std::nullopt));
+    return std::make_unique<Runtime>(std::move(devices), RuntimeOptions{.devices = "", .policy = policy});
+}
+
+/// One seed, so that one device has everything at first.
+struct OneTree {
+    static constexpr std::uint32_t depth = 24;
+    static constexpr std::uint64_t units = (std::uint64_t{2} << depth) - 1;
+    std::unique_ptr<Runtime> runtime = two_cpus("demand");
+    Domain<std::uint32_t> nodes{"nodes", {1}};
+    Shared shared;
+
+    Job job(FragileTree::Loses loses) {
+        return Job("tree", 1).accumulates(nodes).share_units().seeds(Roots{}).kernel(
+            [this, loses](Task& task) {
+                return FragileTree{task.sum(nodes), depth, loses, task.device().info().id == "cpu:a" ? 0 : 1,
+                                   &shared};
+            });
+    }
+};
+
+std::uint64_t sum(const JobReport& report, std::uint64_t DeviceReport::*figure) {
+    std::uint64_t sum = 0;
+    for (const DeviceReport& device : report.devices) sum += device.*figure;
+    return sum;
+}
+
+TEST(Giving, AnIdleDeviceGetsUnitsOfTheOnlyTask) {
+    OneTree tree;
+    const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::nobody));
+    handle.wait();
+    EXPECT_EQ(tree.nodes.gather()[0], OneTree::units);
+    const JobReport report = handle.report();
+    EXPECT_GT(tree.shared.done[0], 0u);
+    EXPECT_GT(tree.shared.done[1], 0u);
+    std::uint64_t units = 0;
+    for (const DeviceReport& device : report.devices) units += device.engine.units;
+    EXPECT_EQ(units, OneTree::units);
+    EXPECT_EQ(sum(report, &DeviceReport::work_units), 1u);
+    EXPECT_GT(sum(report, &DeviceReport::units_given), 0u);
+    EXPECT_EQ(sum(report, &DeviceReport::units_given), sum(report, &DeviceReport::units_received));
+    EXPECT_NE(report.table().find("units to other devices"), std::string::npos) << report.table();
+    EXPECT_EQ(handle.finished_units(), 1u);
+}
+
+TEST(Giving, WithoutLeaveToShareTheOnlyTaskStaysWhereItIs) {
+    OneTree tree;
+    Job job("tree", 1);
+    job.accumulates(tree.nodes)
+        .tune({.wishes = {}, .launch_time = 1ms})
+        .seeds(Roots{})
+        .kernel([&](Task& task) {
+            return FragileTree{task.sum(tree.nodes), OneTree::depth, FragileTree::Loses::nobody,
+                               task.device().info().id == "cpu:a" ? 0 : 1, &tree.shared};
+        });
+    const JobHandle handle = tree.runtime->submit(job);
+    handle.wait();
+    EXPECT_EQ(tree.nodes.gather()[0], OneTree::units);
+    EXPECT_EQ(sum(handle.report(), &DeviceReport::units_given), 0u);
+    EXPECT_EQ(std::min(tree.shared.done[0].load(), tree.shared.done[1].load()), 0u);
+}
+
+TEST(Giving, WhatALostDeviceWasGivenIsDoneByOthers) {
+    for (int round = 0; round < 3; ++round) {
+        OneTree tree;
+        const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::receiver));
+        handle.wait();
+        EXPECT_TRUE(tree.shared.lost);
+        EXPECT_EQ(tree.nodes.gather()[0], OneTree::units);
+        const JobReport report = handle.report();
+        const auto& lost = report.devices[tree.shared.rooted == 0 ? 1 : 0];
+        EXPECT_NE(lost.failure.find("gone in mid-job"), std::string::npos);
+        EXPECT_NE(lost.failure.find("given units ["), std::string::npos) << lost.failure;
+        EXPECT_EQ(lost.units_received, 0u);
+    }
+}
+
+TEST(Giving, ADeviceThatIsLostAfterItGaveFailsTheJobByName) {
+    OneTree tree;
+    const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::giver));
+    try {
+        handle.wait();
+        FAIL() << "units that were given would be counted twice";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::device);
+        EXPECT_EQ(error.device(), tree.shared.rooted == 0 ? "cpu:a" : "cpu:b");
+        EXPECT_EQ(error.job(), "tree");
+        EXPECT_NE(error.message().find("gone in mid-job"), std::string::npos) << error.message();
+        EXPECT_NE(error.message().find("work units of it to other devices"), std::string::npos)
+            << error.message();
+    }
+}
+
+TEST(Giving, ACancelledJobDropsWhatWasGiven) {
+    OneTree tree;
+    const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::nobody));
+    while (std::min(tree.shared.done[0].load(), tree.shared.done[1].load()) == 0 && !handle.done())
+        std::this_thread::yield();
+    const auto asked = Clock::now();
+    handle.cancel();
+    EXPECT_THROW(handle.wait(), Error);
+    EXPECT_LT(Clock::now() - asked, 2s);
+}
+
+/// The device that has the job's only task at first is the slow one.
+class SlowIsFirst {
+public:
+    bool operator()(const Task& task) {
+        const int me = task.device().info().id == "cpu:a" ? 0 : 1;
+        int nobody = -1;
+        first_.compare_exchange_strong(nobody, me);
+        return first_ == me;
+    }
+    [[nodiscard]] std::size_t slow() const { return static_cast<std::size_t>(first_.load()); }
+
+private:
+    std::atomic<int> first_{-1};
+};
+
+void expect_counted_once(const Domain<std::uint64_t>& bins, std::uint64_t size) {
+    for (std::uint64_t bin = 0; bin < bins.size(); ++bin)
+        EXPECT_EQ(bins.gather()[bin], size / bins.size() + (bin < size % bins.size() ? 1 : 0)) << bin;
+}
+
+TEST(Giving, SeedsThatASlowDeviceHasNotBegunComeBack) {
+    const auto runtime = two_cpus("demand:1");
+    constexpr std::uint64_t size = 400'000;
+    const Domain<std::uint64_t> bins("bins", {3});
+    SlowIsFirst is_slow;
+    const JobHandle handle = runtime->submit(Job("sluggish", size).accumulates(bins).kernel([&](Task& task) {
+        return Sluggish{task.sum(bins), is_slow(task)};
+    }));
+    handle.wait();
+    expect_counted_once(bins, size);
+    const JobReport report = handle.report();
+    EXPECT_EQ(sum(report, &DeviceReport::work_units), size);
+    EXPECT_GT(report.devices[is_slow.slow()].seeds_given, size / 2) << report.table();
+    EXPECT_LT(report.devices[is_slow.slow()].work_units, size / 2) << report.table();
+}
+
+TEST(Giving, RangesThatComeBackAreCutWhereTheJobAllowsIt) {
+    const auto runtime = two_cpus("demand:1");
+    constexpr std::uint64_t rows_count = 1000, units_per_row = 100, size = rows_count * units_per_row;
+    const Domain<std::uint64_t> bins("bins", {3});
+    const Domain<std::uint32_t> row("rows", {rows_count});
+    SlowIsFirst is_slow;
+    std::mutex mutex;
+    std::vector<IndexRange> tasks;
+    const JobHandle handle =
+        runtime->submit(Job("sluggish", size).accumulates(bins).writes(rows(row)).kernel([&](Task& task) {
+            const std::scoped_lock lock(mutex);
+            tasks.push_back(task.range());
+            return Sluggish{task.sum(bins), is_slow(task)};
+        }));
+    handle.wait();
+    expect_counted_once(bins, size);
+    EXPECT_EQ(sum(handle.report(), &DeviceReport::work_units), size);
+    EXPECT_GT(sum(handle.report(), &DeviceReport::seeds_given), 0u);
+    EXPECT_GT(tasks.size(), 1u);
+    for (const IndexRange task : tasks) EXPECT_EQ(task.begin % units_per_row, 0u);
+}
+
+TEST(Giving, JobsWhoseTasksHavePartsToThemselvesAreRefusedInWords) {
+    const Domain<float> x("x", {100});
+    const auto expect_refused = [](const auto& make) {
+        try {
+            make();
+            FAIL() << "it was taken";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+            EXPECT_NE(error.message().find("'x'"), std::string::npos);
+            EXPECT_NE(error.message().find("share_units()"), std::string::npos);
+        }
+    };
+    expect_refused([&] { Job("j", 100).writes(rows(x)).share_units(); });
+    expect_refused([&] { Job("j", 100).share_units().writes(rows(x)); });
+    expect_refused([&] { Job("j", 100).share_units().updates(x); });
+    expect_refused([&] { Job("j", 100).share_units().reads(rows(x)); });
+    EXPECT_TRUE(Job("j", 100).reads(x).share_units().shares_units());
+    EXPECT_FALSE(Job("j", 100).reads(x).shares_units());
+}
+
+// ---- the bookkeeping, with made-up devices
+// ------------------------------------------------------------------------------------------------
+
+UnitBatch batch(std::uint32_t units) {
+    UnitBatch batch(1, 1);
+    for (std::uint32_t unit = 0; unit < units; ++unit) batch.add(0, &unit, 1);
+    return batch;
+}
+
+/// All of the job in one task, which may be cut in its second half.
+std::uint64_t everything(IndexRange left, std::uint64_t wanted) {
+    return wanted < left.size() / 2 ? left.size() : wanted;
+}
+
+TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
+    Two two;
+    const auto job = two.run(Job("j", 100).split_by(everything).share_units());
+    const IndexRange all = *job->next(4);
+    EXPECT_EQ(job->next(7), std::nullopt);
+    EXPECT_EQ(job->appetite(4, 32).share, 0); // nobody said so
+    job->idle(7, true);
+    EXPECT_NEAR(job->appetite(4, 32).share, 300.0 / 1300, 1e-12);
+    job->idle(7, false);
+    EXPECT_EQ(job->appetite(4, 32).share, 0);
+    job->idle(7, true);
+    job->give(4, batch(30));
+    EXPECT_EQ(job->appetite(4, 32).share, 0); // it has something now
+    const auto given = job->next_given(7);
+    ASSERT_TRUE(given);
+    EXPECT_EQ(given->units->size(), 30u);
+    EXPECT_FALSE(job->next_given(7));
+    job->finished(4, {all}, {});
+    EXPECT_FALSE(job->event().done());
+    job->finished(7, {*given}, {});
+    EXPECT_TRUE(job->event().done());
+    EXPECT_EQ(job->finished_units(), 100u);
+    EXPECT_EQ(job->report().devices[0].units_given, 30u);
+    EXPECT_EQ(job->report().devices[1].units_received, 30u);
+    EXPECT_EQ(job->report().devices[1].work_units, 0u);
+}
+
+TEST(GivingBooks, NobodyGivesWhileThereIsWorkThatNobodyHas) {
+    Two two;
+    const auto job = two.run(Job("j", 1000).share_units());
+    const IndexRange task = *job->next(4);
+    job->idle(7, true); // the policy does not want it
+    EXPECT_EQ(job->appetite(4, 32).share, 0);
+    EXPECT_EQ(job->give_back(4, task, 50, 32), task.end);
+}
+
+TEST(GivingBooks, NobodyGivesWhatIsTooLittleForALaneGroup) {
+    Two two;
+    two.slow.kind = DeviceKind::gpu;
+    two.slow.lane_group = 64;
+    const auto job = two.run(Job("j", 200).split_by(everything).share_units());
+    const IndexRange all = *job->next(4);
+    job->idle(7, true);
+    EXPECT_EQ(job->appetite(4, 256).least, 64u);
+    EXPECT_EQ(job->appetite(4, 1).least, 1u);             // the giver's are units for a whole group
+    EXPECT_EQ(job->give_back(4, all, 50, 32), 200u - 34); // 3 / 13 of 150
+    Two others;
+    others.slow = two.slow;
+    const auto another = others.run(Job("j", 200).split_by(everything));
+    ASSERT_EQ(another->next(4), all);
+    another->idle(7, true);
+    EXPECT_EQ(another->give_back(4, all, 50, 64), 200u);
+}
+
+TEST(GivingBooks, SeedsComeBackWhereTheJobMayBeCut) {
+    Two two;
+    const auto job = two.run(Job("j", 1300).grain(100).split_by(everything));
+    const IndexRange all = *job->next(4);
+    ASSERT_EQ(all, (IndexRange{0, 1300}));
+    job->idle(7, true);
+    EXPECT_EQ(job->give_back(4, all, 10, 32), 1100u); // 3 / 13, kept are whole grains
+    EXPECT_EQ(job->standing().tasks.at(0).portion.range, (IndexRange{0, 1100}));
+    job->finished(4, {IndexRange{0, 1100}}, {});
+    EXPECT_FALSE(job->event().done());
+    EXPECT_EQ(job->next(7), std::nullopt);
+    EXPECT_EQ(job->next_given(7).value().range, (IndexRange{1100, 1300}));
+    job->finished(7, {IndexRange{1100, 1300}}, {});
+    EXPECT_TRUE(job->event().done());
+    EXPECT_EQ(job->report().devices[0].seeds_given, 200u);
+    EXPECT_EQ(job->finished_units(), 1300u);
+}
+
+TEST(GivingBooks, AJobThatIsNotToBeCutIsNot) {
+    Two two;
+    const auto job =
+        two.run(Job("j", 1300).split_by([](IndexRange left, std::uint64_t) { return left.size(); }));
+    const IndexRange all = *job->next(4);
+    job->idle(7, true);
+    EXPECT_EQ(job->give_back(4, all, 10, 32), all.end);
+    EXPECT_FALSE(job->next_given(7));
+}
+
+TEST(GivingBooks, WhatALostDeviceWasGivenIsForWhoeverAsks) {
+    Two two;
+    const auto job = two.run(Job("j", 130).split_by(everything).share_units());
+    const IndexRange all = *job->next(4);
+    std::vector<Portion> had; // done, under way, not taken
+    for (const std::uint32_t units : {10, 20, 30}) {
+        job->idle(7, true);
+        job->give(4, batch(units));
+        if (units < 30) had.push_back(*job->next_given(7));
+    }
+    EXPECT_EQ(had[1].text(), "given units [10, 30)");
+    job->finished(7, {had[0]}, {});
+    job->retire(7, lost(), {had[1]});
+    std::uint64_t units = 0;
+    while (const auto given = job->next_given(4)) {
+        units += given->units->size();
+        job->finished(4, {*given}, {});
+    }
+    EXPECT_EQ(units, 60u);
+    EXPECT_FALSE(job->event().done());
+    job->finished(4, {all}, {});
+    ASSERT_TRUE(job->event().done());
+    EXPECT_NO_THROW(job->event().wait());
+    EXPECT_EQ(job->report().devices[0].units_received, 60u); // its own again
+    EXPECT_EQ(job->report().devices[1].units_received, 0u);
+}
+
+TEST(GivingBooks, SeedsForADeviceThatIsLostAreARangeLikeOthers) {
+    Two two;
+    const auto job = two.run(Job("j", 130).split_by(everything));
+    const IndexRange all = *job->next(4);
+    job->idle(7, true);
+    ASSERT_EQ(job->give_back(4, all, 0, 32), 100u);
+    job->retire(7, lost(), {});
+    EXPECT_FALSE(job->next_given(4));
+    EXPECT_EQ(job->next(4), (IndexRange{100, 130}));
+}
+
+TEST(GivingBooks, UnitsThatNobodyWantsAnyMoreAreForWhoeverAsks) {
+    Two two;
+    const auto job = two.run(Job("j", 1).share_units());
+    ASSERT_TRUE(job->next(4));
+    job->idle(7, true);
+    ASSERT_GT(job->appetite(4, 32).share, 0);
+    job->retire(7, lost(), {});
+    job->give(4, batch(10));
+    EXPECT_EQ(job->next_given(4).value().units->size(), 10u);
+}
+
+TEST(GivingBooks, ADeviceThatIsLostAfterItGaveFailsTheJob) {
+    Two two;
+    const auto job = two.run(Job("j", 1).share_units());
+    const IndexRange seed = *job->next(4);
+    job->idle(7, true);
+    job->give(4, batch(10));
+    job->retire(4, lost(), {seed});
+    ASSERT_TRUE(job->event().done());
+    EXPECT_EQ(job->event().outcome()->device(), "fast");
+    EXPECT_NE(job->event().outcome()->message().find("had given 10 work units"), std::string::npos);
+}
+
+TEST(GivingBooks, WhatFindsNoRoomIsGivenOnceMore) {
+    Two two;
+    const auto job = two.run(Job("j", 1).share_units());
+    ASSERT_TRUE(job->next(4));
+    job->idle(7, true);
+    job->give(4, batch(100));
+    const Portion all = *job->next_given(7);
+    const Portion kept = job->keep(7, all, 30);
+    EXPECT_EQ(kept.units->size(), 30u);
+    const Portion others = *job->next_given(7);
+    EXPECT_EQ(others.units->size(), 70u);
+    job->finished(7, {kept}, {});
+    job->finished(7, {others}, {});
+    EXPECT_EQ(job->report().devices[1].units_received, 100u);
+    job->finished(4, {IndexRange{0, 1}}, {});
+    EXPECT_TRUE(job->event().done());
+}
+
+TEST(GivingBooks, AStoppedJobDoesNotWaitForGifts) {
+    Two two;
+    const auto job = two.run(Job("j", 1).share_units());
+    const IndexRange doing = *job->next(4);
+    job->idle(7, true);
+    job->give(4, batch(100));
+    job->stop(std::make_shared<const Error>(ErrorKind::cancelled, "enough"));
+    EXPECT_FALSE(job->next_given(7));
+    job->abandoned(4, doing, nullptr);
+    ASSERT_TRUE(job->event().done());
+    EXPECT_EQ(job->event().outcome()->kind(), ErrorKind::cancelled);
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,179 @@
+// What a parked engine has not begun, given to another: under host threads, for lane groups of all widths,
+// where ThreadSanitizer sees all.
+#include "bind_on_threads.hpp"
+#include "drain.hpp"
+#include "exchange.hpp"
+#include "thread_bench.hpp"
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class One, class Other>
+struct ConfigPair {
+    using First = One;
+    using Second = Other;
+};
+
+template <class Pair>
+class Exchange : public ::testing::Test {};
+using Pairs =
+    ::testing::Types<ConfigPair<Config<16, ThreadRunner<4>>, Config<64, ThreadRunner<2>>>,
+                     ConfigPair<Config<1, ThreadRunner<1>>, Config<32, SerialRunner<5>>>,
+                     ConfigPair<Config<4, ThreadRunner<16>>, Config<3, SerialRunner<2>>>>; // the first has
+                                                                                           // several rings
+TYPED_TEST_SUITE(Exchange, Pairs);
+
+template <class Config>
+auto binder() {
+    return [](const auto& kernel, const auto& seeds, const Memory& arrivals) {
+        return bind_on_threads<Config>(kernel, seeds,
+                                       Arrivals{static_cast<std::uint64_t*>(arrivals.address())});
+    };
+}
+
+TYPED_TEST(Exchange, NothingIsLostOrDoubledHoweverOftenItIsGivenOn) {
+    ThreadDevice device;
+    exchange(device, binder<typename TypeParam::First>(), device, binder<typename TypeParam::Second>(),
+             4000 / slower);
+}
+
+using Narrow = Config<4, ThreadRunner<2>>;
+using Wide = Config<64, ThreadRunner<3>>;
+constexpr EngineOptions brief{.wishes = {}, .first_rounds = 2, .launch_time = 1ns};
+
+TEST(Giving, LeavesAboutWhatTheShareSays) {
+    Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, brief);
+    bench.engine.start(0, 200);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    EXPECT_EQ(bench.engine.give(0.0).size(), 0u);
+    const UnitBatch all = bench.engine.give(1.0);
+    const std::uint64_t seeds = bench.engine.remaining(); // claimed and unclaimed: they stay
+    ASSERT_GT(all.size(), 100u);
+
+    Bench<Narrow, BinaryTree, Roots> other(BinaryTree{{}, 1 << 14}, Roots{}, brief);
+    other.engine.start(all);
+    ASSERT_EQ(other.engine.collect(), Engine::State::parked);
+    const auto held = static_cast<double>(other.engine.remaining());
+    EXPECT_EQ(other.engine.give(0.5, other.engine.remaining()).size(), 0u); // asked for more than a half
+    const auto given = static_cast<double>(other.engine.give(0.5).size());
+    EXPECT_LE(given, 0.5 * held);
+    EXPECT_GE(given, 0.5 * held - Narrow::Lanes::size); // a bundle at most
+    EXPECT_EQ(bench.engine.remaining(), seeds);
+}
+
+TEST(Giving, SeedsThatNobodyClaimedComeBack) {
+    Bench<Wide, Visit, Indices> giver(Visit{}, Indices{}, brief);
+    Bench<Narrow, Visit, Indices> taker(Visit{}, Indices{}, {});
+    giver.engine.start(7, 100'000);
+    ASSERT_EQ(giver.engine.collect(), Engine::State::parked);
+    const SeedRange left = giver.engine.unclaimed();
+    EXPECT_EQ(left.end, 100'000u);
+    const std::uint64_t from = left.next + (left.end - left.next) / 3;
+    giver.engine.give_back(from);
+    EXPECT_EQ(giver.engine.unclaimed().end, from);
+    while (giver.engine.remaining() > 0) {
+        giver.engine.resume();
+        giver.engine.collect();
+    }
+    EXPECT_EQ(giver.arrived, expected_arrivals(Visit{}, Indices{}, 7, from));
+    drain(taker.engine, from, 100'000);
+    EXPECT_EQ(taker.arrived, expected_arrivals(Visit{}, Indices{}, from, 100'000));
+}
+
+TEST(Giving, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
+    // One kind only, as many as there is room for: a full inbox in every group.
+    Bench<Wide, Plant, Sprouts> giver(Plant{{}, 3}, Sprouts{}, brief);
+    const EngineOptions narrow{.wishes = {.liq_units = 4}, .bundles = 1};
+    Bench<Narrow, Plant, Sprouts> taker(Plant{{}, 3}, Sprouts{}, narrow);
+    UnitBatch units(3, sizeof(Bud) / 4);
+    const std::uint64_t room = taker.engine.room();
+    ArrivalTable expected;
+    for (std::uint64_t id = 0; id < room; ++id) {
+        const Leaf leaf = Plant::leaf(mix(id));
+        std::uint32_t words[sizeof(Bud) / 4] = {leaf.low, leaf.high};
+        units.add(2, words, 1);
+        expected.view().arrive(mix(id));
+    }
+    EXPECT_EQ(room, 8u); // two groups with inboxes of four
+    taker.engine.start(units);
+    while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+    EXPECT_EQ(taker.arrived, expected);
+}
+
+TEST(Giving, UnitsOfAnotherShapeAreRefusedInWords) {
+    Bench<Narrow, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{}, {});
+    try {
+        bench.engine.start(UnitBatch(3, 7));
+        FAIL() << "they were taken";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+        EXPECT_NE(error.message().find("3 kinds of at most 7 words"), std::string::npos) << error.message();
+    }
+    drain(bench.engine, 0, 10);
+    EXPECT_EQ(bench.arrived.total(), 70u);
+}
+
+TEST(Giving, ConsumersHaveNoUnitsToGive) {
+    Bench<Narrow, Visit, Indices> bench(Visit{}, Indices{}, brief);
+    bench.engine.start(0, 10'000);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    EXPECT_EQ(bench.engine.give(1.0).size(), 0u);
+    EXPECT_EQ(bench.engine.room(), 0u);
+}
+
+TEST(Giving, AFedLaunchGivesUnitsAndKeepsItsSeeds) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    const BinaryTree tree{{}, 1 << 12};
+    Bench<Wide, BinaryTree, Roots, LaterStream> giver(tree, Roots{}, {.wishes = {}, .launch_time = 2ms});
+    Bench<Narrow, BinaryTree, Roots> taker(tree, Roots{}, {});
+    giver.engine.open();
+    while (!giver.engine.feed(0, 300)) std::this_thread::yield();
+    giver.engine.close();
+    std::uint64_t given = 0;
+    while (giver.engine.collect() == Engine::State::parked) {
+        EXPECT_TRUE(giver.engine.unclaimed().empty());
+        UnitBatch units = giver.engine.give(0.3);
+        given += units.size();
+        while (units.size() > 0) {
+            taker.engine.start(units.split(std::min(units.size(), taker.engine.room())));
+            while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+        }
+        giver.engine.resume();
+    }
+    EXPECT_GT(given, 0u);
+    ArrivalTable sum = giver.arrived;
+    for (std::size_t word = 0; word < sum.words().size(); ++word)
+        sum.words()[word] += taker.arrived.words()[word];
+    EXPECT_EQ(sum, expected_arrivals(tree, Roots{}, 0, 300));
+}
+
+TEST(UnitBatches, AreDealtEvenly) {
+    UnitBatch units(2, 2);
+    for (std::uint32_t unit = 0; unit < 70; ++unit) {
+        const std::uint32_t words[] = {unit, unit + 1000};
+        units.add(unit < 40 ? 0 : 1, words, 1);
+    }
+    UnitBatch half = units.split(35);
+    EXPECT_EQ(half.size(0), 20u);
+    EXPECT_EQ(half.size(1), 15u);
+    EXPECT_EQ(units.size(0), 20u);
+    EXPECT_EQ(units.size(1), 15u);
+    std::vector<bool> seen(70);
+    for (const UnitBatch* batch : {&half, &units})
+        for (std::uint32_t kind = 0; kind < 2; ++kind)
+            for (std::uint64_t number = 0; number < batch->size(kind); ++number) {
+                const std::uint32_t* words = batch->unit(kind, number);
+                EXPECT_EQ(words[1], words[0] + 1000);
+                EXPECT_EQ(kind, words[0] < 40 ? 0u : 1u);
+                EXPECT_FALSE(seen[words[0]]);
+                seen[words[0]] = true;
+            }
+    EXPECT_EQ(units.split(0).size(), 0u);
+    EXPECT_EQ(units.split(units.size()).size(), 35u);
+    EXPECT_EQ(units.size(), 0u);
+}
+
+} // namespace
+} // namespace headrace::test
