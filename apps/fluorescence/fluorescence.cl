@@ -236,6 +236,7 @@ HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* 
 }
 
 HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
+    const uint begin = packet->step;
     Medium medium = medium_of(view, packet);
     Fate fate = packet->step < FLUORESCENCE_MOST_STEPS ? GOES_ON : ENDS;
     Incident incident = {fate != GOES_ON, 0, 0};
@@ -254,6 +255,7 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
         if (incident.emitting != 0 && fate == GOES_ON) fate = EMITS;
         incident.stopped = fate != GOES_ON;
     }
+    packet->step = begin + FLUORESCENCE_STEPS_A_CALL;
     if (fate == ESCAPES)
         escape(view, packet);
     else if (fate == ENDS)

@@ -386,10 +386,10 @@ HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Med
 template <class Grid>
 HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packet& packet) {
     StepResult result{false, false, {}};
+    const uint32_t begin = packet.step;
     Medium medium = medium_of(view, packet);
     Fate fate = packet.step < FLUORESCENCE_MOST_STEPS ? Fate::goes_on : Fate::ends;
     Incident incident{fate != Fate::goes_on, 0, 0};
-    uint32_t stopped_at = packet.step;
     FLUORESCENCE_UNROLL(unroll 1)
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
         FLUORESCENCE_UNROLL(unroll 2)
@@ -407,11 +407,11 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
                 fate = meet_boundary(view, lane, medium, packet, random);
             if (incident.emitting != 0 && fate == Fate::goes_on) fate = Fate::emits;
             incident.stopped = fate != Fate::goes_on;
-            stopped_at = packet.step;
         }
         if (FLUORESCENCE_LEAVES_LOOPS && incident.stopped) break;
     }
-    if (incident.stopped) packet.step = stopped_at;
+    // Its next step is numbered as if it had stayed, or another device would follow it by other numbers.
+    if (FLUORESCENCE_LEAVES_LOOPS) packet.step = begin + FLUORESCENCE_STEPS_A_CALL;
     if (fate == Fate::escapes)
         escape<Grid>(view, lane, packet);
     else if (fate == Fate::ends)
