@@ -68,7 +68,8 @@ struct Kind {
 ///
 /// On CUDA and HIP the kinds apart are compiled into a persistent kernel of their own that runs beside the
 /// first, so that they do not decide how many lanes of the others are resident; each has half of the
-/// multiprocessors' room. `resident_lanes` is then said of the first. Elsewhere it means nothing. A unit that
+/// multiprocessors' room, whatever work there is, so measure whether it pays: `bench/queues --rows apart` is
+/// slower that way. `resident_lanes` is then said of the first. Elsewhere it means nothing. A unit that
 /// goes from one to the other goes through device memory, oldest first: so of a tree whose kinds alternate
 /// between the two, whole levels are there at a time.
 template <class K>

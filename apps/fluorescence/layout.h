@@ -91,7 +91,7 @@ typedef struct Packet {
     uint32_t entered;        ///< its weight when what it had lost was last added to its layer's total
     uint32_t name;           ///< lower 32 bits; of which the lowest are its batch, and others are random
     uint32_t layer_and_name; ///< the layer in the lower 8 bits, the name's upper 24 above
-    uint32_t origin;         ///< 0: excitation; else the step at which it was emitted
+    uint32_t origin;         ///< 0: excitation; else the step with which that went on that emitted it
     uint32_t step;           ///< the next
 } Packet;
 

@@ -2,10 +2,9 @@
 // them in OpenCL C: change both.
 //
 // Source    L. Wang, S. L. Jacques, L. Zheng, "MCML - Monte Carlo modeling of light transport in
-// multi-layered
-//           tissues", Computer Methods and Programs in Biomedicine 47, 1995; differs in: weights are whole
-//           numbers, and what roulette takes or gives counts as absorbed, so that energy is conserved
-//           exactly; the free path is drawn anew behind a boundary, since it has no memory
+//           multi-layered tissues", Computer Methods and Programs in Biomedicine 47, 1995; differs in:
+//           weights are whole numbers, and what roulette takes or gives counts as absorbed, so that energy
+//           is conserved exactly; the free path is drawn anew behind a boundary, since it has no memory
 #pragma once
 #include "layout.h"
 #include "random/philox.hpp"
@@ -18,8 +17,7 @@
 #if defined(__CUDACC__) || defined(__HIPCC__)
     /// How often a GPU's compiler should unroll a loop.
     #define FLUORESCENCE_UNROLL(times) _Pragma(#times)
-    /// Whether who is done leaves a loop: on a GPU it would do alone, before the others, what comes behind
-    /// it.
+    /// Whether who is done leaves a loop: on a GPU it would do what comes behind it before the others, alone.
     #define FLUORESCENCE_LEAVES_LOOPS false
 #else
     #define FLUORESCENCE_UNROLL(times)
@@ -316,8 +314,8 @@ HEADRACE_HOST_DEVICE inline void normalise(Packet& packet) {
     packet.uz *= scale;
 }
 
-/// A packet at the second wavelength, in any direction from where `packet` is, whose step is the one after
-/// that in which it emits.
+/// A packet at the second wavelength, in any direction from where `packet` is, which is known by the step
+/// with which that goes on.
 HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, const Packet& packet,
                                         uint32_t weight) {
     Packet emitted = packet;
