@@ -159,7 +159,10 @@ DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, const Portion& po
 void DeviceWorker::start_a_task(Place& place) {
     const auto jobs = colleagues_.unfinished();
     for (const auto& job : jobs)
-        if (const auto portion = job->next_given(number_)) return start(place, job, *portion);
+        if (const auto portion = job->next_given(number_)) {
+            place.short_tasks = false; // from a fed launch nothing could come back
+            return start(place, job, *portion);
+        }
     for (const auto& job : jobs) {
         // What a launch that wants more can take goes there.
         if (std::ranges::any_of(places_,
@@ -170,6 +173,7 @@ void DeviceWorker::start_a_task(Place& place) {
 }
 
 void DeviceWorker::start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion) {
+    if (std::exchange(told_idle_, false)) tell_of_idleness(false); // at once: to begin may take long
     for (const auto& other : places_)
         if (other->open && other->job != job) make_way(*other);
     if (place.engine_job != job) {
@@ -193,9 +197,14 @@ void DeviceWorker::start(Place& place, const std::shared_ptr<JobExecution>& job,
 void DeviceWorker::tell_of_idleness() {
     const auto is_free = [](const auto& place) { return place->job == nullptr; };
     const bool idle = !retired() && std::ranges::all_of(places_, is_free);
-    if (idle || told_idle_)
-        for (const auto& job : colleagues_.unfinished()) job->idle(number_, idle);
+    if (idle || told_idle_) tell_of_idleness(idle);
     told_idle_ = idle;
+}
+
+void DeviceWorker::tell_of_idleness(bool idle) {
+    bool wakes = false;
+    for (const auto& job : colleagues_.unfinished()) wakes = job->idle(number_, idle) || wakes;
+    if (wakes) colleagues_.wake_all();
 }
 
 /// Binds the task's views to this device's memory.
@@ -273,7 +282,7 @@ void DeviceWorker::begin(Place& place) {
     const auto& units = first.portion.units;
     if (const std::uint64_t room = place.engine->room(); units && units->size() > room && room > 0) {
         first.portion = place.job->keep(number_, first.portion, room);
-        wake(); // another place may take the others
+        colleagues_.wake_all(); // others may take the rest
     }
     const bool opens = !units && place.short_tasks && !place.kernels_differ && place.engine->can_feed();
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
@@ -463,9 +472,13 @@ bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
 /// another, which whoever is given too much needs to give it back.
 bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     if (busy < place.job->job().tuning().launch_time) return false;
-    const JobExecution::Appetite appetite = place.job->appetite(number_, place.engine->shape().lanes);
+    Engine& engine = *place.engine;
+    const std::uint64_t left = engine.remaining();
+    const JobExecution::Appetite appetite = place.job->appetite(number_, engine.shape().lanes, left);
     if (appetite.share == 0) return false;
-    UnitBatch units = place.engine->give(appetite.share, appetite.least);
+    const auto most = static_cast<double>(appetite.most / (4 * engine.shape().unit_words));
+    const double share = std::min(appetite.share, most / static_cast<double>(left));
+    UnitBatch units = engine.give(share, appetite.least);
     if (units.size() == 0) return false;
     place.job->give(number_, std::move(units));
     return true;

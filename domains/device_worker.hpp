@@ -65,6 +65,7 @@ private:
     void start_a_task(Place& place);
     void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
     void tell_of_idleness();
+    void tell_of_idleness(bool idle);
     void put_engine_aside(Place& place);
     [[nodiscard]] Inputs bind(Place& place, Task& task);
     [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,

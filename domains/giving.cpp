@@ -8,16 +8,17 @@
 namespace headrace {
 namespace {
 
-/// Given units are kept until their job ends, for the case that their device is lost. A job that gives so
-/// much has been at it for long, and goes on without.
+/// Given units are kept until their job ends, for the case that their device is lost: so much of them. A job
+/// that gives as much has been at it for long, and goes on without.
 constexpr Bytes most_given = Bytes{256} << 20;
 
 /// Nobody gives all that it has, though its capability be unknown.
 constexpr double least_capability = 1e-3;
 
-/// What fills a lane group; on a processor, whose lanes take turns, anything.
-std::uint64_t worth_giving(const DeviceInfo& device) {
-    return device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
+/// Units that fill a lane group of the device, for a kernel of which the giver's groups hold so many at a
+/// time; of group kernels, and on a processor, whose lanes take turns, one.
+std::uint64_t worth_giving(const DeviceInfo& device, std::uint64_t lanes) {
+    return lanes == 1 || device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
 }
 
 } // namespace
@@ -34,14 +35,21 @@ std::optional<Portion> JobExecution::next_given(std::size_t device) {
     return give_out(*share, portion);
 }
 
-void JobExecution::idle(std::size_t device, bool is_idle) {
+bool JobExecution::idle(std::size_t device, bool is_idle) {
     const std::scoped_lock lock(mutex_);
-    if (Share* share = share_of(device)) share->idle = is_idle;
+    Share* share = share_of(device);
+    if (!share) return false;
+    share->idle = is_idle;
+    if (is_idle || share->gifts.empty()) return false;
+    for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
+    return true;
 }
 
 std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift) const {
     if (stop_reason_ || !left_.empty() || !returned_.empty() || !loose_units_.empty()) return {};
-    if (gift == Gift::units && (!job_.shares_units() || given_bytes_ > most_given)) return {};
+    if (gift == Gift::units && (!job_.shares_units() || given_bytes_ >= most_given)) return {};
+    // Whoever updates what the giver updates waits until the giver has ended.
+    if (gift == Gift::seeds && !is_repeatable()) return {};
     double all = 0;
     std::vector<Hungry> hungry;
     for (std::size_t i = 0; i < shares_.size(); ++i) {
@@ -51,38 +59,47 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
         if (share.who.device == giver)
             all += std::max(capability_[i], least_capability);
         else if (waits && capability_[i] > 0)
-            hungry.push_back({i, capability_[i], worth_giving(*share.who.info)});
+            hungry.push_back({i, capability_[i]});
     }
     for (const Hungry& one : hungry) all += one.share;
     for (Hungry& one : hungry) one.share /= all;
     return hungry;
 }
 
-JobExecution::Appetite JobExecution::sum(const std::vector<Hungry>& hungry, std::uint64_t lanes) {
+JobExecution::Appetite JobExecution::sum(const std::vector<Hungry>& hungry) {
     Appetite sum;
-    for (const Hungry& one : hungry) {
-        sum.share += one.share;
-        sum.least += std::min(one.least, lanes);
-    }
+    for (const Hungry& one : hungry) sum.share += one.share;
     return sum;
 }
 
-JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes) const {
+std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hungry, std::uint64_t lanes,
+                                                         double left) const {
+    std::erase_if(hungry, [&](const Hungry& one) {
+        return one.share * left < static_cast<double>(worth_giving(*shares_[one.place].who.info, lanes));
+    });
+    return hungry;
+}
+
+JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes,
+                                              std::uint64_t left) const {
     const std::scoped_lock lock(mutex_);
-    return sum(hungry(giver, Gift::units), lanes);
+    const auto eaters = worth_it(hungry(giver, Gift::units), lanes, static_cast<double>(left));
+    Appetite appetite = sum(eaters);
+    for (const Hungry& one : eaters) appetite.least += worth_giving(*shares_[one.place].who.info, lanes);
+    appetite.most = most_given - std::min(given_bytes_, most_given);
+    return appetite;
 }
 
 std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
                                       std::uint64_t lanes) {
     const std::scoped_lock lock(mutex_);
-    const std::vector<Hungry> hungry = this->hungry(giver, Gift::seeds);
-    if (hungry.empty()) return task.end;
-    const Appetite appetite = sum(hungry, lanes);
     const auto left = static_cast<double>(task.end - unclaimed);
+    const std::vector<Hungry> hungry = worth_it(this->hungry(giver, Gift::seeds), lanes, left);
+    if (hungry.empty()) return task.end;
     // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
-    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - appetite.share) * left));
+    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - sum(hungry).share) * left));
     const std::uint64_t cut = task.begin + job_.split(task, unclaimed - task.begin + kept);
-    if (cut < unclaimed || task.end - cut < appetite.least) return task.end;
+    if (cut <= unclaimed || cut >= task.end) return task.end; // the giver keeps some, or it would have ended
     IndexRange rest{cut, task.end};
     for (const Hungry& one : hungry) {
         if (rest.empty()) break;
@@ -102,7 +119,7 @@ void JobExecution::give(std::size_t giver, UnitBatch units) {
     share_of(giver)->figures.units_given += units.size();
     given_bytes_ += units.bytes();
     const std::vector<Hungry> hungry = this->hungry(giver, Gift::units);
-    const double all = static_cast<double>(units.size()) / sum(hungry, 0).share;
+    const double all = static_cast<double>(units.size()) / sum(hungry).share;
     for (const Hungry& one : hungry) {
         const bool is_last = &one == &hungry.back();
         const auto his = is_last ? units.size() : static_cast<std::uint64_t>(one.share * all);
@@ -117,7 +134,7 @@ Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint
     UnitBatch left = *portion.units;
     UnitBatch kept = left.split(units);
     take_back(device, portion);
-    share.gifts.push_back(number(std::move(left)));
+    put_back(number(std::move(left)));
     return give_out(share, number(std::move(kept)));
 }
 

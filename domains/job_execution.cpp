@@ -20,10 +20,6 @@ std::vector<double> relative_capabilities(const std::vector<JobExecution::Partic
     return capability;
 }
 
-bool repeatable(const Job& job) {
-    return std::ranges::none_of(job.uses(), [](const Job::Use& use) { return use.access == Access::update; });
-}
-
 } // namespace
 
 JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string policy_name,
@@ -166,7 +162,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
                     .in_job(job_.name())
                     .in_task(error->task())
                     .with_code(error->native_code()));
-    } else if (!repeatable(job_) && has_worked) {
+    } else if (!is_repeatable() && has_worked) {
         if (!stop_reason_) stop_reason_ = error;
     } else {
         for (const Portion& portion : std::exchange(share->done, {})) {
@@ -270,6 +266,12 @@ void JobExecution::put_back(const Portion& portion) {
         returned_.push_back(portion.range);
 }
 
+/// Whether tasks can be done once more, or elsewhere beside one that has begun.
+bool JobExecution::is_repeatable() const {
+    return std::ranges::none_of(job_.uses(),
+                                [](const Job::Use& use) { return use.access == Access::update; });
+}
+
 std::uint64_t JobExecution::left_units() const {
     std::uint64_t units = left_.size();
     for (const IndexRange range : returned_) units += range.size();
@@ -281,6 +283,11 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
                           std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
     if (ended_ || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
+    for (Share& share : shares_) { // handles may keep us for long
+        share.done.clear();
+        share.gifts.clear();
+    }
+    loose_units_.clear();
     const ErrorPtr error = stop_reason_;
     lock.unlock(); // continuations may ask us things
     if (error)

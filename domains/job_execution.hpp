@@ -69,7 +69,7 @@ public:
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
-    /// What others gave to this device, or units that one had which is lost.
+    /// What others gave to this device, or units that were given and that nobody has.
     [[nodiscard]] std::optional<Portion> next_given(std::size_t device);
     /// Signs of life of a task: a launch that has `units_left` to do is enqueued, behind so many requests
     /// that have not ended; those have ended.
@@ -87,23 +87,25 @@ public:
 
     // What a device has not begun goes to those that have nothing to do: giving.cpp.
 
-    /// The worker has nothing to do at all, in this job or another, or has something again.
-    void idle(std::size_t device, bool is_idle);
+    /// The worker has nothing to do at all, in this job or another, or has something again. True if what it
+    /// was given meanwhile is there for others now.
+    bool idle(std::size_t device, bool is_idle);
     /// Seeds of the giver's task that it has not begun, those from `unclaimed` on, go to devices that are
-    /// idle: to each a share by capability, and none if that is less than its `lanes`, or the device's, are
-    /// worth. Returns where the task ends now. Nobody gives as long as the job has work that nobody was
-    /// given.
+    /// idle: to each a share by capability, unless that would not fill a lane group of it; `lanes`: of the
+    /// giver's groups. Returns where the task ends now. Nobody gives as long as the job has work that nobody
+    /// was given, or if it updates data.
     [[nodiscard]] std::uint64_t give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
                                           std::uint64_t lanes);
     /// The share of the giver's units that goes to idle devices, and the least that are worth the trouble.
     struct Appetite {
         double share = 0; ///< 0: nobody is idle, or units are not shared
         std::uint64_t least = 0;
+        Bytes most = 0; ///< there is no room for more
     };
-    [[nodiscard]] Appetite appetite(std::size_t giver, std::uint64_t lanes) const;
+    [[nodiscard]] Appetite appetite(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const;
     /// Units of the giver's tasks, for those who are idle, or whoever asks.
     void give(std::size_t giver, UnitBatch units);
-    /// The device has no room for more of the units at once: the others are given to it once more.
+    /// The device has no room for more of the units at once: the others are there for whoever asks.
     [[nodiscard]] Portion keep(std::size_t device, const Portion& portion, std::uint64_t units);
 
     /// Ends the job early, with success never.
@@ -140,12 +142,15 @@ private:
     enum class Gift : std::uint8_t { seeds, units };
     /// A device that waits while the giver works.
     struct Hungry {
-        std::size_t place;   ///< in shares_
-        double share;        ///< that it should have of what the giver has left
-        std::uint64_t least; ///< seeds or units that are worth the trouble
+        std::size_t place; ///< in shares_
+        double share;      ///< that it should have of what the giver has left
     };
     [[nodiscard]] std::vector<Hungry> hungry(std::size_t giver, Gift gift) const;
-    [[nodiscard]] static Appetite sum(const std::vector<Hungry>& hungry, std::uint64_t lanes);
+    /// Those whose share of so many seeds or units would fill a lane group.
+    [[nodiscard]] std::vector<Hungry> worth_it(std::vector<Hungry> hungry, std::uint64_t lanes,
+                                               double left) const;
+    [[nodiscard]] static Appetite sum(const std::vector<Hungry>& hungry);
+    [[nodiscard]] bool is_repeatable() const;
     [[nodiscard]] bool takes_units(const Share& share) const;
     [[nodiscard]] Portion number(UnitBatch units);
     [[nodiscard]] std::uint64_t left_units() const;
@@ -162,7 +167,7 @@ private:
     std::vector<double> capability_;
     IndexRange left_;
     std::vector<IndexRange> returned_;
-    std::vector<Portion> loose_units_; ///< given, and whoever had them is gone
+    std::vector<Portion> loose_units_; ///< given, and nobody has them now
     std::uint64_t given_ = 0;          ///< units
     Bytes given_bytes_ = 0;            ///< their words are kept until the job ends
     std::map<Key, TaskInFlight> in_flight_;

@@ -83,6 +83,13 @@ std::uint32_t due(double share, std::uint32_t units, double& credit) {
     return whole;
 }
 
+/// How many of so many records are read to give a share of their units: as many as that, the last ones, and
+/// some more. The others hold about as much each, and stay where they are.
+std::uint64_t looked_at_of(double share, std::uint64_t records) {
+    constexpr std::uint64_t more = 32;
+    return std::min(records, static_cast<std::uint64_t>(share * static_cast<double>(records)) + more);
+}
+
 } // namespace
 
 SeedRange Engine::unclaimed() const {
@@ -100,35 +107,52 @@ UnitBatch Engine::give(double share, std::uint64_t at_least) {
     HEADRACE_ASSERT(!running_ && laid_out_ && share >= 0 && share <= 1);
     UnitBatch units(shape_.kinds, shape_.unit_words);
     const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));
-    const auto saved_at = [&](std::uint32_t part) { return record_at(image_->spill_half ^ 1u, part, 0); };
     if (shape_.kinds == 0 || share * static_cast<double>(remaining()) < least) return units;
-    std::vector<HostRecords> records; // part by part
+    struct Tail {
+        HostRecords records;
+        std::uint64_t first; ///< of the part's
+        double of_all;       ///< records for each that is looked at
+    };
+    std::vector<Tail> tails; // part by part
     for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
         carry_records_on(part);
-        HostRecords& saved = records.emplace_back(shape_, image_->saved[part].value);
-        if (saved.count() > 0)
-            stream_.copy_out(saved.words(), *spill_, saved_at(part), saved.count() * record_bytes()).wait();
+        const std::uint64_t all = image_->saved[part].value, looked_at = looked_at_of(share, all);
+        Tail& tail = tails.emplace_back(
+            Tail{HostRecords(shape_, looked_at), all - looked_at,
+                 static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(looked_at, 1))});
+        if (looked_at > 0)
+            stream_
+                .copy_out(tail.records.words(), *spill_, record_at(image_->spill_half ^ 1u, part, tail.first),
+                          looked_at * record_bytes())
+                .wait();
     }
     std::vector<std::vector<std::uint64_t>> entries;
     if (bundles_ > 0) entries = read_rings();
 
-    std::uint64_t held = 0;
-    for (const HostRecords& saved : records) held += saved.units();
+    double held = 0;
+    for (const Tail& tail : tails) held += tail.of_all * static_cast<double>(tail.records.units());
     for (std::size_t kind = 0; kind + 1 < entries.size(); ++kind)
         for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
-    if (share * static_cast<double>(held) < least) return units;
+    if (share * held < least) return units;
 
     double credit = 0;
+    const auto most = static_cast<std::uint64_t>(share * static_cast<double>(remaining()));
     if (bundles_ > 0) take_bundles(share, credit, units, std::move(entries));
     for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
-        HostRecords& saved = records[part];
-        for (std::uint64_t number = 0; number < saved.count(); ++number)
-            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
-                saved.take_oldest(number, kind, due(share, saved.header(number).count[kind], credit), units);
-        saved.drop_empty_ones();
-        if (saved.count() > 0)
-            stream_.copy_in(*spill_, saved_at(part), saved.words(), saved.count() * record_bytes()).wait();
-        image_->saved[part].value = saved.count();
+        auto& [records, first, of_all] = tails[part];
+        for (std::uint64_t number = 0; number < records.count(); ++number)
+            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
+                const std::uint64_t wanted = due(share * of_all, records.header(number).count[kind], credit);
+                const std::uint64_t taken = std::min(wanted, most - std::min(most, units.size()));
+                records.take_oldest(number, kind, static_cast<std::uint32_t>(taken), units);
+            }
+        records.drop_empty_ones();
+        if (records.count() > 0)
+            stream_
+                .copy_in(*spill_, record_at(image_->spill_half ^ 1u, part, first), records.words(),
+                         records.count() * record_bytes())
+                .wait();
+        image_->saved[part].value = first + records.count();
     }
     image_->pending.value -= units.size();
     return units;
@@ -153,18 +177,21 @@ void Engine::take_bundles(double share, double& credit, UnitBatch& units,
         });
     if (taken.empty()) return;
 
+    // In the order of the pool: neighbours, and those of which no more than a few lie between, at once.
+    constexpr std::uint64_t few = 8;
+    std::ranges::sort(taken, {}, [](const Taken& one) { return hr_entry_bundle(one.entry); });
     const std::uint64_t each = hr_bundle_at(1, shape_.lanes, shape_.unit_words);
-    std::vector<std::uint32_t> words(taken.size() * each);
-    std::vector<Event> copies;
-    for (std::size_t i = 0; i < taken.size(); ++i)
-        copies.push_back(stream_.copy_out(&words[i * each], *bundle_words_,
-                                          4 * each * hr_entry_bundle(taken[i].entry), 4 * each));
-    Event::all(copies).wait();
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-        for (std::uint32_t unit = 0; unit < hr_entry_count(taken[i].entry); ++unit)
-            units.add(taken[i].kind, &words[i * each + unit], shape_.lanes);
-        entries.back().push_back(hr_entry_bundle(taken[i].entry));
+    const auto bundle = [&](std::size_t i) { return hr_entry_bundle(taken[i].entry); };
+    std::vector<std::uint32_t> words;
+    for (std::size_t begin = 0, end = 0; begin < taken.size(); begin = end) {
+        for (end = begin + 1; end < taken.size() && bundle(end) - bundle(end - 1) <= few;) ++end;
+        words.resize((bundle(end - 1) - bundle(begin) + 1) * each);
+        stream_.copy_out(words.data(), *bundle_words_, 4 * each * bundle(begin), 4 * words.size()).wait();
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::uint32_t unit = 0; unit < hr_entry_count(taken[i].entry); ++unit)
+                units.add(taken[i].kind, &words[(bundle(i) - bundle(begin)) * each + unit], shape_.lanes);
     }
+    for (const Taken& one : taken) entries.back().push_back(hr_entry_bundle(one.entry));
     write_rings(entries);
 }
 

@@ -223,14 +223,14 @@ TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
     const auto job = two.run(Job("j", 100).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
     EXPECT_EQ(job->next(7), std::nullopt);
-    EXPECT_EQ(job->appetite(4, 32).share, 0); // nobody said so
+    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0); // nobody said so
     job->idle(7, true);
-    EXPECT_NEAR(job->appetite(4, 32).share, 300.0 / 1300, 1e-12);
+    EXPECT_NEAR(job->appetite(4, 32, 1000).share, 300.0 / 1300, 1e-12);
     job->idle(7, false);
-    EXPECT_EQ(job->appetite(4, 32).share, 0);
+    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0);
     job->idle(7, true);
     job->give(4, batch(30));
-    EXPECT_EQ(job->appetite(4, 32).share, 0); // it has something now
+    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0); // it has something now
     const auto given = job->next_given(7);
     ASSERT_TRUE(given);
     EXPECT_EQ(given->units->size(), 30u);
@@ -250,7 +250,7 @@ TEST(GivingBooks, NobodyGivesWhileThereIsWorkThatNobodyHas) {
     const auto job = two.run(Job("j", 1000).share_units());
     const IndexRange task = *job->next(4);
     job->idle(7, true); // the policy does not want it
-    EXPECT_EQ(job->appetite(4, 32).share, 0);
+    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0);
     EXPECT_EQ(job->give_back(4, task, 50, 32), task.end);
 }
 
@@ -261,15 +261,58 @@ TEST(GivingBooks, NobodyGivesWhatIsTooLittleForALaneGroup) {
     const auto job = two.run(Job("j", 200).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
     job->idle(7, true);
-    EXPECT_EQ(job->appetite(4, 256).least, 64u);
-    EXPECT_EQ(job->appetite(4, 1).least, 1u);             // the giver's are units for a whole group
-    EXPECT_EQ(job->give_back(4, all, 50, 32), 200u - 34); // 3 / 13 of 150
-    Two others;
-    others.slow = two.slow;
-    const auto another = others.run(Job("j", 200).split_by(everything));
-    ASSERT_EQ(another->next(4), all);
-    another->idle(7, true);
-    EXPECT_EQ(another->give_back(4, all, 50, 64), 200u);
+    EXPECT_EQ(job->appetite(4, 256, 1000).least, 64u);
+    EXPECT_EQ(job->appetite(4, 256, 100).share, 0);  // 3 / 13 of 100
+    EXPECT_EQ(job->appetite(4, 1, 1000).least, 1u);  // the giver's are units for a whole group
+    EXPECT_EQ(job->give_back(4, all, 50, 32), 200u); // 3 / 13 of 150
+    EXPECT_EQ(job->give_back(4, all, 50, 1), 200u - 34);
+}
+
+TEST(GivingBooks, AGiverKeepsSomethingWhereverTheJobWouldCut) {
+    Two two;
+    const auto job = two.run(Job("j", 1300).split_by([](IndexRange left, std::uint64_t wanted) {
+        return wanted < left.size() / 2 ? left.size() : wanted / 500 * 500;
+    }));
+    const IndexRange all = *job->next(4);
+    job->idle(7, true);
+    EXPECT_EQ(job->give_back(4, all, 1000, 32), all.end); // at 1231 it would be cut at 1000
+}
+
+TEST(GivingBooks, WhatIsTooMuchForADeviceIsForWhoeverAsks) {
+    Two two;
+    const auto job = two.run(Job("j", 100).split_by(everything).share_units());
+    const IndexRange all = *job->next(4);
+    job->idle(7, true);
+    job->give(4, batch(30));
+    const Portion kept = job->keep(7, *job->next_given(7), 10);
+    EXPECT_EQ(kept.units->size(), 10u);
+    const auto rest = job->next_given(4);
+    ASSERT_TRUE(rest);
+    EXPECT_EQ(rest->units->size(), 20u);
+    job->finished(4, {all, *rest}, {});
+    EXPECT_FALSE(job->event().done());
+    job->finished(7, {kept}, {});
+    EXPECT_TRUE(job->event().done());
+}
+
+TEST(GivingBooks, ADeviceThatIsBusyAgainLeavesWhatItWasGiven) {
+    Two two;
+    const auto job = two.run(Job("j", 130).split_by(everything));
+    const IndexRange all = *job->next(4);
+    EXPECT_FALSE(job->idle(7, true));
+    ASSERT_EQ(job->give_back(4, all, 0, 32), 100u);
+    EXPECT_TRUE(job->idle(7, false));
+    EXPECT_FALSE(job->next_given(7));
+    EXPECT_EQ(job->next(4), (IndexRange{100, 130}));
+}
+
+TEST(GivingBooks, JobsThatUpdateDataKeepTheirSeeds) {
+    Two two;
+    Domain<int> x("x", {130});
+    const auto job = two.run(Job("j", 130).updates(x).split_by(everything));
+    const IndexRange all = *job->next(4);
+    job->idle(7, true);
+    EXPECT_EQ(job->give_back(4, all, 0, 32), all.end);
 }
 
 TEST(GivingBooks, SeedsComeBackWhereTheJobMayBeCut) {
@@ -343,7 +386,7 @@ TEST(GivingBooks, UnitsThatNobodyWantsAnyMoreAreForWhoeverAsks) {
     const auto job = two.run(Job("j", 1).share_units());
     ASSERT_TRUE(job->next(4));
     job->idle(7, true);
-    ASSERT_GT(job->appetite(4, 32).share, 0);
+    ASSERT_GT(job->appetite(4, 32, 1000).share, 0);
     job->retire(7, lost(), {});
     job->give(4, batch(10));
     EXPECT_EQ(job->next_given(4).value().units->size(), 10u);
