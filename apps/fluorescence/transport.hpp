@@ -17,11 +17,12 @@
 #if defined(__CUDACC__) || defined(__HIPCC__)
     /// How often a GPU's compiler should unroll a loop.
     #define FLUORESCENCE_UNROLL(times) _Pragma(#times)
-    /// Whether who is done leaves a loop: on a GPU it would do what comes behind it before the others, alone.
-    #define FLUORESCENCE_LEAVES_LOOPS false
+    /// Whether lanes go their own ways: then a packet that has stopped need not go along, and leaves loops.
+    /// On a GPU it would do what comes behind them alone, before the others.
+    #define FLUORESCENCE_ALONE false
 #else
     #define FLUORESCENCE_UNROLL(times)
-    #define FLUORESCENCE_LEAVES_LOOPS true
+    #define FLUORESCENCE_ALONE true
 #endif
 
 namespace fluorescence {
@@ -390,8 +391,11 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
     Incident incident{fate != Fate::goes_on, 0, 0};
     FLUORESCENCE_UNROLL(unroll 1)
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
+        // As if it never left a loop: or another device would follow it by other numbers.
+        if (FLUORESCENCE_ALONE) packet.step = begin + turn * FLUORESCENCE_STEPS_A_TURN;
         FLUORESCENCE_UNROLL(unroll 2)
         for (uint32_t block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
+            if (FLUORESCENCE_ALONE && incident.stopped) break;
             const random_numbers::Words4 words = random_words(packet);
             interact<Grid>(view, lane, medium, packet, words.a, words.b, incident);
             interact<Grid>(view, lane, medium, packet, words.c, words.d, incident);
@@ -406,10 +410,9 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
             if (incident.emitting != 0 && fate == Fate::goes_on) fate = Fate::emits;
             incident.stopped = fate != Fate::goes_on;
         }
-        if (FLUORESCENCE_LEAVES_LOOPS && incident.stopped) break;
+        if (FLUORESCENCE_ALONE && incident.stopped) break;
     }
-    // Its next step is numbered as if it had stayed, or another device would follow it by other numbers.
-    if (FLUORESCENCE_LEAVES_LOOPS) packet.step = begin + FLUORESCENCE_STEPS_A_CALL;
+    if (FLUORESCENCE_ALONE) packet.step = begin + FLUORESCENCE_STEPS_A_CALL;
     if (fate == Fate::escapes)
         escape<Grid>(view, lane, packet);
     else if (fate == Fate::ends)
