@@ -45,7 +45,8 @@ bool JobExecution::idle(std::size_t device, bool is_idle) {
     return true;
 }
 
-std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift) const {
+std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift,
+                                                       std::uint64_t lanes) const {
     if (stop_reason_ || !left_.empty() || !returned_.empty() || !loose_units_.empty()) return {};
     if (gift == Gift::units && (!job_.shares_units() || given_bytes_ >= most_given)) return {};
     // Whoever updates what the giver updates waits until the giver has ended.
@@ -59,23 +60,22 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
         if (share.who.device == giver)
             all += std::max(capability_[i], least_capability);
         else if (waits && capability_[i] > 0)
-            hungry.push_back({i, capability_[i]});
+            hungry.push_back({i, capability_[i], worth_giving(*share.who.info, lanes)});
     }
     for (const Hungry& one : hungry) all += one.share;
     for (Hungry& one : hungry) one.share /= all;
     return hungry;
 }
 
-JobExecution::Appetite JobExecution::sum(const std::vector<Hungry>& hungry) {
-    Appetite sum;
-    for (const Hungry& one : hungry) sum.share += one.share;
-    return sum;
+double JobExecution::total_share(const std::vector<Hungry>& hungry) {
+    double total = 0;
+    for (const Hungry& one : hungry) total += one.share;
+    return total;
 }
 
-std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hungry, std::uint64_t lanes,
-                                                         double left) const {
-    std::erase_if(hungry, [&](const Hungry& one) {
-        return one.share * left < static_cast<double>(worth_giving(*shares_[one.place].who.info, lanes));
+std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hungry, std::uint64_t left) {
+    std::erase_if(hungry, [left](const Hungry& one) {
+        return one.share * static_cast<double>(left) < static_cast<double>(one.least);
     });
     return hungry;
 }
@@ -83,21 +83,21 @@ std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hun
 JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes,
                                               std::uint64_t left) const {
     const std::scoped_lock lock(mutex_);
-    const auto eaters = worth_it(hungry(giver, Gift::units), lanes, static_cast<double>(left));
-    Appetite appetite = sum(eaters);
-    for (const Hungry& one : eaters) appetite.least += worth_giving(*shares_[one.place].who.info, lanes);
-    appetite.most = most_given - std::min(given_bytes_, most_given);
+    const std::vector<Hungry> hungry = worth_it(this->hungry(giver, Gift::units, lanes), left);
+    Appetite appetite{.share = total_share(hungry), .most = most_given - std::min(given_bytes_, most_given)};
+    for (const Hungry& one : hungry) appetite.least += one.least;
     return appetite;
 }
 
 std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
                                       std::uint64_t lanes) {
     const std::scoped_lock lock(mutex_);
-    const auto left = static_cast<double>(task.end - unclaimed);
-    const std::vector<Hungry> hungry = worth_it(this->hungry(giver, Gift::seeds), lanes, left);
+    const std::vector<Hungry> hungry =
+        worth_it(this->hungry(giver, Gift::seeds, lanes), task.end - unclaimed);
     if (hungry.empty()) return task.end;
+    const auto left = static_cast<double>(task.end - unclaimed);
     // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
-    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - sum(hungry).share) * left));
+    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - total_share(hungry)) * left));
     const std::uint64_t cut = task.begin + job_.split(task, unclaimed - task.begin + kept);
     if (cut <= unclaimed || cut >= task.end) return task.end; // the giver keeps some, or it would have ended
     IndexRange rest{cut, task.end};
@@ -118,8 +118,8 @@ void JobExecution::give(std::size_t giver, UnitBatch units) {
     const std::scoped_lock lock(mutex_);
     share_of(giver)->figures.units_given += units.size();
     given_bytes_ += units.bytes();
-    const std::vector<Hungry> hungry = this->hungry(giver, Gift::units);
-    const double all = static_cast<double>(units.size()) / sum(hungry).share;
+    const std::vector<Hungry> hungry = this->hungry(giver, Gift::units, 1); // the least counted before
+    const double all = static_cast<double>(units.size()) / total_share(hungry);
     for (const Hungry& one : hungry) {
         const bool is_last = &one == &hungry.back();
         const auto his = is_last ? units.size() : static_cast<std::uint64_t>(one.share * all);

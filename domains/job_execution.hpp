@@ -142,14 +142,14 @@ private:
     enum class Gift : std::uint8_t { seeds, units };
     /// A device that waits while the giver works.
     struct Hungry {
-        std::size_t place; ///< in shares_
-        double share;      ///< that it should have of what the giver has left
+        std::size_t place;   ///< in shares_
+        double share;        ///< that it should have of what the giver has left
+        std::uint64_t least; ///< seeds or units that are worth the trouble
     };
-    [[nodiscard]] std::vector<Hungry> hungry(std::size_t giver, Gift gift) const;
-    /// Those whose share of so many seeds or units would fill a lane group.
-    [[nodiscard]] std::vector<Hungry> worth_it(std::vector<Hungry> hungry, std::uint64_t lanes,
-                                               double left) const;
-    [[nodiscard]] static Appetite sum(const std::vector<Hungry>& hungry);
+    [[nodiscard]] std::vector<Hungry> hungry(std::size_t giver, Gift gift, std::uint64_t lanes) const;
+    /// Those whose share of so many seeds or units is worth the trouble.
+    [[nodiscard]] static std::vector<Hungry> worth_it(std::vector<Hungry> hungry, std::uint64_t left);
+    [[nodiscard]] static double total_share(const std::vector<Hungry>& hungry);
     [[nodiscard]] bool is_repeatable() const;
     [[nodiscard]] bool takes_units(const Share& share) const;
     [[nodiscard]] Portion number(UnitBatch units);

@@ -404,7 +404,7 @@ TEST(GivingBooks, ADeviceThatIsLostAfterItGaveFailsTheJob) {
     EXPECT_NE(job->event().outcome()->message().find("had given 10 work units"), std::string::npos);
 }
 
-TEST(GivingBooks, WhatFindsNoRoomIsGivenOnceMore) {
+TEST(GivingBooks, WhatFindsNoRoomMayBeTakenLater) {
     Two two;
     const auto job = two.run(Job("j", 1).share_units());
     ASSERT_TRUE(job->next(4));
