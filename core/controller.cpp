@@ -11,6 +11,7 @@ namespace headrace {
 Controller::Controller(Device& device, ControllerOptions options)
     : device_(device),
       zero_copy_(device.info().shares_host_memory && !options.private_copies),
+      host_in_place_(options.host_in_place && !options.private_copies),
       asynchronous_(options.asynchronous) {
     lane_.name = "kernels";
     kernels_ = device.make_stream();
@@ -31,10 +32,11 @@ Controller::~Controller() {
         }
 }
 
-Event Controller::submit(std::string_view name, std::span<const TileUse> uses, const Starter& start) {
+Event Controller::submit(std::string_view name, std::span<const TileUse> uses, const Starter& start,
+                         const TraceLabel& label) {
     Submission submission(this, nullptr, uses);
     submission.request();
-    return remember(submission.run(name, start));
+    return remember(submission.run(name, start, label));
 }
 
 Event Controller::launch(std::string_view name, std::span<const TileUse> uses, Stream::Body body) {
@@ -71,21 +73,50 @@ Event Controller::host_task(std::string_view name, std::span<const TileUse> uses
 
 Memory& Controller::memory(Storage& storage) {
     const std::scoped_lock lock(storage.mutex_);
-    const Image image = image_in(storage);
+    const StoragePart whole{storage, 0, storage.bytes()};
+    const Image image = image_with(whole, whole);
     return image == host_image ? storage.host_view_locked() : *storage.holder(image).memory;
+}
+
+Controller::Window Controller::window(const StoragePart& part) {
+    Storage& storage = part.storage;
+    const std::scoped_lock lock(storage.mutex_);
+    const Image image =
+        image_with(part, {storage, part.begin / window_alignment * window_alignment, part.end});
+    if (image == host_image) return {storage.host_view_locked(), 0};
+    return {*storage.holder(image).memory, storage.holder(image).begin};
 }
 
 bool Controller::holds(Storage& storage) const {
     const std::scoped_lock lock(storage.mutex_);
-    return zero_copy_ || storage.image_of(*this) != host_image;
+    return works_in_place(storage) || storage.image_of(*this) != host_image;
 }
 
-Image Controller::image_in(Storage& storage) {
-    if (zero_copy_) {
+/// Always the same of a datum: what a device reaches is not allocated by storages, on first need.
+bool Controller::works_in_place(const Storage& storage) const {
+    if (zero_copy_) return true;
+    return host_in_place_ && storage.host_ && device_.reaches_host(storage.host_.get());
+}
+
+Image Controller::image_with(const StoragePart& needed, const StoragePart& wanted) {
+    Storage& storage = needed.storage;
+    if (works_in_place(storage)) {
         static_cast<void>(storage.host_view_locked());
         return host_image;
     }
-    if (const Image image = storage.image_of(*this); image != host_image) return image;
+    // relaxed: who makes room takes it for a hint.
+    const std::uint64_t use = uses_.fetch_add(1, std::memory_order_relaxed);
+    if (const Image image = storage.image_of(*this); image != host_image) {
+        Storage::Holder& here = storage.holder(image);
+        if (!here.holds(needed.begin, needed.end))
+            throw Error{ErrorKind::out_of_memory, "bytes [" + std::to_string(needed.begin) + ", " +
+                                                      std::to_string(needed.end) + ") of '" + storage.name() +
+                                                      "' are needed where [" + std::to_string(here.begin) +
+                                                      ", " + std::to_string(here.end()) + ") are"}
+                .on_device(device_.info().id);
+        here.last_use = use;
+        return image;
+    }
 
     auto& holders = storage.holders_;
     auto place = std::ranges::find(holders, nullptr, &Storage::Holder::controller);
@@ -94,8 +125,10 @@ Image Controller::image_in(Storage& storage) {
             throw Error{ErrorKind::unsupported, "'" + storage.name() + "' is held by too many controllers"};
         place = holders.emplace(holders.end());
     }
-    place->memory = device_.allocate(storage.bytes());
+    place->memory = device_.allocate(wanted.end - wanted.begin);
+    place->begin = wanted.begin;
     place->controller = this;
+    place->last_use = use;
     const std::scoped_lock lock(mutex_);
     std::erase_if(held_, [](const auto& held) { return held.expired(); });
     held_.push_back(storage.lifeline_);
@@ -193,14 +226,7 @@ Traffic Controller::traffic() const noexcept {
             from_device_.bytes.load(std::memory_order_relaxed)};
 }
 
-void Controller::release(Storage& storage) {
-    free_image(storage);
-    const std::scoped_lock lock(mutex_);
-    std::erase_if(held_, [&](const auto& held) {
-        const auto lifeline = held.lock();
-        return !lifeline || lifeline == storage.lifeline_;
-    });
-}
+void Controller::release(Storage& storage) { free_image(storage); }
 
 void Controller::free_image(Storage& storage) {
     for (;;) {
@@ -222,15 +248,20 @@ void Controller::free_image(Storage& storage) {
                 [](const EventSlotPtr& slot) { return slot->settled(); });
         };
         if (std::ranges::any_of(storage.leaves_, busy)) continue; // another thread used it meanwhile
-        for (const auto& [begin, tile] : storage.leaves_) {
-            Storage::replicas(*tile).sweep();
-            Storage::replicas(*tile).drop(image);
-        }
-        Storage::Holder& holder = storage.holder(image);
-        holder.controller = nullptr;
-        holder.memory.reset();
+        drop(storage, image).reset();
         return;
     }
+}
+
+std::unique_ptr<Memory> Controller::drop(Storage& storage, Image image) {
+    {
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(held_, [&](const auto& held) {
+            const auto lifeline = held.lock();
+            return !lifeline || lifeline == storage.lifeline_;
+        });
+    }
+    return storage.drop(image);
 }
 
 } // namespace headrace

@@ -5,13 +5,16 @@
 #include <headrace/core/host_lane.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/core/submission.hpp>
+#include <headrace/core/trace.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +23,9 @@ namespace headrace {
 struct ControllerOptions {
     /// A device that could work in place on host memory gets copies of its own all the same.
     bool private_copies = false;
+    /// A device with memory of its own works in place on data whose host memory it reaches (see
+    /// Device::reaches_host), and copies nothing of them.
+    bool host_in_place = false;
     /// Submitting returns at once (see Stream for when it does not); else it returns when the request has
     /// ended, which finds mistakes.
     bool asynchronous = true;
@@ -52,13 +58,14 @@ public:
     Controller& operator=(const Controller&) = delete;
 
     [[nodiscard]] Device& device() const noexcept { return device_; }
-    /// True if kernels work in place on the host image.
+    /// True if kernels work in place on the host image of whatever they use.
     [[nodiscard]] bool is_zero_copy() const noexcept { return zero_copy_; }
     /// See ControllerOptions::asynchronous; from the next request on.
     void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 
     /// A kernel on a stream of the caller's: `start` enqueues it. See Starter for what `start` may do.
-    Event submit(std::string_view name, std::span<const TileUse> uses, const Starter& start);
+    Event submit(std::string_view name, std::span<const TileUse> uses, const Starter& start,
+                 const TraceLabel& label = {});
     /// A kernel on this controller's own stream; those run one after another.
     Event launch(std::string_view name, std::span<const TileUse> uses, Stream::Body body);
     /// A host task on this controller's lane, ordered by data like a kernel. May use tiles of other
@@ -70,6 +77,16 @@ public:
 
     /// What kernels of this controller use for `storage`; allocated on first use, as large as the storage.
     [[nodiscard]] Memory& memory(Storage& storage);
+    /// Memory that holds part of a datum; `begin` is where it begins in the datum, some bytes before the
+    /// part.
+    struct Window {
+        Memory& memory;
+        Bytes begin;
+    };
+    /// What kernels use for that part, where the whole may be too large: if nothing of the datum is here yet,
+    /// the part alone is allocated, and this controller has no more of the datum until that is released or
+    /// has made room. Throws out_of_memory also if another part is here.
+    [[nodiscard]] Window window(const StoragePart& part);
     /// Makes this controller's image current, wherever the data is: what a kernel that reads would move.
     Event prefetch(Tile& tile);
     /// Host to device and back. An image that is current already is not moved again; a stale source throws.
@@ -91,6 +108,18 @@ public:
     /// Frees this controller's image of `storage`, once nothing uses it. What only that image held is lost.
     void release(Storage& storage);
 
+    /// For who has been told that the device is full (`lack`), and will try again: frees the image here of a
+    /// datum that is not `needed` and that no request uses. Those go first whose contents are elsewhere, too;
+    /// then those that can be brought to the host before. Of each kind the one that was not used for longest.
+    ///
+    /// Returns when to try again: a complete event if something has been freed; else one that completes when
+    /// the first request has ended of those in the way, and fails if an image cannot be brought to the host.
+    /// Waits for no request. Throws out_of_memory, with what is needed and what else is here, if there is
+    /// nothing to free or to wait for. What `memory` returned of a datum that is not needed may be gone.
+    /// An image of what is needed that holds another part of it goes before all others; one that holds more
+    /// than is needed, after them.
+    [[nodiscard]] Event make_room(const Error& lack, std::span<const StoragePart> needed);
+
 private:
     friend class Submission;
 
@@ -100,23 +129,37 @@ private:
         std::atomic<std::uint64_t> bytes = 0; ///< moved
     };
     using Lifelines = std::vector<std::weak_ptr<Storage::Lifeline>>;
+    /// What is aligned in the whole is aligned in a window: Device::allocate's.
+    static constexpr Bytes window_alignment = 64;
+    struct Resident; // of what is held here, for make_room
 
     [[nodiscard]] bool holds(Storage& storage) const;
-    /// With the storage's mutex held. `host_image` for kernels that work in place.
-    [[nodiscard]] Image image_in(Storage& storage);
+    // With the storage's mutex held:
+    [[nodiscard]] bool works_in_place(const Storage& storage) const;
+    /// `host_image` for kernels that work in place. Where there is none, an image of `wanted` is allocated.
+    [[nodiscard]] Image image_with(const StoragePart& needed, const StoragePart& wanted);
+    /// The image is gone, and its memory the caller's to free.
+    [[nodiscard]] std::unique_ptr<Memory> drop(Storage& storage, Image image);
     void free_image(Storage& storage);
+    [[nodiscard]] std::vector<Resident> residents(std::span<const StoragePart> needed);
+    [[nodiscard]] std::optional<Event> free_one(std::span<Resident> here, bool (*may_go)(const Resident&));
+    [[nodiscard]] bool evict(Resident& resident);
+    [[nodiscard]] std::optional<Event> write_back(const Resident& resident);
+    [[nodiscard]] std::string why_it_is_full(std::span<const StoragePart> needed,
+                                             std::vector<Resident> here) const;
     Event explicit_move(Tile& tile, bool to_host);
     Event remember(Event event);
     void forget_ended();
     std::vector<Event> take_under_way();
 
     Device& device_;
-    const bool zero_copy_;
+    const bool zero_copy_, host_in_place_;
     std::atomic<bool> asynchronous_;
     InOrderLane lane_;
     std::unique_ptr<Stream> kernels_; // its order is that of lane_
     TransferStream to_device_, from_device_;
-    std::mutex mutex_; // guards what follows
+    std::atomic<std::uint64_t> uses_ = 0; // of images: which was not used for longest
+    std::mutex mutex_;                    // guards what follows
     Lifelines held_;
     std::vector<Event> under_way_; // in the order of submission
     std::size_t sweep_at_ = 256;   // so many of them, and those that have ended are dropped

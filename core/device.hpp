@@ -33,6 +33,8 @@ struct DeviceInfo {
     unsigned lane_group = 1;         ///< lanes that run in step
     double peak_gflops = 0;          ///< single precision, theoretical: the capability of the peak model
     bool shares_host_memory = false; ///< its kernels can work in place on host memory (zero copy)
+    /// Its kernels take addresses, and so can be given part of a datum; else handles of all of it.
+    bool has_addresses = true;
     /// Running kernels and the host see each other's words in `allocate_host` memory.
     bool hears_host = false;
 };
@@ -151,6 +153,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<DeviceTexture>
     make_texture(const Memory& /*pixels*/, Bytes /*offset*/, int /*rows*/, int /*columns*/) {
         return nullptr;
+    }
+    /// True if its kernels reach this memory of the host's where it is, at the same address.
+    [[nodiscard]] virtual bool reaches_host(const void* /*memory*/) const {
+        return info().shares_host_memory;
     }
     /// True if copy_peer from `other`'s memory works without the host.
     [[nodiscard]] virtual bool reaches(const Device& other) const = 0;

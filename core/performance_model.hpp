@@ -1,37 +1,55 @@
-// core/performance_model.hpp - how fast a device is, in numbers that compare with those of other devices.
+// core/performance_model.hpp - how fast a device is with a kernel, before the job has shown it.
 #pragma once
 #include <headrace/core/device.hpp>
 
-#include <algorithm>
-#include <string_view>
+#include <optional>
+#include <string>
 
 namespace headrace {
 
-/// Gives the capabilities that policies work with. Threads: any.
+/// What a model knows of one device running one kernel.
+struct Estimate {
+    double peak = 1;                        ///< greater than zero; compares with those of other devices
+    std::optional<double> units_per_second; ///< measured in earlier jobs
+};
+
+/// Which measurements say something of each other: one kernel on problems of about one size.
+struct KernelKey {
+    std::string kernel; ///< the job's name, or what it calls its kernel: Job::kernel_name
+    std::uint64_t work_units = 0;
+    Bytes bytes = 0; ///< of the job's domains
+};
+
+/// Gives the estimates that jobs begin with, and is told what they measured. Three there are: this one, which
+/// knows theoretical peaks alone; Calibrations, kept on disk (domains/calibrations.hpp); and Rates, which
+/// every job has for itself and which goes on from an estimate by what the job measures.
+///
+/// Threads: any.
 class PerformanceModel {
 public:
     virtual ~PerformanceModel() = default;
+    PerformanceModel() = default;
     PerformanceModel(const PerformanceModel&) = delete;
     PerformanceModel& operator=(const PerformanceModel&) = delete;
 
-    /// Work per unit of time of `device` running `kernel`, greater than zero; only ratios between devices
-    /// mean anything.
-    [[nodiscard]] virtual double capability(const DeviceInfo& device, std::string_view kernel) const = 0;
-
-protected:
-    PerformanceModel() = default;
-};
-
-/// Theoretical peak: the same for every kernel.
-class PeakModel final : public PerformanceModel {
-public:
-    [[nodiscard]] double capability(const DeviceInfo& device, std::string_view /*kernel*/) const override {
-        // A driver that does not tell its clock leaves 0. One GFLOP/s per lane is below any hardware there
-        // is, and gives the device some work from which the others can be told apart.
-        const double lanes =
-            static_cast<double>(std::max(1U, device.compute_units)) * std::max(1U, device.lane_group);
-        return device.peak_gflops > 0 ? device.peak_gflops : lanes;
+    [[nodiscard]] virtual Estimate estimate(const DeviceInfo& device, const KernelKey& /*kernel*/) const {
+        return {.peak = peak(device), .units_per_second = {}};
     }
+    /// A job with this kernel has ended, in which the device did so much.
+    virtual void measured(const DeviceInfo& /*device*/, const KernelKey& /*kernel*/,
+                          double /*units_per_second*/) {}
+
+    /// It was the only device, and the job took so long.
+    virtual void took_alone(const DeviceInfo& /*device*/, const KernelKey& /*kernel*/, double /*seconds*/) {}
+    /// How long this very problem takes the device alone, if that is known.
+    [[nodiscard]] virtual std::optional<double> seconds_alone(const DeviceInfo& /*device*/,
+                                                              const KernelKey& /*kernel*/) const {
+        return std::nullopt;
+    }
+
+    /// Single-precision GFLOP/s. A driver that does not tell its clock leaves 0: one GFLOP/s per lane is
+    /// below any hardware there is, and gives the device some work from which the others can be told apart.
+    [[nodiscard]] static double peak(const DeviceInfo& device);
 };
 
 } // namespace headrace

@@ -1,15 +1,13 @@
 // core/policy.cpp - see policy.hpp.
+#include <headrace/core/adaptive_policy.hpp>
 #include <headrace/core/error.hpp>
-#include <headrace/core/policy.hpp>
+#include <headrace/core/policies.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
-#include <string>
 
 namespace headrace {
-
 namespace {
 
 /// "20"; nothing where no parameter is given.
@@ -24,56 +22,48 @@ std::optional<std::uint64_t> to_number(std::string_view policy, std::string_view
     return number;
 }
 
-std::unique_ptr<Policy> make_demand(std::string_view name, std::string_view parameter) {
-    return std::make_unique<DemandPolicy>(
-        to_number(name, parameter).value_or(DemandPolicy::default_divisions));
+/// With a number after the colon, or what the policy takes without one.
+template <class Numbered>
+std::unique_ptr<Policy> make_numbered(std::string_view name, std::string_view parameter) {
+    const auto number = to_number(name, parameter);
+    return number ? std::make_unique<Numbered>(*number) : std::make_unique<Numbered>();
+}
+
+template <class Plain>
+std::unique_ptr<Policy> make_plain(std::string_view name, std::string_view parameter) {
+    if (!parameter.empty())
+        throw Error{ErrorKind::invalid_argument, "policy '" + std::string(name) + "' takes no parameter"};
+    return std::make_unique<Plain>();
 }
 
 struct KnownPolicy {
     std::string_view name;
+    std::string_view parameter; ///< what it is called
     std::unique_ptr<Policy> (*make)(std::string_view name, std::string_view parameter);
 };
-constexpr KnownPolicy known_policies[] = {{"demand", make_demand}};
+constexpr KnownPolicy known[] = {{"adaptive", "", make_plain<AdaptivePolicy>},
+                                 {"demand", ":DIVISIONS", make_numbered<DemandPolicy>},
+                                 {"guided", ":FLOOR", make_numbered<GuidedPolicy>},
+                                 {"dynamic", ":PACKAGES", make_numbered<DynamicPolicy>},
+                                 {"static", "", make_plain<StaticPolicy>}};
 
 } // namespace
-
-DemandPolicy::DemandPolicy(std::uint64_t divisions) : divisions_(divisions) {
-    if (divisions == 0)
-        throw Error{ErrorKind::invalid_argument, "policy 'demand' divides the work into at least 1 part"};
-}
-
-std::uint64_t DemandPolicy::next(std::size_t device, const Progress& progress) {
-    const double mine = progress.capability[device];
-    if (progress.remaining == 0 || mine <= 0) return 0;
-    double best_other = 0, others = 0;
-    for (std::size_t i = 0; i < progress.capability.size(); ++i) {
-        if (i == device) continue;
-        best_other = std::max(best_other, progress.capability[i]);
-        others += std::max(0.0, progress.capability[i]);
-    }
-
-    const auto remaining = static_cast<double>(progress.remaining);
-    const double wanted = static_cast<double>(progress.total) / static_cast<double>(divisions_) * mine /
-                          std::max(mine, best_other);
-    if (wanted < 1 && best_other > 0) {
-        const double without_me = std::max(remaining / others, 1 / best_other);
-        if (1 / mine > without_me) return 0;
-    }
-    // A relative 1e-12: 1000 / 10 x 0.3 / 1.0 must come out as 30 and not as 29.
-    const double units = std::clamp(std::floor(wanted * (1 + 1e-12)), 1.0, remaining);
-    return units < remaining ? static_cast<std::uint64_t>(units) : progress.remaining;
-}
 
 std::unique_ptr<Policy> make_policy(std::string_view name) {
     const auto colon = std::min(name.find(':'), name.size());
     const std::string_view base = name.substr(0, colon);
     const std::string_view parameter = colon < name.size() ? name.substr(colon + 1) : std::string_view{};
-    std::string known;
-    for (const KnownPolicy& policy : known_policies) {
+    for (const KnownPolicy& policy : known)
         if (policy.name == base) return policy.make(base, parameter);
-        known.append(known.empty() ? "" : ", ").append(policy.name);
-    }
-    throw Error{ErrorKind::not_found, "there is no policy '" + std::string(name) + "'; there is " + known};
+    throw Error{ErrorKind::not_found,
+                "there is no policy '" + std::string(name) + "'; there is " + known_policies()};
+}
+
+std::string known_policies() {
+    std::string names;
+    for (const KnownPolicy& policy : known)
+        names.append(names.empty() ? "" : ", ").append(policy.name).append(policy.parameter);
+    return names;
 }
 
 } // namespace headrace

@@ -1,24 +1,49 @@
 // core/policy.hpp - how much work a device gets next: arithmetic, without locks, clocks or devices.
+// The policies that there are: policies.hpp, adaptive_policy.hpp.
 #pragma once
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace headrace {
+
+/// What is known of one device's part in a job.
+struct DeviceProgress {
+    /// Work units per unit of time, in numbers that compare with the other devices'; 0: it takes part no
+    /// more.
+    double capability = 0;
+    bool measured = false;       ///< running this kernel, now or in an earlier job; else it is a guess
+    std::uint64_t in_flight = 0; ///< work units that it was given and, as far as that is known, has not done
+    std::uint64_t finished = 0;  ///< work units
+    std::uint64_t least = 1;     ///< work units of a lane group: a smaller task leaves lanes idle
+    std::uint64_t full = 1;      ///< work units that give each of its lanes one
+};
 
 /// Where a job stands.
 struct Progress {
     std::uint64_t total = 0;     ///< work units of the job
     std::uint64_t remaining = 0; ///< not yet given to any device
-    /// Work per unit of time of every device that takes part, relative to each other; 0: it takes part no
-    /// more.
-    std::span<const double> capability;
+    std::span<const DeviceProgress> devices;
+    bool moves_data = false; ///< a task has data of its own: the next one's moves while it runs
+    /// What a task costs beside its work, where capabilities are in units per second; 0: nobody knows.
+    double task_seconds = 0;
 };
 
 /// Decides the sizes of one job's tasks. One object per job, so a policy may remember what it gave.
+///
+/// One's own needs `next` alone; `Job::policy` takes it:
+///
+///     struct OneEach final : headrace::Policy {      // a lane group each time, whoever asks
+///         std::uint64_t next(std::size_t device, const headrace::Progress& progress) override {
+///             return std::min(progress.devices[device].least, progress.remaining);
+///         }
+///     };
+///     job.policy([] { return std::make_unique<OneEach>(); }, "one each");
 ///
 /// Threads: one at a time.
 class Policy {
@@ -27,37 +52,27 @@ public:
     Policy(const Policy&) = delete;
     Policy& operator=(const Policy&) = delete;
 
-    /// Work units for `device` (an index into the capabilities), which has room for a task. At most what
-    /// remains; 0: none, now. The fastest device is never refused while work remains.
+    /// Work units for `device` (an index into Progress::devices), which has room for a task. At most what
+    /// remains; 0: none, now. It is asked again when something of the device's has ended. Where nothing is in
+    /// flight and everybody is refused, whoever asked last gets the least there is.
     [[nodiscard]] virtual std::uint64_t next(std::size_t device, const Progress& progress) = 0;
     /// Told when tasks have ended, one or several of a launch, with their time as the device measured it.
     virtual void completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
         static_cast<void>(device), static_cast<void>(units), static_cast<void>(time);
     }
+    /// Whether devices without work get what others have been given and have not begun.
+    [[nodiscard]] virtual bool takes_back() const noexcept { return true; }
 
 protected:
     Policy() = default;
 };
 
-/// Demand driven: a task is N / divisions x Cd / max(C) work units, at least one.
-///
-/// A device so slow that one unit would take it longer than the others need for all that remains gets none:
-/// taking part must not make a job later.
-///
-/// Source  Ribeiro et al., "Irregular workloads", 2014, sec. 4.1. Differs in the refusal above
-class DemandPolicy final : public Policy {
-public:
-    static constexpr std::uint64_t default_divisions = 10;
-    /// Throws invalid_argument for 0.
-    explicit DemandPolicy(std::uint64_t divisions = default_divisions);
-    [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
+using MakePolicy = std::function<std::unique_ptr<Policy>()>;
 
-private:
-    std::uint64_t divisions_;
-};
-
-/// A policy by name, with its parameter after a colon: "demand", "demand:20". Throws not_found for an unknown
-/// name, with the known ones, and invalid_argument for a parameter that is none.
+/// A policy by name, with its parameter after a colon: "adaptive", "demand:20". Throws not_found for an
+/// unknown name, with the known ones, and invalid_argument for a parameter that is none.
 [[nodiscard]] std::unique_ptr<Policy> make_policy(std::string_view name);
+/// The names that make_policy knows, each with its parameter: "static, dynamic:PACKAGES, ...".
+[[nodiscard]] std::string known_policies();
 
 } // namespace headrace

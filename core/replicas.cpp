@@ -127,6 +127,12 @@ void Replicas::drop(Image image) {
     if (image < producers_.size()) producers_[image].reset();
 }
 
+bool Replicas::can_do_without(Image image) const noexcept {
+    ImageSet others = current_;
+    others.erase(image);
+    return !current_.has(image) || !others.empty();
+}
+
 std::vector<EventSlotPtr> Replicas::unfinished(const Request& request, bool own_image_only) const {
     std::vector<EventSlotPtr> slots;
     for (const Unfinished& entry : unfinished_)

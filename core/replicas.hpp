@@ -92,6 +92,9 @@ public:
 
     /// Requests under way that a `request` would wait for; if `own_image_only`, among those on its own image.
     [[nodiscard]] std::vector<EventSlotPtr> unfinished(const Request& request, bool own_image_only) const;
+    /// True if no contents are lost with `image`, of which no request is under way. (A copy that is still on
+    /// its way to another image, and may fail, comes from a third one that is current.)
+    [[nodiscard]] bool can_do_without(Image image) const noexcept;
     /// How many requests are remembered; bounded, however many there are.
     [[nodiscard]] std::size_t remembered() const noexcept { return unfinished_.size(); }
 

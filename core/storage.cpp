@@ -105,6 +105,16 @@ Image Storage::image_of(const Controller& controller) const noexcept {
     return host_image;
 }
 
+std::unique_ptr<Memory> Storage::drop(Image image) {
+    each_leaf(0, bytes_, [image](Tile& leaf) {
+        leaf.replicas_.sweep();
+        leaf.replicas_.drop(image);
+    });
+    Holder& holder = this->holder(image);
+    holder.controller = nullptr;
+    return std::move(holder.memory);
+}
+
 void Storage::drain(Bytes begin, Bytes end, const Request& request, bool own_image_only) {
     for (;;) {
         std::vector<EventSlotPtr> under_way;

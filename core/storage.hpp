@@ -83,6 +83,11 @@ private:
     struct Holder {
         Controller* controller = nullptr; // null: a free place
         std::unique_ptr<Memory> memory;
+        Bytes begin = 0;            // of what the memory holds; the whole, unless it is a window
+        std::uint64_t last_use = 0; // by the controller's count of uses
+
+        [[nodiscard]] Bytes end() const { return begin + memory->size(); }
+        [[nodiscard]] bool holds(Bytes from, Bytes to) const { return begin <= from && to <= end(); }
     };
     /// Ends with the storage. A controller that goes away looks here whether it still has memory to free.
     struct Lifeline {
@@ -104,6 +109,8 @@ private:
     /// `host_image` if it holds none.
     [[nodiscard]] Image image_of(const Controller& controller) const noexcept;
     [[nodiscard]] Holder& holder(Image image) { return holders_[image - 1]; }
+    /// The image is gone, and its memory the caller's to free.
+    [[nodiscard]] std::unique_ptr<Memory> drop(Image image);
 
     /// Blocks until no request on [begin, end) is under way for which `request` would wait; if
     /// `own_image_only`, among those on `request.image`. Takes mutex_ itself, and leaves it to others while
@@ -122,6 +129,12 @@ private:
     std::map<Bytes, Tile*> leaves_; // by begin: those not split; they cover the storage
     bool warned_ = false;           // that it was read before anything wrote it
     std::shared_ptr<Lifeline> lifeline_;
+};
+
+/// Bytes [begin, end) of a datum.
+struct StoragePart {
+    Storage& storage;
+    Bytes begin, end;
 };
 
 } // namespace headrace

@@ -30,7 +30,10 @@ Submission::Submission(Controller* controller, InOrderLane* lane, std::span<cons
             throw Error{ErrorKind::invalid_argument,
                         "'" + storage.name() + "' is internal to devices: the host cannot use it"};
         // Memory is allocated before any state changes, so that running out of it throws and nothing else.
-        const Image image = controller == nullptr ? host_image : controller->image_in(storage);
+        const Image image = controller == nullptr
+                                ? host_image
+                                : controller->image_with({storage, use.tile.begin(), use.tile.end()},
+                                                         {storage, 0, storage.bytes()});
         uses_.push_back({&storage, image, use.access, use.tile.begin(), use.tile.end()});
         uses_.back().each_tile([](const Tile&, Replicas& replicas) { replicas.sweep(); });
     }
@@ -123,21 +126,22 @@ void Submission::transfer(bool to_host) {
     }
 }
 
-Event Submission::run(std::string_view name, const Starter& start) {
+Event Submission::run(std::string_view name, const Starter& start, const TraceLabel& label) {
     locks_.clear();
+    Trace* const trace = name.empty() ? nullptr : Trace::recording();
+    if (trace != nullptr && !copies_.empty()) span_ = trace->reserve();
     for (const std::string& warning : warnings_) log_warning(warning);
     for (Copy& copy : copies_) enqueue(copy);
     const std::pmr::vector<Event> after = after_.resolve();
     Event event = failure_ ? Event::failed(failure_) : start_or_fail(name, after, start);
     event = in_place(event, after, lane_ == nullptr ? Event{} : lane_->last);
     if (lane_ != nullptr) lane_->last = event;
-    if (Trace* const trace = Trace::recording(); trace != nullptr && !name.empty()) {
+    if (trace != nullptr) {
         const std::string_view device =
             controller_ == nullptr ? "host" : std::string_view(controller_->device().info().id);
-        if (lane_ != nullptr)
-            trace->add({lane_, device, lane_->name}, name, event, after);
-        else
-            trace->add({controller_, device, "other streams", false}, name, event, after);
+        const TraceUnit unit = lane_ != nullptr ? TraceUnit{lane_, device, lane_->name}
+                                                : TraceUnit{controller_, device, label.unit, false};
+        trace->add(unit, name, event, after, {.id = span_, .part_of = label.part_of});
     }
     done_->publish(event);
     return event;

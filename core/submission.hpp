@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/access.hpp>
 #include <headrace/core/storage.hpp>
+#include <headrace/core/trace.hpp>
 
 #include <array>
 #include <cstddef>
@@ -55,8 +56,8 @@ public:
     /// changes nothing, if `move.from` is stale for any of them.
     void transfer(bool to_host);
 
-    /// Releases the mutexes, enqueues, and returns the event. Once.
-    Event run(std::string_view name, const Starter& start);
+    /// Releases the mutexes, enqueues, and returns the event. Once. Without a name it is none but transfers.
+    Event run(std::string_view name, const Starter& start, const TraceLabel& label = {});
 
 private:
     struct Use {
@@ -85,6 +86,7 @@ private:
         EventSlotPtr slot;
         Controller* controller;         ///< whose stream it goes to
         Memory *from, *to;              ///< null: the host's
+        Bytes from_begin, to_begin;     ///< where these begin in the storage
         EventSlotPtr first_half = {};   ///< of the copy to the host that this one continues; null: none
         bool has_second_half = false;   ///< another continues it
         std::vector<Piece> pieces = {}; ///< empty: it went in one, or failed
@@ -110,6 +112,7 @@ private:
     Dependencies after_{&memory_};
     EventSlotPtr done_ = std::make_shared<EventSlot>();
     ErrorPtr failure_; // known before it began
+    SpanId span_ = 0;  // of the request, which its transfers are part of
     std::vector<std::string> warnings_;
 };
 

@@ -43,11 +43,12 @@ void Submission::copy(Storage& storage, const Tile& tile, Replicas& replicas, Mo
         const auto memory = [&](Image image) {
             return image == host_image ? nullptr : storage.holder(image).memory.get();
         };
+        const auto begin = [&](Image image) { return image == host_image ? 0 : storage.holder(image).begin; };
         const Image owner = move.to == host_image ? move.from : move.to;
-        same =
-            &copies_.emplace_back(Copy{&storage, move, tile.begin(), tile.end(), producer,
-                                       Dependencies(&memory_), std::make_shared<EventSlot>(),
-                                       storage.holder(owner).controller, memory(move.from), memory(move.to)});
+        same = &copies_.emplace_back(Copy{&storage, move, tile.begin(), tile.end(), producer,
+                                          Dependencies(&memory_), std::make_shared<EventSlot>(),
+                                          storage.holder(owner).controller, memory(move.from),
+                                          memory(move.to), begin(move.from), begin(move.to)});
     }
     Copy& copy = *same;
     // The second half of a way through the host goes with the first, piece by piece, and not after it.
@@ -96,14 +97,15 @@ Event Submission::enqueue(const Copy& copy, Bytes begin, Bytes end, std::span<co
                            ? static_cast<std::byte*>(copy.storage->host()) + begin
                            : nullptr;
     const std::scoped_lock lock(way.mutex);
-    Event event = copy.to == nullptr ? way.stream->copy_out(host, *copy.from, begin, size, after)
-                  : copy.from == nullptr
-                      ? way.stream->copy_in(*copy.to, begin, host, size, after)
-                      : way.stream->copy_peer(*copy.to, begin, *copy.from, begin, size, after);
+    Event event =
+        copy.to == nullptr     ? way.stream->copy_out(host, *copy.from, begin - copy.from_begin, size, after)
+        : copy.from == nullptr ? way.stream->copy_in(*copy.to, begin - copy.to_begin, host, size, after)
+                               : way.stream->copy_peer(*copy.to, begin - copy.to_begin, *copy.from,
+                                                       begin - copy.from_begin, size, after);
     if (Trace* const trace = Trace::recording()) // with the mutex: the order is the stream's
         trace->add(
             {&way, copy.controller->device().info().id, copy.to == nullptr ? "from device" : "to device"},
-            copy.storage->name(), event, after, size);
+            copy.storage->name(), event, after, {.bytes = size, .part_of = span_});
     return event;
 }
 

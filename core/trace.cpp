@@ -38,10 +38,16 @@ std::uint32_t Trace::name(std::string_view text) {
     return name_ids_.emplace(names_.back(), static_cast<std::uint32_t>(names_.size() - 1)).first->second;
 }
 
-void Trace::add(const TraceUnit& unit, std::string_view text, const Event& event,
-                std::span<const Event> after, std::uint64_t bytes) {
+SpanId Trace::reserve() {
     const std::scoped_lock lock(mutex_);
-    Pending request{next_++, track(unit), 0, bytes, event};
+    return ++last_;
+}
+
+SpanId Trace::add(const TraceUnit& unit, std::string_view text, const Event& event,
+                  std::span<const Event> after, const Details& details) {
+    const std::scoped_lock lock(mutex_);
+    const SpanId id = details.id != 0 ? details.id : ++last_;
+    Pending request{id, track(unit), 0, details.bytes, event};
     if (keep_ == Keep::spans) {
         request.name = name(text);
         for (const Event& earlier : after) {
@@ -50,8 +56,10 @@ void Trace::add(const TraceUnit& unit, std::string_view text, const Event& event
                 flows_.emplace_back(from->second, request.id);
         }
         if (event.state()) under_way_.insert_or_assign(event.state().get(), request.id);
+        if (details.part_of != 0) parts_.emplace_back(details.part_of, id);
     }
     pending_.push_back(std::move(request));
+    return id;
 }
 
 void Trace::ended(const Pending& request) {

@@ -27,6 +27,15 @@ struct TraceUnit {
     bool in_order = true;    ///< one request at a time
 };
 
+/// Tells a request of the trace that records from its others. 0: none.
+using SpanId = std::uint32_t;
+
+/// What a trace is told of a request beside its name.
+struct TraceLabel {
+    std::string_view unit = "other streams"; ///< of the device, where the request has no lane
+    SpanId part_of = 0;                      ///< the request or job that it is done for
+};
+
 /// Records every request of this process from its construction to its destruction. There is one at a time,
 /// as with the log: requests of all devices and lanes are on one clock, and no other object knows all.
 ///
@@ -41,7 +50,7 @@ class Trace {
 public:
     enum class Keep : std::uint8_t {
         totals, ///< what units() says: does not grow with the number of requests
-        spans,  ///< each request, for json()
+        spans,  ///< each request, for json() and svg()
     };
     explicit Trace(Keep keep = Keep::spans);
     ~Trace();
@@ -65,21 +74,37 @@ public:
     [[nodiscard]] std::vector<Unit> units();
 
     /// All that has ended, in the JSON that chrome://tracing and ui.perfetto.dev open: a process for each
-    /// device, a thread for each unit, or several where requests of one overlap, and arrows from requests to
-    /// those that were submitted while their results were still being made.
+    /// device, a thread for each unit, or several where requests of one overlap. Arrows of category "data"
+    /// lead from requests to those that were submitted while their results were still being made, arrows of
+    /// category "part" from a job to its tasks, and between a task or kernel and the transfers that were made
+    /// for it. All lead from what began earlier to what began later: viewers drop others.
     [[nodiscard]] std::string json();
+    /// The same as a Gantt chart, an SVG: a row for each unit, and of each device the share of the time in
+    /// which it computed nothing. What is too short to be seen is joined to its neighbours, so that the
+    /// picture stays small however many requests there were.
+    [[nodiscard]] std::string svg();
 
-    // For the core and for backends:
-    /// `event` is that of a request called `name`, which comes after the events in `after`. `bytes`: moved.
-    void add(const TraceUnit& unit, std::string_view name, const Event& event, std::span<const Event> after,
-             std::uint64_t bytes = 0);
+    // For the core, for jobs and for backends:
+    struct Details {
+        std::uint64_t bytes = 0; ///< moved
+        SpanId id = 0;           ///< reserved for it; 0: not
+        SpanId part_of = 0;
+    };
+    /// `event` is that of a request called `name`, which comes after the events in `after`.
+    SpanId add(const TraceUnit& unit, std::string_view name, const Event& event, std::span<const Event> after,
+               const Details& details);
+    SpanId add(const TraceUnit& unit, std::string_view name, const Event& event,
+               std::span<const Event> after) {
+        return add(unit, name, event, after, {});
+    }
+    /// For a request that is added later than its parts.
+    [[nodiscard]] SpanId reserve();
     /// Takes notice of what has ended, if there may be much of it. Asks drivers and may settle events: hold
     /// no lock that their continuations take.
     void tidy();
 
 private:
     using Clock = std::chrono::steady_clock;
-    using SpanId = std::uint32_t;
 
     struct Sum {
         Unit unit; // without `busy`
@@ -121,13 +146,14 @@ private:
     std::vector<Track> tracks_;
     std::vector<Pending> pending_; // in the order of submission
     std::size_t collect_at_ = 256; // so many of them
-    SpanId next_ = 0;
+    SpanId last_ = 0;
     // Of spans alone:
     std::vector<Span> spans_;
     std::vector<std::string> names_;
     std::map<std::string, std::uint32_t, std::less<>> name_ids_;
     std::unordered_map<const EventState*, SpanId> under_way_; // kept from reuse by the events in pending_
-    std::vector<std::pair<SpanId, SpanId>> flows_;            // from, to
+    std::vector<std::pair<SpanId, SpanId>> flows_;            // of data: from, to
+    std::vector<std::pair<SpanId, SpanId>> parts_;            // whole, part
 };
 
 } // namespace headrace

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace headrace {
 namespace {
@@ -104,7 +105,7 @@ std::string Trace::json() {
     };
     std::vector<std::vector<Row>> rows(tracks_.size()); // spans of one row must not overlap
     std::uint64_t threads = 0;
-    std::vector<std::optional<std::pair<Place, Clock::time_point>>> shown(next_); // by SpanId
+    std::vector<std::optional<std::pair<Place, Clock::time_point>>> shown(last_ + 1); // by SpanId
 
     for (const std::size_t i : order) {
         const Span& span = spans_[i];
@@ -129,17 +130,30 @@ std::string Trace::json() {
         shown[span.id] = {place, span.begin};
     }
     std::uint64_t number = 0;
-    for (const auto& [from, to] : flows_) {
-        if (!shown[from] || !shown[to]) continue; // one of them failed, or is under way
+    const auto arrow = [&](SpanId from, SpanId to, std::string_view category) {
+        if (!shown[from] || !shown[to]) return; // one of them failed, or is under way
         ++number;
         for (const auto& [phase, span] : {std::pair('s', from), std::pair('f', to)}) {
             events.begin(phase, shown[span]->first);
-            events.name("data");
+            events.name(category);
             events.at(shown[span]->second - origin);
-            append_number(events.more(R"(,"cat":"data","bp":"e","id":)"), number);
+            events.more(R"(,"cat":")").append(category).append(R"(","bp":"e","id":)");
+            append_number(events.more({}), number);
             events.end();
         }
-    }
+    };
+    // Viewers show no arrow that goes back. One of data would where a driver takes a launch for begun while
+    // that waits for its inputs, as PoCL does.
+    const auto forwards = [&](std::pair<SpanId, SpanId> flow) {
+        const auto &from = shown[flow.first], &to = shown[flow.second];
+        if (from && to && to->second < from->second) std::swap(flow.first, flow.second);
+        return flow;
+    };
+    std::set<std::pair<SpanId, SpanId>> drawn;
+    for (const auto& [flows, category] : {std::pair(&flows_, "data"), std::pair(&parts_, "part")})
+        for (const auto& flow : *flows)
+            if (const auto [from, to] = forwards(flow); drawn.emplace(from, to).second)
+                arrow(from, to, category);
     return R"({"displayTimeUnit":"ns","traceEvents":[)" + events.take() + "\n]}\n";
 }
 

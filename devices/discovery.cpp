@@ -164,12 +164,23 @@ private:
         }
         if (const auto threads = settings_of(choice).threads) return open_part(candidate, choice, *threads);
         const unsigned cores = candidate.info.compute_units;
-        // On one core the two share it.
-        if (!divided_ || candidate.info.physical_id != "cpu" || !candidate.open_part || cores < 2)
-            return candidate.open();
+        if (candidate.info.physical_id != "cpu" || !candidate.open_part) return candidate.open();
+        if (!divided_) {
+            const unsigned spare = cores_for_feeding(cores);
+            return spare > 0 ? candidate.open_part(cores - spare) : candidate.open();
+        }
+        if (cores < 2) return candidate.open(); // the two share it
         if (candidate.info.technology == "opencl" && !taken_.empty()) return open_behind(candidate, choice);
         const unsigned first = cores_beside_opencl(cores);
         return candidate.open_part(candidate.info.technology == "opencl" ? cores - first : first);
+    }
+
+    /// Threads that feed GPUs would wait for their turn behind those that compute: one core for each GPU and
+    /// one for the program, up to a quarter of them.
+    [[nodiscard]] unsigned cores_for_feeding(unsigned cores) const {
+        const auto is_gpu = [this](const Choice& choice) { return info_of(choice).physical_id != "cpu"; };
+        const auto gpus = static_cast<unsigned>(std::ranges::count_if(choices_, is_gpu));
+        return gpus == 0 ? 0 : std::min(gpus + 1, cores / 4);
     }
 
     [[nodiscard]] std::unique_ptr<Device> open_part(const DeviceCandidate& candidate, const Choice& choice,

@@ -25,8 +25,12 @@ public:
     /// What a worker asks of its runtime.
     class Colleagues {
     public:
-        /// The jobs that may have work, oldest first.
+        /// The jobs that have not ended, oldest first.
         [[nodiscard]] virtual std::vector<std::shared_ptr<JobExecution>> unfinished() const = 0;
+        /// Those of them that have started.
+        [[nodiscard]] virtual std::vector<std::shared_ptr<JobExecution>> running() const = 0;
+        /// The same, in the order in which devices ask them.
+        [[nodiscard]] virtual std::vector<std::shared_ptr<JobExecution>> by_turn() const = 0;
         /// There may be work again for other devices.
         virtual void wake_all() = 0;
 
@@ -55,6 +59,7 @@ private:
         std::uint64_t upto = 0; ///< seeds that the launch was fed with it and those before
     };
     struct Place;
+    using Step = void (DeviceWorker::*)(Place&); ///< of a task, that takes memory
     struct Inputs {
         std::vector<TileUse> uses;
         std::vector<Event> zeroed; ///< sums
@@ -64,20 +69,33 @@ private:
     [[nodiscard]] Held hold(const JobExecution& job, const Portion& portion) const;
     void start_a_task(Place& place);
     void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
+    void with_room(Place& place, Step step);
+    [[nodiscard]] Event make_room(const Place& place, const Error& lack);
+    [[nodiscard]] bool makes_do_with_less(Place& place);
+    [[nodiscard]] bool halve(Place& place);
+    [[nodiscard]] bool is_short_of_room() const;
     void tell_of_idleness();
     void tell_of_idleness(bool idle);
     void put_engine_aside(Place& place);
-    [[nodiscard]] Inputs bind(Place& place, Task& task);
+    [[nodiscard]] Inputs bind(Place& place, Held& held);
     [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
                                const std::function<Event(std::span<const Event>)>& start);
     void begin(Place& place);
     [[nodiscard]] Event open(Place& place, std::span<const Event> ready);
-    [[nodiscard]] bool hold_another(Place& place);
+    [[nodiscard]] bool hold_more(Place& place, std::uint64_t tasks);
+    [[nodiscard]] std::uint64_t most_at_once(const Place& place) const;
     void feed(Place& place);
     void keep_fed(Place& place);
     void make_way(Place& place);
+    [[nodiscard]] bool another_is_more_urgent(const Place& place) const;
+    void give_up_seeds(Place& place);
+    [[nodiscard]] std::chrono::nanoseconds launch_time(const JobExecution& job) const;
+    void tell_hook(const TaskHook& hook, const std::vector<Portion>& portions,
+                   const TaskFigures& figures) const;
     void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
     void settle(Place& place);
+    void resume(Place& place);
+    void tell_of_pause(Place& place);
     void share_work(Place& place);
     [[nodiscard]] bool give_seeds(Place& place, Clock::duration busy);
     [[nodiscard]] bool give_units(Place& place, Clock::duration busy);

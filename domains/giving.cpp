@@ -47,7 +47,8 @@ bool JobExecution::idle(std::size_t device, bool is_idle) {
 
 std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift,
                                                        std::uint64_t lanes) const {
-    if (stop_reason_ || !left_.empty() || !returned_.empty() || !loose_units_.empty()) return {};
+    if (stop_reason_ || !left_.empty() || !loose_units_.empty()) return {};
+    if (!scheduling_.policy->takes_back()) return {};
     if (gift == Gift::units && (!job_.shares_units() || given_bytes_ >= most_given)) return {};
     // Whoever updates what the giver updates waits until the giver has ended.
     if (gift == Gift::seeds && !is_repeatable()) return {};
@@ -58,9 +59,9 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
         const bool waits = share.idle && !share.retired && share.gifts.empty() &&
                            (gift == Gift::seeds || takes_units(share));
         if (share.who.device == giver)
-            all += std::max(capability_[i], least_capability);
-        else if (waits && capability_[i] > 0)
-            hungry.push_back({i, capability_[i], worth_giving(*share.who.info, lanes)});
+            all += std::max(relative_capability(i), least_capability);
+        else if (waits && rates_.capability(i) > 0)
+            hungry.push_back({i, relative_capability(i), worth_giving(*share.who.info, lanes)});
     }
     for (const Hungry& one : hungry) all += one.share;
     for (Hungry& one : hungry) one.share /= all;
@@ -78,6 +79,27 @@ std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hun
         return one.share * static_cast<double>(left) < static_cast<double>(one.least);
     });
     return hungry;
+}
+
+std::uint64_t JobExecution::make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed) {
+    const std::scoped_lock lock(mutex_);
+    const std::uint64_t cut = task.begin + job_.split(task, unclaimed - task.begin);
+    if (cut >= task.end) return task.end;
+    cut_off(device, task, cut);
+    left_.push_back({cut, task.end});
+    has_returns_ = true;
+    return cut;
+}
+
+bool JobExecution::has_returns() const {
+    const std::scoped_lock lock(mutex_);
+    return has_returns_;
+}
+
+/// The giver's task is shorter from here on.
+void JobExecution::cut_off(std::size_t giver, IndexRange task, std::uint64_t cut) {
+    share_of(giver)->outstanding -= task.end - cut; // nobody had begun with it
+    in_flight(giver, task)->portion.range.end = cut;
 }
 
 JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes,
@@ -109,7 +131,7 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
         shares_[one.place].gifts.emplace_back(part);
         rest.begin = part.end;
     }
-    in_flight(giver, task)->portion.range.end = cut;
+    cut_off(giver, task, cut);
     share_of(giver)->figures.seeds_given += task.end - cut;
     return cut;
 }

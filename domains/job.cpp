@@ -29,6 +29,38 @@ Job& Job::in_order() {
     return *this;
 }
 
+Job& Job::only_on(std::vector<std::string> devices) {
+    devices_ = std::move(devices);
+    return *this;
+}
+
+Job& Job::priority(int priority) {
+    priority_ = priority;
+    return *this;
+}
+
+Job& Job::policy(MakePolicy make, std::string name) {
+    make_policy_ = std::move(make);
+    policy_name_ = std::move(name);
+    return *this;
+}
+
+Job& Job::policy(std::string name) {
+    static_cast<void>(headrace::make_policy(name)); // throws here what is wrong with it
+    return policy([name] { return headrace::make_policy(name); }, name);
+}
+
+Job& Job::kernel_name(std::string name) {
+    kernel_name_ = std::move(name);
+    return *this;
+}
+
+Job& Job::on_tasks(TaskHook before, TaskHook after) {
+    before_tasks_ = std::move(before);
+    after_tasks_ = std::move(after);
+    return *this;
+}
+
 Job& Job::grain(std::uint64_t work_units) {
     if (work_units == 0) throw Error{ErrorKind::invalid_argument, "a grain of zero work units"}.in_job(name_);
     grain_ = std::lcm(grain_, work_units);
@@ -68,6 +100,18 @@ Job& Job::host_function(std::string_view technology, std::function<void(Task&, c
 }
 
 const std::vector<JobHandle>& Job::predecessors() const noexcept { return *predecessors_; }
+
+bool Job::moves_data() const {
+    return std::ranges::any_of(uses_, [](const Use& use) {
+        return use.slice.part && (use.access == Access::read || use.access == Access::update);
+    });
+}
+
+Bytes Job::bytes() const {
+    Bytes bytes = 0;
+    for (const Use& use : uses_) bytes += use.slice.data->storage().bytes();
+    return bytes;
+}
 
 const KernelVariant* Job::variant(std::string_view technology) const {
     const auto found = variants_.find(technology);

@@ -1,5 +1,6 @@
 // domains/job.hpp - kernel x domains x index space: what a user submits.
 #pragma once
+#include <headrace/core/policy.hpp>
 #include <headrace/domains/slice.hpp>
 #include <headrace/domains/task.hpp>
 #include <headrace/persistent/engine.hpp>
@@ -12,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -28,6 +30,16 @@ struct KernelVariant {
     std::function<std::unique_ptr<BoundKernel>(Task&)> bind;
     std::function<void(Task&, const NativeStream&)> host_function; ///< used where `bind` is empty
 };
+
+/// What a job's hooks are told of tasks that begin or have ended together, as those of one launch do.
+struct TaskStatistics {
+    std::string_view device;            ///< its id
+    std::span<const IndexRange> ranges; ///< of work units; empty for units that another device gave
+    double seconds = 0;                 ///< that the device was at work with them; 0 when they begin
+    double units_per_second = 0;        ///< in that time
+    std::uint64_t bytes_in = 0, bytes_out = 0;
+};
+using TaskHook = std::function<void(const TaskStatistics&)>;
 
 /// A description; nothing happens until Runtime::submit. Copies are cheap. The calls return the job itself,
 /// to be chained.
@@ -74,6 +86,20 @@ public:
     /// Orders this job behind unfinished ones whose accesses conflict with its own. Unasked, a conflict is
     /// only warned of.
     Job& in_order();
+    /// Devices with other ids take no part; empty: all may.
+    Job& only_on(std::vector<std::string> devices);
+    /// Of jobs that have work to give out, a device takes from one of the highest priority; 0 unless said
+    /// otherwise. What runs makes way at its next pause. Jobs of one priority get equal time.
+    Job& priority(int priority);
+    /// Instead of the runtime's policy; `make` is called once for each submission. Or one of make_policy's.
+    Job& policy(MakePolicy make, std::string name);
+    Job& policy(std::string name);
+    /// By what measurements are kept; unless said otherwise, by the job's name. Jobs whose work units take
+    /// different time should not share one.
+    Job& kernel_name(std::string name);
+    /// Called by the device's thread, `before` the tasks are begun with and `after` they have ended: it
+    /// feeds no device meanwhile. What they throw fails the job.
+    Job& on_tasks(TaskHook before, TaskHook after);
     /// Tasks are cut at multiples of `work_units`.
     Job& grain(std::uint64_t work_units);
     /// The partitioning callback of the index space: how many of the units left go into a task for which the
@@ -112,6 +138,19 @@ public:
     [[nodiscard]] const std::vector<JobHandle>& predecessors() const noexcept;
     [[nodiscard]] bool is_in_order() const noexcept { return in_order_; }
     [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }
+    [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return devices_; }
+    [[nodiscard]] int priority() const noexcept { return priority_; }
+    [[nodiscard]] const MakePolicy& own_policy() const noexcept { return make_policy_; } ///< may be empty
+    [[nodiscard]] const std::string& policy_name() const noexcept { return policy_name_; }
+    [[nodiscard]] const std::string& kernel_name() const noexcept {
+        return kernel_name_.empty() ? name_ : kernel_name_;
+    }
+    [[nodiscard]] const TaskHook& before_tasks() const noexcept { return before_tasks_; }
+    [[nodiscard]] const TaskHook& after_tasks() const noexcept { return after_tasks_; }
+    /// Tasks have data of their own that moves to them.
+    [[nodiscard]] bool moves_data() const;
+    /// Of all its domains.
+    [[nodiscard]] Bytes bytes() const;
     [[nodiscard]] const EngineOptions& tuning() const noexcept { return tuning_; }
     /// Null: no kernel for that technology.
     [[nodiscard]] const KernelVariant* variant(std::string_view technology) const;
@@ -151,6 +190,11 @@ private:
     std::shared_ptr<std::vector<JobHandle>> predecessors_;
     bool in_order_ = false;
     bool shares_units_ = false;
+    std::vector<std::string> devices_;
+    int priority_ = 0;
+    MakePolicy make_policy_;
+    std::string policy_name_, kernel_name_;
+    TaskHook before_tasks_, after_tasks_;
     std::function<std::uint64_t(IndexRange, std::uint64_t)> split_;
     EngineOptions tuning_;
     std::map<std::string, KernelVariant, std::less<>> variants_;

@@ -11,33 +11,41 @@ double seconds(std::chrono::steady_clock::duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
 
-std::vector<double> relative_capabilities(const std::vector<JobExecution::Participant>& participants) {
-    double best = 0;
-    for (const auto& participant : participants) best = std::max(best, participant.info->peak_gflops);
-    std::vector<double> capability;
-    for (const auto& participant : participants)
-        capability.push_back(best > 0 ? participant.info->peak_gflops / best : 1.0);
-    return capability;
+std::vector<Estimate> estimates(const std::vector<JobExecution::Participant>& participants) {
+    std::vector<Estimate> estimates;
+    for (const auto& participant : participants) estimates.push_back(participant.estimate);
+    return estimates;
 }
+
+/// A launch, its inputs, whoever waits for it, and threads that wake: what it is taken for, not a
+/// measurement.
+constexpr double cost_of_task = 50e-6;
+
+/// What so many units tell of a device's speed that a model may keep it.
+constexpr double enough_seconds = 1e-4;
+
+/// Lanes that a multiprocessor holds: what a task needs to have one unit for each of a GPU's.
+constexpr std::uint64_t lanes_per_compute_unit = 1024;
 
 } // namespace
 
-JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string policy_name,
-                           std::vector<Participant> participants, std::vector<LeftOut> left_out)
+JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
+                           std::vector<LeftOut> left_out)
     : job_(std::move(job)),
-      policy_(std::move(policy)),
-      policy_name_(std::move(policy_name)),
+      scheduling_(std::move(scheduling)),
       left_out_(std::move(left_out)),
-      capability_(relative_capabilities(participants)),
-      left_{0, job_.work_units()},
+      several_devices_(participants.size() > 1),
+      rates_(estimates(participants), scheduling_.learns),
+      left_{{0, job_.work_units()}},
       event_(promise_.event()) {
-    for (std::size_t i = 0; i < participants.size(); ++i) {
-        const DeviceInfo& info = *participants[i].info;
-        Share share{.who = participants[i], .figures = {}, .busy = {}, .done = {}, .gifts = {}};
+    for (Participant& participant : participants) {
+        const DeviceInfo& info = *participant.info;
+        energy_.add(participant.energy);
+        Share share;
+        share.who = std::move(participant);
         share.figures.id = info.id;
         share.figures.name = info.name;
         share.figures.kind = info.kind;
-        share.figures.capability = capability_[i];
         shares_.push_back(std::move(share));
     }
 }
@@ -45,32 +53,52 @@ JobExecution::JobExecution(Job job, std::unique_ptr<Policy> policy, std::string 
 void JobExecution::start() {
     std::unique_lock lock(mutex_);
     started_ = true;
+    if (Trace* const trace = Trace::recording())
+        span_ = trace->add({nullptr, "jobs", "jobs", false}, job_.name(), event_, {});
+    energy_.begin();
     begin_ = end_ = last_sign_ = Clock::now();
     settle_if_ended(std::move(lock)); // it may have been stopped before it began
 }
 
 std::optional<IndexRange> JobExecution::next(std::size_t device) {
+    const auto portion = next(device, 1);
+    return portion ? std::optional(portion->range) : std::nullopt;
+}
+
+std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most_tasks) {
     const std::scoped_lock lock(mutex_);
     Share* share = share_of(device);
-    if (!started_ || stop_reason_ || !share || share->retired) return std::nullopt;
-    if (!returned_.empty()) {
-        const IndexRange range = returned_.back();
-        returned_.pop_back();
-        return give_out(*share, range).range;
-    }
-    if (left_.empty()) return std::nullopt;
-    const auto place = static_cast<std::size_t>(share - shares_.data());
-    const Progress progress{.total = job_.work_units(), .remaining = left_units(), .capability = capability_};
-    std::uint64_t wanted = policy_->next(place, progress);
+    if (!started_ || stop_reason_ || !share || share->retired || left_.empty()) return std::nullopt;
+    const std::size_t place = place_of(*share);
+    std::vector<DeviceProgress> devices = progress();
+    Progress progress{.total = job_.work_units(),
+                      .remaining = left_units(),
+                      .devices = devices,
+                      .moves_data = job_.moves_data(),
+                      .task_seconds = rates_.are_per_second() ? cost_of_task : 0};
+    std::uint64_t wanted = scheduling_.policy->next(place, progress);
     if (wanted == 0) {
-        if (!in_flight_.empty()) return std::nullopt;
+        share->refused = true;
+        if (!in_flight_.empty()) return std::nullopt; // who ends that asks again
+        if (!std::ranges::all_of(shares_, [](const Share& one) { return one.refused || one.retired; })) {
+            if (scheduling_.ask_again) scheduling_.ask_again();
+            return std::nullopt;
+        }
         wanted = 1; // a policy that leaves everyone idle would hang the job
     }
-    wanted =
-        std::max<std::uint64_t>(wanted, share->who.info->lane_group); // less than a lane group idles lanes
-    const IndexRange range{left_.begin, left_.begin + job_.split(left_, wanted)};
-    left_.begin = range.end;
-    return give_out(*share, range).range;
+    IndexRange& left = left_.back();
+    Portion portion(IndexRange{left.begin, left.begin}, 0);
+    do {
+        const std::uint64_t size = job_.split(left, std::max(wanted, devices[place].least));
+        left.begin += size;
+        portion.range.end = left.begin;
+        ++portion.tasks;
+        progress.remaining -= size;
+        devices[place].in_flight += size;
+    } while (portion.tasks < most_tasks && !left.empty() &&
+             (wanted = scheduling_.policy->next(place, progress)) > 0);
+    if (left.empty()) left_.pop_back();
+    return give_out(*share, portion);
 }
 
 void JobExecution::launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
@@ -92,35 +120,76 @@ void JobExecution::inputs_came(std::size_t device, const Portion& portion) {
     task->last_sign = Clock::now();
 }
 
+void JobExecution::begun(std::size_t device, const Portion& portion, std::uint64_t units) {
+    const std::scoped_lock lock(mutex_);
+    if (TaskInFlight* task = in_flight(device, portion)) note_begun(*share_of(device), *task, units);
+}
+
+void JobExecution::paused(std::size_t device, const Portion& portion, std::uint64_t units,
+                          Clock::duration busy) {
+    const std::scoped_lock lock(mutex_);
+    TaskInFlight* task = in_flight(device, portion);
+    HEADRACE_ASSERT(task);
+    Share& share = *share_of(device);
+    const std::uint64_t more = note_begun(share, *task, units);
+    task->learned += more;
+    learn(share, more, busy);
+}
+
+/// Returns how many were not known to be.
+std::uint64_t JobExecution::note_begun(Share& share, TaskInFlight& task, std::uint64_t units) {
+    task.last_sign = Clock::now();
+    if (units <= task.begun) return 0;
+    const std::uint64_t more = units - task.begun;
+    task.begun = units;
+    share.outstanding -= more;
+    share.begun += more;
+    return more;
+}
+
+/// The time is that from one pause or end to the next, with what it costs to move data; or what the device
+/// says, if before it there were preparations.
+void JobExecution::learn(Share& share, std::uint64_t units, Clock::duration busy) {
+    const auto now = Clock::now();
+    const std::size_t place = place_of(share);
+    const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        share.is_steady ? now - share.reckoned_from : busy);
+    share.reckoned_from = now;
+    share.is_steady = true;
+    if (units == 0) return;
+    rates_.completed(place, units, time);
+    scheduling_.policy->completed(place, units, time);
+}
+
 void JobExecution::finished(std::size_t device, const std::vector<Portion>& portions,
                             const TaskFigures& figures) {
     std::unique_lock lock(mutex_);
     Share& share = *share_of(device);
     DeviceReport& report = share.figures;
-    std::uint64_t units = 0;
+    std::uint64_t units = 0, known = 0;
     for (const Portion& portion : portions) {
+        known += in_flight(device, portion)->learned;
         take_back(device, portion);
         units += portion.work_units();
+        report.tasks += portion.tasks;
         if (portion.units) report.units_received += portion.range.size();
     }
     finished_ += units;
     end_ = Clock::now();
     share.done.insert(share.done.end(), portions.begin(), portions.end());
-    report.tasks += portions.size();
     report.work_units += units;
-    std::chrono::steady_clock::duration busy{0};
-    for (const EventTimes& launch : figures.launches) {
-        share.busy.add(launch);
-        busy += launch.end - launch.begin;
-    }
-    report.busy_seconds = std::chrono::duration<double>(share.busy.total()).count();
+    const auto busy_before = share.busy.total();
+    for (const EventTimes& launch : figures.launches) share.busy.add(launch);
+    const auto busy = share.busy.total() - busy_before;
+    report.busy_seconds = seconds(share.busy.total());
+    charged_ += seconds(busy);
     report.finished_seconds = seconds(end_ - begin_);
     report.bytes_in += figures.bytes_in;
     report.bytes_out += figures.bytes_out;
     report.engine += figures.engine;
-    if (units > 0) // what was given says nothing of how long the job's units take
-        policy_->completed(static_cast<std::size_t>(&share - shares_.data()), units,
-                           std::chrono::duration_cast<std::chrono::nanoseconds>(busy));
+    // What was given says nothing of how long the job's units take.
+    learn(share, units - known, busy);
+    share.is_steady = share.outstanding + share.begun > 0;
     settle_if_ended(std::move(lock));
 }
 
@@ -145,7 +214,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     for (const Portion& portion : in_flight) take_back(device, portion);
     if (!share->retired) {
         share->retired = true;
-        capability_[static_cast<std::size_t>(share - shares_.data())] = 0;
+        rates_.lost(place_of(*share));
         share->figures.failure = error->what();
     }
     for (const Portion& portion : in_flight) put_back(portion);
@@ -187,6 +256,48 @@ bool JobExecution::stopping() const {
     return stop_reason_ != nullptr;
 }
 
+bool JobExecution::wants(std::size_t device) const {
+    const std::scoped_lock lock(mutex_);
+    const auto has_it = [device](const Share& share) { return share.who.device == device && !share.retired; };
+    return started_ && !stop_reason_ && !left_.empty() && std::ranges::any_of(shares_, has_it);
+}
+
+std::vector<const DeviceInfo*> JobExecution::devices() const {
+    std::vector<const DeviceInfo*> devices; // shares_ is as long as it was at the beginning
+    for (const Share& share : shares_) devices.push_back(share.who.info);
+    return devices;
+}
+
+double JobExecution::charged_seconds() const {
+    const std::scoped_lock lock(mutex_);
+    return charged_;
+}
+
+void JobExecution::charge_at_least(double seconds) {
+    const std::scoped_lock lock(mutex_);
+    charged_ = std::max(charged_, seconds);
+}
+
+void JobExecution::compare_with(std::vector<std::optional<double>> seconds_alone) {
+    const std::scoped_lock lock(mutex_);
+    seconds_alone_ = std::move(seconds_alone);
+}
+
+std::vector<std::pair<const DeviceInfo*, double>> JobExecution::measurements() const {
+    const std::scoped_lock lock(mutex_);
+    std::vector<std::pair<const DeviceInfo*, double>> measurements;
+    for (std::size_t i = 0; i < shares_.size(); ++i)
+        if (const auto rate = rates_.units_per_second(i);
+            rate && !shares_[i].retired && shares_[i].figures.busy_seconds > enough_seconds)
+            measurements.emplace_back(shares_[i].who.info, *rate);
+    return measurements;
+}
+
+double JobExecution::seconds_so_far() const {
+    const std::scoped_lock lock(mutex_);
+    return seconds(end_ - begin_);
+}
+
 std::uint64_t JobExecution::finished_units() const {
     const std::scoped_lock lock(mutex_);
     return finished_;
@@ -205,16 +316,17 @@ JobStanding JobExecution::standing() const {
 }
 
 JobReport JobExecution::report() const {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     JobReport report;
     report.job = job_.name();
-    report.policy = policy_name_;
+    report.policy = scheduling_.policy_name;
     report.seconds = seconds(end_ - begin_);
     report.work_units = job_.work_units();
     report.left_out = left_out_;
     double first = report.seconds, last = 0;
     for (const Share& share : shares_) {
         DeviceReport device = share.figures;
+        device.capability = relative_capability(place_of(share));
         device.share = static_cast<double>(device.work_units) / static_cast<double>(job_.work_units());
         if (device.tasks > 0) {
             first = std::min(first, device.finished_seconds);
@@ -226,9 +338,19 @@ JobReport JobExecution::report() const {
         report.balance.value = first / last;
     else
         report.balance.why_absent = "no task ended";
-    const std::string no_times = "needs each device's time alone; run the job with one device at a time";
-    report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent = no_times;
-    report.energy_joules.why_absent = report.energy_delay_product.why_absent = "energy is not measured";
+    std::vector<double> alone;
+    std::string unknown;
+    for (std::size_t i = 0; i < shares_.size(); ++i)
+        if (i < seconds_alone_.size() && seconds_alone_[i])
+            alone.push_back(*seconds_alone_[i]);
+        else
+            unknown += (unknown.empty() ? "" : ", ") + shares_[i].figures.id;
+    report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent =
+        "how long the job takes alone is not known of " + unknown + ": run it there, or with --baselines";
+    if (unknown.empty()) report.compare_with(alone);
+    const JobEnergy energy = energy_;
+    lock.unlock(); // meters take their time
+    energy.tell(report);
     return report;
 }
 
@@ -246,16 +368,29 @@ TaskInFlight* JobExecution::in_flight(std::size_t device, const Portion& portion
 Portion JobExecution::give_out(Share& share, Portion portion) {
     last_sign_ = Clock::now();
     share.idle = false;
+    for (Share& one : shares_) one.refused = false;
+    const std::size_t place = place_of(share);
+    const auto rate = rates_.units_per_second(place);
+    const double charge = rate ? static_cast<double>(portion.work_units()) / *rate : 0;
+    charged_ += charge;
+    if (share.outstanding + share.begun == 0) share.reckoned_from = last_sign_;
+    share.outstanding += portion.work_units();
     in_flight_.insert_or_assign(key(share.who.device, portion), TaskInFlight{.number = share.who.device,
                                                                              .device = share.who.info->id,
                                                                              .portion = portion,
-                                                                             .last_sign = last_sign_});
+                                                                             .last_sign = last_sign_,
+                                                                             .charge = charge});
     return portion;
 }
 
 void JobExecution::take_back(std::size_t device, const Portion& portion) {
-    const auto erased = in_flight_.erase(key(device, portion));
-    HEADRACE_ASSERT(erased == 1);
+    const auto task = in_flight_.find(key(device, portion));
+    HEADRACE_ASSERT(task != in_flight_.end());
+    Share& share = *share_of(device);
+    share.begun -= task->second.begun;
+    share.outstanding -= task->second.portion.work_units() - task->second.begun;
+    charged_ -= task->second.charge;
+    in_flight_.erase(task);
     last_sign_ = Clock::now();
 }
 
@@ -263,7 +398,7 @@ void JobExecution::put_back(const Portion& portion) {
     if (portion.units)
         loose_units_.push_back(portion);
     else
-        returned_.push_back(portion.range);
+        left_.push_back(portion.range);
 }
 
 /// Whether tasks can be done once more, or elsewhere beside one that has begun.
@@ -273,27 +408,60 @@ bool JobExecution::is_repeatable() const {
 }
 
 std::uint64_t JobExecution::left_units() const {
-    std::uint64_t units = left_.size();
-    for (const IndexRange range : returned_) units += range.size();
+    std::uint64_t units = 0;
+    for (const IndexRange range : left_) units += range.size();
     return units;
 }
 
+double JobExecution::relative_capability(std::size_t place) const {
+    double best = 0;
+    for (std::size_t i = 0; i < shares_.size(); ++i) best = std::max(best, rates_.capability(i));
+    return best > 0 ? rates_.capability(place) / best : 0;
+}
+
+/// What is not known to have been begun with, less what the device should have done since.
+std::uint64_t JobExecution::expected_in_flight(std::size_t place) const {
+    const Share& share = shares_[place];
+    if (share.outstanding == 0 || !rates_.measured(place)) return share.outstanding;
+    const double done = rates_.capability(place) * seconds(Clock::now() - share.reckoned_from);
+    const auto outstanding = static_cast<double>(share.outstanding);
+    return static_cast<std::uint64_t>(outstanding - std::min(done, outstanding));
+}
+
+std::vector<DeviceProgress> JobExecution::progress() const {
+    std::vector<DeviceProgress> progress;
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+        const Share& share = shares_[i];
+        const DeviceInfo& info = *share.who.info;
+        const bool is_gpu = info.kind == DeviceKind::gpu;
+        const std::uint64_t lanes = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units;
+        progress.push_back({.capability = rates_.capability(i),
+                            .measured = rates_.measured(i),
+                            .in_flight = expected_in_flight(i),
+                            .finished = share.figures.work_units + share.begun,
+                            .least = std::max<std::uint64_t>(info.lane_group, job_.grain()),
+                            .full = lanes});
+    }
+    return progress;
+}
+
 void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
-    const bool complete = started_ && left_.empty() && returned_.empty() && loose_units_.empty() &&
+    const bool complete = started_ && left_.empty() && loose_units_.empty() &&
                           std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
     if (ended_ || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
+    energy_.end(seconds(end_ - begin_));
     for (Share& share : shares_) { // handles may keep us for long
         share.done.clear();
         share.gifts.clear();
     }
     loose_units_.clear();
     const ErrorPtr error = stop_reason_;
+    const EventTimes ran{begin_, end_};
     lock.unlock(); // continuations may ask us things
-    if (error)
-        promise_.fail(error);
-    else
-        promise_.complete();
+    if (error) return promise_.fail(error);
+    if (scheduling_.done) scheduling_.done(*this);
+    promise_.complete(ran);
 }
 
 } // namespace headrace

@@ -3,7 +3,10 @@
 #pragma once
 #include <headrace/core/busy_time.hpp>
 #include <headrace/core/policy.hpp>
+#include <headrace/core/rates.hpp>
+#include <headrace/core/trace.hpp>
 #include <headrace/domains/job.hpp>
+#include <headrace/domains/job_energy.hpp>
 #include <headrace/domains/portion.hpp>
 #include <headrace/domains/report.hpp>
 
@@ -35,6 +38,9 @@ struct TaskInFlight {
     std::uint64_t launches = 0;                      ///< begun; 0: it is being prepared
     std::uint64_t units_left = 0;                    ///< when the last of them began
     std::size_t awaited = 0;                         ///< requests that have to end before the first of them
+    std::uint64_t begun = 0;                         ///< work units of it, as far as that is known
+    std::uint64_t learned = 0;                       ///< of these: the device's speed takes them into account
+    double charge = 0;                               ///< seconds, for what it was expected to take
 };
 
 /// How far a job is, for those who wonder why it does not end.
@@ -51,17 +57,31 @@ struct JobStanding {
 /// Threads   any: workers ask for ranges and report, handles wait. No call blocks.
 class JobExecution {
 public:
+    using Clock = std::chrono::steady_clock;
     /// A device that takes part, by its number in the runtime.
     struct Participant {
         std::size_t device;
         const DeviceInfo* info;
+        Estimate estimate;
+        std::shared_ptr<EnergyReader> energy = nullptr; ///< null: nobody measures
+    };
+    struct Scheduling {
+        std::unique_ptr<Policy> policy;
+        std::string policy_name;
+        bool learns = true; ///< capabilities follow what is measured
+        /// Called under the job's lock: devices that were refused may be wanted after all.
+        std::function<void()> ask_again = {};
+        /// Called when all is done, before anybody else is told.
+        std::function<void(const JobExecution&)> done = {};
     };
 
-    JobExecution(Job job, std::unique_ptr<Policy> policy, std::string policy_name,
-                 std::vector<Participant> participants, std::vector<LeftOut> left_out);
+    JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
+                 std::vector<LeftOut> left_out);
 
     [[nodiscard]] const Job& job() const noexcept { return job_; }
     [[nodiscard]] const Event& event() const noexcept { return event_; }
+    /// What a trace calls it; for whoever has a part of it.
+    [[nodiscard]] SpanId span() const noexcept { return span_; }
 
     /// From here on workers get ranges.
     void start();
@@ -69,6 +89,13 @@ public:
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
+    /// The same of several tasks at once, as far as they adjoin.
+    [[nodiscard]] std::optional<Portion> next(std::size_t device, std::uint64_t most_tasks);
+    /// Seeds of the device's task from `unclaimed` on go back, for a job that is to have the device first, or
+    /// since the device has no room for their data. Returns where the task ends now.
+    [[nodiscard]] std::uint64_t make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed);
+    /// Some has gone back that way.
+    [[nodiscard]] bool has_returns() const;
     /// What others gave to this device, or units that were given and that nobody has.
     [[nodiscard]] std::optional<Portion> next_given(std::size_t device);
     /// Signs of life of a task: a launch that has `units_left` to do is enqueued, behind so many requests
@@ -76,6 +103,10 @@ public:
     void launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
                   std::size_t awaited = 0);
     void inputs_came(std::size_t device, const Portion& portion);
+    /// So much of the task has been begun with, of a launch that has paused or that others are in, too.
+    void begun(std::size_t device, const Portion& portion, std::uint64_t units);
+    /// The same, and the device has worked on nothing else since it last told something.
+    void paused(std::size_t device, const Portion& portion, std::uint64_t units, Clock::duration busy);
     /// Tasks that ended together, as those of one launch do.
     void finished(std::size_t device, const std::vector<Portion>& portions, const TaskFigures& figures);
     /// The task will not be finished; without an error because the job is being stopped.
@@ -112,24 +143,46 @@ public:
     void stop(ErrorPtr why);
     [[nodiscard]] bool stopping() const;
 
+    /// The job has work that nobody was given, and the device may have some of it.
+    [[nodiscard]] bool wants(std::size_t device) const;
+    [[nodiscard]] std::vector<const DeviceInfo*> devices() const; ///< that take part
+    [[nodiscard]] bool has_several_devices() const noexcept { return several_devices_; }
+    /// How long devices were and will be busy with what it gave out, as far as that can be said.
+    [[nodiscard]] double charged_seconds() const;
+    /// Before others of its priority that began later, it does not go: it has been charged as much as they.
+    void charge_at_least(double seconds);
+    /// How long the job takes each device alone, in the order of devices(), for its report.
+    void compare_with(std::vector<std::optional<double>> seconds_alone);
+    /// What the devices did, for models that keep it: in units per second, of those that finished enough.
+    [[nodiscard]] std::vector<std::pair<const DeviceInfo*, double>> measurements() const;
+
+    [[nodiscard]] double seconds_so_far() const; ///< until the last task ended
     [[nodiscard]] std::uint64_t finished_units() const;
     [[nodiscard]] JobStanding standing() const;
+    /// May wait for energy meters, for milliseconds.
     [[nodiscard]] JobReport report() const;
 
 private:
-    using Clock = std::chrono::steady_clock;
     struct Share {
         Participant who;
         DeviceReport figures;
         BusyTime busy;
-        std::vector<Portion> done;  ///< to be repeated if the device is lost
-        std::vector<Portion> gifts; ///< that it has not taken yet
+        std::vector<Portion> done;                ///< to be repeated if the device is lost
+        std::vector<Portion> gifts;               ///< that it has not taken yet
+        std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun with, begun with
+        Clock::time_point reckoned_from;          ///< what is outstanding was as it is known then
+        bool is_steady = false;                   ///< at work ever since, with data moved and kernels made
         bool retired = false;
         bool idle = false;
+        bool refused = false; ///< by the policy, since somebody got something
     };
     using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, units are given, first of them
 
     Share* share_of(std::size_t device);
+    /// Its number in shares_, rates_ and what policies are told.
+    [[nodiscard]] std::size_t place_of(const Share& share) const {
+        return static_cast<std::size_t>(&share - shares_.data());
+    }
     /// Null: it has ended.
     TaskInFlight* in_flight(std::size_t device, const Portion& portion);
     static Key key(std::size_t device, const Portion& portion) {
@@ -137,6 +190,7 @@ private:
     }
     Portion give_out(Share& share, Portion portion);
     void take_back(std::size_t device, const Portion& portion);
+    void cut_off(std::size_t giver, IndexRange task, std::uint64_t cut);
     /// For whoever asks.
     void put_back(const Portion& portion);
     enum class Gift : std::uint8_t { seeds, units };
@@ -154,19 +208,25 @@ private:
     [[nodiscard]] bool takes_units(const Share& share) const;
     [[nodiscard]] Portion number(UnitBatch units);
     [[nodiscard]] std::uint64_t left_units() const;
+    void learn(Share& share, std::uint64_t units, Clock::duration busy);
+    std::uint64_t note_begun(Share& share, TaskInFlight& task, std::uint64_t units);
+    [[nodiscard]] std::uint64_t expected_in_flight(std::size_t place) const;
+    [[nodiscard]] double relative_capability(std::size_t place) const;
+    [[nodiscard]] std::vector<DeviceProgress> progress() const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
 
     const Job job_;
-    const std::unique_ptr<Policy> policy_;
-    const std::string policy_name_;
+    const Scheduling scheduling_;
     const std::vector<LeftOut> left_out_;
+    const bool several_devices_;
 
     mutable std::mutex mutex_;
     std::vector<Share> shares_;
-    std::vector<double> capability_;
-    IndexRange left_;
-    std::vector<IndexRange> returned_;
+    Rates rates_;
+    std::vector<IndexRange> left_; ///< not given out, or returned; the last is next
+    bool has_returns_ = false;
+    double charged_ = 0;               ///< seconds of devices
     std::vector<Portion> loose_units_; ///< given, and nobody has them now
     std::uint64_t given_ = 0;          ///< units
     Bytes given_bytes_ = 0;            ///< their words are kept until the job ends
@@ -174,10 +234,13 @@ private:
     Clock::time_point last_sign_; ///< that something began or ended
     std::uint64_t finished_ = 0;
     bool started_ = false;
+    std::vector<std::optional<double>> seconds_alone_; ///< empty: not told
     ErrorPtr stop_reason_;
     Clock::time_point begin_, end_;
+    JobEnergy energy_;
     Promise promise_;
     Event event_;
+    SpanId span_ = 0; // set before anybody gets a range
     bool ended_ = false;
 };
 

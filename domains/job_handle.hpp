@@ -26,7 +26,7 @@ public:
     void cancel() const;
     /// Work units finished so far, of all; moves while the job runs.
     [[nodiscard]] std::uint64_t finished_units() const;
-    /// Complete once the job has ended.
+    /// Complete once the job has ended. May wait for energy meters, for milliseconds.
     [[nodiscard]] JobReport report() const;
     /// Completes with the job and its outcome.
     [[nodiscard]] Event event() const;

@@ -13,8 +13,10 @@ namespace headrace {
 struct Portion {
     IndexRange range; ///< of given units: their numbers among all that were given in the job
     std::shared_ptr<const UnitBatch> units; ///< null: the job's own work units
+    std::uint64_t tasks = 1;                ///< of the policy's, that adjoin and are one for everybody else
 
-    Portion(IndexRange of_the_job) : range(of_the_job) {} // NOLINT: a range is a portion
+    Portion(IndexRange of_the_job, std::uint64_t tasks_in_it = 1) // NOLINT: a range is a portion
+        : range(of_the_job), tasks(tasks_in_it) {}
     Portion(IndexRange numbers, UnitBatch given)
         : range(numbers), units(std::make_shared<const UnitBatch>(std::move(given))) {}
 

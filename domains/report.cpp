@@ -31,6 +31,8 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
         {"units_given", device.units_given},
         {"units_received", device.units_received},
         {"capability", device.capability},
+        {"energy_joules", to_json(device.energy_joules)},
+        {"energy_delay_product", to_json(device.energy_delay_product)},
         {"engine",
          {{"launches", device.engine.launches},
           {"units", device.engine.units},
@@ -51,8 +53,8 @@ std::string mebibytes(std::uint64_t bytes) {
     return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20));
 }
 
-std::string text(const Figure& figure) {
-    return figure.value ? fmt::format("{:.3f}", *figure.value) : "- (" + figure.why_absent + ")";
+std::string text(const Figure& figure, std::string_view unit = "") {
+    return figure.value ? fmt::format("{:.3f}{}", *figure.value, unit) : "- (" + figure.why_absent + ")";
 }
 
 } // namespace
@@ -81,12 +83,14 @@ void JobReport::compare_with(const std::vector<double>& single_device_seconds) {
 std::string JobReport::table() const {
     std::string out =
         fmt::format("{}: {} work units in {:.3f} s, policy {}\n", job, work_units, seconds, policy);
-    fmt::format_to(std::back_inserter(out), "  {:<12} {:<34} {:>7} {:>6} {:>9} {:>8} {:>8}\n", "device",
-                   "name", "share", "tasks", "busy [s]", "in [MiB]", "out");
+    fmt::format_to(std::back_inserter(out), "  {:<12} {:<34} {:>7} {:>6} {:>9} {:>8} {:>8} {:>10}\n",
+                   "device", "name", "share", "tasks", "busy [s]", "in [MiB]", "out", "energy [J]");
     for (const DeviceReport& device : devices) {
-        fmt::format_to(std::back_inserter(out), "  {:<12} {:<34.34} {:>6.1f}% {:>6} {:>9.3f} {:>8} {:>8}\n",
-                       device.id, device.name, 100 * device.share, device.tasks, device.busy_seconds,
-                       mebibytes(device.bytes_in), mebibytes(device.bytes_out));
+        fmt::format_to(std::back_inserter(out),
+                       "  {:<12} {:<34.34} {:>6.1f}% {:>6} {:>9.3f} {:>8} {:>8} {:>10}\n", device.id,
+                       device.name, 100 * device.share, device.tasks, device.busy_seconds,
+                       mebibytes(device.bytes_in), mebibytes(device.bytes_out),
+                       device.energy_joules.value ? fmt::format("{:.3f}", *device.energy_joules.value) : "-");
         if (const EngineChoice& choice = device.engine.choice; choice.lanes != 0)
             fmt::format_to(std::back_inserter(out),
                            "    {} lane groups of {}{}, refilled below {}, inboxes of {} units, {} bundles; "
@@ -107,6 +111,11 @@ std::string JobReport::table() const {
         fmt::format_to(std::back_inserter(out), "  {:<12} left out: {}\n", device.id, device.why);
     fmt::format_to(std::back_inserter(out), "  balance {}   speed-up {}   efficiency {}\n", text(balance),
                    text(heterogeneous_speed_up), text(heterogeneous_efficiency));
+    fmt::format_to(std::back_inserter(out), "  energy {}", text(energy_joules, " J"));
+    if (energy_delay_product.value)
+        fmt::format_to(std::back_inserter(out), "   energy-delay product {}",
+                       text(energy_delay_product, " J s"));
+    out += '\n';
     return out;
 }
 

@@ -1,10 +1,10 @@
 // domains/report.hpp - what a job did: who computed how much, in what time, and what it moved.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/figure.hpp>
 #include <headrace/devices/candidate.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,13 +49,9 @@ struct DeviceReport {
     std::uint64_t units_given = 0;    ///< the same, of units that sprang from its tasks: Job::share_units
     std::uint64_t units_received = 0; ///< of those that others gave, in tasks that it finished
     EngineFigures engine;
-    std::string failure; ///< why it was retired; empty: it was not
-};
-
-/// A figure, or the reason why there is none.
-struct Figure {
-    std::optional<double> value;
-    std::string why_absent;
+    Figure energy_joules;        ///< all that the hardware used meanwhile, for whatever programs
+    Figure energy_delay_product; ///< joule seconds: with the job's seconds
+    std::string failure;         ///< why it was retired; empty: it was not
 };
 
 /// The figures of one job. Seconds are wall-clock on the host unless said otherwise.
@@ -72,8 +68,8 @@ struct JobReport {
     Figure balance;                  ///< first device to finish / last
     Figure heterogeneous_speed_up;   ///< T of the fastest device alone / T
     Figure heterogeneous_efficiency; ///< (1 / T) / sum of 1 / T_i
-    Figure energy_joules;
-    Figure energy_delay_product; ///< joule seconds
+    Figure energy_joules;            ///< of the devices that had tasks, each piece of hardware once
+    Figure energy_delay_product;     ///< joule seconds
 
     /// Fills in the figures that follow from single-device times T_i [s], in the order of `devices`.
     void compare_with(const std::vector<double>& single_device_seconds);

@@ -1,44 +1,70 @@
 // domains/runtime.cpp - see runtime.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/devices/energy/meter_of.hpp>
+#include <headrace/domains/calibrations.hpp>
 #include <headrace/domains/device_worker.hpp>
+#include <headrace/domains/footprint.hpp>
 #include <headrace/domains/runtime.hpp>
 #include <headrace/domains/watchdog.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace headrace {
 namespace {
 
-bool conflict(const Job& one, const Job& other, std::string& domain) {
-    for (const Job::Use& a : one.uses())
-        for (const Job::Use& b : other.uses()) {
-            if (a.slice.data != b.slice.data) continue;
-            if (a.access == b.access && (a.access == Access::read || a.access == Access::accumulate))
-                continue;
-            domain = a.slice.data->name();
-            return true;
+bool writes_alone(Access access) { return access == Access::write || access == Access::update; }
+
+/// The jobs that use domains of `job` in ways that conflict with its own, the latest first, each with the
+/// name of one such domain. Of jobs that were submitted before one that writes a domain in order, that one
+/// takes care.
+class Conflicts {
+public:
+    explicit Conflicts(const Job& job) {
+        for (const Job::Use& use : job.uses()) uses_.push_back(&use);
+    }
+    /// False: there are none before the last one that was looked at.
+    [[nodiscard]] bool goes_on() const noexcept { return !uses_.empty(); }
+    /// The domain; null: no conflict.
+    const DomainData* look_at(const Job& other) {
+        const DomainData* domain = nullptr;
+        for (const Job::Use& theirs : other.uses()) {
+            const auto is_it = [&](const Job::Use* mine) { return mine->slice.data == theirs.slice.data; };
+            for (const Job::Use* mine : uses_)
+                if (is_it(mine) && (writes_alone(mine->access) || mine->access != theirs.access))
+                    domain = theirs.slice.data.get();
+            if (other.is_in_order() && writes_alone(theirs.access)) std::erase_if(uses_, is_it);
         }
-    return false;
-}
+        return domain;
+    }
+
+private:
+    std::vector<const Job::Use*> uses_; ///< of domains that earlier jobs may still conflict about
+};
 
 /// Why this device cannot run the job; empty: it can.
 std::string obstacle(const Job& job, const DeviceInfo& device) {
+    if (!job.devices().empty() && std::ranges::find(job.devices(), device.id) == job.devices().end())
+        return "the job is for others only";
     if (!job.variant(device.technology)) return "the job has no kernel for " + device.technology;
-    Bytes total = 0;
-    for (const Job::Use& use : job.uses()) {
-        const Bytes size = use.slice.data->storage().bytes();
-        total += size;
-        if (device.largest_allocation != 0 && size > device.largest_allocation)
-            return "domain '" + use.slice.data->name() + "' needs " + std::to_string(size) +
-                   " bytes at once, the device allocates at most " +
-                   std::to_string(device.largest_allocation);
-    }
-    if (device.memory != 0 && total > device.memory)
-        return "the job's domains need " + std::to_string(total) + " bytes, the device has " +
-               std::to_string(device.memory);
-    return {};
+    return why_too_large(job, device);
+}
+
+KernelKey kernel_key(const Job& job) {
+    return {.kernel = job.kernel_name(), .work_units = job.work_units(), .bytes = job.bytes()};
+}
+
+/// What the user says of a device; nothing if of none.
+std::optional<Estimate> given_power(const RuntimeOptions& options, const DeviceInfo& device) {
+    if (options.powers.empty()) return std::nullopt;
+    for (const std::string& name : {device.id, std::string(to_string(device.kind))})
+        if (const auto power = options.powers.find(name); power != options.powers.end())
+            return Estimate{.peak = power->second, .units_per_second = {}};
+    return Estimate{};
 }
 
 } // namespace
@@ -46,10 +72,13 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
 class Runtime::Impl final : public DeviceWorker::Colleagues {
 public:
     Impl(DeviceSelection selection, RuntimeOptions options)
-        : options_(std::move(options)), left_out_(std::move(selection.left_out)) {
+        : options_(std::move(options)),
+          model_(make_model(options_.model)),
+          left_out_(std::move(selection.left_out)) {
         for (std::size_t i = 0; i < selection.devices.size(); ++i)
             workers_.push_back(std::make_unique<DeviceWorker>(
                 i, std::move(selection.devices[i]), selection.controllers.at(i), options_.window, *this));
+        for (const auto& worker : workers_) energy_.push_back(reader_for(worker->device().info()));
         if (options_.patience > options_.patience.zero())
             watchdog_.emplace(
                 options_.patience, [this] { return unfinished(); }, options_.on_hang);
@@ -66,23 +95,14 @@ public:
     JobHandle submit(const Job& job) {
         auto execution = make_execution(job);
         std::vector<Event> predecessors;
-        for (const JobHandle& predecessor : job.predecessors()) predecessors.push_back(predecessor.event());
-        for (const auto& other : unfinished()) {
-            std::string domain;
-            if (!conflict(job, other->job(), domain)) continue;
-            if (job.is_in_order())
-                predecessors.push_back(other->event());
-            else if (std::ranges::none_of(job.predecessors(),
-                                          [&](const JobHandle& known) { return known.execution() == other; }))
-                log_warning("jobs '" + other->job().name() + "' and '" + job.name() + "' both use domain '" +
-                            domain + "' and one of them writes it: order them with after() or in_order()");
-        }
         {
-            const std::scoped_lock lock(mutex_);
+            const std::scoped_lock lock(mutex_); // until others see this one: two may be submitted at once
+            predecessors = must_come_before(job);
             jobs_.push_back(execution);
         }
+        for (const JobHandle& predecessor : job.predecessors()) predecessors.push_back(predecessor.event());
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
-        Event::all(predecessors).then([this, execution](const ErrorPtr& error) { start(*execution, error); });
+        Event::all(predecessors).then([this, execution](const ErrorPtr& error) { start(execution, error); });
         return JobHandle(execution);
     }
 
@@ -100,6 +120,14 @@ public:
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
 private:
+    /// One for all views of one piece of hardware.
+    [[nodiscard]] std::shared_ptr<EnergyReader> reader_for(const DeviceInfo& device) const {
+        for (std::size_t i = 0; i < energy_.size(); ++i)
+            if (!device.physical_id.empty() && workers_[i]->device().info().physical_id == device.physical_id)
+                return energy_[i];
+        return std::make_shared<EnergyReader>(energy_meter_of(device));
+    }
+
     std::shared_ptr<JobExecution> make_execution(const Job& job) {
         std::vector<JobExecution::Participant> participants;
         std::vector<LeftOut> left_out = left_out_;
@@ -109,7 +137,9 @@ private:
             std::string why = obstacle(job, info);
             if (const ErrorPtr retired = workers_[i]->retired()) why = retired->what();
             if (why.empty()) {
-                participants.push_back({i, &info});
+                participants.push_back(
+                    {i, &info, given_power(options_, info).value_or(model_->estimate(info, kernel_key(job))),
+                     energy_[i]});
                 continue;
             }
             reasons += (reasons.empty() ? "" : "; ") + info.id + ": " + why;
@@ -118,12 +148,57 @@ private:
         if (participants.empty())
             throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons + ")"}.in_job(
                 job.name());
-        return std::make_shared<JobExecution>(job, make_policy(options_.policy), options_.policy,
-                                              std::move(participants), std::move(left_out));
+        const bool has_own = static_cast<bool>(job.own_policy());
+        std::vector<std::optional<double>> alone;
+        for (const auto& participant : participants)
+            alone.push_back(model_->seconds_alone(*participant.info, kernel_key(job)));
+        auto execution = std::make_shared<JobExecution>(
+            job,
+            JobExecution::Scheduling{has_own ? job.own_policy()() : make_policy(options_.policy),
+                                     has_own ? job.policy_name() : options_.policy,
+                                     options_.model != "peak" && options_.powers.empty(),
+                                     [this] { wake_all(); },
+                                     [this](const JobExecution& done) { learn(done); }},
+            std::move(participants), std::move(left_out));
+        execution->compare_with(std::move(alone));
+        return execution;
     }
 
-    void start(JobExecution& execution, const ErrorPtr& predecessor_failed) {
+    /// Those of an in-order job, with the lock held. Others are warned of.
+    [[nodiscard]] std::vector<Event> must_come_before(const Job& job) const {
+        std::vector<Event> events;
+        Conflicts conflicts(job);
+        for (auto other = jobs_.rbegin(); other != jobs_.rend() && conflicts.goes_on(); ++other) {
+            const JobExecution& earlier = **other;
+            const DomainData* const domain =
+                earlier.event().done() ? nullptr : conflicts.look_at(earlier.job());
+            if (!domain) continue;
+            if (job.is_in_order())
+                events.push_back(earlier.event());
+            else if (std::ranges::none_of(job.predecessors(), [&](const JobHandle& known) {
+                         return known.execution() == *other;
+                     }))
+                log_warning("jobs '" + earlier.job().name() + "' and '" + job.name() + "' both use domain '" +
+                            domain->name() +
+                            "' and one of them writes it: order them with after() or in_order()");
+        }
+        return events;
+    }
+
+    void start(const std::shared_ptr<JobExecution>& job, const ErrorPtr& predecessor_failed) {
+        JobExecution& execution = *job;
         ErrorPtr error = predecessor_failed;
+        {
+            const std::scoped_lock lock(mutex_);
+            // What others of its priority had before it came is past.
+            double least = std::numeric_limits<double>::infinity();
+            for (const auto& other : running_)
+                if (other->job().priority() == execution.job().priority())
+                    least = std::min(least, other->charged_seconds());
+            if (std::isfinite(least)) execution.charge_at_least(least);
+            // Unless it was stopped while it waited: it has been ended() then, and will not be again.
+            if (!execution.event().done()) running_.push_back(job);
+        }
         if (!error) try {
                 // Sums become plain data before anything reads or overwrites them.
                 for (const Job::Use& use : execution.job().uses())
@@ -141,11 +216,20 @@ private:
             if (use.access == Access::accumulate) use.slice.data->seal();
         {
             const std::scoped_lock lock(mutex_);
-            std::erase_if(jobs_, [&](const auto& job) { return job.get() == &execution; });
+            const auto is_it = [&](const auto& job) { return job.get() == &execution; };
+            std::erase_if(jobs_, is_it);
+            std::erase_if(running_, is_it);
             // Under the lock: the destructor may return, and we are gone, as soon as it is released.
             job_ended_.notify_all();
             for (const auto& worker : workers_) worker->wake();
         }
+    }
+
+    void learn(const JobExecution& execution) {
+        const KernelKey kernel = kernel_key(execution.job());
+        for (const auto& [device, rate] : execution.measurements()) model_->measured(*device, kernel, rate);
+        if (!execution.has_several_devices())
+            model_->took_alone(*execution.devices().front(), kernel, execution.seconds_so_far());
     }
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override {
@@ -153,37 +237,78 @@ private:
         return jobs_;
     }
 
+    [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> running() const override {
+        const std::scoped_lock lock(mutex_);
+        return running_;
+    }
+
+    /// The most urgent first; of one priority, those that have had least of the devices' time.
+    [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> by_turn() const override {
+        auto jobs = running();
+        if (jobs.size() < 2) return jobs;
+        std::vector<std::tuple<int, double, std::shared_ptr<JobExecution>>> turns;
+        for (auto& job : jobs) turns.emplace_back(-job->job().priority(), job->charged_seconds(), job);
+        std::ranges::stable_sort(
+            turns, {}, [](const auto& turn) { return std::pair(std::get<0>(turn), std::get<1>(turn)); });
+        std::ranges::transform(turns, jobs.begin(), [](auto& turn) { return std::get<2>(turn); });
+        return jobs;
+    }
+
     void wake_all() override {
         for (const auto& worker : workers_) worker->wake();
     }
 
     const RuntimeOptions options_;
+    const std::unique_ptr<PerformanceModel> model_;
     const std::vector<LeftOut> left_out_;
     mutable std::mutex mutex_;
     std::condition_variable job_ended_;
     std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
+    std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
+    std::vector<std::shared_ptr<EnergyReader>> energy_;  // of each worker's device
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it
     std::optional<Watchdog> watchdog_;                   // so does its
 };
 
 namespace {
+std::vector<ControllerOptions> with(MemoryModel memory, std::vector<ControllerOptions> controllers) {
+    for (ControllerOptions& controller : controllers) {
+        controller.private_copies |= memory == MemoryModel::buffers;
+        controller.host_in_place = memory == MemoryModel::unified;
+    }
+    return controllers;
+}
+
 RuntimeOptions checked(RuntimeOptions options) {
     static_cast<void>(make_policy(options.policy)); // before devices are opened
+    static_cast<void>(make_model(options.model));
+    for (const auto& [device, power] : options.powers)
+        if (!(power > 0) || !std::isfinite(power))
+            throw Error{ErrorKind::invalid_argument, "the power of '" + device + "' is to be above zero"};
     return options;
 }
 } // namespace
 
+std::unique_ptr<PerformanceModel> make_model(std::string_view name) {
+    if (name == "calibrated") return std::make_unique<Calibrations>();
+    if (name == "online" || name == "peak") return std::make_unique<PerformanceModel>();
+    throw Error{ErrorKind::not_found, "there is no performance model '" + std::string(name) +
+                                          "'; there is calibrated, online, peak"};
+}
+
 Runtime::Runtime(RuntimeOptions options) {
     options = checked(std::move(options));
     DeviceSelection selection = select_devices(options.devices);
+    selection.controllers = with(options.memory, std::move(selection.controllers));
     impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }
 
 Runtime::Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions options) {
     options = checked(std::move(options));
     const std::size_t count = devices.size();
-    impl_ = std::make_unique<Impl>(
-        DeviceSelection{std::move(devices), std::vector<ControllerOptions>(count), {}}, std::move(options));
+    DeviceSelection selection{
+        std::move(devices), with(options.memory, std::vector<ControllerOptions>(count)), {}};
+    impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }
 
 Runtime::~Runtime() = default;

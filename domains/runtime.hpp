@@ -1,22 +1,41 @@
 // domains/runtime.hpp - owns the devices and runs jobs on them.
 #pragma once
+#include <headrace/core/performance_model.hpp>
 #include <headrace/devices/discovery.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/job_handle.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace {
 
+/// Where devices compute on domains. A device that a file gives private copies has them in any case.
+enum class MemoryModel : std::uint8_t {
+    natural, ///< processors in place, on the host's memory; GPUs on copies of their own
+    unified, ///< whatever can in place: GPUs, too, where a domain is in memory of `Runtime::allocate_host`
+    buffers, ///< everything on copies of its own
+};
+
 struct RuntimeOptions {
     /// "" (everything found, each processor once), "cpu,cuda:0", "@devices.toml": see select_devices.
-    std::string devices;
-    std::string policy = "demand"; ///< see make_policy
-    unsigned window = 2;           ///< tasks in flight per device: while one runs, the next one's data moves
+    std::string devices = {};
+    std::string policy = "adaptive"; ///< see make_policy
+    /// What capabilities begin with: "calibrated", by what earlier jobs have measured, and where they have
+    /// not, and with "online", by theoretical peaks; the job's own measurements go on from there. With "peak"
+    /// they stay.
+    std::string model = "calibrated";
+    /// Instead of a model: capabilities by a device's id, or a kind's name ("cpu", "gpu"); those that are not
+    /// named have 1. They stay as they are.
+    std::map<std::string, double> powers = {};
+    unsigned window = 2; ///< tasks in flight per device: while one runs, the next one's data moves
+    MemoryModel memory = MemoryModel::natural;
     /// When a task has given no sign of life for so long, the log says who waits for what, and again each
     /// time; 0: never. See domains/watchdog.hpp for what counts as one.
     std::chrono::nanoseconds patience = std::chrono::minutes(1);
@@ -24,6 +43,9 @@ struct RuntimeOptions {
     /// wants an end calls _exit.
     std::function<void()> on_hang = {};
 };
+
+/// By name, as in RuntimeOptions::model. Throws not_found for another name.
+[[nodiscard]] std::unique_ptr<PerformanceModel> make_model(std::string_view name);
 
 /// Owns the devices, and a thread and a controller for each. Ends only after its jobs: the destructor cancels
 /// them.

@@ -2,19 +2,26 @@
 #include <headrace/domains/task.hpp>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace headrace {
 
-const Memory& Task::memory(const DomainData& data, std::initializer_list<Access> allowed) const {
+const Task::Binding& Task::binding(const DomainData& data, std::initializer_list<Access> allowed) const {
     for (const Binding& binding : bindings_)
         if (binding.data == &data &&
             (allowed.size() == 0 || std::ranges::find(allowed, binding.access) != allowed.end()))
-            return *binding.memory;
+            return binding;
     throw Error{
         ErrorKind::invalid_argument,
         "the kernel uses domain '" + data.name() +
             "' in a way that its job does not declare: add reads(), writes(), updates() or accumulates()"}
         .in_task(name_);
+}
+
+void* Task::origin(const DomainData& data, std::initializer_list<Access> allowed) const {
+    const Binding& bound = binding(data, allowed);
+    // As a number: what lies before a window is no memory of ours to point to.
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(bound.memory->address()) - bound.begin);
 }
 
 } // namespace headrace

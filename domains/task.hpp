@@ -19,15 +19,22 @@ public:
         const DomainData* data;
         Access access;
         Memory* memory;
+        Bytes begin; ///< where the memory begins in the domain
     };
 
     Task(std::string name, IndexRange range, const Device& device)
         : name_(std::move(name)), range_(range), device_(&device) {}
     void bind(Binding binding) { bindings_.push_back(binding); }
+    /// Nobody has asked for the range: what was made of this task is as good for those beside it.
+    [[nodiscard]] bool hides_range() const noexcept { return !tells_range_; }
+    void unbind() { bindings_.clear(); }
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; } ///< "path tracing [0, 4096)"
     /// Seeds at its end may yet go to another device. All of the job's, for units that others gave.
-    [[nodiscard]] IndexRange range() const noexcept { return range_; }
+    [[nodiscard]] IndexRange range() const noexcept {
+        tells_range_ = true;
+        return range_;
+    }
     [[nodiscard]] const Device& device() const noexcept { return *device_; }
 
     template <class T>
@@ -44,23 +51,27 @@ public:
     }
     template <class T>
     [[nodiscard]] Sum<T> sum(const Domain<T>& domain) const {
-        return {static_cast<T*>(memory(*domain.data(), {Access::accumulate}).address()), domain.extent()};
+        return {static_cast<T*>(origin(*domain.data(), {Access::accumulate})), domain.extent()};
     }
-    /// Whatever access was declared: for OpenCL kernels, which take the driver's handle.
+    /// Whatever access was declared: for OpenCL kernels, which take the driver's handle. It begins with the
+    /// domain; elsewhere, where the job is larger than the device, near the task's part of it: use views.
     template <class T>
     [[nodiscard]] const Memory& memory(const Domain<T>& domain) const {
-        return memory(*domain.data(), {});
+        return *binding(*domain.data(), {}).memory;
     }
 
 private:
     template <class T>
     View<T> view(const Domain<std::remove_const_t<T>>& domain, std::initializer_list<Access> allowed) const {
-        return {static_cast<T*>(memory(*domain.data(), allowed).address()), domain.extent()};
+        return {static_cast<T*>(origin(*domain.data(), allowed)), domain.extent()};
     }
-    const Memory& memory(const DomainData& data, std::initializer_list<Access> allowed) const;
+    const Binding& binding(const DomainData& data, std::initializer_list<Access> allowed) const;
+    /// Where the domain's first element is or would be.
+    void* origin(const DomainData& data, std::initializer_list<Access> allowed) const;
 
     std::string name_;
     IndexRange range_;
+    mutable bool tells_range_ = false; // tasks are used by one thread at a time
     const Device* device_;
     std::vector<Binding> bindings_;
 };

@@ -6,6 +6,7 @@
 #include <bit>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace headrace {
 namespace {
@@ -38,6 +39,11 @@ std::uint32_t first_budget(const EngineOptions& options) {
 /// few groups need but one.
 std::uint32_t choose_ways(std::uint32_t groups) {
     return std::bit_floor(std::clamp(groups / 4, 1u, HR_MAX_WAYS));
+}
+
+/// With several rings, twice the room that all bundles need: one may have more than its share.
+std::uint32_t choose_ring_slots(std::uint32_t bundles, std::uint32_t ways) {
+    return std::bit_ceil(std::max(2u, ways == 1 ? bundles : 2 * bundles / ways));
 }
 
 } // namespace
@@ -123,12 +129,17 @@ void Engine::lay_out() {
     laid_out_ = true;
 }
 
+Bytes Engine::ring_bytes(std::uint32_t bundles) const {
+    const std::uint32_t ways = image_->ways;
+    const Bytes slots = Bytes{shape_.kinds + 1} * ways * choose_ring_slots(bundles, ways);
+    return (hr_slots_at(shape_.kinds, ways) + slots) * sizeof(HrSlot);
+}
+
 /// New rings for `bundles_` bundles, tickets from 0: entries[kind], then the free ones, dealt out to the
 /// rings of a kind in turn.
 void Engine::write_rings(const std::vector<std::vector<std::uint64_t>>& entries) {
     const std::uint32_t ways = image_->ways;
-    // With several rings, twice the room that all bundles need: one may have more than its share.
-    const std::uint32_t ring_slots = std::bit_ceil(std::max(2u, ways == 1 ? bundles_ : 2 * bundles_ / ways));
+    const std::uint32_t ring_slots = choose_ring_slots(bundles_, ways);
     const Bytes first_slot = hr_slots_at(shape_.kinds, ways);
     std::vector<HrTickets> tickets(entries.size() * ways, HrTickets{});
     std::vector<HrSlot> slots(tickets.size() * ring_slots);
@@ -144,7 +155,7 @@ void Engine::write_rings(const std::vector<std::vector<std::uint64_t>>& entries)
     }
     image_->ring_slots = ring_slots;
     image_->bundles = bundles_;
-    const Bytes bytes = (first_slot + slots.size()) * sizeof(HrSlot);
+    const Bytes bytes = ring_bytes(bundles_);
     if (!slots_ || slots_->size() < bytes) {
         slots_.reset();
         slots_ = device_.allocate(bytes);
@@ -169,7 +180,7 @@ std::vector<std::vector<std::uint64_t>> Engine::read_rings() {
     return entries;
 }
 
-/// Twice the bundles; the full ones keep their numbers.
+/// Twice the bundles; the full ones keep their numbers. Where there is no room, all is as it was.
 void Engine::grow_pool() {
     std::vector<std::vector<std::uint64_t>> entries = read_rings();
     if (bundles_ >= 1u << 30)
@@ -177,6 +188,7 @@ void Engine::grow_pool() {
             device_.info().id);
     const Bytes old_bytes = 4 * hr_bundle_at(bundles_, shape_.lanes, shape_.unit_words);
     auto larger = device_.allocate(2 * old_bytes);
+    slots_ = device_.allocate(ring_bytes(2 * bundles_)); // the old ones have been read
     stream_.copy_peer(*larger, 0, *bundle_words_, 0, old_bytes).wait();
     bundle_words_ = std::move(larger);
     for (std::uint32_t bundle = bundles_; bundle < 2 * bundles_; ++bundle) entries.back().push_back(bundle);
@@ -185,9 +197,17 @@ void Engine::grow_pool() {
 }
 
 /// What a parked launch left behind, and a failed one's queues, are dropped.
-void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
-    HEADRACE_ASSERT(!running_ && seed <= end && end <= std::uint64_t{1} << 63);
+void Engine::reserve(bool to_be_fed) {
+    HEADRACE_ASSERT(!running_);
     if (!laid_out_ || image_->pending.value != 0) lay_out();
+    if (!to_be_fed || feed_) return;
+    segments_ = device_.allocate(HR_FEED_SEGMENTS * sizeof(HrSegment));
+    feed_ = std::make_unique<Feed>(device_);
+}
+
+void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
+    HEADRACE_ASSERT(seed <= end && end <= std::uint64_t{1} << 63);
+    reserve();
     image_->pending.value = end - seed;
     image_->seed_cursor.value = seed;
     image_->seed_end = end;
@@ -205,11 +225,8 @@ Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Even
 
 Event Engine::open(std::span<const Event> after) {
     HEADRACE_ASSERT(can_feed());
+    reserve(true);
     begin_at(0, 0);
-    if (!feed_) {
-        segments_ = device_.allocate(HR_FEED_SEGMENTS * sizeof(HrSegment));
-        feed_ = std::make_unique<Feed>(device_);
-    }
     feed_->reset();
     image_->intake.open = 1;
     image_->intake.time = static_cast<std::uint64_t>(options_.launch_time.count());
@@ -300,6 +317,13 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
     const double growth = took < short_launch ? growth_of_short_ones : fastest_growth;
     const double rounds = rounds_ * std::min(factor, growth);
     rounds_ = static_cast<std::uint32_t>(std::clamp(rounds, 1.0, static_cast<double>(most_rounds)));
+}
+
+void Engine::aim_at(std::chrono::nanoseconds launch_time) {
+    const double factor = std::chrono::duration<double>(launch_time) /
+                          std::chrono::duration<double>(std::exchange(options_.launch_time, launch_time));
+    // What was learned is worth as much for another time; longer ones are approached as ever.
+    if (factor < 1) rounds_ = std::max(1U, static_cast<std::uint32_t>(rounds_ * factor));
 }
 
 Engine::Groups Engine::groups_of(std::uint32_t part) const noexcept {

@@ -58,6 +58,9 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
+    /// Allocates what the next start, or `open`, would allocate. Throws out_of_memory; with more room it can
+    /// be called again.
+    void reserve(bool to_be_fed = false);
     /// Begins with seeds [begin, end); end is at most 2^63. The event completes when the first launch has
     /// ended.
     Event start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after = {});
@@ -85,7 +88,8 @@ public:
 
     /// Waits for the launch and says how it ended. Throws what it failed with.
     State collect();
-    /// Goes on where the launch parked; first enlarges the bundle pool if that is why. Throws out_of_memory.
+    /// Goes on where the launch parked; first enlarges the bundle pool if that is why. Throws out_of_memory;
+    /// with more room it can be called again.
     Event resume();
     /// The seeds of a parked launch that no group has claimed. None if it was opened: what was fed stays.
     [[nodiscard]] SeedRange unclaimed() const;
@@ -104,6 +108,8 @@ public:
     void rebind(std::unique_ptr<BoundKernel> kernel);
     /// The same, and nothing learned of the last kernel counts: as a new engine with these options.
     void renew(std::unique_ptr<BoundKernel> kernel);
+    /// Launches from the next one on aim at that time.
+    void aim_at(std::chrono::nanoseconds launch_time);
     [[nodiscard]] Bytes queue_memory() const noexcept; ///< on the device
     /// True if `kernel` is as good as the one that runs: tasks of either can be fed.
     [[nodiscard]] bool runs(const BoundKernel& kernel) const { return kernel_->is_same(kernel); }
@@ -124,6 +130,7 @@ private:
     void write_rings(const std::vector<std::vector<std::uint64_t>>& entries);
     [[nodiscard]] std::vector<std::vector<std::uint64_t>> read_rings();
     void grow_pool();
+    [[nodiscard]] Bytes ring_bytes(std::uint32_t bundles) const;
     /// Groups of a part, by number from `first` on.
     struct Groups {
         std::uint32_t first, count;

@@ -84,9 +84,9 @@ void run(const Options& options) {
     bar.finish();
     write_results(options, simulation);
     program::write_output(options.report, json_of(options, simulation, energies, jobs));
-    if (trace) program::write_output(options.trace, trace->json());
+    if (trace) options.trace.write(*trace);
     if (options.quiet) return;
-    const bool stdout_is_taken = options.report == "-" || options.trace == "-";
+    const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
     std::fputs(table_of(simulation, energies, jobs).c_str(), stdout_is_taken ? stderr : stdout);
 }
 

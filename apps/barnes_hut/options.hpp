@@ -2,6 +2,7 @@
 #pragma once
 #include "gravity.hpp"
 #include "program/command_line.hpp"
+#include "program/trace_files.hpp"
 #include <headrace/domains/runtime.hpp>
 
 #include <cstdint>
@@ -19,9 +20,10 @@ struct Options {
     std::uint64_t steps = 0;
     double dt = 0.01;
     headrace::RuntimeOptions runtime;
-    std::filesystem::path accelerations, output, image, report, trace; ///< empty: none
-    std::uint64_t output_every = 0;                                    ///< 0: at the end alone
-    std::uint64_t energy_every = 0;                                    ///< 0: at start and end alone
+    std::filesystem::path accelerations, output, image, report; ///< empty: none
+    program::TraceFiles trace;
+    std::uint64_t output_every = 0; ///< 0: at the end alone
+    std::uint64_t energy_every = 0; ///< 0: at start and end alone
     bool progress = false, quiet = false;
 };
 

@@ -31,6 +31,7 @@ void add_device(DeviceReport& to, const DeviceReport& from) {
     to.units_given += from.units_given;
     to.units_received += from.units_received;
     to.engine += from.engine;
+    add_figure(to.energy_joules, from.energy_joules);
     if (to.failure.empty()) to.failure = from.failure;
 }
 
@@ -78,8 +79,11 @@ void JobSum::add(const headrace::JobReport& job) {
                            : static_cast<double>(device.work_units) / static_cast<double>(total_.work_units);
     total_.balance = balance_of(total_.devices, job.balance);
     add_figure(total_.energy_joules, job.energy_joules);
-    if (total_.energy_joules.value)
-        total_.energy_delay_product = {*total_.energy_joules.value * total_.seconds, {}};
+    const auto delayed = [this](const headrace::Figure& joules) {
+        return joules.value ? headrace::Figure{*joules.value * total_.seconds, {}} : joules;
+    };
+    for (DeviceReport& device : total_.devices) device.energy_delay_product = delayed(device.energy_joules);
+    total_.energy_delay_product = delayed(total_.energy_joules);
 }
 
 std::string json_of(const Options& options, const Simulation& simulation, const std::vector<Energy>& energies,

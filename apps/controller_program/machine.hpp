@@ -2,6 +2,7 @@
 // that the user chose, lanes for host tasks, a clock and a report.
 #pragma once
 #include "controller_program/report.hpp"
+#include "program/trace_files.hpp"
 #include <headrace/core/trace.hpp>
 #include <headrace/headrace.hpp>
 
@@ -20,9 +21,10 @@ namespace controller_program {
 /// What every controller program is asked.
 struct CommonOptions {
     bool asynchronous = true;
-    std::string devices;                 ///< see headrace::select_devices; empty: those that go together
-    std::filesystem::path report, trace; ///< empty: none
-    bool quiet = false;                  ///< nothing but errors
+    std::string devices;          ///< see headrace::select_devices; empty: those that go together
+    std::filesystem::path report; ///< empty: none
+    program::TraceFiles trace;
+    bool quiet = false; ///< nothing but errors
 };
 
 /// Leaves out the devices that are not a tenth as fast as the fastest, by their peak figures: programs that
@@ -70,8 +72,10 @@ public:
     void report(const std::string& name, Value value) { fields_.set(name, std::move(value)); }
     /// Everything so far.
     [[nodiscard]] Report report() const;
-    /// What ran since the machine was made, where and when: see headrace::Trace. With CommonOptions::trace.
-    [[nodiscard]] std::string trace() { return trace_ ? trace_->json() : std::string(); }
+    /// What ran since the machine was made, where and when, into CommonOptions::trace.
+    void write_trace() {
+        if (trace_) options_.trace.write(*trace_);
+    }
 
 private:
     /// Sums since the machine was made. Later ones have the same units and controllers in front.

@@ -19,8 +19,7 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
                   "are at least a tenth as fast as the fastest, each processor once");
         line.group("Messages");
         line.output("--report", options.report, "Who did what in which time, as JSON");
-        line.output("--trace", options.trace,
-                    "When each request ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
+        options.trace.add_options(line);
         line.flag("--quiet", options.quiet, "Nothing but errors");
         line.parse(argc, argv);
         options.asynchronous = mode == 0;
@@ -30,7 +29,7 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         machine.wait_all();
         const Report report = machine.report();
         program::write_output(options.report, report.json());
-        program::write_output(options.trace, machine.trace());
+        machine.write_trace();
         if (!options.quiet) std::fputs(report.table().c_str(), line.writes_to_stdout() ? stderr : stdout);
     });
 }

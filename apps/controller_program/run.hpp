@@ -19,9 +19,9 @@
 
 namespace controller_program {
 
-/// Adds the options that all have (--mode, --devices, --report, --trace, --quiet), reads all of them, finds
-/// out whether files can be written, opens the devices, calls `work`, and reports. Returns the exit code: 0;
-/// 1 for a failure; 2 for a mistake of the user's, each with a line on stderr.
+/// Adds the options that all have (--mode, --devices, --report, --trace, --gantt, --quiet), reads all of
+/// them, finds out whether files can be written, opens the devices, calls `work`, and reports. Returns the
+/// exit code: 0; 1 for a failure; 2 for a mistake of the user's, each with a line on stderr.
 ///
 /// The report for people goes to stdout, or to stderr if an output of the program's is "-".
 [[nodiscard]] int run(program::CommandLine& line, int argc, char** argv,

@@ -1,6 +1,7 @@
 // apps/fluorescence/main.cpp - headrace-fluorescence: what becomes of light in layered tissue. Exit codes: 0;
 // 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal after
 // Ctrl-C.
+#include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/wait.hpp"
 #include "options.hpp"
@@ -63,12 +64,14 @@ void run(const Options& options) {
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption();
-    const bool stdout_is_taken = options.report == "-" || options.trace == "-" || options.plot == "-";
+    const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout() || options.plot == "-";
     std::FILE* const out = stdout_is_taken ? stderr : stdout;
 
     std::vector<std::string> reports;
     for (std::size_t i = 0; i < problems.size(); ++i) {
         const Settings settings = options.settings(problems[i]);
+        if (options.baselines)
+            job_program::measure_alone(runtime, [&] { return Simulation(problems[i], settings).job(); });
         const Simulation simulation(problems[i], settings);
         const headrace::JobHandle handle = runtime.submit(simulation.job());
         job_program::wait_for(handle, settings.photons, program_name, options.progress && !options.quiet);
@@ -92,7 +95,7 @@ void run(const Options& options) {
         std::fputs(job.table().c_str(), out);
     }
     program::write_output(options.report, json_of(reports));
-    if (trace) program::write_output(options.trace, trace->json());
+    if (trace) options.trace.write(*trace);
 }
 
 } // namespace

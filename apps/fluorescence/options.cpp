@@ -1,5 +1,6 @@
 // apps/fluorescence/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "job_program/baselines.hpp"
 #include "job_program/options.hpp"
 
 #include <limits>
@@ -39,6 +40,7 @@ Options parse_options(int argc, char** argv) {
         "--kernel", kernel, {"consumer", "producer"},
         "consumer: a packet with all that it emits is a unit of work; producer: some of its steps are");
     job_program::add_device_options(line, options.runtime);
+    job_program::add_baselines_option(line, options.baselines);
 
     line.group("Results");
     line.text("--grids", options.grids, "PREFIX",

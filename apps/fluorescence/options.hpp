@@ -1,6 +1,7 @@
 // apps/fluorescence/options.hpp - what a user may ask of the program.
 #pragma once
 #include "program/command_line.hpp"
+#include "program/trace_files.hpp"
 #include "simulation.hpp"
 #include <headrace/domains/runtime.hpp>
 
@@ -20,11 +21,12 @@ struct Options {
     std::optional<std::uint64_t> seed; ///< else the input's, else 1
     double emission_weight = 0.1;
     headrace::RuntimeOptions runtime;
-    std::string grids;                   ///< what names of files with grids begin with; empty: none
-    std::filesystem::path mco;           ///< folder of MCML's result files; empty: none
-    std::filesystem::path plot;          ///< picture of the fluence; empty: none
-    std::filesystem::path report, trace; ///< empty: none
-    bool progress = false, quiet = false;
+    std::string grids;            ///< what names of files with grids begin with; empty: none
+    std::filesystem::path mco;    ///< folder of MCML's result files; empty: none
+    std::filesystem::path plot;   ///< picture of the fluence; empty: none
+    std::filesystem::path report; ///< empty: none
+    program::TraceFiles trace;
+    bool baselines = false, progress = false, quiet = false;
 
     [[nodiscard]] Settings settings(const Problem& problem) const;
 };

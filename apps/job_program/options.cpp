@@ -1,20 +1,48 @@
 // apps/job_program/options.cpp - see options.hpp.
 #include "job_program/options.hpp"
 #include "program/exit_code.hpp"
+#include "program/numbers.hpp"
+#include <headrace/core/policy.hpp>
 
 #include <chrono>
+#include <map>
+#include <sstream>
 #include <string>
 
 #include <unistd.h>
 
 namespace job_program {
 
+namespace {
+
+std::map<std::string, double> to_powers(const std::string& text) {
+    std::map<std::string, double> powers;
+    std::istringstream list(text);
+    for (std::string one; std::getline(list, one, ',');) {
+        const auto equals = one.find('=');
+        if (equals == std::string::npos || equals == 0)
+            program::refuse("--power " + text + ": takes such as gpu=1,cpu=0.35");
+        powers[one.substr(0, equals)] = program::real("--power", one.substr(equals + 1), 1e-9, 1e9);
+    }
+    return powers;
+}
+
+} // namespace
+
 void add_device_options(program::CommandLine& line, headrace::RuntimeOptions& runtime) {
     line.text("--devices", runtime.devices, "LIST",
               "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
               "processor once");
-    line.text("--policy", runtime.policy, "NAME",
-              "How work is dealt out to devices: demand, or demand:20 for smaller tasks");
+    static const std::string policies = "How work is dealt out to devices: " + headrace::known_policies();
+    line.text("--policy", runtime.policy, "NAME", policies.c_str());
+    line.text(
+        "--model", runtime.model, "NAME",
+        "What is known of the devices' speeds: calibrated (by earlier runs), online (by this one), peak");
+    const std::string none = "none";
+    line.option("--power", none, "LIST", "Such as gpu=1,cpu=0.35: speeds instead of a model",
+                [none, &runtime](const std::string& text) {
+                    if (text != none) runtime.powers = to_powers(text);
+                });
     const std::string off = "off";
     line.option("--watchdog", off, "SECONDS",
                 "Leave, with exit code 3, when a device has given no sign of life for so long; off: only say "
@@ -30,10 +58,9 @@ void add_device_options(program::CommandLine& line, headrace::RuntimeOptions& ru
                 });
 }
 
-void add_message_options(program::CommandLine& line, std::filesystem::path& trace, bool& progress,
-                         bool& quiet, const char* bar) {
-    line.output("--trace", trace,
-                "When each task ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
+void add_message_options(program::CommandLine& line, program::TraceFiles& trace, bool& progress, bool& quiet,
+                         const char* bar) {
+    trace.add_options(line);
     line.flag("--progress", progress, bar);
     line.flag("--quiet", quiet, "Nothing but errors");
 }

@@ -1,9 +1,8 @@
 // apps/job_program/options.hpp - options that every program which runs jobs has.
 #pragma once
 #include "program/command_line.hpp"
+#include "program/trace_files.hpp"
 #include <headrace/domains/runtime.hpp>
-
-#include <filesystem>
 
 namespace job_program {
 
@@ -13,8 +12,8 @@ constexpr int hung_exit_code = 3;
 /// --devices, --policy and --watchdog.
 void add_device_options(program::CommandLine& line, headrace::RuntimeOptions& runtime);
 
-/// --trace, --progress and --quiet. `bar`: what --help says of --progress.
-void add_message_options(program::CommandLine& line, std::filesystem::path& trace, bool& progress,
-                         bool& quiet, const char* bar = "A bar on stderr while it works");
+/// --trace, --gantt, --progress and --quiet. `bar`: what --help says of --progress.
+void add_message_options(program::CommandLine& line, program::TraceFiles& trace, bool& progress, bool& quiet,
+                         const char* bar = "A bar on stderr while it works");
 
 } // namespace job_program

@@ -1,6 +1,7 @@
 // apps/path_tracer/main.cpp - headrace-path-tracer: renders a scene on every device of the machine at once.
 // Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal
 // after Ctrl-C.
+#include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/wait.hpp"
 #include "program/exit_code.hpp"
@@ -62,6 +63,11 @@ void run(const Options& options) {
     headrace::Runtime runtime(options.runtime);
     job_program::watch_for_interruption(); // before, a signal ends the process as ever: there is nothing yet
                                            // to take down
+    if (options.baselines)
+        job_program::measure_alone(runtime, [&] {
+            return render_job(options.kernel, frame, options.samples, domains,
+                              headrace::Domain<Rgb>("another film", {options.height, options.width}));
+        });
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
     const headrace::JobHandle handle = runtime.submit(job);
     job_program::wait_for(handle, job.work_units(), "headrace-path-tracer",
@@ -75,8 +81,8 @@ void run(const Options& options) {
     program::write_whole(options.out,
                          encode_image(image_format(options.out), options.width, options.height, pixels));
     program::write_output(options.report, report.json());
-    if (trace) program::write_output(options.trace, trace->json());
-    const bool stdout_is_taken = options.report == "-" || options.trace == "-";
+    if (trace) options.trace.write(*trace);
+    const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
     if (!options.quiet) std::fputs(report.table().c_str(), stdout_is_taken ? stderr : stdout);
 }
 

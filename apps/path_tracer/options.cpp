@@ -1,5 +1,6 @@
 // apps/path_tracer/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "job_program/baselines.hpp"
 #include "job_program/options.hpp"
 
 #include <limits>
@@ -81,6 +82,7 @@ Options parse_options(int argc, char** argv) {
     line.choice("--kernel", kernel, {"consumer", "producer"},
                 "consumer: a whole path is a unit of work; producer: a segment is");
     job_program::add_device_options(line, options.runtime);
+    job_program::add_baselines_option(line, options.baselines);
 
     line.group("Messages");
     line.output("--report", options.report, "Who did what in which time, as JSON");

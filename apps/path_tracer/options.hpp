@@ -2,6 +2,7 @@
 #pragma once
 #include "image.hpp"
 #include "program/command_line.hpp"
+#include "program/trace_files.hpp"
 #include "scene.hpp"
 #include <headrace/domains/runtime.hpp>
 
@@ -28,8 +29,9 @@ struct Options {
     headrace::RuntimeOptions runtime;
     std::uint64_t seed = 1;
     std::filesystem::path out = "image.png";
-    std::filesystem::path report, trace; ///< empty: none
-    bool progress = false, quiet = false;
+    std::filesystem::path report; ///< empty: none
+    program::TraceFiles trace;
+    bool baselines = false, progress = false, quiet = false;
 };
 
 /// Errors  invalid_argument: which option, what is wrong with it, what it takes, which file cannot be

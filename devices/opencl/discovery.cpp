@@ -101,6 +101,7 @@ DeviceInfo describe(cl_device_id device, std::string id) {
                                             : DeviceKind::accelerator;
     info.physical_id = physical_id(device, info.kind, id);
     info.id = std::move(id);
+    info.has_addresses = false;
     info.memory = value_of<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
     info.largest_allocation = value_of<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, info.memory);
     info.compute_units = std::max(1u, value_of<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));

@@ -1,4 +1,5 @@
 // devices/opencl/program_cache.cpp - see program_cache.hpp.
+#include <headrace/core/cache_folder.hpp>
 #include <headrace/devices/opencl/program_cache.hpp>
 
 #include <unistd.h>
@@ -7,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <system_error>
@@ -32,12 +32,8 @@ std::uint64_t fnv1a(const void* data, std::size_t bytes, std::uint64_t hash = 0x
 } // namespace
 
 ProgramCache ProgramCache::of_user() {
-    // The specification of XDG: a relative path there is to be ignored.
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-        return ProgramCache{std::filesystem::path(cache) / "headrace"};
-    if (const char* home = std::getenv("HOME"); home && *home == '/')
-        return ProgramCache{std::filesystem::path(home) / ".cache" / "headrace"};
-    return ProgramCache{"/nonexistent"};
+    const std::filesystem::path folder = cache_folder();
+    return ProgramCache{folder.empty() ? "/nonexistent" : folder};
 }
 
 std::filesystem::path ProgramCache::file(std::string_view key) const {

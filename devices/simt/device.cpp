@@ -48,6 +48,9 @@ std::unique_ptr<DeviceTexture> SimtDevice::make_texture(const Memory& pixels, By
         context_, own_memory<const DeviceMemory>(pixels, info().id).at(offset), rows, columns);
 }
 
+/// Pinned memory is mapped for every device, at the address that it has on the host.
+bool SimtDevice::reaches_host(const void* memory) const { return PinnedPool::of_process().holds(memory); }
+
 bool SimtDevice::reaches(const Device& other) const {
     const auto* const peer = dynamic_cast<const SimtDevice*>(&other);
     return peer && peer->context_->admit(context_->ordinal());

@@ -14,6 +14,7 @@ public:
     [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing timing) override;
     [[nodiscard]] std::unique_ptr<DeviceTexture> make_texture(const Memory& pixels, Bytes offset, int rows,
                                                               int columns) override;
+    [[nodiscard]] bool reaches_host(const void* memory) const override;
     [[nodiscard]] bool reaches(const Device& other) const override;
     [[nodiscard]] Bytes free_memory() const override { return context_->free_memory(); }
 

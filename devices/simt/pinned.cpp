@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -76,6 +78,16 @@ Status PinnedPool::take(int ordinal, void** memory, Bytes size) {
 
 void PinnedPool::adopt(int ordinal, void* memory, Bytes size, Free free) {
     add({memory, size, ordinal, free, true, true});
+}
+
+bool PinnedPool::holds(const void* memory) {
+    const std::scoped_lock lock(mutex_);
+    return std::ranges::any_of(blocks_, [&](const Block& block) {
+        const auto* const begin = static_cast<const std::byte*>(block.memory);
+        // std::less: pointers into different blocks have no other order.
+        return block.is_used && !block.is_adopted && !std::less<>{}(memory, begin) &&
+               std::less<>{}(memory, begin + block.size);
+    });
 }
 
 void PinnedPool::add(const Block& block) {

@@ -36,6 +36,9 @@ public:
     /// What was taken or adopted. Calls no driver, and waits for nobody who does.
     void give_back(void* memory) noexcept;
 
+    /// True if it is within what was taken and not given back.
+    [[nodiscard]] bool holds(const void* memory);
+
     /// A stream will stand at a gate, until `gate_opens`, which calls no driver: any number of them.
     void gate_closes();
     void gate_opens() noexcept;

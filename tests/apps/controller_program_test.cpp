@@ -11,6 +11,7 @@
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -192,11 +193,15 @@ TEST(LeaveOutSlow, KeepsDevicesOfUnknownSpeed) {
 
 TEST_F(ControllerProgram, TraceHasEveryRequest) {
     const Ended ended =
-        run_with({"--devices", "cpu", "--trace", file("trace.json"), "--quiet"}, [](Machine& machine) {
-            headrace::Storage data("data", 4096);
-            machine.timed([&] { work_a_while(machine, data); });
-        });
+        run_with({"--devices", "cpu", "--trace", file("trace.json"), "--gantt", file("chart.svg"), "--quiet"},
+                 [](Machine& machine) {
+                     headrace::Storage data("data", 4096);
+                     machine.timed([&] { work_a_while(machine, data); });
+                 });
     EXPECT_EQ(ended.code, 0);
+    std::ostringstream chart;
+    chart << std::ifstream(file("chart.svg")).rdbuf();
+    EXPECT_NE(chart.str().find("2 requests in"), std::string::npos) << chart.str();
     std::vector<std::string> names;
     const auto trace = read("trace.json"); // stays while its parts are looked at
     for (const auto& event : trace.at("traceEvents"))
@@ -236,6 +241,7 @@ TEST_F(ControllerProgram, ExitCodesTellMistakesFromFailures) {
     expect({"--devices", "toaster"}, 2, "toaster", never);
     expect({"--report", file("nowhere/report.json")}, 2, "nowhere", never);
     expect({"--trace", folder_.path().string()}, 2, "folder", never);
+    expect({"--gantt", file("nowhere/chart.svg")}, 2, "nowhere", never);
     expect({"--devices", "cpu"}, 2, "too large", [](Machine&) { program::refuse("--size 9: too large"); });
     expect({"--devices", "cpu"}, 1, "two lines", [](Machine&) { throw std::runtime_error("two\nlines"); });
     expect({"--devices", "cpu"}, 1, "no disk", [](Machine& machine) {

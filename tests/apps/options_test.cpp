@@ -74,7 +74,7 @@ TEST(PathTracerOptions, AreTaken) {
     EXPECT_EQ(options.runtime.devices, "cpu,cuda:0");
     EXPECT_EQ(options.seed, ~std::uint64_t{0});
     EXPECT_EQ(options.report, "r.json");
-    EXPECT_EQ(options.trace, "t.json");
+    EXPECT_EQ(options.trace.json, "t.json");
 }
 
 TEST(PathTracerOptions, NoDirectLightMeansNoShadowRays) {

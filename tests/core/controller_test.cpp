@@ -323,6 +323,29 @@ TEST_F(ControllerTest, ZeroCopyKernelsWorkInPlaceAndConflictOnTheHostImage) {
     EXPECT_EQ(cpu.bytes_in(), 8U);
 }
 
+TEST_F(ControllerTest, WorksInPlaceOnHostMemoryThatTheDeviceReachesIfAsked) {
+    alignas(64) std::uint64_t mapped[8] = {5};
+    const FakeOptions reaching{.id = "gpu", .reached = mapped};
+    for (const ControllerOptions options :
+         {ControllerOptions{}, {.host_in_place = true}, {.private_copies = true, .host_in_place = true}}) {
+        const bool in_place = options.host_in_place && !options.private_copies;
+        FakeDevice gpu(reaching);
+        Storage datum("mapped", sizeof mapped, mapped), plain("plain", 8);
+        Controller its(gpu, options);
+        EXPECT_EQ(its.memory(datum).address() == mapped, in_place);
+        EXPECT_NE(its.memory(plain).address(), plain.host());
+
+        Tile& tile = *datum.tiles().front();
+        const TileUse update{tile, Access::update};
+        auto* const image = static_cast<std::uint64_t*>(its.memory(datum).address());
+        its.launch("adds", {&update, 1}, [image](const NativeStream&) { ++*image; }).wait();
+        its.move_from(tile).wait();
+        EXPECT_EQ(mapped[0], 6U);
+        EXPECT_EQ(gpu.bytes_in() + gpu.bytes_out(), in_place ? 0 : 2 * sizeof mapped);
+        mapped[0] = 5;
+    }
+}
+
 TEST_F(ControllerTest, InternalDataIsNotTheHosts) {
     Storage scratch("scratch", 8, internal);
     Tile& tile = *scratch.tiles().front();

@@ -101,10 +101,12 @@ private:
 struct FakeOptions {
     std::string id = "fake:0";
     bool shares_host_memory = false;
+    const void* reached = nullptr;              ///< host memory that kernels reach all the same
     bool has_peers = false;                     ///< reaches every other fake device that has
     std::chrono::microseconds longest_delay{0}; ///< before each request, at random
     std::uint64_t seed = 1;                     ///< of the delays
     Bytes memory = Bytes{1} << 30;              ///< allocations beyond it fail
+    bool has_addresses = true;
     double peak_gflops = 1000;
     std::string technology = "fake";
     std::string architecture{};
@@ -173,6 +175,7 @@ public:
         info_.technology = options_.technology;
         info_.architecture = options_.architecture;
         info_.memory = info_.largest_allocation = options_.memory;
+        info_.has_addresses = options_.has_addresses;
         info_.peak_gflops = options_.peak_gflops;
         info_.shares_host_memory = options_.shares_host_memory;
     }
@@ -193,6 +196,9 @@ public:
     using Device::make_stream;
     [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing) override {
         return std::make_unique<FakeStream>(*this, options_.seed + ++streams_);
+    }
+    [[nodiscard]] bool reaches_host(const void* memory) const override {
+        return info_.shares_host_memory || (memory != nullptr && memory == options_.reached);
     }
     [[nodiscard]] bool reaches(const Device& other) const override {
         const auto* fake = dynamic_cast<const FakeDevice*>(&other);

@@ -1,15 +1,11 @@
-// tests/core/policy_test.cpp - task sizes, and whole jobs simulated with made-up devices.
+// tests/core/policy_test.cpp - task sizes.
 #include <headrace/core/error.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/core/policy.hpp>
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <queue>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -18,7 +14,9 @@ namespace {
 
 std::uint64_t ask(Policy& policy, std::size_t device, std::uint64_t total, std::uint64_t remaining,
                   const std::vector<double>& capability) {
-    return policy.next(device, {.total = total, .remaining = remaining, .capability = capability});
+    std::vector<DeviceProgress> devices;
+    for (const double one : capability) devices.push_back({.capability = one, .measured = true});
+    return policy.next(device, {.total = total, .remaining = remaining, .devices = devices});
 }
 
 TEST(Demand, TheExampleOfTheSpecification) {
@@ -51,7 +49,82 @@ TEST(Demand, ADeviceWithoutCapabilityTakesNoPart) {
     EXPECT_EQ(ask(*make_policy("demand"), 1, 1000, 1000, {1.0, 0.0}), 0U);
 }
 
-TEST(Demand, NamesThatAreNoneAreRefusedInWords) {
+TEST(Static, OneTaskForEachByCapability) {
+    const auto policy = make_policy("static");
+    EXPECT_EQ(ask(*policy, 1, 1000, 1000, {3.0, 1.0}), 250U);
+    EXPECT_EQ(ask(*policy, 1, 1000, 750, {3.0, 1.0}), 0U) << "it has had its own";
+    EXPECT_EQ(ask(*policy, 0, 1000, 750, {3.0, 1.0}), 750U) << "the last one gets the rest";
+}
+
+TEST(Static, WhatALostDeviceLeavesGoesToTheOthers) {
+    const auto policy = make_policy("static");
+    EXPECT_EQ(ask(*policy, 0, 1000, 1000, {1.0, 1.0, 2.0}), 250U);
+    EXPECT_EQ(ask(*policy, 1, 1000, 750, {1.0, 1.0, 2.0}), 250U);
+    EXPECT_EQ(ask(*policy, 0, 1000, 500, {1.0, 1.0, 2.0}), 0U) << "it may still come";
+    EXPECT_EQ(ask(*policy, 0, 1000, 500, {1.0, 1.0, 0.0}), 250U) << "it is gone";
+    EXPECT_EQ(ask(*policy, 1, 1000, 250, {1.0, 1.0, 0.0}), 250U);
+}
+
+TEST(Dynamic, EqualPackagesAndNoMoreThanThat) {
+    const auto policy = make_policy("dynamic:7");
+    std::uint64_t remaining = 1000, packages = 0;
+    for (; remaining > 0; ++packages) remaining -= ask(*policy, packages % 2, 1000, remaining, {9.0, 1.0});
+    EXPECT_EQ(packages, 7U);
+}
+
+TEST(Guided, TheFormulaOfThePaper) {
+    const auto policy = make_policy("guided:10");
+    EXPECT_EQ(ask(*policy, 0, 8000, 8000, {3.0, 1.0}), 1500U) << "8000 x 3 / (2 x 2 x 4)";
+    EXPECT_EQ(ask(*policy, 1, 8000, 8000, {3.0, 1.0}), 500U);
+    EXPECT_EQ(ask(*policy, 0, 8000, 20, {3.0, 1.0}), 10U) << "its floor";
+    EXPECT_EQ(ask(*policy, 1, 8000, 20, {3.0, 1.0}), 3U) << "a third of it, as its capability is";
+    EXPECT_EQ(ask(*policy, 0, 8000, 4, {3.0, 1.0}), 4U);
+}
+
+TEST(Adaptive, ADeviceAloneGetsHalvesUnlessTransfersAreToOverlap) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> one(1);
+    one[0].capability = 5;
+    EXPECT_EQ(policy->next(0, {.total = 1000, .remaining = 1000, .devices = one}), 500U);
+    EXPECT_EQ(policy->next(0, {.total = 1000, .remaining = 1000, .devices = one, .moves_data = true}), 125U);
+    one[0].full = 800;
+    EXPECT_EQ(policy->next(0, {.total = 1000, .remaining = 1000, .devices = one}), 800U)
+        << "one for each lane";
+}
+
+TEST(Adaptive, WhoSavesLessThanItCostsIsRefused) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> two(2);
+    two[0] = {.capability = 1e6, .measured = true};
+    two[1] = {.capability = 1e4, .measured = true};
+    // 10 ms with both are 0.1 ms more without the second.
+    const Progress progress{.total = 10'000, .remaining = 10'000, .devices = two, .task_seconds = 60e-6};
+    EXPECT_EQ(policy->next(1, progress), 0U);
+    EXPECT_GT(policy->next(0, progress), 0U);
+    const Progress longer{.total = 20'000, .remaining = 20'000, .devices = two, .task_seconds = 60e-6};
+    EXPECT_GT(policy->next(1, longer), 0U);
+}
+
+TEST(Adaptive, WhoIsGuessedAtBeginsWithLittle) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> two(2);
+    two[0].capability = two[1].capability = 1;
+    const std::uint64_t n = 1 << 24;
+    EXPECT_EQ(policy->next(0, {.total = n, .remaining = n, .devices = two}), n / 4096);
+    two[0].measured = true;
+    EXPECT_EQ(policy->next(0, {.total = n, .remaining = n, .devices = two}), n / 2 / 4) << "of its half";
+    two[0].finished = 10'000;
+    EXPECT_EQ(policy->next(0, {.total = n, .remaining = n, .devices = two}), 40'000U);
+}
+
+TEST(Adaptive, WhoWouldDelayTheEndIsRefusedAndTheLastOneIsNot) {
+    const auto policy = make_policy("adaptive");
+    EXPECT_EQ(ask(*policy, 1, 1000, 99, {100.0, 1.0}), 0U) << "one unit takes it longer than 99 the other";
+    EXPECT_GT(ask(*policy, 1, 1000, 200, {100.0, 1.0}), 0U);
+    EXPECT_GT(ask(*policy, 1, 1000, 99, {0.0, 1.0}), 0U);
+}
+
+TEST(Policies, NamesThatAreNoneAreRefusedInWords) {
     const auto refusal = [](std::string_view name) -> Error {
         try {
             static_cast<void>(make_policy(name));
@@ -61,82 +134,21 @@ TEST(Demand, NamesThatAreNoneAreRefusedInWords) {
         return Error{ErrorKind::internal, "accepted"};
     };
     EXPECT_EQ(refusal("fastest").kind(), ErrorKind::not_found);
-    EXPECT_NE(refusal("fastest").message().find("demand"), std::string::npos) << "lists what there is";
+    for (const auto* known : {"adaptive", "demand", "guided", "dynamic", "static"})
+        EXPECT_NE(refusal("fastest").message().find(known), std::string::npos) << "lists what there is";
     EXPECT_EQ(refusal("").kind(), ErrorKind::not_found);
-    for (const auto* name : {"demand:0", "demand:x", "demand:1x", "demand:-1", "demand:99999999999999999999"})
+    for (const auto* name : {"demand:0", "demand:x", "demand:1x", "demand:-1", "demand:99999999999999999999",
+                             "dynamic:0", "static:2", "adaptive:3", "guided:x"})
         EXPECT_EQ(refusal(name).kind(), ErrorKind::invalid_argument) << name;
 }
 
-/// Runs a job on devices that take 1 / capability per unit; a device asks whenever it is idle.
-struct Simulation {
-    double end = 0;
-    std::vector<std::uint64_t> units;
-
-    Simulation(Policy& policy, std::uint64_t total, const std::vector<double>& capability)
-        : units(capability.size(), 0) {
-        using Idle = std::pair<double, std::size_t>; // when, who
-        std::priority_queue<Idle, std::vector<Idle>, std::greater<>> idle;
-        for (std::size_t device = 0; device < capability.size(); ++device) idle.emplace(0.0, device);
-        std::uint64_t remaining = total;
-        while (remaining > 0 && !idle.empty()) {
-            const auto [now, device] = idle.top();
-            idle.pop();
-            const std::uint64_t size = ask(policy, device, total, remaining, capability);
-            EXPECT_LE(size, remaining);
-            if (size == 0) continue; // never asks again: what is refused once is refused with less left
-            remaining -= size;
-            units[device] += size;
-            const double done = now + static_cast<double>(size) / capability[device];
-            end = std::max(end, done);
-            idle.emplace(done, device);
-        }
-        EXPECT_EQ(remaining, 0U) << "work was left over";
-    }
-};
-
-TEST(Demand, SharesFollowCapabilities) {
-    const auto policy = make_policy("demand:100");
-    const Simulation job(*policy, 1'000'000, {4.0, 2.0, 1.0});
-    EXPECT_NEAR(static_cast<double>(job.units[0]), 4e6 / 7, 1e6 / 50);
-    EXPECT_NEAR(static_cast<double>(job.units[1]), 2e6 / 7, 1e6 / 50);
-    EXPECT_NEAR(static_cast<double>(job.units[2]), 1e6 / 7, 1e6 / 50);
-}
-
-TEST(Demand, ADeviceNeverMakesAJobLaterThanLeavingItOut) {
-    const std::uint64_t seed = std::random_device{}();
-    std::mt19937_64 random(seed);
-    for (int round = 0; round < 2000; ++round) {
-        SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round));
-        const std::uint64_t total = 1 + random() % 5000;
-        const double slow = std::pow(10.0, -5.0 * std::generate_canonical<double, 32>(random));
-        const auto policy = make_policy("demand:" + std::to_string(2 + random() % 30));
-        const double alone = Simulation(*policy, total, {1.0}).end;
-        EXPECT_LE(Simulation(*policy, total, {1.0, slow}).end, alone * (1 + 1e-9))
-            << total << " units, second device " << slow;
-    }
-}
-
-TEST(Demand, EveryJobEndsWhateverTheDevices) {
-    const std::uint64_t seed = std::random_device{}();
-    std::mt19937_64 random(seed);
-    for (int round = 0; round < 2000; ++round) {
-        SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round));
-        std::vector<double> capability(1 + random() % 9);
-        for (double& value : capability)
-            value = std::pow(10.0, -6.0 * std::generate_canonical<double, 32>(random));
-        const auto policy = make_policy("demand");
-        static_cast<void>(Simulation(*policy, 1 + random() % 50, capability));
-    }
-}
-
-TEST(PeakModel, ComparesByPeakAndNeverGivesZero) {
-    const PeakModel model;
+TEST(Peak, ComparesAndIsNeverZero) {
     DeviceInfo fast, slow, silent;
     fast.peak_gflops = 60'000;
     slow.peak_gflops = 600;
     silent.compute_units = 8;
-    EXPECT_DOUBLE_EQ(model.capability(fast, "any") / model.capability(slow, "any"), 100);
-    EXPECT_GT(model.capability(silent, "any"), 0);
+    EXPECT_DOUBLE_EQ(PerformanceModel::peak(fast) / PerformanceModel::peak(slow), 100);
+    EXPECT_GT(PerformanceModel::peak(silent), 0);
 }
 
 } // namespace

@@ -228,7 +228,9 @@ private:
             for (const Range& range : step.ranges)
                 parts.push_back({data_[range.datum].storage.get(), range.begin * word_bytes_,
                                  range.end * word_bytes_, range.access});
-            record.event = machine_.kernel(step.on, parts, uses(step), body(step, number, record));
+            record.event = with_room(step, [&] {
+                return machine_.kernel(step.on, parts, uses(step), body(step, number, record));
+            });
             watched(step.on).push_back(*record.event);
             return;
         }
@@ -236,7 +238,8 @@ private:
             return host_task(step, number, record);
         case What::prefetch:
             return on_each_tile(step, record, [&](Tile& tile) {
-                return watched(step.on).emplace_back(controller->prefetch(tile));
+                return watched(step.on).emplace_back(
+                    with_room(step, [&] { return controller->prefetch(tile); }));
             });
         case What::move_to:
         case What::move_from:
@@ -276,6 +279,41 @@ private:
         case What::set_mode:
             synchronous_[step.on] = !step.asynchronous;
             return controller->set_asynchronous(step.asynchronous);
+        }
+    }
+
+    /// By datum: what lies between the ranges, too, where devices hold windows, else all of it.
+    [[nodiscard]] std::vector<StoragePart> needed(const Step& step) {
+        std::map<unsigned, StoragePart> parts;
+        for (const Range& range : step.ranges) {
+            Storage& storage = *data_[range.datum].storage;
+            const Bytes begin = program_.windows ? range.begin * word_bytes_ : 0;
+            const Bytes end = program_.windows ? range.end * word_bytes_ : storage.bytes();
+            StoragePart& part =
+                parts.try_emplace(range.datum, StoragePart{storage, begin, end}).first->second;
+            part.begin = std::min(part.begin, begin);
+            part.end = std::max(part.end, end);
+        }
+        std::vector<StoragePart> needed;
+        for (const auto& [datum, part] : parts) needed.push_back(part);
+        return needed;
+    }
+
+    /// Calls it again as long as its device is full and room can be made.
+    Event with_room(const Step& step, const std::function<Event()>& request) {
+        Controller& controller = machine_.controller(step.on);
+        const std::vector<StoragePart> needed = this->needed(step);
+        for (;;) {
+            Event room;
+            try {
+                for (const StoragePart& part : needed) static_cast<void>(controller.window(part));
+                return request();
+            } catch (const Error& error) {
+                if (error.kind() != ErrorKind::out_of_memory) throw;
+                room = controller.make_room(error, needed);
+            }
+            machine_.let_go();
+            room.wait();
         }
     }
 

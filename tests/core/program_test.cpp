@@ -19,7 +19,7 @@ constexpr std::uint64_t usual_programs = 10'000;
 /// One to three devices of random kinds with one to four controllers.
 class FakeMachine final : public ProgramMachine {
 public:
-    explicit FakeMachine(std::uint64_t seed) {
+    explicit FakeMachine(std::uint64_t seed, Bytes memory = Bytes{1} << 30) {
         std::mt19937_64 random(seed);
         const auto one_in = [&](unsigned many) { return random() % many == 0; };
         if (!one_in(4))
@@ -34,9 +34,12 @@ public:
                                                          .has_peers = some_have_peers && !one_in(4),
                                                          .longest_delay = longest_delay,
                                                          .seed = random(),
+                                                         .memory = memory,
                                                          .family = static_cast<unsigned>(random() % 2),
                                                          .adversary = adversary_})));
-        const auto controllers = std::max<std::size_t>(devices.size(), 1 + random() % 4);
+        // One frees what it holds itself: those that are short of memory share no device.
+        const bool is_short = memory < Bytes{1} << 20;
+        const auto controllers = std::max<std::size_t>(devices.size(), is_short ? 0 : 1 + random() % 4);
         for (std::size_t i = 0; i < controllers; ++i) {
             Device& device = *devices[i % devices.size()];
             add_controller(device, {.private_copies = one_in(2)});
@@ -49,9 +52,11 @@ public:
     Event kernel(unsigned on, const std::vector<Part>& parts, std::span<const TileUse> uses,
                  Body body) override {
         std::vector<Word*> words;
-        for (const Part& part : parts)
-            words.push_back(static_cast<Word*>(controller(on).memory(*part.storage).address()) +
-                            part.begin / sizeof(Word));
+        for (const Part& part : parts) {
+            const auto window = controller(on).window({*part.storage, part.begin, part.end}); // it is there
+            words.push_back(static_cast<Word*>(window.memory.address()) +
+                            (part.begin - window.begin) / sizeof(Word));
+        }
         auto run = [words, body = std::move(body)](const NativeStream&) { body(words); };
         // Some kernels go to a stream of the program's own: only their events order them among the others.
         if (kernels_++ % 3 != 0) return controller(on).launch("kernel", uses, std::move(run));
@@ -97,6 +102,28 @@ TEST(Programs, OfTwoThreadsDoNotDisturbEachOther) {
     Search search = on_fake_machines(usual_programs / 4);
     search.threads = 2;
     EXPECT_EQ(find_a_failure(search), "");
+}
+
+/// Three of the largest data fit, as one request may need them, and no more.
+constexpr Bytes three_data = 3 * 32 * sizeof(Word);
+
+std::unique_ptr<ProgramMachine> short_of_memory(std::uint64_t seed) {
+    return std::make_unique<FakeMachine>(seed, three_data);
+}
+
+TEST(Programs, ThatDoNotFitOnTheirDevicesGiveTheSame) {
+    const Mix mix{.steps = 48, .data = 12, .full_devices = true, .copy_faults = false};
+    EXPECT_EQ(find_a_failure({.programs = usual_programs / 2, .mix = mix, .machine = short_of_memory}), "");
+}
+
+/// Each word has a cache line to itself, so that windows may begin at any.
+TEST(Programs, OfWhoseDataDevicesHoldPartsGiveTheSame) {
+    static constexpr unsigned stride = 64 / sizeof(Word);
+    const Mix mix{.steps = 48, .stride = stride, .full_devices = true, .windows = true, .copy_faults = false};
+    const auto machine = [](std::uint64_t seed) {
+        return std::make_unique<FakeMachine>(seed, stride * three_data);
+    };
+    EXPECT_EQ(find_a_failure({.programs = usual_programs / 4, .mix = mix, .machine = machine}), "");
 }
 
 // Copies through the host go in pieces when they are large.

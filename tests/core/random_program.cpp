@@ -16,6 +16,11 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) { // splitmix64
     return z ^ (z >> 31);
 }
 
+bool depends_on_where_data_are(What what) {
+    return what == What::move_to || what == What::move_from || what == What::release ||
+           what == What::renew_controller;
+}
+
 /// An update may leave parts as they are.
 bool updates(std::uint64_t number, unsigned i) { return (number + i) % 3 != 0; }
 
@@ -26,9 +31,10 @@ public:
 
     Program program() {
         program_.stride = mix_.stride;
-        constexpr std::array hosts{HostSide::owned, HostSide::borrowed, HostSide::borrowed,
-                                   HostSide::from_device, HostSide::internal};
-        for (unsigned datum = 2 + below(3); datum > 0; --datum)
+        program_.windows = mix_.windows;
+        const std::array hosts{HostSide::owned, HostSide::borrowed, HostSide::borrowed, HostSide::from_device,
+                               mix_.full_devices ? HostSide::owned : HostSide::internal};
+        for (unsigned datum = 2 + below(mix_.data - 1); datum > 0; --datum)
             program_.data.push_back({8 + below(25), hosts[below(hosts.size())]});
         for (unsigned i = 0; i < mix_.steps; ++i) program_.steps.push_back(step());
         return std::move(program_);
@@ -78,7 +84,8 @@ private:
                                     What::move_from,   What::gather,   What::gather,  What::host_wrote,
                                     What::wait,        What::wait_all, What::release, What::set_mode,
                                     What::renew_datum, What::move_from};
-        step.what = one_in(60) ? What::renew_controller : others[below(others.size())];
+        do step.what = one_in(60) ? What::renew_controller : others[below(others.size())];
+        while (mix_.full_devices && depends_on_where_data_are(step.what));
         if (step.what == What::set_mode) step.asynchronous = !one_in(3);
         if (step.what == What::wait_all) step.on = below(topology_.lanes + topology_.controllers());
         if (step.what == What::wait_all || step.what == What::set_mode || step.what == What::renew_controller)

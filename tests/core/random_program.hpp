@@ -67,7 +67,8 @@ struct Step {
 
 struct Program {
     std::vector<DatumSpec> data;
-    unsigned stride = 1; ///< words of memory for each that is used: large data at the price of small ones
+    unsigned stride = 1;  ///< words of memory for each that is used: large data at the price of small ones
+    bool windows = false; ///< see Mix
     std::vector<Step> steps;
 };
 
@@ -75,6 +76,10 @@ struct Program {
 struct Mix {
     unsigned steps = 24;
     unsigned stride = 1; ///< see Program
+    unsigned data = 4;   ///< at most
+    /// Data go to the host when devices are full: nothing in the program depends on where they are.
+    bool full_devices = false;
+    bool windows = false; ///< devices hold no more of a datum than a request needs
     bool body_faults = true;
     bool copy_faults = true; ///< of a machine that can make copies fail
 };

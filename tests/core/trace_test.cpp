@@ -33,7 +33,8 @@ struct Shown {
         std::uint64_t bytes;
     };
     std::vector<Span> spans;                             ///< in the order of the file
-    std::set<std::pair<std::string, std::string>> flows; ///< names of spans: from, to
+    std::set<std::pair<std::string, std::string>> flows; ///< of data, names of spans: from, to
+    std::set<std::pair<std::string, std::string>> parts; ///< the same, of wholes and their parts
 
     explicit Shown(Trace& trace) {
         const auto json = nlohmann::json::parse(trace.json());
@@ -54,10 +55,14 @@ struct Shown {
             spans.push_back({processes.at(process), threads.at({process, thread}), event.at("name"), thread,
                              begin, begin + length, bytes});
         }
-        std::map<int, std::string> begun;
+        std::map<int, nlohmann::json> begun;
         for (const auto& event : json.at("traceEvents")) {
-            if (event.at("ph") == "s") begun[event.at("id")] = under(event);
-            if (event.at("ph") == "f") flows.emplace(begun.at(event.at("id")), under(event));
+            if (event.at("ph") == "s") begun[event.at("id")] = event;
+            if (event.at("ph") != "f") continue;
+            const auto& begin = begun.at(event.at("id"));
+            if (begin.at("ts") > event.at("ts") || begin.at("cat") != event.at("cat"))
+                throw std::runtime_error("an arrow that viewers drop");
+            (event.at("cat") == "data" ? flows : parts).emplace(under(begin), under(event));
         }
     }
     [[nodiscard]] const Span& span(const std::string& name) const {
@@ -149,6 +154,57 @@ TEST_F(TraceTest, ArrowsFollowTheData) {
                                                                  {"kernels: kernel", "from device: data"},
                                                                  {"from device: data", "writing: write"}};
     EXPECT_EQ(Shown(trace).flows, expected);
+}
+
+TEST_F(TraceTest, ArrowsLeadFromAJobToItsTasksAndToWhatWasMovedForThem) {
+    Trace trace;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto add = [&](const char* unit, const char* name, std::chrono::milliseconds from,
+                         std::chrono::milliseconds to, const Trace::Details& details) {
+        Promise done;
+        const SpanId id = trace.add({this, "fake:0", unit, false}, name, done.event(), {}, details);
+        done.complete({begin + from, begin + to});
+        return id;
+    };
+    const SpanId job = add("jobs", "job", 0ms, 100ms, {});
+    for (const auto at : {10ms, 50ms}) {
+        const std::string name = at == 10ms ? "one" : "two";
+        const SpanId task = trace.reserve(); // it is added when its transfers are
+        add("to device", ("in " + name).c_str(), at, at + 5ms, {.bytes = 1, .part_of = task});
+        add("from device", ("out " + name).c_str(), at + 30ms, at + 35ms, {.bytes = 1, .part_of = task});
+        add("tasks", name.c_str(), at + 10ms, at + 30ms, {.id = task, .part_of = job});
+    }
+    const std::set<std::pair<std::string, std::string>> expected{
+        {"jobs: job", "tasks: one"},         {"jobs: job", "tasks: two"},
+        {"to device: in one", "tasks: one"}, {"tasks: one", "from device: out one"},
+        {"to device: in two", "tasks: two"}, {"tasks: two", "from device: out two"}};
+    EXPECT_EQ(Shown(trace).parts, expected);
+    EXPECT_TRUE(Shown(trace).flows.empty());
+}
+
+TEST_F(TraceTest, TransfersThatEndedBeforeTheyWereLookedAtStillHaveTheirArrow) {
+    Trace trace;
+    host_wrote(tile_);
+    const TileUse read{tile_, Access::read};
+    Event moved;
+    controller_.submit("task", {&read, 1}, [&](std::span<const Event> after) {
+        for (const Event& event : after) event.wait(); // the copy has ended before the task is known
+        static_cast<void>(trace.units());
+        Promise done;
+        done.complete({std::chrono::steady_clock::now(), std::chrono::steady_clock::now()});
+        return done.event();
+    });
+    controller_.wait_all();
+    const Shown shown(trace);
+    EXPECT_TRUE(shown.flows.empty());
+    const std::set<std::pair<std::string, std::string>> expected{{"to device: data", "other streams: task"}};
+    EXPECT_EQ(shown.parts, expected);
+}
+
+TEST_F(TraceTest, ArrowsOfDataAreNotDrawnTwice) {
+    Trace trace;
+    run_chain();
+    EXPECT_TRUE(Shown(trace).parts.empty());
 }
 
 TEST_F(TraceTest, RequestsThatOverlapHaveRowsOfTheirOwn) {

@@ -86,6 +86,19 @@ TEST_P(Contract, CopiesFromAndToItsOwnHostMemory) {
     EXPECT_TRUE(std::ranges::equal(sent, std::span(static_cast<const std::byte*>(to.get()), size)));
 }
 
+TEST_P(Contract, ReachesNoHostMemoryButWhatIsMappedForIt) {
+    const DeviceInfo& info = device().info();
+    const bool maps = info.technology == "cuda" || info.technology == "hip";
+    const std::vector<std::byte> plain(4096);
+    auto own = device().allocate_host(4096);
+    const auto* const begin = static_cast<const std::byte*>(own.get());
+    EXPECT_EQ(device().reaches_host(plain.data()), info.shares_host_memory);
+    EXPECT_EQ(device().reaches_host(begin), info.shares_host_memory || maps);
+    EXPECT_EQ(device().reaches_host(begin + 4095), info.shares_host_memory || maps);
+    own.reset();
+    EXPECT_EQ(device().reaches_host(begin), info.shares_host_memory);
+}
+
 TEST_P(Contract, CopiesOfNothingComplete) {
     const auto memory = device().allocate(64);
     std::byte byte{};

@@ -4,6 +4,8 @@
 #include <headrace/devices/opencl/opencl.hpp>
 #include <headrace/devices/opencl/program_cache.hpp>
 
+#include <core/environment_variable.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,27 +41,6 @@ public:
 
 private:
     std::filesystem::path path_;
-};
-
-/// An environment variable that is as before afterwards.
-class Environment {
-public:
-    Environment(std::string name, const std::string& value) : name_(std::move(name)) {
-        if (const char* before = std::getenv(name_.c_str())) before_ = before;
-        setenv(name_.c_str(), value.c_str(), 1);
-    }
-    ~Environment() {
-        if (before_)
-            setenv(name_.c_str(), before_->c_str(), 1);
-        else
-            unsetenv(name_.c_str());
-    }
-    Environment(const Environment&) = delete; // restores once
-    Environment& operator=(const Environment&) = delete;
-
-private:
-    std::string name_;
-    std::optional<std::string> before_;
 };
 
 using Bytes8 = std::vector<unsigned char>;
@@ -152,12 +133,12 @@ TEST(ProgramCache, ReadersSeeAllOfAFileOrNone) {
 }
 
 TEST(ProgramCache, LiesWhereXdgSays) {
-    const Environment home("HOME", "/home/someone");
+    const EnvironmentVariable home("HOME", "/home/someone");
     {
-        const Environment cache("XDG_CACHE_HOME", "/elsewhere");
+        const EnvironmentVariable cache("XDG_CACHE_HOME", "/elsewhere");
         EXPECT_EQ(ProgramCache::of_user().file("k").parent_path(), "/elsewhere/headrace");
     }
-    const Environment relative("XDG_CACHE_HOME", "not/absolute");
+    const EnvironmentVariable relative("XDG_CACHE_HOME", "not/absolute");
     EXPECT_EQ(ProgramCache::of_user().file("k").parent_path(), "/home/someone/.cache/headrace");
 }
 
@@ -228,7 +209,7 @@ TEST_F(OpenCl, TheSiliconBehindADeviceHasOneNameInAllTechnologies) {
 
 TEST_F(OpenCl, ProgramsAreBuiltAndKeptOnDisk) {
     const TemporaryFolder folder;
-    const Environment cache("XDG_CACHE_HOME", folder.path().string());
+    const EnvironmentVariable cache("XDG_CACHE_HOME", folder.path().string());
     for (const auto& candidate : found_.devices) {
         expect_doubling_works(*candidate.open());
         EXPECT_FALSE(std::filesystem::is_empty(folder.path() / "headrace"));
@@ -238,7 +219,7 @@ TEST_F(OpenCl, ProgramsAreBuiltAndKeptOnDisk) {
 
 TEST_F(OpenCl, AProgramOnDiskThatTheDriverRefusesIsBuiltAnew) {
     const TemporaryFolder folder;
-    const Environment variable("XDG_CACHE_HOME", folder.path().string());
+    const EnvironmentVariable variable("XDG_CACHE_HOME", folder.path().string());
     expect_doubling_works(*found_.devices.front().open());
     const auto file = std::filesystem::directory_iterator(folder.path() / "headrace")->path();
     std::ifstream in(file, std::ios::binary);
@@ -254,7 +235,7 @@ TEST_F(OpenCl, AProgramOnDiskThatTheDriverRefusesIsBuiltAnew) {
 }
 
 TEST_F(OpenCl, AFolderThatCannotBeWrittenIsNoError) {
-    const Environment cache("XDG_CACHE_HOME", "/proc/no/such/folder");
+    const EnvironmentVariable cache("XDG_CACHE_HOME", "/proc/no/such/folder");
     expect_doubling_works(*found_.devices.front().open());
 }
 

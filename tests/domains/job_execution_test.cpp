@@ -49,6 +49,58 @@ TEST(JobExecution, EveryUnitIsGivenOutOnceWhateverTheOrder) {
     }
 }
 
+TEST(JobExecution, WhereNobodyWorksWhoWasNotRefusedIsAskedAgain) {
+    struct Refusal final : Policy {
+        std::uint64_t next(std::size_t, const Progress&) override { return 0; }
+    };
+    Two two;
+    int asked = 0;
+    JobExecution job(
+        Job("j", 10),
+        {.policy = std::make_unique<Refusal>(), .policy_name = "refusal", .ask_again = [&] { ++asked; }},
+        {{4, &two.fast, {}, nullptr}, {7, &two.slow, {}, nullptr}}, {});
+    job.start();
+    EXPECT_EQ(job.next(4), std::nullopt);
+    EXPECT_EQ(asked, 1);
+    const auto first = job.next(7);
+    ASSERT_TRUE(first) << "everybody is refused and nobody works";
+    EXPECT_EQ(job.next(4), std::nullopt) << "somebody works";
+    job.finished(7, {*first}, {});
+    EXPECT_TRUE(job.next(7)) << "the other one was refused meanwhile";
+    EXPECT_EQ(asked, 1);
+}
+
+TEST(JobExecution, SeveralTasksAtOnceAreThoseThatComeOneByOne) {
+    Two two;
+    const auto one_by_one = two.run(Job("j", 1001)), at_once = two.run(Job("j", 1001));
+    for (const std::uint64_t tasks : {3U, 1U, 4U, 5U}) { // the last has but what is left
+        IndexRange whole{};
+        std::uint64_t count = 0;
+        for (; count < tasks; ++count) {
+            const auto range = one_by_one->next(4);
+            if (!range) break;
+            whole = {count == 0 ? range->begin : whole.begin, range->end};
+            one_by_one->finished(4, {*range}, {});
+        }
+        const auto portion = at_once->next(4, tasks);
+        ASSERT_TRUE(portion);
+        EXPECT_EQ(portion->range, whole);
+        EXPECT_EQ(portion->tasks, count);
+        at_once->finished(4, {*portion}, {});
+    }
+    EXPECT_TRUE(at_once->event().done());
+    EXPECT_EQ(at_once->report().devices.front().tasks, 11U);
+}
+
+TEST(JobExecution, SeveralTasksAtOnceAdjoin) {
+    Two two;
+    const auto job = two.run(Job("j", 1000));
+    const IndexRange first = *job->next(4), second = *job->next(4);
+    job->abandoned(4, first, nullptr); // it is next, and what follows it is not there
+    EXPECT_EQ(job->next(4, 5)->range, first);
+    EXPECT_EQ(job->next(4, 2)->range, (IndexRange{second.end, second.end + 200}));
+}
+
 TEST(JobExecution, WhatALostDeviceDidIsDoneAgain) {
     Two two;
     const auto job = two.run(Job("j", 1000));

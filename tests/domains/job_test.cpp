@@ -191,6 +191,46 @@ TEST_P(Jobs, ShortTasksGoToLaunchesThatRun) {
     for (const float value : out.gather()) ASSERT_EQ(value, 3.0F);
 }
 
+TEST_P(Jobs, ShortTasksWhoseKernelsDependOnTheirRangeHaveTheirOwn) {
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:5000"});
+    constexpr std::uint64_t size = 1 << 20, block = 1 << 16;
+    std::vector<float> ones(size, 1.0F);
+    const Domain<float> in("in", std::span<float>(ones)), out("out", {size});
+    runtime
+        .submit(Job("scale", size).grain(64).reads(rows(in)).writes(rows(out)).kernel([&](Task& task) {
+            return Scale{task.read(in), task.write(out), static_cast<float>(task.range().begin / block)};
+        }))
+        .wait();
+    const auto result = out.gather();
+    std::uint64_t others = 0; // tasks are short: few lie across two blocks
+    for (std::uint64_t i = 0; i < size; ++i) others += result[i] != static_cast<float>(i / block) ? 1 : 0;
+    EXPECT_LT(others, size / 100);
+}
+
+TEST_P(Jobs, MoveWhatTheirMemoryModelSays) {
+    constexpr std::uint64_t size = 100'003;
+    for (const MemoryModel model : {MemoryModel::natural, MemoryModel::unified, MemoryModel::buffers}) {
+        Runtime runtime(RuntimeOptions{.devices = GetParam(), .memory = model});
+        const auto pinned = [&](const char* name) {
+            return Domain<float>(name, {size}, runtime.allocate_host(size * sizeof(float)));
+        };
+        const auto in = pinned("in"), out = pinned("out");
+        std::ranges::fill(in.fill(), 2.0F);
+        const JobHandle handle =
+            runtime.submit(Job("scale", size).reads(rows(in)).writes(rows(out)).kernel([&](Task& task) {
+                return Scale{task.read(in), task.write(out), 3.0F};
+            }));
+        handle.wait();
+        for (const float value : out.gather()) ASSERT_EQ(value, 6.0F);
+        const JobReport report = handle.report();
+        for (const DeviceReport& device : report.devices) {
+            const bool in_place = device.kind == DeviceKind::cpu ? model != MemoryModel::buffers
+                                                                 : model == MemoryModel::unified;
+            EXPECT_EQ(device.bytes_in, in_place ? 0 : device.work_units * sizeof(float)) << report.table();
+        }
+    }
+}
+
 TEST_P(Jobs, TasksWhoseKernelsDifferGetLaunchesOfTheirOwn) {
     Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:300"});
     constexpr std::uint64_t size = 100'003;

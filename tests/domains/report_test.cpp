@@ -44,6 +44,21 @@ TEST(JobReport, JsonHasNumbersOrReasons) {
     EXPECT_EQ(json["devices"][1]["units_given"], 0);
     EXPECT_NE(report.table().find("gave 7 seeds and 0 units"), std::string::npos);
     EXPECT_EQ(json["energy_joules"]["absent"], "no meter");
+    EXPECT_NE(report.table().find("energy - (no meter)\n"), std::string::npos) << report.table();
+}
+
+TEST(JobReport, EnergyHasItsUnits) {
+    JobReport report = two_devices();
+    report.devices[1].energy_joules.value = 12.5;
+    report.devices[1].energy_delay_product.value = 25;
+    report.energy_joules.value = 12.5;
+    report.energy_delay_product.value = 25;
+    const auto json = nlohmann::json::parse(report.json());
+    EXPECT_EQ(json["devices"][1]["energy_joules"], 12.5);
+    EXPECT_EQ(json["devices"][1]["energy_delay_product"], 25);
+    EXPECT_EQ(json["energy_delay_product"], 25);
+    EXPECT_NE(report.table().find("energy 12.500 J   energy-delay product 25.000 J s\n"), std::string::npos)
+        << report.table();
 }
 
 } // namespace

@@ -35,8 +35,8 @@ struct Fakes {
         std::vector<std::unique_ptr<Device>> devices;
         devices.push_back(std::move(one));
         devices.push_back(std::move(two));
-        runtime = std::make_unique<Runtime>(std::move(devices),
-                                            RuntimeOptions{.devices = "", .policy = "demand:40"});
+        runtime = std::make_unique<Runtime>(
+            std::move(devices), RuntimeOptions{.devices = "", .policy = "demand:40", .model = "peak"});
     }
 };
 
@@ -172,20 +172,21 @@ TEST(Runtime, AllDevicesLostIsAnError) {
 
 TEST(Runtime, ADeviceTooSmallIsLeftOutInWords) {
     Fakes fakes(4096);
-    const Domain<std::uint64_t> x("x", {1000});
-    const JobHandle handle = fakes.runtime->submit(iota(x));
+    const Domain<std::uint64_t> x("x", {10}), table("table", {1000});
+    std::ranges::fill(table.fill(), std::uint64_t{1});
+    const JobHandle handle = fakes.runtime->submit(iota(x).reads(table));
     handle.wait();
     const JobReport report = handle.report();
     ASSERT_EQ(report.left_out.size(), 1U);
     EXPECT_EQ(report.left_out[0].id, "fake:1");
-    EXPECT_NE(report.left_out[0].why.find("8000 bytes"), std::string::npos);
+    EXPECT_NE(report.left_out[0].why.find("'table' needs 8000 bytes"), std::string::npos);
 }
 
 TEST(Runtime, WhatNoDeviceHoldsIsTheUsersMistake) {
     Fakes fakes;
-    const Domain<std::uint64_t> x("x", {std::uint64_t{1} << 40});
+    const Domain<std::uint64_t> x("x", {10}), table("table", {std::uint64_t{1} << 40});
     try {
-        fakes.runtime->submit(iota(x));
+        fakes.runtime->submit(iota(x).reads(table));
         FAIL() << "it was taken";
     } catch (const Error& error) {
         EXPECT_TRUE(error.is_users_mistake());

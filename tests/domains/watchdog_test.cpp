@@ -106,7 +106,7 @@ TEST_F(WhoWaitsForWhat, WorkThatNobodyTakesIsAHang) {
 TEST(Standing, FollowsATaskFromItsRangeToItsEnd) {
     DeviceInfo info;
     info.id = "fake";
-    JobExecution job(Job("j", 100), make_policy("demand"), "demand", {{.device = 4, .info = &info}}, {});
+    JobExecution job(Job("j", 100), {make_policy("demand"), "demand"}, {{4, &info, {}, nullptr}}, {});
     EXPECT_FALSE(job.standing().started);
     job.start();
     const auto begun = job.standing();

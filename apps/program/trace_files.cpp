@@ -1,0 +1,18 @@
+// apps/program/trace_files.cpp - see trace_files.hpp.
+#include "program/trace_files.hpp"
+#include "program/output_file.hpp"
+
+namespace program {
+
+void TraceFiles::add_options(CommandLine& line) {
+    line.output("--trace", json,
+                "When each task and transfer ran and where, as JSON for ui.perfetto.dev or chrome://tracing");
+    line.output("--gantt", chart, "The same as a picture, SVG");
+}
+
+void TraceFiles::write(headrace::Trace& trace) const {
+    if (!json.empty()) write_output(json, trace.json());
+    if (!chart.empty()) write_output(chart, trace.svg());
+}
+
+} // namespace program

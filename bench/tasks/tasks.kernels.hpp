@@ -1,0 +1,30 @@
+// bench/tasks/tasks.kernels.hpp - kernels of tasks that do next to nothing: each leaves a mark.
+#pragma once
+#include <headrace/domains/grids/index.hpp>
+#include <headrace/domains/grids/roles.hpp>
+#include <headrace/domains/view.hpp>
+
+namespace bench {
+
+/// A task's datum: a cache line, so that tasks do not get into each other's way.
+struct alignas(64) Line {
+    std::uint32_t marks;
+};
+
+/// Of a job: of so many work units, which a task has at the least, one marks their line.
+struct MarkLines {
+    headrace::View<Line> lines;
+    std::uint64_t units;
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        if (i % units == 0) ++lines[i / units].marks;
+    }
+};
+
+/// Of a launch: marks one line.
+struct MarkLine {
+    headrace::Io<Line> line;
+    std::int64_t number;
+    HEADRACE_KERNEL void operator()(headrace::Index<1> i) const { ++line(i.x + number).marks; }
+};
+
+} // namespace bench

@@ -1,0 +1,165 @@
+// bench/together/main.cpp - what do devices gain by working together, over the best of them alone?
+//
+// Every device that appears is measured alone, and every set of devices, under each policy, in one process. A
+// device may be made slower than it is ("cuda:1*3"): mixes of unequal devices on one machine. Prints a
+// Markdown table of medians.
+#include "../slowed_device.hpp"
+#include "workload.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace bench;
+
+struct Options {
+    std::vector<std::string> workloads{"fluorescence", "path-tracing", "barnes-hut"};
+    std::vector<std::string> sets{"cpu", "opencl:pocl"};
+    std::vector<std::string> policies{"adaptive"};
+    std::string model = "calibrated", commit = "unknown";
+    unsigned repeats = 5, warm_up = 2;
+    double row_seconds = 5; ///< once over, a row has had its last turn, if it has had one that counts
+};
+
+/// "cuda:1*3" -> "cuda:1", 3
+std::pair<std::string, double> slowness(const std::string& member) {
+    const auto star = member.find('*');
+    if (star == std::string::npos) return {member, 1};
+    return {member.substr(0, star), std::stod(member.substr(star + 1))};
+}
+
+std::vector<std::string> members(const std::string& set) {
+    std::vector<std::string> members;
+    std::istringstream stream(set);
+    for (std::string one; std::getline(stream, one, ',');) members.push_back(one);
+    return members;
+}
+
+std::unique_ptr<headrace::Runtime> open(const std::string& set, const std::string& policy,
+                                        const std::string& model) {
+    headrace::RuntimeOptions options;
+    options.policy = policy;
+    options.model = model;
+    if (set.find('*') == std::string::npos) {
+        options.devices = set;
+        return std::make_unique<headrace::Runtime>(std::move(options));
+    }
+    std::vector<std::unique_ptr<headrace::Device>> devices;
+    for (const std::string& member : members(set)) {
+        const auto [id, times] = slowness(member);
+        auto found = headrace::select_devices(id).devices;
+        if (times > 1)
+            devices.push_back(std::make_unique<SlowedDevice>(std::move(found.at(0)), times));
+        else
+            devices.push_back(std::move(found.at(0)));
+    }
+    return std::make_unique<headrace::Runtime>(std::move(devices), std::move(options));
+}
+
+struct Measured {
+    std::vector<double> seconds; ///< sorted
+    headrace::JobReport report;  ///< of the median turn
+    double balance = 0;          ///< median
+    [[nodiscard]] double median() const { return seconds[seconds.size() / 2]; }
+};
+
+Measured measure(const Options& options, const Workload& workload, const std::string& set,
+                 const std::string& policy) {
+    const auto runtime = open(set, policy, options.model);
+    const TakeTurn take_turn = workload.prepare(*runtime);
+    double spent = 0;
+    for (unsigned i = 0; i < options.warm_up && spent < options.row_seconds; ++i)
+        spent += take_turn().seconds;
+    std::vector<Turn> turns;
+    while (turns.empty() || (turns.size() < options.repeats && spent < options.row_seconds)) {
+        turns.push_back(take_turn());
+        spent += turns.back().seconds;
+    }
+    std::ranges::sort(turns, {}, &Turn::seconds);
+    Measured measured;
+    std::vector<double> balances;
+    for (const Turn& turn : turns) {
+        measured.seconds.push_back(turn.seconds);
+        balances.push_back(turn.report.balance.value.value_or(0));
+    }
+    std::ranges::sort(balances);
+    measured.balance = balances[balances.size() / 2];
+    measured.report = turns[turns.size() / 2].report;
+    return measured;
+}
+
+std::string shares(const headrace::JobReport& report) {
+    std::string text;
+    for (const headrace::DeviceReport& device : report.devices)
+        text += fmt::format("{}{:.1f} % in {}", text.empty() ? "" : ", ", 100 * device.share, device.tasks);
+    return text;
+}
+
+void print(const Options& options, const Workload& workload) {
+    std::map<std::string, double> alone;
+    const auto row = [&](const std::string& set, const std::string& policy) {
+        const Measured measured = measure(options, workload, set, policy);
+        double best = 0, rates = 0;
+        const auto all = members(set);
+        if (all.size() == 1) alone[set] = measured.median();
+        for (const std::string& member : all) {
+            best = std::max(best, 1 / alone[member]);
+            rates += 1 / alone[member];
+        }
+        fmt::print("| {} | {} | {} | {:.2f} ({:.2f} to {:.2f}, {}) | {:.3f} | {:.3f} | {:.3f} | {} |\n",
+                   workload.name, set, all.size() == 1 ? "-" : policy, 1e3 * measured.median(),
+                   1e3 * measured.seconds.front(), 1e3 * measured.seconds.back(), measured.seconds.size(),
+                   1 / best / measured.median(), 1 / measured.median() / rates, measured.balance,
+                   shares(measured.report));
+        std::cout.flush();
+    };
+    for (const std::string& set : options.sets)
+        for (const std::string& member : members(set))
+            if (!alone.contains(member)) row(member, "adaptive");
+    for (const std::string& set : options.sets)
+        if (members(set).size() > 1)
+            for (const std::string& policy : options.policies) row(set, policy);
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+    Options options;
+    CLI::App app("Devices alone and together: time, speed-up, heterogeneous efficiency, balance.");
+    app.add_option("--workload", options.workloads,
+                   "such as matmul:7168:double or fluorescence:consumer:1000000");
+    app.add_option("--devices", options.sets,
+                   "sets, such as cuda:0,cuda:1*3 (three times slower) and cpu,cuda:0");
+    app.add_option("--policy", options.policies);
+    app.add_option("--model", options.model);
+    app.add_option("--repeat", options.repeats)->check(CLI::Range(1, 1000));
+    app.add_option("--warm-up", options.warm_up, "turns that do not count")->check(CLI::Range(0, 1000));
+    app.add_option("--row-seconds", options.row_seconds, "after which slow devices take no more turns");
+    app.add_option("--commit", options.commit, "what was measured, for the heading");
+    CLI11_PARSE(app, argc, argv);
+    ::setenv("HEADRACE_CALIBRATIONS", "", 1); // each set learns by itself, in its warm-up
+
+    fmt::print(
+        "commit {}, model {}; medians (least to most, turns) of {} turns after {}, fewer where they take "
+        "long; times from submission until the "
+        "results are on the host; speed over the best device of the set alone; efficiency (1 / T) / sum of "
+        "1 / T_i\n\n",
+        options.commit, options.model, options.repeats, options.warm_up);
+    fmt::print("| workload | devices | policy | time [ms] | speed | efficiency | balance | shares, tasks |\n"
+               "|---|---|---|---|---|---|---|---|\n");
+    for (const std::string& text : options.workloads) print(options, make_workload(text));
+    return 0;
+} catch (const std::exception& error) {
+    std::cerr << "together: " << error.what() << '\n';
+    return 1;
+}

@@ -1,0 +1,27 @@
+// core/adaptive_policy.hpp - all devices are to end together, by what is measured while the job runs.
+#pragma once
+#include <headrace/core/policy.hpp>
+
+namespace headrace {
+
+/// Sizes tasks so that all devices end at one time, and keeps away from the job whoever would delay that.
+///
+/// The end T that all devices would reach together follows from what remains, what each has in flight and
+/// how fast each is: those who have more in flight than they can do until T keep out of it, the others share
+/// what remains. Of its share a device gets a third at a time, so that tasks shrink towards the end while
+/// capabilities become known, and at least what takes it a 128th of the job's time: so much may one device
+/// end behind another. A slow one, below a quarter of the best, gets a twelfth: others would wait long for
+/// its last. One beside which the others hardly count gets halves, and quarters at the end. Where every task
+/// has data of its own none is larger than an eighth of the job, for transfers to overlap. A device alone
+/// gets halves: where lanes of one task have ended, the next one's begin.
+///
+/// Who was not measured with this kernel begins with little, a 4096th of the job or what fills its lanes, and
+/// gets at most four times as much as it has finished: a guess may be wrong a thousand times over. A device
+/// is refused if the least it can do would end after T of the others alone. So a job is never later for a
+/// device that takes part, but for one such beginning; policy_test simulates it.
+class AdaptivePolicy final : public Policy {
+public:
+    [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
+};
+
+} // namespace headrace

@@ -1,0 +1,243 @@
+// domains/calibrations.cpp - see calibrations.hpp.
+#include <headrace/core/cache_folder.hpp>
+#include <headrace/core/error.hpp>
+#include <headrace/core/log.hpp>
+#include <headrace/domains/calibrations.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+using Entry = Calibrations::Entry;
+constexpr int version = 1;
+constexpr double near = 16; // times as large or small
+
+bool is_usable(double measurement) { return std::isfinite(measurement) && measurement > 0; }
+
+nlohmann::json to_json(const Entry& entry) {
+    return {{"machine", entry.machine},
+            {"device", entry.device},
+            {"driver", entry.driver},
+            {"kernel", entry.kernel},
+            {"work_units", entry.work_units},
+            {"bytes", entry.bytes},
+            {entry.alone ? "seconds_alone" : "units_per_second", entry.measurements},
+            {"when", entry.when}};
+}
+
+/// Throws what the JSON library throws.
+Entry to_entry(const nlohmann::json& json) {
+    Entry entry;
+    entry.machine = json.at("machine");
+    entry.device = json.at("device");
+    entry.driver = json.at("driver");
+    entry.kernel = json.at("kernel");
+    entry.work_units = json.at("work_units");
+    entry.bytes = json.at("bytes");
+    entry.when = json.at("when");
+    entry.alone = json.contains("seconds_alone");
+    entry.measurements =
+        json.at(entry.alone ? "seconds_alone" : "units_per_second").get<std::vector<double>>();
+    std::erase_if(entry.measurements, [](double one) { return !is_usable(one); });
+    return entry;
+}
+
+/// Nothing if there is no such file. Throws what is wrong with it.
+std::vector<Entry> read(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    if (!stream) return {};
+    const auto json = nlohmann::json::parse(stream);
+    if (json.at("version").get<int>() != version)
+        throw Error{ErrorKind::unsupported, "it is of another version of Headrace"};
+    std::vector<Entry> entries;
+    for (const auto& one : json.at("entries"))
+        if (Entry entry = to_entry(one); !entry.measurements.empty()) entries.push_back(std::move(entry));
+    return entries;
+}
+
+/// The same, but a file that cannot be read is put aside.
+std::vector<Entry> read_or_put_aside(const std::filesystem::path& file) {
+    try {
+        return read(file);
+    } catch (const std::exception& error) {
+        const std::filesystem::path aside = file.string() + ".unreadable";
+        std::error_code failed;
+        std::filesystem::rename(file, aside, failed);
+        log_warning("calibrations in " + file.string() + " cannot be read (" + error.what() +
+                    "): begun anew" + (failed ? "" : ", the old ones are in " + aside.string()));
+        return {};
+    }
+}
+
+void merge(std::vector<Entry>& entries, const Entry& fresh) {
+    const auto known =
+        std::ranges::find_if(entries, [&](const Entry& entry) { return entry.is_like(fresh); });
+    if (known == entries.end()) {
+        entries.push_back(fresh);
+        return;
+    }
+    auto& all = known->measurements;
+    all.insert(all.end(), fresh.measurements.begin(), fresh.measurements.end());
+    if (all.size() > Calibrations::most_measurements)
+        all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(Calibrations::most_measurements));
+    known->when = std::max(known->when, fresh.when);
+}
+
+std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+/// How many times as large, at least 1.
+double ratio(std::uint64_t one, std::uint64_t other) {
+    const double a = std::max(1.0, static_cast<double>(one)), b = std::max(1.0, static_cast<double>(other));
+    return std::max(a / b, b / a);
+}
+
+} // namespace
+
+double Entry::median() const {
+    std::vector<double> sorted = measurements;
+    std::ranges::sort(sorted);
+    return sorted.at(sorted.size() / 2);
+}
+
+double Entry::spread() const {
+    const auto [least, most] = std::ranges::minmax(measurements);
+    return (most - least) / median();
+}
+
+std::chrono::seconds Entry::age() const { return std::chrono::seconds(now() - when); }
+
+bool Entry::is_of_same(const Entry& other) const {
+    return machine == other.machine && device == other.device && driver == other.driver &&
+           kernel == other.kernel && alone == other.alone;
+}
+
+bool Entry::is_like(const Entry& other) const {
+    return is_of_same(other) && work_units == other.work_units && bytes == other.bytes;
+}
+
+Calibrations::Calibrations(std::filesystem::path file, std::string machine)
+    : file_(std::move(file)), machine_(std::move(machine)), known_(read_or_put_aside(file_)) {
+    const auto is_ours = [this](const Entry& entry) { return entry.machine == machine_; };
+    if (!known_.empty() && std::ranges::none_of(known_, is_ours))
+        log_info("calibrations in " + file_.string() + " are of another machine (" + known_.front().machine +
+                 "): this one (" + machine_ + ") begins without");
+}
+
+Calibrations::~Calibrations() { save(); }
+
+std::filesystem::path Calibrations::file_of_user() {
+    if (const char* file = std::getenv("HEADRACE_CALIBRATIONS")) return file;
+    const std::filesystem::path folder = cache_folder();
+    return folder.empty() ? folder : folder / "calibrations.json";
+}
+
+std::string Calibrations::this_machine() {
+    std::ifstream cpus("/proc/cpuinfo");
+    std::string name = "processor";
+    for (std::string line; std::getline(cpus, line);)
+        if (line.starts_with("model name")) {
+            if (const auto colon = line.find(": "); colon != line.npos) name = line.substr(colon + 2);
+            break;
+        }
+    return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " threads";
+}
+
+Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kernel) const {
+    const std::scoped_lock lock(mutex_);
+    Estimate estimate = PerformanceModel::estimate(device, kernel);
+    const Entry wanted = entry_of(device, kernel, false);
+    double nearest = near * near;
+    for (const Entry& entry : known_) {
+        if (!entry.is_of_same(wanted)) continue;
+        const double units = ratio(entry.work_units, kernel.work_units);
+        const double bytes = ratio(entry.bytes, kernel.bytes);
+        if (units > near || bytes > near || units * bytes >= nearest) continue;
+        nearest = units * bytes;
+        estimate.units_per_second = entry.median();
+    }
+    return estimate;
+}
+
+void Calibrations::measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) {
+    Entry entry = entry_of(device, kernel, false);
+    entry.measurements = {units_per_second};
+    add(std::move(entry));
+}
+
+void Calibrations::took_alone(const DeviceInfo& device, const KernelKey& kernel, double seconds) {
+    Entry entry = entry_of(device, kernel, true);
+    entry.measurements = {seconds};
+    add(std::move(entry));
+}
+
+Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel, bool alone) const {
+    return {.machine = machine_,
+            .device = device.name,
+            .driver = device.driver,
+            .kernel = kernel.kernel,
+            .work_units = kernel.work_units,
+            .bytes = kernel.bytes,
+            .alone = alone,
+            .measurements = {},
+            .when = now()};
+}
+
+std::optional<double> Calibrations::seconds_alone(const DeviceInfo& device, const KernelKey& kernel) const {
+    const std::scoped_lock lock(mutex_);
+    const Entry wanted = entry_of(device, kernel, true);
+    const auto known = std::ranges::find_if(known_, [&](const Entry& one) { return one.is_like(wanted); });
+    return known == known_.end() ? std::nullopt : std::optional(known->median());
+}
+
+void Calibrations::add(Entry entry) {
+    if (!is_usable(entry.measurements.front())) return;
+    const std::scoped_lock lock(mutex_);
+    merge(known_, entry);
+    merge(fresh_, entry);
+}
+
+void Calibrations::save() {
+    const std::scoped_lock lock(mutex_);
+    if (file_.empty() || fresh_.empty()) return;
+    std::error_code failed;
+    std::filesystem::create_directories(file_.parent_path(), failed);
+    std::vector<Entry> all = read_or_put_aside(file_); // another process may have added to it
+    for (const Entry& entry : fresh_) merge(all, entry);
+    nlohmann::json json{{"version", version}, {"entries", nlohmann::json::array()}};
+    for (const Entry& entry : all) json["entries"].push_back(to_json(entry));
+    // Under its name the file is whole at any time.
+    const std::filesystem::path draft = file_.string() + "." + std::to_string(::getpid());
+    std::ofstream stream(draft);
+    stream << json.dump(1) << '\n';
+    stream.close();
+    if (stream) std::filesystem::rename(draft, file_, failed);
+    if (!stream || failed) {
+        log_warning("calibrations cannot be written to " + file_.string());
+        std::filesystem::remove(draft, failed);
+    }
+    fresh_.clear();
+}
+
+std::vector<Entry> Calibrations::entries() const {
+    const std::scoped_lock lock(mutex_);
+    std::vector<Entry> ours;
+    for (const Entry& entry : known_)
+        if (entry.machine == machine_) ours.push_back(entry);
+    return ours;
+}
+
+} // namespace headrace

@@ -1,0 +1,83 @@
+// domains/calibrations.hpp - what jobs measured, kept on disk for the next ones.
+#pragma once
+#include <headrace/core/performance_model.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// The calibrated performance model: for each kernel on each device what the last jobs measured, and how long
+/// jobs took on one device alone.
+///
+/// An estimate is the median of the last nine measurements, so one that went wrong does not count, and some
+/// that did are forgotten. A measurement counts for problems of about its size: the nearest one, up to
+/// sixteen times as large or small. What is no positive number is not taken, from jobs or from the file.
+///
+/// The file holds what several machines measured, and each reads its own. One that cannot be read is kept
+/// under another name and begun anew, with a warning; one that cannot be written costs a warning, too.
+///
+/// Threads   any; several processes may use one file: each adds what it has measured
+class Calibrations final : public PerformanceModel {
+public:
+    static constexpr std::size_t most_measurements = 9;
+
+    struct Entry {
+        std::string machine, device, driver, kernel;
+        std::uint64_t work_units = 0;
+        Bytes bytes = 0;
+        bool alone = false; ///< seconds of a whole job on this device; else units per second
+        std::vector<double> measurements;
+        std::int64_t when = 0; ///< of the last one, seconds since 1970
+
+        [[nodiscard]] double median() const;
+        /// (largest - smallest) / median
+        [[nodiscard]] double spread() const;
+        [[nodiscard]] std::chrono::seconds age() const;
+        /// Of the same device and kernel, measured in the same way.
+        [[nodiscard]] bool is_of_same(const Entry& other) const;
+        /// And of a problem of the same size.
+        [[nodiscard]] bool is_like(const Entry& other) const;
+    };
+
+    /// Reads the file. `machine`: whose measurements count.
+    explicit Calibrations(std::filesystem::path file = file_of_user(), std::string machine = this_machine());
+    ~Calibrations() override; // writes what is new
+
+    /// $HEADRACE_CALIBRATIONS, or calibrations.json in headrace's folder of $XDG_CACHE_HOME or ~/.cache;
+    /// empty if nobody says where: then nothing is kept.
+    [[nodiscard]] static std::filesystem::path file_of_user();
+    /// The processor's name and its number of threads.
+    [[nodiscard]] static std::string this_machine();
+
+    [[nodiscard]] Estimate estimate(const DeviceInfo& device, const KernelKey& kernel) const override;
+    void measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) override;
+    /// How long the job took where this device was the only one.
+    void took_alone(const DeviceInfo& device, const KernelKey& kernel, double seconds) override;
+    /// Median of such times of this very problem.
+    [[nodiscard]] std::optional<double> seconds_alone(const DeviceInfo& device,
+                                                      const KernelKey& kernel) const override;
+
+    /// Adds what is new to the file.
+    void save();
+    [[nodiscard]] std::vector<Entry> entries() const; ///< of this machine
+    [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
+
+private:
+    void add(Entry entry);
+    /// Without a measurement.
+    [[nodiscard]] Entry entry_of(const DeviceInfo& device, const KernelKey& kernel, bool alone) const;
+
+    const std::filesystem::path file_;
+    const std::string machine_;
+    mutable std::mutex mutex_;
+    std::vector<Entry> known_; ///< of every machine, with what is new
+    std::vector<Entry> fresh_; ///< not in the file yet
+};
+
+} // namespace headrace

@@ -1,0 +1,121 @@
+// tests/bench/slowed_device_test.cpp - jobs on devices that are slower than they are, become so, and fail.
+#include "bench/slowed_device.hpp"
+#include "coexec/problems.hpp"
+
+#include <devices/devices_fixture.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using bench::SlowedDevice;
+
+/// Small tasks, and none for a device that has had some more than another: all have something, whoever is
+/// fast.
+class Turns final : public headrace::Policy {
+public:
+    std::uint64_t next(std::size_t device, const headrace::Progress& progress) override {
+        served_.resize(progress.devices.size());
+        for (std::size_t i = 0; i < served_.size(); ++i)
+            if (progress.devices[i].capability > 0 && served_[device] > served_[i] + 3) return 0;
+        ++served_[device];
+        return std::min(progress.total / 200 + 1, progress.remaining);
+    }
+
+private:
+    std::vector<unsigned> served_;
+};
+
+/// Made slower: the parameter. Beside it a processor, or what else there is.
+class Slowed : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        const std::string id = GetParam();
+        const auto other = id == "cpu" ? "opencl:pocl" : "cpu";
+        std::string why;
+        auto devices = headrace::test::open_devices(id + "," + other, why);
+        if (!why.empty()) {
+            ASSERT_FALSE(headrace::test::device_is_required(id)) << why;
+            GTEST_SKIP() << why;
+        }
+        auto slowed = std::make_unique<SlowedDevice>(std::move(devices[0]), 1);
+        slowed_ = slowed.get();
+        devices[0] = std::move(slowed);
+        headrace::RuntimeOptions options;
+        options.model = "online";
+        runtime_ = std::make_unique<headrace::Runtime>(std::move(devices), std::move(options));
+        coexec::Settings settings;
+        settings.size = 60'001;
+        settings.terms = 300;
+        problem_ = coexec::make_taylor(settings, *runtime_);
+    }
+
+    headrace::JobReport run(const std::function<void()>& when_it_has_done_something = [] {}) {
+        problem_->reset();
+        headrace::Job job = problem_->job();
+        job.policy([] { return std::make_unique<Turns>(); }, "turns");
+        const std::string id = slowed_->info().id;
+        job.on_tasks({}, [&](const headrace::TaskStatistics& tasks) {
+            if (tasks.device == id) when_it_has_done_something();
+        });
+        const headrace::JobHandle handle = runtime_->submit(job);
+        handle.wait();
+        problem_->collect();
+        const coexec::Verdict verdict = problem_->verify(1);
+        EXPECT_EQ(verdict.wrong, 0u) << verdict.first_wrong;
+        EXPECT_GT(verdict.compared, 0u);
+        return handle.report();
+    }
+
+    SlowedDevice* slowed_ = nullptr;
+    std::unique_ptr<headrace::Runtime> runtime_;
+    std::unique_ptr<coexec::Problem> problem_;
+};
+
+TEST_P(Slowed, ItsResultsAreRightAndTakeItLonger) {
+    const auto seconds_a_unit = [](const headrace::JobReport& report) {
+        return report.devices[0].busy_seconds / static_cast<double>(report.devices[0].work_units);
+    };
+    static_cast<void>(run()); // compilers, caches
+    const double as_it_is = seconds_a_unit(run());
+    slowed_->slow_down(50);
+    const headrace::JobReport report = run();
+    EXPECT_GT(seconds_a_unit(report), 10 * as_it_is) << "50 times, and some noise";
+    EXPECT_GT(report.devices[1].share, 0);
+}
+
+TEST_P(Slowed, SlowingDownInMidJobDoesNotChangeTheResult) {
+    const headrace::JobReport report = run([this] { slowed_->slow_down(50); });
+    EXPECT_GT(report.devices[0].tasks, 0u);
+    EXPECT_NEAR(report.devices[0].share + report.devices[1].share, 1, 1e-9);
+}
+
+TEST_P(Slowed, FailingInMidJobLeavesTheWorkToTheOther) {
+    const headrace::JobReport report = run([this] { slowed_->fail(); });
+    EXPECT_NE(report.devices[0].failure.find(slowed_->info().id), std::string::npos) << "the report names it";
+    EXPECT_DOUBLE_EQ(report.devices[1].share, 1);
+}
+
+TEST_P(Slowed, FailingAtStartLeavesAllTheWorkToTheOther) {
+    slowed_->fail();
+    const headrace::JobReport report = run();
+    EXPECT_NE(report.devices[0].failure.find("lost, as was asked for"), std::string::npos);
+    EXPECT_EQ(report.devices[0].work_units, 0u);
+    EXPECT_DOUBLE_EQ(report.devices[1].share, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Slowed, testing::Values("cpu", "cuda:0"), [](const auto& device) {
+    std::string name = device.param;
+    for (char& c : name)
+        if (c == ':') c = '_';
+    return name;
+});
+
+} // namespace

@@ -1,0 +1,166 @@
+// tests/domains/calibrations_test.cpp - measurements on disk: what is taken, what is used, what a bad file
+// does.
+#include <headrace/core/log.hpp>
+#include <headrace/domains/calibrations.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include <unistd.h>
+
+namespace headrace {
+namespace {
+
+class CalibrationsOnDisk : public testing::Test {
+protected:
+    CalibrationsOnDisk() {
+        gpu_.name = "gpu";
+        gpu_.driver = "1.0";
+        gpu_.peak_gflops = 1000;
+        cpu_.name = "cpu";
+        cpu_.peak_gflops = 10;
+        sink_ = set_log_sink([this](LogLevel, std::string_view line) { log_.append(line).append("\n"); });
+    }
+    ~CalibrationsOnDisk() override {
+        set_log_sink(sink_);
+        std::filesystem::remove_all(folder_);
+    }
+
+    [[nodiscard]] Calibrations open(const std::string& machine = "this one") const {
+        return Calibrations(file_, machine);
+    }
+    void write(const std::string& text) const {
+        std::filesystem::create_directories(file_.parent_path());
+        std::ofstream(file_) << text;
+    }
+
+    const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                          ("calibrations" + std::to_string(::getpid()) +
+                                           testing::UnitTest::GetInstance()->current_test_info()->name());
+    const std::filesystem::path file_ = folder_ / "deep" / "calibrations.json";
+    const KernelKey kernel_{.kernel = "k", .work_units = 1000, .bytes = 4096};
+    DeviceInfo gpu_, cpu_;
+    std::string log_;
+    LogSink sink_;
+};
+
+TEST_F(CalibrationsOnDisk, AreThereForTheNextProcess) {
+    {
+        Calibrations first(file_, "this one");
+        EXPECT_FALSE(first.estimate(gpu_, kernel_).units_per_second);
+        first.measured(gpu_, kernel_, 100);
+        first.took_alone(gpu_, kernel_, 2.5);
+        EXPECT_EQ(first.estimate(gpu_, kernel_).units_per_second, 100);
+    }
+    const Calibrations next(file_, "this one");
+    EXPECT_EQ(next.estimate(gpu_, kernel_).units_per_second, 100);
+    EXPECT_EQ(next.estimate(gpu_, kernel_).peak, 1000);
+    EXPECT_EQ(next.seconds_alone(gpu_, kernel_), 2.5);
+    EXPECT_FALSE(next.estimate(cpu_, kernel_).units_per_second) << "another device";
+    KernelKey other = kernel_;
+    other.kernel = "l";
+    EXPECT_FALSE(next.estimate(gpu_, other).units_per_second) << "another kernel";
+    DeviceInfo updated = gpu_;
+    updated.driver = "2.0";
+    EXPECT_FALSE(next.estimate(updated, kernel_).units_per_second) << "another driver";
+    ASSERT_EQ(next.entries().size(), 2u);
+    EXPECT_LT(next.entries()[0].age(), std::chrono::minutes(1));
+}
+
+TEST_F(CalibrationsOnDisk, CountForProblemsOfAboutTheirSize) {
+    Calibrations known(file_, "this one");
+    known.measured(gpu_, {.kernel = "k", .work_units = 1000, .bytes = 0}, 100);
+    known.measured(gpu_, {.kernel = "k", .work_units = 4000, .bytes = 0}, 300);
+    const auto estimate = [&](std::uint64_t work_units) {
+        return known.estimate(gpu_, {.kernel = "k", .work_units = work_units, .bytes = 0}).units_per_second;
+    };
+    EXPECT_EQ(estimate(1100), 100);
+    EXPECT_EQ(estimate(3000), 300) << "the nearest";
+    EXPECT_EQ(estimate(60'000), 300);
+    EXPECT_FALSE(estimate(100'000)) << "too far away";
+    EXPECT_FALSE(known.seconds_alone(gpu_, {.kernel = "k", .work_units = 1001, .bytes = 0}));
+}
+
+TEST_F(CalibrationsOnDisk, APoisonedMeasurementDoesNotStick) {
+    Calibrations known(file_, "this one");
+    for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+        known.measured(gpu_, kernel_, bad);
+    EXPECT_TRUE(known.entries().empty());
+    for (int i = 0; i < 5; ++i) known.measured(gpu_, kernel_, 100);
+    known.measured(gpu_, kernel_, 1e9);
+    EXPECT_EQ(known.estimate(gpu_, kernel_).units_per_second, 100);
+    EXPECT_GT(known.entries()[0].spread(), 1e6);
+    // And what was true once is forgotten.
+    for (int i = 0; i < 5; ++i) known.measured(gpu_, kernel_, 50);
+    EXPECT_EQ(known.estimate(gpu_, kernel_).units_per_second, 50);
+    EXPECT_EQ(known.entries()[0].measurements.size(), Calibrations::most_measurements);
+}
+
+TEST_F(CalibrationsOnDisk, SeveralProcessesAddToOneFile) {
+    {
+        Calibrations one(file_, "this one"), other(file_, "this one");
+        one.measured(gpu_, kernel_, 100);
+        other.measured(cpu_, kernel_, 1);
+    }
+    EXPECT_EQ(open().entries().size(), 2u);
+}
+
+TEST_F(CalibrationsOnDisk, AnUnreadableFileIsKeptAsideAndSaid) {
+    for (const std::string text :
+         {"", "nonsense", "{}", R"({"version": 99, "entries": []})", R"({"version": 1, "entries": 3})",
+          R"({"version": 1, "entries": [{"machine": 3}]})"}) {
+        log_.clear();
+        write(text);
+        {
+            Calibrations anew(file_, "this one");
+            EXPECT_NE(log_.find("cannot be read"), std::string::npos) << text;
+            EXPECT_NE(log_.find(file_.string()), std::string::npos) << "names the file";
+            anew.measured(gpu_, kernel_, 7);
+        }
+        EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 7) << text;
+        std::stringstream aside;
+        aside << std::ifstream(file_.string() + ".unreadable").rdbuf();
+        EXPECT_EQ(aside.str(), text);
+        std::filesystem::remove(file_);
+    }
+}
+
+TEST_F(CalibrationsOnDisk, NumbersThatAreNoneAreLeftOut) {
+    write(R"({"version": 1, "entries": [{"machine": "this one", "device": "gpu", "driver": "1.0",
+              "kernel": "k", "work_units": 1000, "bytes": 4096, "when": 0,
+              "units_per_second": [-5, 0, 42]}]})");
+    EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 42);
+}
+
+TEST_F(CalibrationsOnDisk, ThoseOfAnotherMachineAreKeptAndNotUsed) {
+    Calibrations(file_, "the other one").measured(gpu_, kernel_, 100);
+    {
+        Calibrations ours(file_, "this one");
+        EXPECT_NE(log_.find("another machine (the other one)"), std::string::npos) << log_;
+        EXPECT_FALSE(ours.estimate(gpu_, kernel_).units_per_second);
+        ours.measured(gpu_, kernel_, 1);
+    }
+    EXPECT_EQ(open("the other one").estimate(gpu_, kernel_).units_per_second, 100);
+    EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 1);
+}
+
+TEST_F(CalibrationsOnDisk, WhereNothingCanBeWrittenNothingIsLost) {
+    {
+        Calibrations nowhere("/proc/no/such/calibrations.json", "this one");
+        nowhere.measured(gpu_, kernel_, 3);
+        EXPECT_EQ(nowhere.estimate(gpu_, kernel_).units_per_second, 3);
+    }
+    EXPECT_NE(log_.find("cannot be written"), std::string::npos);
+    Calibrations unnamed("", "this one");
+    unnamed.measured(gpu_, kernel_, 3);
+    unnamed.save();
+}
+
+} // namespace
+} // namespace headrace

@@ -1,0 +1,290 @@
+// tests/domains/several_jobs_test.cpp - several jobs at once: whose turn it is, hooks, policies of one's own.
+#include <core/fake_device.hpp>
+#include <headrace/domains/headrace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+using testing::FakeDevice;
+using testing::FakeOptions;
+
+/// Which job had the device when.
+class Diary {
+public:
+    void add(const std::string& job) {
+        const std::scoped_lock lock(mutex_);
+        entries_.push_back(job);
+    }
+    [[nodiscard]] std::vector<std::string> entries() const {
+        const std::scoped_lock lock(mutex_);
+        return entries_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> entries_;
+};
+
+Job steps(const std::string& name, std::uint64_t units, Diary& diary,
+          std::chrono::microseconds each = std::chrono::microseconds(500)) {
+    return Job(name, units).host_function("fake", [&diary, name, each](Task&, const NativeStream&) {
+        diary.add(name);
+        std::this_thread::sleep_for(each);
+    });
+}
+
+struct OneUnit final : Policy {
+    std::uint64_t next(std::size_t, const Progress& progress) override {
+        return std::min<std::uint64_t>(1, progress.remaining);
+    }
+};
+void one_by_one(Job& job) {
+    job.policy([] { return std::make_unique<OneUnit>(); }, "one by one");
+}
+
+std::unique_ptr<Runtime> fakes(std::size_t count, RuntimeOptions options = {}) {
+    std::vector<std::unique_ptr<Device>> devices;
+    for (std::size_t i = 0; i < count; ++i)
+        devices.push_back(std::make_unique<FakeDevice>(FakeOptions{.id = "fake:" + std::to_string(i)}));
+    return std::make_unique<Runtime>(std::move(devices), std::move(options));
+}
+
+/// Jobs are compared with the latest first, and no further back than to whoever takes care of the rest. The
+/// first two use parts of their own, so that nothing but jobs is ordered.
+TEST(SeveralJobs, AJobInOrderWaitsForAllThatItConflictsWith) {
+    struct Case {
+        const char* what;
+        Access first, second;
+        bool second_in_order;
+    };
+    for (const Case& one :
+         {Case{"two readers", Access::read, Access::read, true},
+          Case{"a writer, and one that writes without being asked to wait", Access::write, Access::write,
+               false},
+          Case{"a writer, and one that comes after it", Access::write, Access::write, true}}) {
+        SCOPED_TRACE(one.what);
+        const auto runtime = fakes(1, {.window = 4}); // each could begin
+        const Domain<int> data("data", {4});
+        std::ranges::fill(data.fill(), 0);
+        std::atomic<bool> go_on = false, has_begun = false;
+        const auto job_of = [&](const char* name, Access access, IndexRange elements,
+                                std::function<void()> body) {
+            Job job(name, 1);
+            if (access == Access::read)
+                job.reads(part(data, [elements](IndexRange) { return elements; }));
+            else
+                job.writes(part(data, [elements](IndexRange) { return elements; }));
+            job.host_function("fake", [body = std::move(body)](Task&, const NativeStream&) { body(); });
+            return job;
+        };
+        Job second = job_of("second", one.second, {2, 4}, [] {});
+        if (one.second_in_order) second.in_order();
+        const JobHandle first = runtime->submit(job_of("first", one.first, {0, 2}, [&] {
+            while (!go_on.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }));
+        const JobHandle between = runtime->submit(second);
+        const JobHandle last =
+            runtime->submit(job_of("last", Access::write, {0, 4}, [] {})
+                                .in_order()
+                                .on_tasks([&](const TaskStatistics&) { has_begun.store(true); }, {}));
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        EXPECT_FALSE(has_begun.load());
+        go_on.store(true);
+        last.wait();
+        EXPECT_TRUE(first.event().done());
+        EXPECT_TRUE(between.event().done());
+    }
+}
+
+TEST(SeveralJobs, AJobThatIsStoppedWhileItWaitsIsForgotten) {
+    const auto runtime = fakes(1);
+    Diary diary;
+    const JobHandle first = runtime->submit(steps("first", 1, diary, std::chrono::milliseconds(30)));
+    std::weak_ptr<JobExecution> waiting;
+    {
+        const JobHandle second = runtime->submit(steps("second", 1, diary).after(first));
+        waiting = second.execution();
+        second.cancel();
+        EXPECT_TRUE(second.event().done());
+    }
+    first.wait();
+    runtime->submit(steps("third", 1, diary)).wait();
+    EXPECT_EQ(diary.entries(), (std::vector<std::string>{"first", "third"}));
+    EXPECT_TRUE(waiting.expired());
+}
+
+TEST(SeveralJobs, TheMostUrgentGoesFirst) {
+    const auto runtime = fakes(1);
+    Diary diary;
+    auto block = steps("block", 1, diary, std::chrono::milliseconds(50));
+    auto low = steps("low", 20, diary), high = steps("high", 20, diary);
+    one_by_one(low);
+    one_by_one(high);
+    high.priority(1);
+    const JobHandle first = runtime->submit(block), second = runtime->submit(low),
+                    third = runtime->submit(high);
+    first.wait();
+    second.wait();
+    third.wait();
+    const auto entries = diary.entries();
+    ASSERT_EQ(entries.size(), 41u);
+    // The window holds two tasks: what was in it when `high` came goes before.
+    const auto last_high = std::find(entries.rbegin(), entries.rend(), "high");
+    const auto lows_before = std::count(last_high, entries.rend(), "low");
+    EXPECT_LE(lows_before, 2);
+}
+
+TEST(SeveralJobs, JobsOfOnePriorityGetEqualTime) {
+    const auto runtime = fakes(1);
+    Diary diary;
+    auto block = steps("block", 1, diary, std::chrono::milliseconds(50));
+    // One takes four times as long for a unit: it gets a quarter of the turns.
+    auto slow = steps("slow", 30, diary, std::chrono::microseconds(2000));
+    auto quick = steps("quick", 120, diary, std::chrono::microseconds(500));
+    one_by_one(slow);
+    one_by_one(quick);
+    const JobHandle first = runtime->submit(block), second = runtime->submit(slow),
+                    third = runtime->submit(quick);
+    first.wait();
+    second.wait();
+    third.wait();
+    auto entries = diary.entries();
+    entries.resize(entries.size() / 2); // while both had work
+    const auto slows = static_cast<double>(std::ranges::count(entries, "slow"));
+    const auto quicks = static_cast<double>(std::ranges::count(entries, "quick"));
+    EXPECT_GT(slows, 5);
+    EXPECT_NEAR(quicks / slows, 4, 2) << slows << " and " << quicks;
+}
+
+TEST(SeveralJobs, ALateComerIsNotOwedWhatOthersHad) {
+    const auto runtime = fakes(1);
+    Diary diary;
+    auto early = steps("early", 200, diary), late = steps("late", 40, diary);
+    one_by_one(early);
+    one_by_one(late);
+    const JobHandle first = runtime->submit(early);
+    while (first.finished_units() < 60) std::this_thread::yield();
+    const JobHandle second = runtime->submit(late);
+    second.wait();
+    const auto entries = diary.entries();
+    first.wait();
+    const auto begin = std::ranges::find(entries, "late");
+    const auto earlies = std::count(begin, entries.end(), "early");
+    EXPECT_GT(earlies, 20) << "they take turns";
+}
+
+TEST(SeveralJobs, ACancelledOneLeavesTheOthersAlone) {
+    const auto runtime = fakes(2);
+    Diary diary;
+    auto one = steps("one", 1000, diary), other = steps("other", 20, diary);
+    one_by_one(one);
+    one_by_one(other);
+    const JobHandle first = runtime->submit(one), second = runtime->submit(other);
+    first.cancel();
+    EXPECT_THROW(first.wait(), Error);
+    second.wait();
+    EXPECT_EQ(second.finished_units(), 20u);
+    EXPECT_LT(first.finished_units(), 1000u);
+}
+
+TEST(Hooks, AreToldOfEveryUnitBeforeAndAfter) {
+    const auto runtime = fakes(2);
+    Diary diary;
+    std::atomic<std::uint64_t> before = 0, after = 0;
+    std::atomic<bool> wrong = false;
+    auto job = steps("job", 100, diary);
+    job.on_tasks(
+        [&](const TaskStatistics& tasks) {
+            for (const IndexRange range : tasks.ranges) before += range.size();
+            if (tasks.device.substr(0, 5) != "fake:" || tasks.seconds != 0) wrong = true;
+        },
+        [&](const TaskStatistics& tasks) {
+            for (const IndexRange range : tasks.ranges) after += range.size();
+            if (tasks.units_per_second <= 0 || tasks.seconds <= 0) wrong = true;
+        });
+    runtime->submit(job).wait();
+    EXPECT_EQ(before, 100u);
+    EXPECT_EQ(after, 100u);
+    EXPECT_FALSE(wrong);
+}
+
+TEST(Hooks, WhatTheyThrowFailsTheJob) {
+    const auto runtime = fakes(1);
+    Diary diary;
+    for (const bool before : {false, true}) {
+        auto job = steps("job", 10, diary);
+        const auto fails = [](const TaskStatistics&) {
+            throw Error{ErrorKind::invalid_argument, "not in the mood"};
+        };
+        const auto quiet = [](const TaskStatistics&) {};
+        job.on_tasks(before ? TaskHook(fails) : quiet, before ? TaskHook(quiet) : fails);
+        try {
+            runtime->submit(job).wait();
+            FAIL() << "nothing was said";
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("not in the mood"), std::string::npos);
+        }
+    }
+}
+
+TEST(Policies, OnesOwnDecidesAndIsNamed) {
+    const auto runtime = fakes(2);
+    Diary diary;
+    auto job = steps("job", 17, diary);
+    one_by_one(job);
+    const JobHandle handle = runtime->submit(job);
+    handle.wait();
+    EXPECT_EQ(handle.report().policy, "one by one");
+    std::uint64_t tasks = 0;
+    for (const DeviceReport& device : handle.report().devices) tasks += device.tasks;
+    EXPECT_EQ(tasks, 17u);
+    EXPECT_THROW(job.policy("no such"), Error);
+}
+
+TEST(Alone, EachDevicesTimeGivesSpeedUpAndEfficiency) {
+    const auto runtime = fakes(2, {.model = "calibrated"});
+    Diary diary;
+    const Job job = steps("job", 100, diary, std::chrono::milliseconds(2));
+    EXPECT_FALSE(runtime->submit(job).report().heterogeneous_efficiency.value) << "nobody knows yet";
+    for (const std::string id : {"fake:0", "fake:1"}) {
+        Job alone = job;
+        alone.only_on({id});
+        const JobHandle handle = runtime->submit(alone);
+        handle.wait();
+        ASSERT_EQ(handle.report().devices.size(), 1u);
+        EXPECT_EQ(handle.report().devices[0].id, id);
+    }
+    const JobHandle together = runtime->submit(job);
+    together.wait();
+    const JobReport report = together.report();
+    ASSERT_TRUE(report.heterogeneous_efficiency.value) << report.heterogeneous_efficiency.why_absent;
+    EXPECT_GT(*report.heterogeneous_efficiency.value, 0);
+    EXPECT_GT(*report.heterogeneous_speed_up.value, *report.heterogeneous_efficiency.value);
+    Job nowhere = job;
+    nowhere.only_on({"fake:7"});
+    EXPECT_THROW(runtime->submit(nowhere), Error);
+}
+
+TEST(Policies, ADevicesPowerCanBeGiven) {
+    const auto runtime = fakes(2, {.policy = "static", .powers = {{"fake:0", 3.0}, {"fake:1", 1.0}}});
+    Diary diary;
+    const JobHandle handle = runtime->submit(steps("job", 1000, diary));
+    handle.wait();
+    EXPECT_EQ(handle.report().devices[0].work_units, 750u);
+    EXPECT_EQ(handle.report().devices[1].work_units, 250u);
+    EXPECT_THROW(fakes(1, {.powers = {{"fake:0", 0.0}}}), Error);
+    EXPECT_THROW(fakes(1, {.model = "tarot"}), Error);
+}
+
+} // namespace
+} // namespace headrace
