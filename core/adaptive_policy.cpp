@@ -19,13 +19,36 @@ constexpr double moving_parts = 8;        // of the job, where tasks have data o
 constexpr double first_part = 1.0 / 4096; // of the job, for who was never measured
 constexpr double known_part = 1.0 / 4;    // of the share, for who was measured in another job
 constexpr double growth = 4;              // from there on, over what it has finished
+constexpr double hardly = 1.0 / 40;       // of the best capability: not worth the trouble
 
-bool takes_part(const DeviceProgress& device) { return device.capability > 0; }
+/// Who those are that share the job. Of those whose speed is certain some do hardly anything beside the best:
+/// they do not count, unless together they do more than that.
+class Sharers {
+public:
+    explicit Sharers(const Progress& progress) {
+        for (const DeviceProgress& one : progress.devices)
+            if (one.certain) hardly_ = std::max(hardly_, hardly * one.capability);
+        double together = 0;
+        for (const DeviceProgress& one : progress.devices)
+            if (does_hardly_anything(one)) together += one.capability;
+        if (together > hardly_) hardly_ = 0;
+    }
+    [[nodiscard]] bool include(const DeviceProgress& device) const {
+        return device.capability > 0 && !does_hardly_anything(device);
+    }
+
+private:
+    [[nodiscard]] bool does_hardly_anything(const DeviceProgress& device) const {
+        return device.certain && device.capability < hardly_;
+    }
+
+    double hardly_ = 0;
+};
 
 /// When all devices but one are through with what they have and what remains, shared so that they end
 /// together. Who has more in flight than that takes longer and is left out.
-double common_end(const Progress& progress, std::optional<std::size_t> without) {
-    const auto counts = [&](std::size_t i) { return i != without && takes_part(progress.devices[i]); };
+double common_end(const Progress& progress, const Sharers& sharers, std::optional<std::size_t> without) {
+    const auto counts = [&](std::size_t i) { return i != without && sharers.include(progress.devices[i]); };
     const auto busy_until = [&](std::size_t i) {
         return static_cast<double>(progress.devices[i].in_flight) / progress.devices[i].capability;
     };
@@ -47,21 +70,23 @@ double common_end(const Progress& progress, std::optional<std::size_t> without) 
 
 std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress) {
     const DeviceProgress& mine = progress.devices[device];
-    if (progress.remaining == 0 || !takes_part(mine)) return 0;
+    const Sharers sharers(progress);
+    if (progress.remaining == 0 || !sharers.include(mine)) return 0;
     const auto remaining = static_cast<double>(progress.remaining),
                total = static_cast<double>(progress.total);
     const auto in_flight = static_cast<double>(mine.in_flight);
     const double least = std::min(static_cast<double>(std::max<std::uint64_t>(mine.least, 1)), remaining);
     double sum = 0, best = 0;
     for (const DeviceProgress& one : progress.devices) {
-        sum += std::max(0.0, one.capability);
+        if (!sharers.include(one)) continue;
+        sum += one.capability;
         best = std::max(best, one.capability);
     }
     const bool alone = sum == mine.capability;
     const double end_without_me =
-        alone ? std::numeric_limits<double>::infinity() : common_end(progress, device);
+        alone ? std::numeric_limits<double>::infinity() : common_end(progress, sharers, device);
     const auto delays = [&](double units) { return (in_flight + units) / mine.capability > end_without_me; };
-    const double end = common_end(progress, {});
+    const double end = common_end(progress, sharers, {});
     if (delays(least) || end_without_me - end < worth_it * progress.task_seconds) return 0;
 
     const double share = std::max(0.0, end * mine.capability - in_flight);
@@ -87,6 +112,10 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
     // A rest that fills no lane group is not left over.
     if (remaining - wanted < least && !delays(remaining)) return progress.remaining;
     return std::min(static_cast<std::uint64_t>(wanted), progress.remaining);
+}
+
+bool AdaptivePolicy::takes_over(std::size_t device, const Progress& progress) const {
+    return Sharers(progress).include(progress.devices[device]);
 }
 
 } // namespace headrace

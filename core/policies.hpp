@@ -13,7 +13,7 @@ namespace headrace {
 class StaticPolicy final : public Policy {
 public:
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
-    [[nodiscard]] bool takes_back() const noexcept override { return false; }
+    [[nodiscard]] bool takes_over(std::size_t, const Progress&) const override { return false; }
 
 private:
     std::vector<bool> served_;
@@ -28,7 +28,7 @@ public:
     /// Throws invalid_argument for 0.
     explicit DynamicPolicy(std::uint64_t packages = default_packages);
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
-    [[nodiscard]] bool takes_back() const noexcept override { return false; }
+    [[nodiscard]] bool takes_over(std::size_t, const Progress&) const override { return false; }
 
 private:
     std::uint64_t packages_;
@@ -44,7 +44,7 @@ public:
     /// 0: a thousandth of the job.
     explicit GuidedPolicy(std::uint64_t floor = 0) : floor_(floor) {}
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
-    [[nodiscard]] bool takes_back() const noexcept override { return false; }
+    [[nodiscard]] bool takes_over(std::size_t, const Progress&) const override { return false; }
 
 private:
     std::uint64_t floor_;

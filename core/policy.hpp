@@ -18,6 +18,7 @@ struct DeviceProgress {
     /// more.
     double capability = 0;
     bool measured = false;       ///< running this kernel, now or in an earlier job; else it is a guess
+    bool certain = false;        ///< several such measurements agree
     std::uint64_t in_flight = 0; ///< work units that it was given and, as far as that is known, has not done
     std::uint64_t finished = 0;  ///< work units
     std::uint64_t least = 1;     ///< work units of a lane group: a smaller task leaves lanes idle
@@ -60,8 +61,12 @@ public:
     virtual void completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
         static_cast<void>(device), static_cast<void>(units), static_cast<void>(time);
     }
-    /// Whether devices without work get what others have been given and have not begun.
-    [[nodiscard]] virtual bool takes_back() const noexcept { return true; }
+    /// Whether `device`, when it has nothing to do, takes over what others have been given and have not
+    /// begun.
+    [[nodiscard]] virtual bool takes_over(std::size_t device, const Progress& progress) const {
+        static_cast<void>(device), static_cast<void>(progress);
+        return true;
+    }
 
 protected:
     Policy() = default;

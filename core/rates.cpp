@@ -6,7 +6,9 @@
 namespace headrace {
 namespace {
 
-constexpr double kept = 0.7; // of what was known, when a task is added
+constexpr double kept = 0.7;    // of what was known, when a task is added
+constexpr unsigned several = 3; // measurements: the first may be of what happens once
+constexpr double far = 2;       // times slower or faster than estimated
 
 /// 1 if there are none.
 double median(std::vector<double> ratios) {
@@ -30,6 +32,7 @@ Rates::Rates(std::vector<Estimate> estimates, bool learns) : learns_(learns) {
 void Rates::completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
     if (!learns_ || units == 0 || time.count() <= 0) return;
     One& one = devices_[device];
+    ++one.measurements;
     one.units = kept * one.units + static_cast<double>(units);
     one.seconds = kept * one.seconds + std::chrono::duration<double>(time).count();
     std::vector<double> ratios;
@@ -56,6 +59,12 @@ bool Rates::are_per_second() const {
 
 bool Rates::measured(std::size_t device) const {
     return devices_[device].seconds > 0 || devices_[device].estimate.units_per_second.has_value();
+}
+
+bool Rates::certain(std::size_t device) const {
+    const One& one = devices_[device];
+    const bool is_as_estimated = slower_or_faster_ < far && slower_or_faster_ > 1 / far;
+    return one.measurements >= several || (one.estimate.certain && is_as_estimated);
 }
 
 std::optional<double> Rates::units_per_second(std::size_t device) const {

@@ -29,6 +29,9 @@ public:
     [[nodiscard]] bool are_per_second() const;
     /// Now or in an earlier job.
     [[nodiscard]] bool measured(std::size_t device) const;
+    /// The job has measured it several times; or its estimate is certain, and the job does not show that
+    /// estimates are far from the truth.
+    [[nodiscard]] bool certain(std::size_t device) const;
     /// In this job.
     [[nodiscard]] std::optional<double> units_per_second(std::size_t device) const;
 
@@ -36,6 +39,7 @@ private:
     struct One {
         Estimate estimate;
         double units = 0, seconds = 0; ///< the older the less
+        unsigned measurements = 0;
         bool lost = false;
     };
     [[nodiscard]] double estimated(const One& device) const;

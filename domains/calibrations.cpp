@@ -21,6 +21,9 @@ namespace {
 using Entry = Calibrations::Entry;
 constexpr int version = 1;
 constexpr double near = 16; // times as large or small
+constexpr std::size_t several = 3;
+constexpr double agreement = 1; // largest spread of measurements that agree
+constexpr std::chrono::days recently{30};
 
 bool is_usable(double measurement) { return std::isfinite(measurement) && measurement > 0; }
 
@@ -168,6 +171,8 @@ Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kerne
         if (units > near || bytes > near || units * bytes >= nearest) continue;
         nearest = units * bytes;
         estimate.units_per_second = entry.median();
+        estimate.certain =
+            entry.measurements.size() >= several && entry.spread() <= agreement && entry.age() <= recently;
     }
     return estimate;
 }

@@ -16,8 +16,10 @@ namespace headrace {
 /// jobs took on one device alone.
 ///
 /// An estimate is the median of the last nine measurements, so one that went wrong does not count, and some
-/// that did are forgotten. A measurement counts for problems of about its size: the nearest one, up to
-/// sixteen times as large or small. What is no positive number is not taken, from jobs or from the file.
+/// that did are forgotten. It is certain if there are at least three, the last one not older than a month,
+/// all within a half of their median. A measurement counts for problems of about its size: the nearest one,
+/// up to sixteen times as large or small. What is no positive number is not taken, from jobs or from the
+/// file.
 ///
 /// The file holds what several machines measured, and each reads its own. One that cannot be read is kept
 /// under another name and begun anew, with a warning; one that cannot be written costs a warning, too.

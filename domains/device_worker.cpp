@@ -526,7 +526,7 @@ void DeviceWorker::give_up_seeds(Place& place) {
 /// given away.
 std::chrono::nanoseconds DeviceWorker::launch_time(const JobExecution& job) const {
     const auto usual = job.job().tuning().launch_time;
-    if (!job.has_several_devices() || usual != EngineOptions{}.launch_time) return usual;
+    if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
     if (device_->info().kind == DeviceKind::cpu) return pause_of_cpu;
     return job.wants(number_) ? usual : pause_of_gpu;
 }
@@ -667,6 +667,7 @@ bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     if (busy < launch_time(*place.job)) return false;
     Engine& engine = *place.engine;
     const std::uint64_t left = engine.remaining();
+    if (left == 0) return false; // it parked when all it has left is what it was fed a moment ago
     const JobExecution::Appetite appetite = place.job->appetite(number_, engine.shape().lanes, left);
     if (appetite.share == 0) return false;
     const auto most = static_cast<double>(appetite.most / (4 * engine.shape().unit_words));

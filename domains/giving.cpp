@@ -48,10 +48,11 @@ bool JobExecution::idle(std::size_t device, bool is_idle) {
 std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift,
                                                        std::uint64_t lanes) const {
     if (stop_reason_ || !left_.empty() || !loose_units_.empty()) return {};
-    if (!scheduling_.policy->takes_back()) return {};
     if (gift == Gift::units && (!job_.shares_units() || given_bytes_ >= most_given)) return {};
     // Whoever updates what the giver updates waits until the giver has ended.
     if (gift == Gift::seeds && !is_repeatable()) return {};
+    const std::vector<DeviceProgress> devices = device_progress();
+    const Progress progress = this->progress(devices);
     double all = 0;
     std::vector<Hungry> hungry;
     for (std::size_t i = 0; i < shares_.size(); ++i) {
@@ -60,7 +61,7 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
                            (gift == Gift::seeds || takes_units(share));
         if (share.who.device == giver)
             all += std::max(relative_capability(i), least_capability);
-        else if (waits && rates_.capability(i) > 0)
+        else if (waits && rates_.capability(i) > 0 && scheduling_.policy->takes_over(i, progress))
             hungry.push_back({i, relative_capability(i), worth_giving(*share.who.info, lanes)});
     }
     for (const Hungry& one : hungry) all += one.share;
@@ -79,6 +80,16 @@ std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hun
         return one.share * static_cast<double>(left) < static_cast<double>(one.least);
     });
     return hungry;
+}
+
+bool JobExecution::others_may_take_over(std::size_t device) const {
+    const std::scoped_lock lock(mutex_);
+    const std::vector<DeviceProgress> devices = device_progress();
+    const Progress progress = this->progress(devices);
+    return std::ranges::any_of(shares_, [&](const Share& share) {
+        return share.who.device != device && !share.retired &&
+               scheduling_.policy->takes_over(place_of(share), progress);
+    });
 }
 
 std::uint64_t JobExecution::make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed) {

@@ -70,12 +70,8 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
     Share* share = share_of(device);
     if (!started_ || stop_reason_ || !share || share->retired || left_.empty()) return std::nullopt;
     const std::size_t place = place_of(*share);
-    std::vector<DeviceProgress> devices = progress();
-    Progress progress{.total = job_.work_units(),
-                      .remaining = left_units(),
-                      .devices = devices,
-                      .moves_data = job_.moves_data(),
-                      .task_seconds = rates_.are_per_second() ? cost_of_task : 0};
+    std::vector<DeviceProgress> devices = device_progress();
+    Progress progress = this->progress(devices);
     std::uint64_t wanted = scheduling_.policy->next(place, progress);
     if (wanted == 0) {
         share->refused = true;
@@ -428,7 +424,15 @@ std::uint64_t JobExecution::expected_in_flight(std::size_t place) const {
     return static_cast<std::uint64_t>(outstanding - std::min(done, outstanding));
 }
 
-std::vector<DeviceProgress> JobExecution::progress() const {
+Progress JobExecution::progress(std::span<const DeviceProgress> devices) const {
+    return {.total = job_.work_units(),
+            .remaining = left_units(),
+            .devices = devices,
+            .moves_data = job_.moves_data(),
+            .task_seconds = rates_.are_per_second() ? cost_of_task : 0};
+}
+
+std::vector<DeviceProgress> JobExecution::device_progress() const {
     std::vector<DeviceProgress> progress;
     for (std::size_t i = 0; i < shares_.size(); ++i) {
         const Share& share = shares_[i];
@@ -437,6 +441,7 @@ std::vector<DeviceProgress> JobExecution::progress() const {
         const std::uint64_t lanes = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units;
         progress.push_back({.capability = rates_.capability(i),
                             .measured = rates_.measured(i),
+                            .certain = rates_.certain(i),
                             .in_flight = expected_in_flight(i),
                             .finished = share.figures.work_units + share.begun,
                             .least = std::max<std::uint64_t>(info.lane_group, job_.grain()),

@@ -147,6 +147,8 @@ public:
     [[nodiscard]] bool wants(std::size_t device) const;
     [[nodiscard]] std::vector<const DeviceInfo*> devices() const; ///< that take part
     [[nodiscard]] bool has_several_devices() const noexcept { return several_devices_; }
+    /// Somebody else may want what this device was given and has not begun.
+    [[nodiscard]] bool others_may_take_over(std::size_t device) const;
     /// How long devices were and will be busy with what it gave out, as far as that can be said.
     [[nodiscard]] double charged_seconds() const;
     /// Before others of its priority that began later, it does not go: it has been charged as much as they.
@@ -212,7 +214,8 @@ private:
     std::uint64_t note_begun(Share& share, TaskInFlight& task, std::uint64_t units);
     [[nodiscard]] std::uint64_t expected_in_flight(std::size_t place) const;
     [[nodiscard]] double relative_capability(std::size_t place) const;
-    [[nodiscard]] std::vector<DeviceProgress> progress() const;
+    [[nodiscard]] std::vector<DeviceProgress> device_progress() const;
+    [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
 

@@ -23,13 +23,64 @@ struct Config {
     using Runner = RunnerType;
 };
 
+/// A runner's functions, for group code that is compiled once for all runners: it is large, and there are
+/// many.
+struct RunnerCalls {
+    unsigned (*threads)(const NativeStream&);
+    void (*run)(const NativeStream&, unsigned, const std::function<void(unsigned)>&);
+};
+
+/// Calls those that a RunnerChoice has put into the stream.
+template <bool InParts>
+struct ChosenRunner {
+    static constexpr bool runs_parts = InParts;
+    static unsigned threads(const NativeStream& stream) { return calls(stream).threads(stream); }
+    static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
+        calls(stream).run(stream, n, body);
+    }
+
+private:
+    static const RunnerCalls& calls(const NativeStream& stream) {
+        return *static_cast<const RunnerCalls*>(stream.context);
+    }
+};
+
+/// A kernel for a ChosenRunner, and which.
+class RunnerChoice final : public BoundKernel {
+public:
+    RunnerChoice(std::unique_ptr<BoundKernel> kernel, RunnerCalls calls)
+        : kernel_(std::move(kernel)), calls_(calls) {}
+
+    EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
+        return kernel_->prepare(chosen(stream), wishes);
+    }
+    void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
+        kernel_->enqueue(chosen(stream), memory);
+    }
+    [[nodiscard]] bool is_same(const BoundKernel& other) const override {
+        const auto* const same = dynamic_cast<const RunnerChoice*>(&other);
+        return same && kernel_->is_same(*same->kernel_);
+    }
+
+private:
+    NativeStream chosen(NativeStream stream) {
+        stream.context = &calls_;
+        return stream;
+    }
+
+    std::unique_ptr<BoundKernel> kernel_;
+    RunnerCalls calls_;
+};
+
 /// Its arrivals are counted in `arrivals`.
 template <class Config, class Kernel, class Seeds>
 std::unique_ptr<BoundKernel> bind_on_threads(Kernel kernel, const Seeds& seeds, Arrivals arrivals) {
     kernel.arrivals = arrivals;
-    const Launcher launcher =
-        on_cpu::make_launcher<Kernel, Seeds, typename Config::Lanes, typename Config::Runner>();
-    return launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds);
+    using Runner = typename Config::Runner;
+    const Launcher launcher = on_cpu::make_launcher<Kernel, Seeds, typename Config::Lanes,
+                                                    ChosenRunner<on_cpu::RunsParts<Runner>>>();
+    return std::make_unique<RunnerChoice>(launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
+                                          RunnerCalls{Runner::threads, Runner::run});
 }
 
 } // namespace headrace::test

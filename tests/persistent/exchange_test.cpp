@@ -20,8 +20,8 @@ template <class Pair>
 class Exchange : public ::testing::Test {};
 using Pairs =
     ::testing::Types<ConfigPair<Config<16, ThreadRunner<4>>, Config<64, ThreadRunner<2>>>,
-                     ConfigPair<Config<1, ThreadRunner<1>>, Config<32, SerialRunner<5>>>,
-                     ConfigPair<Config<4, ThreadRunner<16>>, Config<3, SerialRunner<2>>>>; // the first has
+                     ConfigPair<Config<1, ThreadRunner<1>>, Config<16, SerialRunner<5>>>,
+                     ConfigPair<Config<4, ThreadRunner<16>>, Config<1, SerialRunner<2>>>>; // the first has
                                                                                            // several rings
 TYPED_TEST_SUITE(Exchange, Pairs);
 

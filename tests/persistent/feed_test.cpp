@@ -76,7 +76,7 @@ class Feeding : public testing::Test {};
 using Configs =
     testing::Types<Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>, Config<16, ThreadRunner<1>>,
                    Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>,
-                   Config<4, ThreadRunner<16>>>; // the last has several rings
+                   Config<3, ThreadRunner<16>>>; // the last has several rings
 TYPED_TEST_SUITE(Feeding, Configs);
 
 constexpr EngineOptions roomy{};
