@@ -436,6 +436,20 @@ TEST(RatesOfDevices, GoOnFromEstimates) {
     EXPECT_EQ(rates.capability(2), 0);
 }
 
+TEST(RatesOfDevices, AreCertainByEstimatesThatProveRightOrByMeasurements) {
+    Rates rates({{.peak = 1, .units_per_second = 50, .certain = true},
+                 {.peak = 1, .units_per_second = 50, .certain = false}});
+    EXPECT_TRUE(rates.certain(0));
+    EXPECT_FALSE(rates.certain(1));
+    rates.completed(1, 60, std::chrono::seconds(1));
+    EXPECT_TRUE(rates.certain(0)) << "the other one is about as fast as estimated";
+    rates.completed(1, 100'000, std::chrono::seconds(1));
+    EXPECT_FALSE(rates.certain(0)) << "this job is another than the estimates were made of";
+    EXPECT_FALSE(rates.certain(1));
+    rates.completed(1, 100'000, std::chrono::seconds(1));
+    EXPECT_TRUE(rates.certain(1)) << "measured three times";
+}
+
 TEST(RatesOfDevices, TheLastTasksCountMost) {
     Rates rates(std::vector<Estimate>(1));
     for (int i = 0; i < 20; ++i) rates.completed(0, 100, std::chrono::seconds(1));

@@ -4,6 +4,7 @@
 #include <headrace/domains/calibrations.hpp>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -100,6 +101,35 @@ TEST_F(CalibrationsOnDisk, APoisonedMeasurementDoesNotStick) {
     for (int i = 0; i < 5; ++i) known.measured(gpu_, kernel_, 50);
     EXPECT_EQ(known.estimate(gpu_, kernel_).units_per_second, 50);
     EXPECT_EQ(known.entries()[0].measurements.size(), Calibrations::most_measurements);
+}
+
+TEST_F(CalibrationsOnDisk, AreCertainIfSeveralAgree) {
+    Calibrations known(file_, "this one");
+    const auto certain = [&] { return known.estimate(gpu_, kernel_).certain; };
+    EXPECT_FALSE(certain());
+    known.measured(gpu_, kernel_, 100);
+    known.measured(gpu_, kernel_, 130);
+    EXPECT_FALSE(certain()) << "two are not several";
+    known.measured(gpu_, kernel_, 90);
+    EXPECT_TRUE(certain());
+    known.measured(gpu_, kernel_, 1);
+    known.measured(gpu_, kernel_, 300);
+    EXPECT_FALSE(certain()) << "they do not agree";
+}
+
+TEST_F(CalibrationsOnDisk, AreNotCertainForever) {
+    {
+        Calibrations known(file_, "this one");
+        for (int i = 0; i < 3; ++i) known.measured(gpu_, kernel_, 100);
+        EXPECT_TRUE(known.estimate(gpu_, kernel_).certain);
+    }
+    std::ifstream in(file_);
+    auto json = nlohmann::json::parse(in);
+    json["entries"][0]["when"] = json["entries"][0]["when"].get<std::int64_t>() - 31 * 24 * 3600;
+    std::ofstream(file_) << json;
+    const Estimate estimate = Calibrations(file_, "this one").estimate(gpu_, kernel_);
+    EXPECT_EQ(estimate.units_per_second, 100);
+    EXPECT_FALSE(estimate.certain) << "a month ago";
 }
 
 TEST_F(CalibrationsOnDisk, SeveralProcessesAddToOneFile) {
