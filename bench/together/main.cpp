@@ -14,6 +14,7 @@
 #include <exception>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -26,9 +27,25 @@ struct Options {
     std::vector<std::string> workloads{"fluorescence", "path-tracing", "barnes-hut"};
     std::vector<std::string> sets{"cpu", "opencl:pocl"};
     std::vector<std::string> policies{"adaptive"};
+    std::vector<headrace::MemoryModel> memories{headrace::MemoryModel::natural};
     std::string model = "calibrated", commit = "unknown";
     unsigned repeats = 5, warm_up = 2;
     double row_seconds = 5; ///< once over, a row has had its last turn, if it has had one that counts
+};
+
+const std::map<std::string, headrace::MemoryModel> memory_models{{"natural", headrace::MemoryModel::natural},
+                                                                 {"unified", headrace::MemoryModel::unified},
+                                                                 {"buffers", headrace::MemoryModel::buffers}};
+
+std::string name_of(headrace::MemoryModel memory) {
+    const auto has_it = [memory](const auto& one) { return one.second == memory; };
+    return std::ranges::find_if(memory_models, has_it)->first;
+}
+
+/// Who computes, and how.
+struct Setting {
+    std::string set, policy;
+    headrace::MemoryModel memory;
 };
 
 /// "cuda:1*3" -> "cuda:1", 3
@@ -45,10 +62,11 @@ std::vector<std::string> members(const std::string& set) {
     return members;
 }
 
-std::unique_ptr<headrace::Runtime> open(const std::string& set, const std::string& policy,
-                                        const std::string& model) {
+std::unique_ptr<headrace::Runtime> open(const Setting& setting, const std::string& model) {
+    const std::string& set = setting.set;
     headrace::RuntimeOptions options;
-    options.policy = policy;
+    options.policy = setting.policy;
+    options.memory = setting.memory;
     options.model = model;
     if (set.find('*') == std::string::npos) {
         options.devices = set;
@@ -67,15 +85,15 @@ std::unique_ptr<headrace::Runtime> open(const std::string& set, const std::strin
 }
 
 struct Measured {
-    std::vector<double> seconds; ///< sorted
-    headrace::JobReport report;  ///< of the median turn
-    double balance = 0;          ///< median
+    std::vector<double> seconds;  ///< sorted
+    headrace::JobReport report;   ///< of the median turn
+    double balance = 0;           ///< median
+    std::optional<double> joules; ///< mean: meters are slow
     [[nodiscard]] double median() const { return seconds[seconds.size() / 2]; }
 };
 
-Measured measure(const Options& options, const Workload& workload, const std::string& set,
-                 const std::string& policy) {
-    const auto runtime = open(set, policy, options.model);
+Measured measure(const Options& options, const Workload& workload, const Setting& setting) {
+    const auto runtime = open(setting, options.model);
     const TakeTurn take_turn = workload.prepare(*runtime);
     double spent = 0;
     for (unsigned i = 0; i < options.warm_up && spent < options.row_seconds; ++i)
@@ -88,10 +106,15 @@ Measured measure(const Options& options, const Workload& workload, const std::st
     std::ranges::sort(turns, {}, &Turn::seconds);
     Measured measured;
     std::vector<double> balances;
+    measured.joules = 0;
     for (const Turn& turn : turns) {
+        const std::optional<double> joules = turn.report.energy_joules.value;
+        measured.joules =
+            measured.joules && joules ? std::optional(*measured.joules + *joules) : std::nullopt;
         measured.seconds.push_back(turn.seconds);
         balances.push_back(turn.report.balance.value.value_or(0));
     }
+    if (measured.joules) *measured.joules /= static_cast<double>(turns.size());
     std::ranges::sort(balances);
     measured.balance = balances[balances.size() / 2];
     measured.report = turns[turns.size() / 2].report;
@@ -105,30 +128,36 @@ std::string shares(const headrace::JobReport& report) {
     return text;
 }
 
-void print(const Options& options, const Workload& workload) {
+std::string energy(const Measured& measured) {
+    if (!measured.joules) return "- | -";
+    return fmt::format("{:.3g} | {:.3g}", *measured.joules, *measured.joules * measured.median());
+}
+
+void print(const Options& options, const Workload& workload, headrace::MemoryModel memory) {
     std::map<std::string, double> alone;
     const auto row = [&](const std::string& set, const std::string& policy) {
-        const Measured measured = measure(options, workload, set, policy);
+        const Measured measured = measure(options, workload, {set, policy, memory});
         double best = 0, rates = 0;
         const auto all = members(set);
-        if (all.size() == 1) alone[set] = measured.median();
+        if (all.size() == 1) alone.try_emplace(set, measured.median());
         for (const std::string& member : all) {
             best = std::max(best, 1 / alone[member]);
             rates += 1 / alone[member];
         }
-        fmt::print("| {} | {} | {} | {:.2f} ({:.2f} to {:.2f}, {}) | {:.3f} | {:.3f} | {:.3f} | {} |\n",
-                   workload.name, set, all.size() == 1 ? "-" : policy, 1e3 * measured.median(),
-                   1e3 * measured.seconds.front(), 1e3 * measured.seconds.back(), measured.seconds.size(),
-                   1 / best / measured.median(), 1 / measured.median() / rates, measured.balance,
-                   shares(measured.report));
+        fmt::print(
+            "| {} | {} | {} | {} | {:.2f} ({:.2f} to {:.2f}, {}) | {:.3f} | {:.3f} | {:.3f} | {} | {} |\n",
+            workload.name, set, policy, name_of(memory), 1e3 * measured.median(),
+            1e3 * measured.seconds.front(), 1e3 * measured.seconds.back(), measured.seconds.size(),
+            1 / best / measured.median(), 1 / measured.median() / rates, measured.balance, energy(measured),
+            shares(measured.report));
         std::cout.flush();
     };
     for (const std::string& set : options.sets)
         for (const std::string& member : members(set))
             if (!alone.contains(member)) row(member, "adaptive");
     for (const std::string& set : options.sets)
-        if (members(set).size() > 1)
-            for (const std::string& policy : options.policies) row(set, policy);
+        for (const std::string& policy : options.policies)
+            if (members(set).size() > 1 || policy != "adaptive") row(set, policy);
 }
 
 } // namespace
@@ -141,6 +170,8 @@ int main(int argc, char** argv) try {
     app.add_option("--devices", options.sets,
                    "sets, such as cuda:0,cuda:1*3 (three times slower) and cpu,cuda:0");
     app.add_option("--policy", options.policies);
+    app.add_option("--memory", options.memories, "where devices compute: natural, unified, buffers")
+        ->transform(CLI::CheckedTransformer(memory_models));
     app.add_option("--model", options.model);
     app.add_option("--repeat", options.repeats)->check(CLI::Range(1, 1000));
     app.add_option("--warm-up", options.warm_up, "turns that do not count")->check(CLI::Range(0, 1000));
@@ -153,11 +184,14 @@ int main(int argc, char** argv) try {
         "commit {}, model {}; medians (least to most, turns) of {} turns after {}, fewer where they take "
         "long; times from submission until the "
         "results are on the host; speed over the best device of the set alone; efficiency (1 / T) / sum of "
-        "1 / T_i\n\n",
+        "1 / T_i; joules of all hardware that took part, as a mean, and joule seconds\n\n",
         options.commit, options.model, options.repeats, options.warm_up);
-    fmt::print("| workload | devices | policy | time [ms] | speed | efficiency | balance | shares, tasks |\n"
-               "|---|---|---|---|---|---|---|---|\n");
-    for (const std::string& text : options.workloads) print(options, make_workload(text));
+    fmt::print("| workload | devices | policy | memory | time [ms] | speed | efficiency | balance | J | J s "
+               "| shares, tasks |\n"
+               "|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (const std::string& text : options.workloads)
+        for (const headrace::MemoryModel memory : options.memories)
+            print(options, make_workload(text), memory);
     return 0;
 } catch (const std::exception& error) {
     std::cerr << "together: " << error.what() << '\n';
