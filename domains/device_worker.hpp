@@ -66,43 +66,49 @@ private:
     };
 
     void run(const std::stop_token& stop);
-    [[nodiscard]] Held hold(const JobExecution& job, const Portion& portion) const;
     void start_a_task(Place& place);
     void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
+    [[nodiscard]] Held hold(const JobExecution& job, const Portion& portion) const;
+    [[nodiscard]] Inputs bind(Place& place, Held& held);
+    [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
+                               const std::function<Event(std::span<const Event>)>& start);
+    void begin(Place& place);
+    void settle(Place& place);
+    void go_on(Place& place);
+    void fail(Place& place, ErrorPtr error);
+    void retire(const ErrorPtr& error);
+    void put_engine_aside(Place& place);
+    void tell_of_idleness();
+    void tell_of_idleness(bool idle);
+    void tell_hook(const TaskHook& hook, const std::vector<Portion>& portions,
+                   const TaskFigures& figures) const;
+    void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
+    void watch(Place& place);
+
+    // The device is full: device_room.cpp.
     void with_room(Place& place, Step step);
     [[nodiscard]] Event make_room(const Place& place, const Error& lack);
     [[nodiscard]] bool makes_do_with_less(Place& place);
     [[nodiscard]] bool halve(Place& place);
     [[nodiscard]] bool is_short_of_room() const;
-    void tell_of_idleness();
-    void tell_of_idleness(bool idle);
-    void put_engine_aside(Place& place);
-    [[nodiscard]] Inputs bind(Place& place, Held& held);
-    [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
-                               const std::function<Event(std::span<const Event>)>& start);
-    void begin(Place& place);
+
+    // Short tasks go to a launch that runs: device_feeding.cpp.
     [[nodiscard]] Event open(Place& place, std::span<const Event> ready);
     [[nodiscard]] bool hold_more(Place& place, std::uint64_t tasks);
     [[nodiscard]] std::uint64_t most_at_once(const Place& place) const;
     void feed(Place& place);
     void keep_fed(Place& place);
     void make_way(Place& place);
+
+    // A launch has parked; what it has not begun may go to others: device_pauses.cpp.
+    void tell_of_pause(Place& place);
+    void resume(Place& place);
+    [[nodiscard]] std::chrono::nanoseconds launch_time(const JobExecution& job) const;
     [[nodiscard]] bool another_is_more_urgent(const Place& place) const;
     void give_up_seeds(Place& place);
-    [[nodiscard]] std::chrono::nanoseconds launch_time(const JobExecution& job) const;
-    void tell_hook(const TaskHook& hook, const std::vector<Portion>& portions,
-                   const TaskFigures& figures) const;
-    void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
-    void settle(Place& place);
-    void resume(Place& place);
-    void tell_of_pause(Place& place);
     void share_work(Place& place);
     [[nodiscard]] bool give_seeds(Place& place, Clock::duration busy);
     [[nodiscard]] bool give_units(Place& place, Clock::duration busy);
-    void go_on(Place& place);
-    void watch(Place& place);
-    void fail(Place& place, ErrorPtr error);
-    void retire(const ErrorPtr& error);
 
     const std::size_t number_;
     std::unique_ptr<Device> device_;

@@ -1,0 +1,122 @@
+// domains/device_feeding.cpp - short tasks go to a launch that runs: see device_worker.hpp.
+#include <headrace/domains/device_place.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+constexpr std::uint64_t most_ahead = 16384;  // tasks: the host makes some thousands between two looks
+constexpr std::uint64_t growth_of_ahead = 4; // while the device has begun with all of them between two looks
+
+} // namespace
+
+/// A launch that the first task's inputs gate, so that one may be fed at once.
+Event DeviceWorker::open(Place& place, std::span<const Event> ready) {
+    Event opened = place.engine->open(ready); // may throw: then it is not
+    place.open = true;
+    place.wanting = !is_short_of_room();
+    place.fed = place.begun = 0;
+    place.opened = std::chrono::steady_clock::now();
+    return opened;
+}
+
+/// How many of the job's tasks may be made one for the launch that is open: as many as one likes where each
+/// would be bound as the others are, nobody asks to be told of each, and none has data to wait for. Half of
+/// those that should be held, or there would be none while the next ones are made.
+std::uint64_t DeviceWorker::most_at_once(const Place& place) const {
+    const Job& job = place.job->job();
+    const bool differ = !place.held.empty() && !place.held.back().task->hides_range();
+    const bool move = job.moves_data() && !controller_->is_zero_copy();
+    if (differ || move || job.before_tasks() || job.after_tasks()) return 1;
+    return std::max<std::uint64_t>(1, place.ahead / 2);
+}
+
+/// Other tasks of the job, at most so many, for the launch that is open. False if there are none for it.
+bool DeviceWorker::hold_more(Place& place, std::uint64_t tasks) {
+    const auto range = place.job->next(number_, tasks);
+    if (!range) return false;
+    Held& next = place.held.emplace_back(hold(*place.job, *range));
+    const Inputs inputs = bind(place, next);
+    const auto kernel = place.job->job().variant(device_->info().technology)->bind(*next.task);
+    if (!place.engine->runs(*kernel)) {
+        place.kernels_differ = true;
+        place.held.pop_back();
+        place.job->abandoned(number_, *range, nullptr); // it gets a launch of its own
+        return false;
+    }
+    tell_hook(place.job->job().before_tasks(), {next.portion}, {});
+    next.ready = submit(place, next, inputs, [&](std::span<const Event> after) {
+        // A task that this launch has is fed before: the tiles of both are in place for it, and tasks of a
+        // job do not wait for each other's elements.
+        const auto is_held = [&](const Event& event) {
+            return std::any_of(place.held.rbegin(), place.held.rend(),
+                               [&](const Held& one) { return one.done.event().state() == event.state(); });
+        };
+        std::vector<Event> others;
+        for (const Event& event : after)
+            if (event.done() ? event.outcome() != nullptr : !is_held(event)) others.push_back(event);
+        return Event::all(others);
+    });
+    return true;
+}
+
+/// The tasks whose inputs are in place, in their order.
+void DeviceWorker::feed(Place& place) {
+    for (; place.fed < place.held.size(); ++place.fed) {
+        Held& next = place.held[place.fed];
+        if (!next.ready.done()) return;
+        next.ready.wait(); // throws what an input failed with
+        const IndexRange range = next.portion.range;
+        if (!place.engine->feed(range.begin, range.end)) return;
+        next.upto = place.engine->fed();
+        place.job->launched(number_, range, range.size());
+    }
+}
+
+/// Sees to it that an open launch does not run out of tasks while there are any, and closes it in time: what
+/// it has done is told when it has ended.
+void DeviceWorker::keep_fed(Place& place) {
+    Engine& engine = *place.engine;
+    if (place.job->stopping()) {
+        place.open = place.wanting = false;
+        return engine.request_park();
+    }
+    try {
+        // Seeds that a consumer has begun with are as good as done; what springs from a producer's may last.
+        const std::uint64_t begun = engine.shape().kinds == 0 ? engine.consumed() : engine.completed();
+        for (; place.begun < place.fed && place.held[place.begun].upto <= begun; ++place.begun)
+            place.job->begun(number_, place.held[place.begun].portion,
+                             place.held[place.begun].portion.work_units());
+        if (place.begun == place.held.size())
+            place.ahead = std::min(growth_of_ahead * place.ahead, most_ahead);
+        if (std::chrono::steady_clock::now() - place.opened > place.job->job().tuning().launch_time ||
+            another_is_more_urgent(place))
+            place.wanting = false;
+        feed(place);
+        while (place.wanting) {
+            const std::uint64_t ahead = place.tasks(place.begun, place.held.size());
+            if (ahead >= place.ahead) break;
+            place.wanting = hold_more(place, std::min(place.ahead - ahead, most_at_once(place)));
+            feed(place);
+        }
+    } catch (...) {
+        place.failure = current_error();
+        place.open = place.wanting = false;
+        return engine.request_park();
+    }
+    // What the others wait for may be behind this launch, which must not wait for it then.
+    const bool waits = place.fed < place.held.size(), starves = place.begun == place.fed;
+    if (waits ? !starves : place.wanting) return;
+    place.open = place.wanting = false;
+    engine.close();
+}
+
+/// Another launch is to have the device.
+void DeviceWorker::make_way(Place& place) {
+    place.wanting = false;
+    place.engine->request_park(); // it goes on behind that one
+}
+
+} // namespace headrace

@@ -1,0 +1,99 @@
+// domains/device_pauses.cpp - launches pause, and what they have not begun may go to others: see
+// device_worker.hpp.
+#include <headrace/domains/device_place.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+constexpr std::chrono::milliseconds worth_giving{1};  // of the giver's time: a share costs a launch
+constexpr std::chrono::milliseconds pause_of_gpu{20}; // where others may want something: each costs a launch
+constexpr std::chrono::milliseconds pause_of_cpu{5};  // slow devices keep others waiting longer
+
+} // namespace
+
+/// A launch that has parked.
+void DeviceWorker::resume(Place& place) {
+    place.event = place.engine->resume();
+    for (const Held& one : place.held) place.job->launched(number_, one.portion, place.engine->remaining());
+}
+
+/// How far it is, by the seeds that lane groups have claimed. What was fed is told as it is begun with.
+void DeviceWorker::tell_of_pause(Place& place) {
+    const Portion& portion = place.held.front().portion;
+    if (place.held.size() > 1 || portion.units || place.fed > 0) return;
+    const SeedRange unclaimed = place.engine->unclaimed();
+    const std::uint64_t upto = unclaimed.empty() ? portion.range.end : unclaimed.next;
+    place.job->paused(number_, portion, upto - portion.range.begin, sum(place.engine->launch_times()));
+}
+
+/// A parked launch has the time to give others some of what it has not begun: seeds, or else units.
+void DeviceWorker::share_work(Place& place) {
+    const auto busy = sum(place.engine->launch_times());
+    if (give_seeds(place, busy) || give_units(place, busy)) colleagues_.wake_all();
+}
+
+/// Seeds that no lane group has claimed are as good as a range that nobody was given.
+bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
+    Engine& engine = *place.engine;
+    const SeedRange unclaimed = engine.unclaimed();
+    if (unclaimed.empty()) return false;
+    const auto left = static_cast<double>(unclaimed.end - unclaimed.next);
+    const auto claimed = static_cast<double>(unclaimed.next - place.held.front().portion.range.begin);
+    if (busy < worth_giving || busy * left < worth_giving * claimed) return false; // it may soon be done
+    IndexRange& range = place.held.front().portion.range;
+    const std::uint64_t cut = place.job->give_back(number_, range, unclaimed.next, engine.shape().lanes);
+    if (cut == range.end) return false;
+    engine.give_back(cut);
+    range.end = cut;
+    return true;
+}
+
+/// What springs from a unit nobody knows. A task that has taken a launch's time may be expected to take
+/// another, which whoever is given too much needs to give it back.
+bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
+    if (busy < launch_time(*place.job)) return false;
+    Engine& engine = *place.engine;
+    const std::uint64_t left = engine.remaining();
+    if (left == 0) return false; // it parked when all it has left is what it was fed a moment ago
+    const JobExecution::Appetite appetite = place.job->appetite(number_, engine.shape().lanes, left);
+    if (appetite.share == 0) return false;
+    const auto most = static_cast<double>(appetite.most / (4 * engine.shape().unit_words));
+    const double share = std::min(appetite.share, most / static_cast<double>(left));
+    UnitBatch units = engine.give(share, appetite.least);
+    if (units.size() == 0) return false;
+    place.job->give(number_, std::move(units));
+    return true;
+}
+
+/// What no lane group of a parked launch has begun with waits until it is this job's turn again.
+void DeviceWorker::give_up_seeds(Place& place) {
+    const SeedRange unclaimed = place.engine->unclaimed();
+    if (unclaimed.empty()) return;
+    IndexRange& range = place.held.front().portion.range;
+    const std::uint64_t cut = place.job->make_way(number_, range, unclaimed.next);
+    if (cut == range.end) return;
+    place.engine->give_back(cut);
+    range.end = cut;
+}
+
+/// Where others may soon have nothing to do, launches pause more often, for what they have not begun to be
+/// given away.
+std::chrono::nanoseconds DeviceWorker::launch_time(const JobExecution& job) const {
+    const auto usual = job.job().tuning().launch_time;
+    if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
+    if (device_->info().kind == DeviceKind::cpu) return pause_of_cpu;
+    return job.wants(number_) ? usual : pause_of_gpu;
+}
+
+/// A job of higher priority has work for this device.
+bool DeviceWorker::another_is_more_urgent(const Place& place) const {
+    const int mine = place.job->job().priority();
+    const auto jobs = colleagues_.running();
+    return std::ranges::any_of(
+        jobs, [&](const auto& job) { return job->job().priority() > mine && job->wants(number_); });
+}
+
+} // namespace headrace

@@ -1,0 +1,67 @@
+// domains/device_place.hpp - what a device's worker knows of one launch: see device_worker.hpp. Private to
+// it.
+#pragma once
+#include <headrace/domains/device_worker.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace headrace {
+
+/// One place in the window, with the stream and engines that launches here use one after another: at most one
+/// launch, of one task, or fed with many of one job.
+struct DeviceWorker::Place {
+    std::unique_ptr<Stream> stream;
+    std::shared_ptr<JobExecution> job;        ///< null: free
+    std::vector<Held> held;                   ///< the first began the launch
+    std::shared_ptr<JobExecution> engine_job; ///< whose tasks `engine` was made for
+    std::unique_ptr<Engine> engine;           ///< null for host functions
+    std::unique_ptr<Engine> kept; ///< of a job that has ended, for the next one that is tuned alike
+    EngineOptions kept_tuning;
+    Event event;             ///< of the launch in flight, or of what makes room
+    Step waits_to = nullptr; ///< what it does when there is room; null: it does not wait for any
+    TaskFigures figures;
+    EngineFigures engine_before; ///< an engine counts over all its tasks
+
+    bool in_windows = false;     ///< the job has data that the device cannot hold at once
+    bool short_tasks = false;    ///< so far: the next launch is to be fed
+    bool kernels_differ = false; ///< from task to task: none is to be fed
+
+    bool open = false;       ///< the launch can be fed
+    bool wanting = false;    ///< it is to get tasks beside those that are held
+    std::size_t fed = 0;     ///< of `held`; the others wait for their inputs
+    std::size_t begun = 0;   ///< of `held`: the launch does not want for work because of these
+    std::uint64_t ahead = 1; ///< so many tasks should be held that are not begun
+    std::chrono::steady_clock::time_point opened;
+    ErrorPtr failure; ///< of a task that could not be fed
+
+    [[nodiscard]] std::uint64_t tasks(std::size_t first, std::size_t last) const {
+        std::uint64_t tasks = 0;
+        for (; first < last; ++first) tasks += held[first].portion.tasks;
+        return tasks;
+    }
+    [[nodiscard]] std::vector<Portion> portions() const {
+        std::vector<Portion> portions;
+        for (const Held& one : held) portions.push_back(one.portion);
+        return portions;
+    }
+    void forget_launch() {
+        held.clear();
+        waits_to = nullptr;
+        open = wanting = false;
+        fed = begun = 0;
+        failure = nullptr;
+    }
+};
+
+/// How long they took.
+inline std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches) {
+    std::chrono::steady_clock::duration sum{0};
+    for (const EventTimes& launch : launches) sum += launch.end - launch.begin;
+    return sum;
+}
+
+} // namespace headrace
