@@ -77,9 +77,12 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
     const auto in_flight = static_cast<double>(mine.in_flight);
     const double least = std::min(static_cast<double>(std::max<std::uint64_t>(mine.least, 1)), remaining);
     double sum = 0, best = 0;
-    for (const DeviceProgress& one : progress.devices) {
+    std::size_t first_of_best = device;
+    for (std::size_t i = 0; i < progress.devices.size(); ++i) {
+        const DeviceProgress& one = progress.devices[i];
         if (!sharers.include(one)) continue;
         sum += one.capability;
+        if (one.capability > best) first_of_best = i;
         best = std::max(best, one.capability);
     }
     const bool alone = sum == mine.capability;
@@ -87,7 +90,9 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
         alone ? std::numeric_limits<double>::infinity() : common_end(progress, sharers, device);
     const auto delays = [&](double units) { return (in_flight + units) / mine.capability > end_without_me; };
     const double end = common_end(progress, sharers, {});
-    if (delays(least) || end_without_me - end < worth_it * progress.task_seconds) return 0;
+    const bool saves_too_little = end_without_me - end < worth_it * progress.task_seconds;
+    // Equal devices would leave a short rest to each other.
+    if (delays(least) || (saves_too_little && device != first_of_best)) return 0;
 
     const double share = std::max(0.0, end * mine.capability - in_flight);
     // Who does nearly all of it needs no others to be even with.

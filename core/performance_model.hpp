@@ -11,7 +11,7 @@ namespace headrace {
 struct Estimate {
     double peak = 1;                        ///< greater than zero; compares with those of other devices
     std::optional<double> units_per_second; ///< measured in earlier jobs
-    bool certain = false;                   ///< several measurements, none long ago, agree
+    bool certain = false;                   ///< several measurements agree, the last one not long ago
 };
 
 /// Which measurements say something of each other: one kernel on problems of about one size.

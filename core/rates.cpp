@@ -8,7 +8,9 @@ namespace {
 
 constexpr double kept = 0.7;    // of what was known, when a task is added
 constexpr unsigned several = 3; // measurements: the first may be of what happens once
-constexpr double far = 2;       // times slower or faster than estimated
+constexpr double far = 2;       // times slower or faster
+
+bool agree(double one, double other) { return one < far * other && other < far * one; }
 
 /// 1 if there are none.
 double median(std::vector<double> ratios) {
@@ -32,12 +34,13 @@ Rates::Rates(std::vector<Estimate> estimates, bool learns) : learns_(learns) {
 void Rates::completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
     if (!learns_ || units == 0 || time.count() <= 0) return;
     One& one = devices_[device];
-    ++one.measurements;
+    const double rate = static_cast<double>(units) / std::chrono::duration<double>(time).count();
+    one.agreeing = agree(rate, units_per_second(device).value_or(rate)) ? one.agreeing + 1 : 1;
     one.units = kept * one.units + static_cast<double>(units);
     one.seconds = kept * one.seconds + std::chrono::duration<double>(time).count();
     std::vector<double> ratios;
     for (std::size_t i = 0; i < devices_.size(); ++i)
-        if (const auto rate = units_per_second(i)) ratios.push_back(*rate / estimated(devices_[i]));
+        if (const auto known = units_per_second(i)) ratios.push_back(*known / estimated(devices_[i]));
     slower_or_faster_ = median(std::move(ratios));
 }
 
@@ -63,8 +66,7 @@ bool Rates::measured(std::size_t device) const {
 
 bool Rates::certain(std::size_t device) const {
     const One& one = devices_[device];
-    const bool is_as_estimated = slower_or_faster_ < far && slower_or_faster_ > 1 / far;
-    return one.measurements >= several || (one.estimate.certain && is_as_estimated);
+    return one.agreeing >= several || (one.estimate.certain && agree(slower_or_faster_, 1));
 }
 
 std::optional<double> Rates::units_per_second(std::size_t device) const {

@@ -29,7 +29,7 @@ public:
     [[nodiscard]] bool are_per_second() const;
     /// Now or in an earlier job.
     [[nodiscard]] bool measured(std::size_t device) const;
-    /// The job has measured it several times; or its estimate is certain, and the job does not show that
+    /// The last measurements of the job agree; or its estimate is certain, and the job does not show that
     /// estimates are far from the truth.
     [[nodiscard]] bool certain(std::size_t device) const;
     /// In this job.
@@ -39,7 +39,7 @@ private:
     struct One {
         Estimate estimate;
         double units = 0, seconds = 0; ///< the older the less
-        unsigned measurements = 0;
+        unsigned agreeing = 0;         ///< of the last measurements
         bool lost = false;
     };
     [[nodiscard]] double estimated(const One& device) const;

@@ -21,9 +21,10 @@ namespace {
 using Entry = Calibrations::Entry;
 constexpr int version = 1;
 constexpr double near = 16; // times as large or small
+constexpr double nearly = 2;
 constexpr std::size_t several = 3;
-constexpr double agreement = 1; // largest spread of measurements that agree
-constexpr std::chrono::days recently{30};
+constexpr double agreement = 1.5; // measurements that agree are so many times the median at most
+constexpr std::chrono::days recently{7};
 
 bool is_usable(double measurement) { return std::isfinite(measurement) && measurement > 0; }
 
@@ -121,6 +122,15 @@ double Entry::spread() const {
     return (most - least) / median();
 }
 
+bool Entry::is_certain() const {
+    const double middle = median();
+    const bool is_recent = age() <= recently && age() >= std::chrono::seconds(0); // clocks may be set wrong
+    return is_recent && measurements.size() >= several &&
+           std::ranges::all_of(measurements, [middle](double one) {
+               return one <= agreement * middle && middle <= agreement * one;
+           });
+}
+
 std::chrono::seconds Entry::age() const { return std::chrono::seconds(now() - when); }
 
 bool Entry::is_of_same(const Entry& other) const {
@@ -171,8 +181,7 @@ Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kerne
         if (units > near || bytes > near || units * bytes >= nearest) continue;
         nearest = units * bytes;
         estimate.units_per_second = entry.median();
-        estimate.certain =
-            entry.measurements.size() >= several && entry.spread() <= agreement && entry.age() <= recently;
+        estimate.certain = units <= nearly && bytes <= nearly && entry.is_certain();
     }
     return estimate;
 }

@@ -83,6 +83,7 @@ std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hun
 }
 
 bool JobExecution::others_may_take_over(std::size_t device) const {
+    if (!several_devices_) return false;
     const std::scoped_lock lock(mutex_);
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);

@@ -75,9 +75,15 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
     std::uint64_t wanted = scheduling_.policy->next(place, progress);
     if (wanted == 0) {
         share->refused = true;
+        share->left_out = !scheduling_.policy->takes_over(place, progress);
         if (!in_flight_.empty()) return std::nullopt; // who ends that asks again
+        // Those that are not left out come first.
+        if (share->left_out)
+            for (Share& one : shares_)
+                if (!one.retired && !one.left_out) one.refused = false;
         if (!std::ranges::all_of(shares_, [](const Share& one) { return one.refused || one.retired; })) {
-            if (scheduling_.ask_again) scheduling_.ask_again();
+            // Once: who is at work elsewhere asks when that ends, and whoever wakes all wakes itself.
+            if (!std::exchange(share->has_woken, true) && scheduling_.ask_again) scheduling_.ask_again();
             return std::nullopt;
         }
         wanted = 1; // a policy that leaves everyone idle would hang the job
@@ -155,6 +161,21 @@ void JobExecution::learn(Share& share, std::uint64_t units, Clock::duration busy
     if (units == 0) return;
     rates_.completed(place, units, time);
     scheduling_.policy->completed(place, units, time);
+    let_in();
+}
+
+/// Devices that the policy left out may be worth asking by now.
+void JobExecution::let_in() {
+    if (left_.empty() || std::ranges::none_of(shares_, [](const Share& one) { return one.left_out; })) return;
+    const std::vector<DeviceProgress> devices = device_progress();
+    const Progress progress = this->progress(devices);
+    bool any = false;
+    for (Share& one : shares_)
+        if (one.left_out && !one.retired && scheduling_.policy->takes_over(place_of(one), progress)) {
+            one.left_out = false;
+            any = true;
+        }
+    if (any && scheduling_.ask_again) scheduling_.ask_again();
 }
 
 void JobExecution::finished(std::size_t device, const std::vector<Portion>& portions,
@@ -364,7 +385,7 @@ TaskInFlight* JobExecution::in_flight(std::size_t device, const Portion& portion
 Portion JobExecution::give_out(Share& share, Portion portion) {
     last_sign_ = Clock::now();
     share.idle = false;
-    for (Share& one : shares_) one.refused = false;
+    for (Share& one : shares_) one.refused = one.has_woken = false;
     const std::size_t place = place_of(share);
     const auto rate = rates_.units_per_second(place);
     const double charge = rate ? static_cast<double>(portion.work_units()) / *rate : 0;
@@ -387,6 +408,7 @@ void JobExecution::take_back(std::size_t device, const Portion& portion) {
     share.outstanding -= task->second.portion.work_units() - task->second.begun;
     charged_ -= task->second.charge;
     in_flight_.erase(task);
+    for (Share& one : shares_) one.has_woken = false;
     last_sign_ = Clock::now();
 }
 

@@ -176,7 +176,9 @@ private:
         bool is_steady = false;                   ///< at work ever since, with data moved and kernels made
         bool retired = false;
         bool idle = false;
-        bool refused = false; ///< by the policy, since somebody got something
+        bool refused = false;   ///< by the policy, since somebody got something
+        bool has_woken = false; ///< all others because of that, since a task began or ended
+        bool left_out = false;  ///< when it last was, since it does not take over anything either
     };
     using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, units are given, first of them
 
@@ -211,6 +213,7 @@ private:
     [[nodiscard]] Portion number(UnitBatch units);
     [[nodiscard]] std::uint64_t left_units() const;
     void learn(Share& share, std::uint64_t units, Clock::duration busy);
+    void let_in();
     std::uint64_t note_begun(Share& share, TaskInFlight& task, std::uint64_t units);
     [[nodiscard]] std::uint64_t expected_in_flight(std::size_t place) const;
     [[nodiscard]] double relative_capability(std::size_t place) const;

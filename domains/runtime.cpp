@@ -100,6 +100,8 @@ public:
             predecessors = must_come_before(job);
             jobs_.push_back(execution);
         }
+        for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
+            if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         for (const JobHandle& predecessor : job.predecessors()) predecessors.push_back(predecessor.event());
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
         Event::all(predecessors).then([this, execution](const ErrorPtr& error) { start(execution, error); });

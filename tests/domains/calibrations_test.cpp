@@ -112,8 +112,15 @@ TEST_F(CalibrationsOnDisk, AreCertainIfSeveralAgree) {
     EXPECT_FALSE(certain()) << "two are not several";
     known.measured(gpu_, kernel_, 90);
     EXPECT_TRUE(certain());
-    known.measured(gpu_, kernel_, 1);
-    known.measured(gpu_, kernel_, 300);
+    EXPECT_TRUE(
+        known
+            .estimate(gpu_, {.kernel = "k", .work_units = kernel_.work_units / 2 + 1, .bytes = kernel_.bytes})
+            .certain);
+    EXPECT_FALSE(
+        known.estimate(gpu_, {.kernel = "k", .work_units = kernel_.work_units * 3, .bytes = kernel_.bytes})
+            .certain)
+        << "another size";
+    known.measured(gpu_, kernel_, 200);
     EXPECT_FALSE(certain()) << "they do not agree";
 }
 
@@ -125,11 +132,11 @@ TEST_F(CalibrationsOnDisk, AreNotCertainForever) {
     }
     std::ifstream in(file_);
     auto json = nlohmann::json::parse(in);
-    json["entries"][0]["when"] = json["entries"][0]["when"].get<std::int64_t>() - 31 * 24 * 3600;
+    json["entries"][0]["when"] = json["entries"][0]["when"].get<std::int64_t>() - 8 * 24 * 3600;
     std::ofstream(file_) << json;
     const Estimate estimate = Calibrations(file_, "this one").estimate(gpu_, kernel_);
     EXPECT_EQ(estimate.units_per_second, 100);
-    EXPECT_FALSE(estimate.certain) << "a month ago";
+    EXPECT_FALSE(estimate.certain) << "more than a week ago";
 }
 
 TEST_F(CalibrationsOnDisk, SeveralProcessesAddToOneFile) {

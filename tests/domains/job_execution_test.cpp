@@ -70,6 +70,57 @@ TEST(JobExecution, WhereNobodyWorksWhoWasNotRefusedIsAskedAgain) {
     EXPECT_EQ(asked, 1);
 }
 
+/// Two devices of which one certainly does a hundredth of what the other does.
+struct FarApart {
+    Two two;
+    int asked = 0;
+    JobExecution job{
+        Job("j", 1'000'000),
+        {.policy = make_policy("adaptive"), .policy_name = "adaptive", .ask_again = [this] { ++asked; }},
+        {{4, &two.fast, {.peak = 1, .units_per_second = 1e6, .certain = true}, nullptr},
+         {7, &two.slow, {.peak = 1, .units_per_second = 1e4, .certain = true}, nullptr}},
+        {}};
+};
+
+TEST(JobExecution, WhoIsLeftOutWakesTheOthersOnceAndLeavesTheJobToThem) {
+    FarApart far;
+    far.job.start();
+    // The fast one is at work elsewhere, and whoever wakes all is woken, too.
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(far.job.next(7), std::nullopt);
+    EXPECT_EQ(far.asked, 1);
+    std::uint64_t done = 0;
+    while (const auto range = far.job.next(4)) {
+        done += range->size();
+        EXPECT_EQ(far.job.next(7), std::nullopt);
+        far.job.finished(4, {*range}, {});
+    }
+    EXPECT_EQ(done, 1'000'000u);
+    EXPECT_TRUE(far.job.event().done());
+}
+
+TEST(JobExecution, WhoIsLeftOutGetsAllIfTheOtherIsLost) {
+    FarApart far;
+    far.job.start();
+    EXPECT_EQ(far.job.next(7), std::nullopt);
+    far.job.retire(4, lost(), {});
+    EXPECT_TRUE(far.job.next(7));
+}
+
+TEST(JobExecution, WhoIsLeftOutIsAskedWhenTheOtherProvesSlow) {
+    FarApart far;
+    far.job.start();
+    EXPECT_EQ(far.job.next(7), std::nullopt);
+    const int before = far.asked;
+    const auto first = far.job.next(4);
+    ASSERT_TRUE(first);
+    const auto begin = std::chrono::steady_clock::now();
+    TaskFigures figures;
+    figures.launches = {{begin, begin + std::chrono::seconds(10)}}; // a twentieth of what was expected
+    far.job.finished(4, {*first}, figures);
+    EXPECT_GT(far.asked, before);
+    EXPECT_TRUE(far.job.next(7));
+}
+
 TEST(JobExecution, SeveralTasksAtOnceAreThoseThatComeOneByOne) {
     Two two;
     const auto one_by_one = two.run(Job("j", 1001)), at_once = two.run(Job("j", 1001));
