@@ -90,9 +90,13 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
         alone ? std::numeric_limits<double>::infinity() : common_end(progress, sharers, device);
     const auto delays = [&](double units) { return (in_flight + units) / mine.capability > end_without_me; };
     const double end = common_end(progress, sharers, {});
-    const bool saves_too_little = end_without_me - end < worth_it * progress.task_seconds;
-    // Equal devices would leave a short rest to each other.
-    if (delays(least) || (saves_too_little && device != first_of_best)) return 0;
+    // Not worth beginning with; but who has begun takes a rest that others may be busy for longer than they
+    // say. Who may be faster than that, or beside who may be slower, has to be tried.
+    const bool begins = mine.finished == 0 && mine.in_flight == 0;
+    const bool is_certain = mine.certain && progress.devices[first_of_best].certain;
+    const bool saves_too_little = begins && is_certain && device != first_of_best &&
+                                  end_without_me - end < worth_it * progress.task_seconds;
+    if (delays(least) || saves_too_little) return 0;
 
     const double share = std::max(0.0, end * mine.capability - in_flight);
     // Who does nearly all of it needs no others to be even with.
