@@ -55,7 +55,8 @@ public:
 
     /// Work units for `device` (an index into Progress::devices), which has room for a task. At most what
     /// remains; 0: none, now. It is asked again when something of the device's has ended. Where nothing is in
-    /// flight and everybody is refused, whoever asked last gets the least there is.
+    /// flight and everybody is refused, whoever asked last gets the least there is; those whom it lets take
+    /// over what others have come first.
     [[nodiscard]] virtual std::uint64_t next(std::size_t device, const Progress& progress) = 0;
     /// Told when tasks have ended, one or several of a launch, with their time as the device measured it.
     virtual void completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
