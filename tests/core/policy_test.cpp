@@ -95,14 +95,39 @@ TEST(Adaptive, ADeviceAloneGetsHalvesUnlessTransfersAreToOverlap) {
 TEST(Adaptive, WhoSavesLessThanItCostsIsRefused) {
     const auto policy = make_policy("adaptive");
     std::vector<DeviceProgress> two(2);
-    two[0] = {.capability = 1e6, .measured = true};
-    two[1] = {.capability = 1e4, .measured = true};
-    // 10 ms with both are 0.1 ms more without the second.
-    const Progress progress{.total = 10'000, .remaining = 10'000, .devices = two, .task_seconds = 60e-6};
+    two[0] = {.capability = 1e6, .measured = true, .certain = true};
+    two[1] = {.capability = 5e4, .measured = true, .certain = true};
+    // 2 ms with both are 0.1 ms more without the second.
+    const Progress progress{.total = 2'000, .remaining = 2'000, .devices = two, .task_seconds = 60e-6};
     EXPECT_EQ(policy->next(1, progress), 0U);
     EXPECT_GT(policy->next(0, progress), 0U);
-    const Progress longer{.total = 20'000, .remaining = 20'000, .devices = two, .task_seconds = 60e-6};
+    const Progress longer{.total = 4'000, .remaining = 4'000, .devices = two, .task_seconds = 60e-6};
     EXPECT_GT(policy->next(1, longer), 0U);
+    two[1].finished = 1;
+    EXPECT_GT(policy->next(1, progress), 0U) << "it has begun";
+    two[1].finished = 0;
+    two[1].certain = false;
+    EXPECT_GT(policy->next(1, progress), 0U) << "it may be faster";
+    two[1].certain = true;
+    two[0].certain = false;
+    EXPECT_GT(policy->next(1, progress), 0U) << "the other one may be slower";
+}
+
+TEST(Adaptive, WhoDoesHardlyAnythingIsLeftOutIfThatIsCertain) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> devices{{.capability = 1000, .measured = true, .certain = true},
+                                        {.capability = 20, .measured = true, .certain = true}};
+    const Progress progress{.total = 1'000'000, .remaining = 1'000'000, .devices = devices};
+    EXPECT_EQ(policy->next(1, progress), 0U);
+    EXPECT_FALSE(policy->takes_over(1, progress));
+    EXPECT_TRUE(policy->takes_over(0, progress));
+    devices[1].certain = false;
+    EXPECT_GT(policy->next(1, progress), 0U);
+    EXPECT_TRUE(policy->takes_over(1, progress));
+    devices.resize(3, {.capability = 20, .measured = true, .certain = true});
+    devices[1].certain = true;
+    const Progress three{.total = 1'000'000, .remaining = 1'000'000, .devices = devices};
+    EXPECT_GT(policy->next(1, three), 0U) << "two of them do 4 %";
 }
 
 TEST(Adaptive, WhoIsGuessedAtBeginsWithLittle) {
