@@ -116,17 +116,20 @@ TEST(Photons, AFluorescentAbsorberHasAClosedForm) {
 TEST(Photons, PacketsThatAreGivenToAnotherDeviceGoOnToTheLastBit) {
     // Few packets, which live long: soon there is nothing to give but what is under way.
     const Problem problem = slab(1, {3, 1e6, 0.9999}, 3);
-    const Settings settings{KernelChoice::producer, GridChoice::rz, 50, fresh_seed()};
-    const Found alone = simulate(problem, settings);
-    const FoundByTwo shared = simulate_on_two(problem, settings);
     std::uint64_t given = 0;
-    for (const headrace::DeviceReport& device : shared.report.devices) given += device.units_given;
-    EXPECT_GT(given, 0u) << shared.report.table();
-    EXPECT_EQ(shared.totals.reflectance.value, alone.totals.reflectance.value);
-    EXPECT_EQ(shared.totals.transmittance.value, alone.totals.transmittance.value);
-    EXPECT_EQ(shared.grids.absorption[0], alone.grids.absorption[0]);
-    EXPECT_EQ(shared.grids.escape[0][0], alone.grids.escape[0][0]);
-    EXPECT_EQ(shared.grids.escape[0][1], alone.grids.escape[0][1]);
+    // On a busy machine both may happen to end together.
+    for (int tries = 0; given == 0 && tries < 5; ++tries) {
+        const Settings settings{KernelChoice::producer, GridChoice::rz, 50, fresh_seed()};
+        const Found alone = simulate(problem, settings);
+        const FoundByTwo shared = simulate_on_two(problem, settings);
+        for (const headrace::DeviceReport& device : shared.report.devices) given += device.units_given;
+        EXPECT_EQ(shared.totals.reflectance.value, alone.totals.reflectance.value);
+        EXPECT_EQ(shared.totals.transmittance.value, alone.totals.transmittance.value);
+        EXPECT_EQ(shared.grids.absorption[0], alone.grids.absorption[0]);
+        EXPECT_EQ(shared.grids.escape[0][0], alone.grids.escape[0][0]);
+        EXPECT_EQ(shared.grids.escape[0][1], alone.grids.escape[0][1]);
+    }
+    EXPECT_GT(given, 0u);
 }
 
 TEST(Photons, TissuesMadeAtRandomAgreeWithAnIndependentProgram) {

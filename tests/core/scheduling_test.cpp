@@ -290,7 +290,7 @@ constexpr std::array policies{"adaptive",  "demand",      "demand:50", "guided",
                               "dynamic:5", "dynamic:200", "static"};
 
 TEST_F(Scheduling, EveryUnitIsDoneWhateverThePolicyAndTheDevices) {
-    for (int round = 0; round < 20; ++round)
+    for (int round = 0; round < 10; ++round)
         for (const auto* policy : policies) {
             auto made_up = devices();
             for (MadeUp& one : made_up) {
@@ -337,7 +337,7 @@ TEST_F(Scheduling, AdaptiveFindsOutWhatNobodyKnows) {
 TEST_F(Scheduling, AMeasurementThatWentWrongDoesNotLastTheJob) {
     double worst = 0;
     int late = 0;
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 20; ++round) {
         auto made_up = devices();
         know_speeds(made_up);
         MadeUp& one = made_up[number(0, made_up.size() - 1)];
