@@ -54,8 +54,9 @@ bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
 /// What springs from a unit nobody knows. A task that has taken a launch's time may be expected to take
 /// another, which whoever is given too much needs to give it back.
 bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
-    if (busy < launch_time(*place.job)) return false;
     Engine& engine = *place.engine;
+    if (engine.shape().kinds == 0) return false; // a consumer has seeds alone, and these are begun with
+    if (busy < launch_time(*place.job)) return false;
     const std::uint64_t left = engine.remaining();
     if (left == 0) return false; // it parked when all it has left is what it was fed a moment ago
     const JobExecution::Appetite appetite = place.job->appetite(number_, engine.shape().lanes, left);

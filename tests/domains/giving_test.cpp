@@ -162,6 +162,20 @@ TEST(Giving, SeedsThatASlowDeviceHasNotBegunComeBack) {
     EXPECT_LT(report.devices[is_slow.slow()].work_units, size / 2) << report.table();
 }
 
+TEST(Giving, AConsumerHasNoUnitsToGiveThoughItsJobMayShareThem) {
+    const auto runtime = two_cpus("demand:1");
+    constexpr std::uint64_t size = 20'000; // in the end all is claimed, and takes the slow one several launches
+    const Domain<std::uint64_t> bins("bins", {3});
+    SlowIsFirst is_slow;
+    const JobHandle handle =
+        runtime->submit(Job("sluggish", size).accumulates(bins).share_units().kernel([&](Task& task) {
+            return Sluggish{task.sum(bins), is_slow(task)};
+        }));
+    handle.wait();
+    expect_counted_once(bins, size);
+    EXPECT_EQ(sum(handle.report(), &DeviceReport::units_given), 0u);
+}
+
 TEST(Giving, RangesThatComeBackAreCutWhereTheJobAllowsIt) {
     const auto runtime = two_cpus("demand:1");
     constexpr std::uint64_t rows_count = 1000, units_per_row = 100, size = rows_count * units_per_row;
