@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace headrace {
 namespace {
@@ -21,83 +22,102 @@ constexpr double known_part = 1.0 / 4;    // of the share, for who was measured 
 constexpr double growth = 4;              // from there on, over what it has finished
 constexpr double hardly = 1.0 / 40;       // of the best capability: not worth the trouble
 
-/// Who those are that share the job. Of those whose speed is certain some do hardly anything beside the best:
-/// they do not count, unless together they do more than that.
+/// Those who share the job: not who is in reserve, nor, if that is certain, who is not worth the trouble.
 class Sharers {
 public:
-    explicit Sharers(const Progress& progress) {
-        for (const DeviceProgress& one : progress.devices)
-            if (one.certain) hardly_ = std::max(hardly_, hardly * one.capability);
-        double together = 0;
-        for (const DeviceProgress& one : progress.devices)
-            if (does_hardly_anything(one)) together += one.capability;
-        if (together > hardly_) hardly_ = 0;
+    explicit Sharers(const Progress& progress) : progress_(progress), shares_(progress.devices.size()) {
+        for (std::size_t i = 0; i < shares_.size(); ++i)
+            shares_[i] = device(i).capability > 0 && !device(i).in_reserve;
+        leave_out_those_who_do_hardly_anything();
+        leave_out_those_who_save_too_little();
+        for (std::size_t i = 0; i < shares_.size(); ++i)
+            if (shares_[i]) capability_ += device(i).capability;
     }
-    [[nodiscard]] bool include(const DeviceProgress& device) const {
-        return device.capability > 0 && !does_hardly_anything(device);
+
+    [[nodiscard]] bool include(std::size_t i) const { return shares_[i]; }
+    [[nodiscard]] double capability() const { return capability_; }
+    [[nodiscard]] double best_capability() const { return best() ? device(*best()).capability : 0; }
+
+    /// When all, or all but one, are through with what they have and what remains, shared so that they end
+    /// together. Who has more in flight than that takes longer and is left out.
+    [[nodiscard]] double end(std::optional<std::size_t> without = {}) const {
+        const auto busy_until = [&](std::size_t i) {
+            return static_cast<double>(device(i).in_flight) / device(i).capability;
+        };
+        double end = std::numeric_limits<double>::infinity(), last = 0;
+        do { // each round leaves out somebody more, or is the last
+            last = end;
+            double work = static_cast<double>(progress_.remaining), capability = 0;
+            for (std::size_t i = 0; i < shares_.size(); ++i) {
+                if (!shares_[i] || i == without || busy_until(i) > last) continue;
+                work += static_cast<double>(device(i).in_flight);
+                capability += device(i).capability;
+            }
+            end = work / capability;
+        } while (end < last);
+        return end;
     }
 
 private:
-    [[nodiscard]] bool does_hardly_anything(const DeviceProgress& device) const {
-        return device.certain && device.capability < hardly_;
+    [[nodiscard]] const DeviceProgress& device(std::size_t i) const { return progress_.devices[i]; }
+
+    [[nodiscard]] std::optional<std::size_t> best() const {
+        std::optional<std::size_t> best;
+        for (std::size_t i = 0; i < shares_.size(); ++i)
+            if (shares_[i] && (!best || device(i).capability > device(*best).capability)) best = i;
+        return best;
     }
 
-    double hardly_ = 0;
-};
+    /// Beside the best whose speed is certain; unless together they do more than that.
+    void leave_out_those_who_do_hardly_anything() {
+        double least = 0, together = 0;
+        for (std::size_t i = 0; i < shares_.size(); ++i)
+            if (shares_[i] && device(i).certain) least = std::max(least, hardly * device(i).capability);
+        const auto does_hardly_anything = [&](std::size_t i) {
+            return shares_[i] && device(i).certain && device(i).capability < least;
+        };
+        for (std::size_t i = 0; i < shares_.size(); ++i)
+            if (does_hardly_anything(i)) together += device(i).capability;
+        if (together > least) return;
+        for (std::size_t i = 0; i < shares_.size(); ++i)
+            if (does_hardly_anything(i)) shares_[i] = false;
+    }
 
-/// When all devices but one are through with what they have and what remains, shared so that they end
-/// together. Who has more in flight than that takes longer and is left out.
-double common_end(const Progress& progress, const Sharers& sharers, std::optional<std::size_t> without) {
-    const auto counts = [&](std::size_t i) { return i != without && sharers.include(progress.devices[i]); };
-    const auto busy_until = [&](std::size_t i) {
-        return static_cast<double>(progress.devices[i].in_flight) / progress.devices[i].capability;
-    };
-    double end = std::numeric_limits<double>::infinity(), last = 0;
-    do { // each round leaves out somebody more, or is the last
-        last = end;
-        double work = static_cast<double>(progress.remaining), capability = 0;
-        for (std::size_t i = 0; i < progress.devices.size(); ++i) {
-            if (!counts(i) || busy_until(i) > last) continue;
-            work += static_cast<double>(progress.devices[i].in_flight);
-            capability += progress.devices[i].capability;
+    /// Not worth beginning with; but who has begun takes a rest that others may be busy for longer than they
+    /// say. Who may be faster than that, or beside who may be slower, has to be tried.
+    void leave_out_those_who_save_too_little() {
+        const std::optional<std::size_t> best = this->best();
+        if (!best || !device(*best).certain || progress_.task_seconds <= 0) return;
+        for (std::size_t i = 0; i < shares_.size(); ++i) {
+            const bool begins = device(i).finished == 0 && device(i).in_flight == 0;
+            if (!shares_[i] || i == *best || !begins || !device(i).certain) continue;
+            if (end(i) - end() < worth_it * progress_.task_seconds) shares_[i] = false;
         }
-        end = work / capability;
-    } while (end < last);
-    return end;
-}
+    }
+
+    const Progress& progress_;
+    std::vector<bool> shares_;
+    double capability_ = 0;
+};
 
 } // namespace
 
 std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress) {
     const DeviceProgress& mine = progress.devices[device];
+    if (progress.remaining == 0) return 0;
     const Sharers sharers(progress);
-    if (progress.remaining == 0 || !sharers.include(mine)) return 0;
+    if (!sharers.include(device)) return 0;
     const auto remaining = static_cast<double>(progress.remaining),
                total = static_cast<double>(progress.total);
     const auto in_flight = static_cast<double>(mine.in_flight);
     const double least = std::min(static_cast<double>(std::max<std::uint64_t>(mine.least, 1)), remaining);
-    double sum = 0, best = 0;
-    std::size_t first_of_best = device;
-    for (std::size_t i = 0; i < progress.devices.size(); ++i) {
-        const DeviceProgress& one = progress.devices[i];
-        if (!sharers.include(one)) continue;
-        sum += one.capability;
-        if (one.capability > best) first_of_best = i;
-        best = std::max(best, one.capability);
-    }
+    const double sum = sharers.capability(), best = sharers.best_capability();
     const bool alone = sum == mine.capability;
-    const double end_without_me =
-        alone ? std::numeric_limits<double>::infinity() : common_end(progress, sharers, device);
+    const double end_without_me = alone ? std::numeric_limits<double>::infinity() : sharers.end(device);
     const auto delays = [&](double units) { return (in_flight + units) / mine.capability > end_without_me; };
-    const double end = common_end(progress, sharers, {});
-    // Not worth beginning with; but who has begun takes a rest that others may be busy for longer than they
-    // say. Who may be faster than that, or beside who may be slower, has to be tried.
-    const bool begins = mine.finished == 0 && mine.in_flight == 0;
-    const bool is_certain = mine.certain && progress.devices[first_of_best].certain;
-    const bool saves_too_little = begins && is_certain && device != first_of_best &&
-                                  end_without_me - end < worth_it * progress.task_seconds;
-    if (delays(least) || saves_too_little) return 0;
+    if (delays(least)) return 0;
 
+    const double end = sharers.end();
     const double share = std::max(0.0, end * mine.capability - in_flight);
     // Who does nearly all of it needs no others to be even with.
     const double others = (sum - mine.capability) / sum;
@@ -124,7 +144,7 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
 }
 
 bool AdaptivePolicy::takes_over(std::size_t device, const Progress& progress) const {
-    return Sharers(progress).include(progress.devices[device]);
+    return Sharers(progress).include(device);
 }
 
 } // namespace headrace

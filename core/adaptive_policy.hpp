@@ -17,12 +17,12 @@ namespace headrace {
 ///
 /// Who was not measured with this kernel begins with little, a 4096th of the job or what fills its lanes, and
 /// gets at most four times as much as it has finished: a guess may be wrong a thousand times over. A device
-/// is refused if the least it can do would end after T of the others alone, and before its first task if it
-/// certainly saves them less than two tasks cost. Those that certainly do less than
-/// a fortieth of what the best one does are left out, unless there are so many that together they do more:
-/// what they save is less than what it costs the others to be ready for them (smaller tasks, pauses, memory).
-/// So a job is never later for a device that takes part, but for one such beginning; scheduling_test
-/// simulates it.
+/// is refused if the least it can do would end after T of the others alone. Left out, as if they were not
+/// there, are those in reserve; those that certainly do less than a fortieth of what the best one does,
+/// unless there are so many that together they do more; and, before its first task, who certainly saves the
+/// others less than two tasks cost: what these save is less than what it costs the others to be ready for
+/// them (smaller tasks, pauses, memory). So a job is never later for a device that takes part, but for one
+/// such beginning; scheduling_test simulates it.
 class AdaptivePolicy final : public Policy {
 public:
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;

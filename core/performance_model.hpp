@@ -2,7 +2,9 @@
 #pragma once
 #include <headrace/core/device.hpp>
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace headrace {
@@ -12,6 +14,12 @@ struct Estimate {
     double peak = 1;                        ///< greater than zero; compares with those of other devices
     std::optional<double> units_per_second; ///< measured in earlier jobs
     bool certain = false;                   ///< several measurements agree, the last one not long ago
+};
+
+/// How long jobs took that certain devices have done.
+struct WholeJobs {
+    double seconds = 0;   ///< median
+    std::size_t jobs = 0; ///< that were measured; 0: the last one is long ago
 };
 
 /// Which measurements say something of each other: one kernel on problems of about one size.
@@ -40,10 +48,11 @@ public:
     virtual void measured(const DeviceInfo& /*device*/, const KernelKey& /*kernel*/,
                           double /*units_per_second*/) {}
 
-    /// It was the only device, and the job took so long.
-    virtual void took_alone(const DeviceInfo& /*device*/, const KernelKey& /*kernel*/, double /*seconds*/) {}
-    /// How long this very problem takes the device alone, if that is known.
-    [[nodiscard]] virtual std::optional<double> seconds_alone(const DeviceInfo& /*device*/,
+    /// These devices, and no others, have done the job in so long.
+    virtual void took(std::span<const DeviceInfo* const> /*devices*/, const KernelKey& /*kernel*/,
+                      double /*seconds*/) {}
+    /// How long this very problem takes these devices, if that is known.
+    [[nodiscard]] virtual std::optional<WholeJobs> whole_jobs(std::span<const DeviceInfo* const> /*devices*/,
                                                               const KernelKey& /*kernel*/) const {
         return std::nullopt;
     }

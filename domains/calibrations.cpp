@@ -19,7 +19,7 @@ namespace headrace {
 namespace {
 
 using Entry = Calibrations::Entry;
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr double near = 16; // times as large or small
 constexpr double nearly = 2;
 constexpr std::size_t several = 3;
@@ -35,7 +35,7 @@ nlohmann::json to_json(const Entry& entry) {
             {"kernel", entry.kernel},
             {"work_units", entry.work_units},
             {"bytes", entry.bytes},
-            {entry.alone ? "seconds_alone" : "units_per_second", entry.measurements},
+            {entry.whole ? "seconds" : "units_per_second", entry.measurements},
             {"when", entry.when}};
 }
 
@@ -49,9 +49,8 @@ Entry to_entry(const nlohmann::json& json) {
     entry.work_units = json.at("work_units");
     entry.bytes = json.at("bytes");
     entry.when = json.at("when");
-    entry.alone = json.contains("seconds_alone");
-    entry.measurements =
-        json.at(entry.alone ? "seconds_alone" : "units_per_second").get<std::vector<double>>();
+    entry.whole = json.contains("seconds");
+    entry.measurements = json.at(entry.whole ? "seconds" : "units_per_second").get<std::vector<double>>();
     std::erase_if(entry.measurements, [](double one) { return !is_usable(one); });
     return entry;
 }
@@ -122,10 +121,13 @@ double Entry::spread() const {
     return (most - least) / median();
 }
 
+bool Entry::is_recent() const {
+    return age() <= recently && age() >= std::chrono::seconds(0); // clocks may be set wrong
+}
+
 bool Entry::is_certain() const {
     const double middle = median();
-    const bool is_recent = age() <= recently && age() >= std::chrono::seconds(0); // clocks may be set wrong
-    return is_recent && measurements.size() >= several &&
+    return is_recent() && measurements.size() >= several &&
            std::ranges::all_of(measurements, [middle](double one) {
                return one <= agreement * middle && middle <= agreement * one;
            });
@@ -135,7 +137,7 @@ std::chrono::seconds Entry::age() const { return std::chrono::seconds(now() - wh
 
 bool Entry::is_of_same(const Entry& other) const {
     return machine == other.machine && device == other.device && driver == other.driver &&
-           kernel == other.kernel && alone == other.alone;
+           kernel == other.kernel && whole == other.whole;
 }
 
 bool Entry::is_like(const Entry& other) const {
@@ -172,7 +174,7 @@ std::string Calibrations::this_machine() {
 Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kernel) const {
     const std::scoped_lock lock(mutex_);
     Estimate estimate = PerformanceModel::estimate(device, kernel);
-    const Entry wanted = entry_of(device, kernel, false);
+    const Entry wanted = entry_of(device, kernel);
     double nearest = near * near;
     for (const Entry& entry : known_) {
         if (!entry.is_of_same(wanted)) continue;
@@ -187,34 +189,46 @@ Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kerne
 }
 
 void Calibrations::measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) {
-    Entry entry = entry_of(device, kernel, false);
+    Entry entry = entry_of(device, kernel);
     entry.measurements = {units_per_second};
     add(std::move(entry));
 }
 
-void Calibrations::took_alone(const DeviceInfo& device, const KernelKey& kernel, double seconds) {
-    Entry entry = entry_of(device, kernel, true);
+void Calibrations::took(std::span<const DeviceInfo* const> devices, const KernelKey& kernel, double seconds) {
+    Entry entry = entry_of(devices, kernel);
     entry.measurements = {seconds};
     add(std::move(entry));
 }
 
-Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel, bool alone) const {
+std::optional<WholeJobs> Calibrations::whole_jobs(std::span<const DeviceInfo* const> devices,
+                                                  const KernelKey& kernel) const {
+    const std::scoped_lock lock(mutex_);
+    const Entry wanted = entry_of(devices, kernel);
+    const auto known = std::ranges::find_if(known_, [&](const Entry& one) { return one.is_like(wanted); });
+    if (known == known_.end()) return std::nullopt;
+    return WholeJobs{.seconds = known->median(), .jobs = known->is_recent() ? known->measurements.size() : 0};
+}
+
+Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel) const {
     return {.machine = machine_,
             .device = device.name,
             .driver = device.driver,
             .kernel = kernel.kernel,
             .work_units = kernel.work_units,
             .bytes = kernel.bytes,
-            .alone = alone,
+            .whole = false,
             .measurements = {},
             .when = now()};
 }
 
-std::optional<double> Calibrations::seconds_alone(const DeviceInfo& device, const KernelKey& kernel) const {
-    const std::scoped_lock lock(mutex_);
-    const Entry wanted = entry_of(device, kernel, true);
-    const auto known = std::ranges::find_if(known_, [&](const Entry& one) { return one.is_like(wanted); });
-    return known == known_.end() ? std::nullopt : std::optional(known->median());
+Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const KernelKey& kernel) const {
+    Entry entry = entry_of(*devices.front(), kernel);
+    for (const DeviceInfo* const device : devices.subspan(1)) {
+        entry.device += " + " + device->name;
+        entry.driver += " + " + device->driver;
+    }
+    entry.whole = true;
+    return entry;
 }
 
 void Calibrations::add(Entry entry) {

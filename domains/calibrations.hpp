@@ -7,13 +7,14 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace headrace {
 
 /// The calibrated performance model: for each kernel on each device what the last jobs measured, and how long
-/// jobs took on one device alone.
+/// whole jobs took on which devices.
 ///
 /// An estimate is the median of the last nine measurements, so one that went wrong does not count, and some
 /// that did are forgotten. It is certain, for problems up to twice as large or small, if there are at least
@@ -34,7 +35,8 @@ public:
         std::string machine, device, driver, kernel;
         std::uint64_t work_units = 0;
         Bytes bytes = 0;
-        bool alone = false; ///< seconds of a whole job on this device; else units per second
+        bool whole =
+            false; ///< seconds of a whole job on this device, or those of a list; else units per second
         std::vector<double> measurements;
         std::int64_t when = 0; ///< of the last one, seconds since 1970
 
@@ -42,7 +44,9 @@ public:
         /// (largest - smallest) / median
         [[nodiscard]] double spread() const;
         [[nodiscard]] std::chrono::seconds age() const;
-        /// Several agree, and the last one is not old.
+        /// The last one is at most a week old.
+        [[nodiscard]] bool is_recent() const;
+        /// Several agree, and the last one is recent.
         [[nodiscard]] bool is_certain() const;
         /// Of the same device and kernel, measured in the same way.
         [[nodiscard]] bool is_of_same(const Entry& other) const;
@@ -62,10 +66,8 @@ public:
 
     [[nodiscard]] Estimate estimate(const DeviceInfo& device, const KernelKey& kernel) const override;
     void measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) override;
-    /// How long the job took where this device was the only one.
-    void took_alone(const DeviceInfo& device, const KernelKey& kernel, double seconds) override;
-    /// Median of such times of this very problem.
-    [[nodiscard]] std::optional<double> seconds_alone(const DeviceInfo& device,
+    void took(std::span<const DeviceInfo* const> devices, const KernelKey& kernel, double seconds) override;
+    [[nodiscard]] std::optional<WholeJobs> whole_jobs(std::span<const DeviceInfo* const> devices,
                                                       const KernelKey& kernel) const override;
 
     /// Adds what is new to the file.
@@ -75,8 +77,9 @@ public:
 
 private:
     void add(Entry entry);
-    /// Without a measurement.
-    [[nodiscard]] Entry entry_of(const DeviceInfo& device, const KernelKey& kernel, bool alone) const;
+    // Without a measurement.
+    [[nodiscard]] Entry entry_of(const DeviceInfo& device, const KernelKey& kernel) const;
+    [[nodiscard]] Entry entry_of(std::span<const DeviceInfo* const> devices, const KernelKey& kernel) const;
 
     const std::filesystem::path file_;
     const std::string machine_;

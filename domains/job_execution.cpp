@@ -46,6 +46,7 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
         share.figures.id = info.id;
         share.figures.name = info.name;
         share.figures.kind = info.kind;
+        share.figures.reserve = share.who.reserve;
         shares_.push_back(std::move(share));
     }
 }
@@ -285,6 +286,18 @@ std::vector<const DeviceInfo*> JobExecution::devices() const {
     return devices;
 }
 
+std::vector<const DeviceInfo*> JobExecution::team() const {
+    std::vector<const DeviceInfo*> team; // as devices()
+    for (const Share& share : shares_)
+        if (share.who.reserve.empty()) team.push_back(share.who.info);
+    return team;
+}
+
+bool JobExecution::has_losses() const {
+    const std::scoped_lock lock(mutex_);
+    return std::ranges::any_of(shares_, [](const Share& share) { return share.retired; });
+}
+
 double JobExecution::charged_seconds() const {
     const std::scoped_lock lock(mutex_);
     return charged_;
@@ -454,8 +467,17 @@ Progress JobExecution::progress(std::span<const DeviceProgress> devices) const {
             .task_seconds = rates_.are_per_second() ? cost_of_task : 0};
 }
 
+/// Somebody of the team is lost, or it is far from as fast as it used to be.
+bool JobExecution::needs_reserve() const {
+    return seconds(Clock::now() - begin_) > 2 * scheduling_.expected_seconds ||
+           std::ranges::any_of(shares_, [](const Share& share) { return share.retired; });
+}
+
 std::vector<DeviceProgress> JobExecution::device_progress() const {
     std::vector<DeviceProgress> progress;
+    const bool has_reserve =
+        std::ranges::any_of(shares_, [](const Share& share) { return !share.who.reserve.empty(); });
+    const bool reserve_waits = has_reserve && !needs_reserve();
     for (std::size_t i = 0; i < shares_.size(); ++i) {
         const Share& share = shares_[i];
         const DeviceInfo& info = *share.who.info;
@@ -464,6 +486,7 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
         progress.push_back({.capability = rates_.capability(i),
                             .measured = rates_.measured(i),
                             .certain = rates_.certain(i),
+                            .in_reserve = reserve_waits && !share.who.reserve.empty(),
                             .in_flight = expected_in_flight(i),
                             .finished = share.figures.work_units + share.begun,
                             .least = std::max<std::uint64_t>(info.lane_group, job_.grain()),

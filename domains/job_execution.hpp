@@ -64,11 +64,13 @@ public:
         const DeviceInfo* info;
         Estimate estimate;
         std::shared_ptr<EnergyReader> energy = nullptr; ///< null: nobody measures
+        std::string reserve = {}; ///< why it had better stay out of the job; empty: it is in its team
     };
     struct Scheduling {
         std::unique_ptr<Policy> policy;
         std::string policy_name;
-        bool learns = true; ///< capabilities follow what is measured
+        bool learns = true;          ///< capabilities follow what is measured
+        double expected_seconds = 0; ///< of the team, if there is a reserve: after twice that it is needed
         /// Called under the job's lock: devices that were refused may be wanted after all.
         std::function<void()> ask_again = {};
         /// Called when all is done, before anybody else is told.
@@ -146,6 +148,9 @@ public:
     /// The job has work that nobody was given, and the device may have some of it.
     [[nodiscard]] bool wants(std::size_t device) const;
     [[nodiscard]] std::vector<const DeviceInfo*> devices() const; ///< that take part
+    [[nodiscard]] std::vector<const DeviceInfo*> team() const;    ///< those that are not in reserve
+    /// Somebody was lost.
+    [[nodiscard]] bool has_losses() const;
     [[nodiscard]] bool has_several_devices() const noexcept { return several_devices_; }
     /// Somebody else may want what this device was given and has not begun.
     [[nodiscard]] bool others_may_take_over(std::size_t device) const;
@@ -218,6 +223,7 @@ private:
     [[nodiscard]] std::uint64_t expected_in_flight(std::size_t place) const;
     [[nodiscard]] double relative_capability(std::size_t place) const;
     [[nodiscard]] std::vector<DeviceProgress> device_progress() const;
+    [[nodiscard]] bool needs_reserve() const;
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);

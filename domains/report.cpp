@@ -45,6 +45,7 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
           {"inbox_units", device.engine.choice.inbox_units},
           {"bundles", device.engine.choice.bundles}}},
     };
+    if (!device.reserve.empty()) json["reserve"] = device.reserve;
     if (!device.failure.empty()) json["failure"] = device.failure;
     return json;
 }
@@ -104,6 +105,8 @@ std::string JobReport::table() const {
             fmt::format_to(std::back_inserter(out),
                            "    gave {} seeds and {} units to other devices, received {} units\n",
                            device.seeds_given, device.units_given, device.units_received);
+        if (!device.reserve.empty())
+            fmt::format_to(std::back_inserter(out), "    in reserve: {}\n", device.reserve);
         if (!device.failure.empty())
             fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
     }

@@ -51,6 +51,7 @@ struct DeviceReport {
     EngineFigures engine;
     Figure energy_joules;        ///< all that the hardware used meanwhile, for whatever programs
     Figure energy_delay_product; ///< joule seconds: with the job's seconds
+    std::string reserve;         ///< why it was to stay out of the job; empty: it was not
     std::string failure;         ///< why it was retired; empty: it was not
 };
 

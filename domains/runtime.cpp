@@ -1,5 +1,6 @@
 // domains/runtime.cpp - see runtime.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/core/teams.hpp>
 #include <headrace/devices/energy/meter_of.hpp>
 #include <headrace/domains/calibrations.hpp>
 #include <headrace/domains/device_worker.hpp>
@@ -7,9 +8,13 @@
 #include <headrace/domains/runtime.hpp>
 #include <headrace/domains/watchdog.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -52,10 +57,6 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
         return "the job is for others only";
     if (!job.variant(device.technology)) return "the job has no kernel for " + device.technology;
     return why_too_large(job, device);
-}
-
-KernelKey kernel_key(const Job& job) {
-    return {.kernel = job.kernel_name(), .work_units = job.work_units(), .bytes = job.bytes()};
 }
 
 /// What the user says of a device; nothing if of none.
@@ -152,18 +153,61 @@ private:
                 job.name());
         const bool has_own = static_cast<bool>(job.own_policy());
         std::vector<std::optional<double>> alone;
-        for (const auto& participant : participants)
-            alone.push_back(model_->seconds_alone(*participant.info, kernel_key(job)));
+        for (const auto& participant : participants) {
+            const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel_key(job));
+            alone.push_back(jobs ? std::optional(jobs->seconds) : std::nullopt);
+        }
+        const double expected = chooses_teams(job) ? keep_reserve(participants, kernel_key(job)) : 0;
         auto execution = std::make_shared<JobExecution>(
             job,
             JobExecution::Scheduling{has_own ? job.own_policy()() : make_policy(options_.policy),
                                      has_own ? job.policy_name() : options_.policy,
-                                     options_.model != "peak" && options_.powers.empty(),
+                                     options_.model != "peak" && options_.powers.empty(), expected,
                                      [this] { wake_all(); },
                                      [this](const JobExecution& done) { learn(done); }},
             std::move(participants), std::move(left_out));
         execution->compare_with(std::move(alone));
         return execution;
+    }
+
+    /// Which measurements are of jobs like this one.
+    [[nodiscard]] KernelKey kernel_key(const Job& job) const {
+        const bool is_natural = options_.memory == MemoryModel::natural;
+        const char* const memory = options_.memory == MemoryModel::unified ? ", unified" : ", buffers";
+        return {.kernel = job.kernel_name() + (is_natural ? "" : memory),
+                .work_units = job.work_units(),
+                .bytes = job.bytes()};
+    }
+
+    /// Other policies give devices work for reasons of their own.
+    [[nodiscard]] bool chooses_teams(const Job& job) const {
+        return options_.policy == "adaptive" && !job.own_policy();
+    }
+
+    /// Devices without which such jobs have been faster stay out of this one. Returns how long the others are
+    /// expected to take; 0: there are none of the first kind.
+    double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) const {
+        std::vector<Estimate> estimates;
+        for (const auto& participant : participants) estimates.push_back(participant.estimate);
+        const KnownJobs known = [&](const Team& team) {
+            std::vector<const DeviceInfo*> infos;
+            for (const std::size_t i : team) infos.push_back(participants[i].info);
+            return model_->whole_jobs(infos, kernel);
+        };
+        const Team team = choose_team(estimates, kernel.work_units, known);
+        if (team.size() == participants.size()) return 0;
+        Team all(participants.size());
+        std::iota(all.begin(), all.end(), 0);
+        const double together = known(all)->seconds;
+        const auto without = known(team);
+        std::string others;
+        for (const std::size_t i : team) others += (others.empty() ? "" : ", ") + participants[i].info->id;
+        const std::string why = fmt::format(
+            "such jobs took {:.4g} s with all devices, {} with {} only", together,
+            without ? fmt::format("{:.4g} s", without->seconds) : std::string("probably less"), others);
+        for (std::size_t i = 0; i < participants.size(); ++i)
+            if (!std::ranges::binary_search(team, i)) participants[i].reserve = why;
+        return together;
     }
 
     /// Those of an in-order job, with the lock held. Others are warned of.
@@ -230,8 +274,8 @@ private:
     void learn(const JobExecution& execution) {
         const KernelKey kernel = kernel_key(execution.job());
         for (const auto& [device, rate] : execution.measurements()) model_->measured(*device, kernel, rate);
-        if (!execution.has_several_devices())
-            model_->took_alone(*execution.devices().front(), kernel, execution.seconds_so_far());
+        if ((chooses_teams(execution.job()) || !execution.has_several_devices()) && !execution.has_losses())
+            model_->took(execution.team(), kernel, execution.seconds_so_far());
     }
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override {

@@ -52,7 +52,7 @@ Json to_json(const headrace::Calibrations::Entry& entry) {
             {"kernel", entry.kernel},
             {"work_units", entry.work_units},
             {"bytes", entry.bytes},
-            {entry.alone ? "seconds_alone" : "units_per_second", entry.median()},
+            {entry.whole ? "seconds" : "units_per_second", entry.median()},
             {"spread", entry.spread()},
             {"measurements", entry.measurements.size()},
             {"age_seconds", entry.age().count()}};
@@ -68,7 +68,7 @@ std::string calibrations_table(const std::vector<headrace::Calibrations::Entry>&
     for (const auto& entry : entries)
         fmt::format_to(std::back_inserter(out), "  {:<30.30} {:<30.30} {:>12} {:>20} {:>6.0f} % {:>9}\n",
                        entry.device, entry.kernel, entry.work_units,
-                       entry.alone ? fmt::format("{:.4g} s alone", entry.median())
+                       entry.whole ? fmt::format("{:.4g} s a job", entry.median())
                                    : fmt::format("{:.4g} units/s", entry.median()),
                        100 * entry.spread(), age(entry.age()));
     return out;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -56,13 +57,13 @@ TEST_F(CalibrationsOnDisk, AreThereForTheNextProcess) {
         Calibrations first(file_, "this one");
         EXPECT_FALSE(first.estimate(gpu_, kernel_).units_per_second);
         first.measured(gpu_, kernel_, 100);
-        first.took_alone(gpu_, kernel_, 2.5);
+        first.took(std::array<const DeviceInfo*, 1>{&gpu_}, kernel_, 2.5);
         EXPECT_EQ(first.estimate(gpu_, kernel_).units_per_second, 100);
     }
     const Calibrations next(file_, "this one");
     EXPECT_EQ(next.estimate(gpu_, kernel_).units_per_second, 100);
     EXPECT_EQ(next.estimate(gpu_, kernel_).peak, 1000);
-    EXPECT_EQ(next.seconds_alone(gpu_, kernel_), 2.5);
+    EXPECT_EQ(next.whole_jobs(std::array<const DeviceInfo*, 1>{&gpu_}, kernel_)->seconds, 2.5);
     EXPECT_FALSE(next.estimate(cpu_, kernel_).units_per_second) << "another device";
     KernelKey other = kernel_;
     other.kernel = "l";
@@ -85,7 +86,8 @@ TEST_F(CalibrationsOnDisk, CountForProblemsOfAboutTheirSize) {
     EXPECT_EQ(estimate(3000), 300) << "the nearest";
     EXPECT_EQ(estimate(60'000), 300);
     EXPECT_FALSE(estimate(100'000)) << "too far away";
-    EXPECT_FALSE(known.seconds_alone(gpu_, {.kernel = "k", .work_units = 1001, .bytes = 0}));
+    EXPECT_FALSE(known.whole_jobs(std::array<const DeviceInfo*, 1>{&gpu_},
+                                  {.kernel = "k", .work_units = 1001, .bytes = 0}));
 }
 
 TEST_F(CalibrationsOnDisk, APoisonedMeasurementDoesNotStick) {
@@ -150,8 +152,8 @@ TEST_F(CalibrationsOnDisk, SeveralProcessesAddToOneFile) {
 
 TEST_F(CalibrationsOnDisk, AnUnreadableFileIsKeptAsideAndSaid) {
     for (const std::string text :
-         {"", "nonsense", "{}", R"({"version": 99, "entries": []})", R"({"version": 1, "entries": 3})",
-          R"({"version": 1, "entries": [{"machine": 3}]})"}) {
+         {"", "nonsense", "{}", R"({"version": 99, "entries": []})", R"({"version": 2, "entries": 3})",
+          R"({"version": 2, "entries": [{"machine": 3}]})"}) {
         log_.clear();
         write(text);
         {
@@ -169,7 +171,7 @@ TEST_F(CalibrationsOnDisk, AnUnreadableFileIsKeptAsideAndSaid) {
 }
 
 TEST_F(CalibrationsOnDisk, NumbersThatAreNoneAreLeftOut) {
-    write(R"({"version": 1, "entries": [{"machine": "this one", "device": "gpu", "driver": "1.0",
+    write(R"({"version": 2, "entries": [{"machine": "this one", "device": "gpu", "driver": "1.0",
               "kernel": "k", "work_units": 1000, "bytes": 4096, "when": 0,
               "units_per_second": [-5, 0, 42]}]})");
     EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 42);

@@ -121,6 +121,59 @@ TEST(JobExecution, WhoIsLeftOutIsAskedWhenTheOtherProvesSlow) {
     EXPECT_TRUE(far.job.next(7));
 }
 
+/// Two devices, of which one had better stay out of it.
+struct WithReserve {
+    explicit WithReserve(double expected_seconds) : expected(expected_seconds) { job.start(); }
+    double expected;
+    Two two;
+    int asked = 0;
+    JobExecution job{Job("j", 1'000'000),
+                     {.policy = make_policy("adaptive"),
+                      .policy_name = "adaptive",
+                      .expected_seconds = expected,
+                      .ask_again = [this] { ++asked; }},
+                     {{4, &two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr},
+                      {7, &two.slow, {.peak = 1, .units_per_second = 9e5}, nullptr, "it is in the way"}},
+                     {}};
+};
+
+TEST(JobExecution, AReserveStaysOutAndTheReportSaysWhy) {
+    WithReserve with(3600);
+    EXPECT_EQ(with.job.team(), std::vector<const DeviceInfo*>{&with.two.fast});
+    EXPECT_FALSE(with.job.others_may_take_over(4));
+    std::uint64_t tasks = 0;
+    for (; const auto range = with.job.next(4); ++tasks) {
+        EXPECT_EQ(with.job.next(7), std::nullopt);
+        with.job.finished(4, {*range}, {});
+    }
+    EXPECT_TRUE(with.job.event().done());
+    JobExecution alone(Job("j", 1'000'000), {.policy = make_policy("adaptive"), .policy_name = "adaptive"},
+                       {{4, &with.two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr}}, {});
+    alone.start();
+    std::uint64_t tasks_alone = 0;
+    for (; const auto range = alone.next(4); ++tasks_alone) alone.finished(4, {*range}, {});
+    EXPECT_EQ(tasks, tasks_alone);
+    const JobReport report = with.job.report();
+    EXPECT_EQ(report.devices[1].reserve, "it is in the way");
+    EXPECT_NE(report.table().find("in reserve: it is in the way"), std::string::npos) << report.table();
+    EXPECT_NE(report.json().find("it is in the way"), std::string::npos);
+    EXPECT_TRUE(report.devices[0].reserve.empty());
+}
+
+TEST(JobExecution, AReserveStepsInForALostDevice) {
+    WithReserve with(3600);
+    EXPECT_EQ(with.job.next(7), std::nullopt);
+    with.job.retire(4, lost(), {});
+    EXPECT_TRUE(with.job.has_losses());
+    EXPECT_TRUE(with.job.next(7));
+}
+
+TEST(JobExecution, AReserveStepsInIfTheJobTakesTwiceAsLong) {
+    WithReserve with(1e-9); // passed by now
+    EXPECT_TRUE(with.job.next(7));
+    EXPECT_TRUE(with.job.others_may_take_over(4));
+}
+
 TEST(JobExecution, SeveralTasksAtOnceAreThoseThatComeOneByOne) {
     Two two;
     const auto one_by_one = two.run(Job("j", 1001)), at_once = two.run(Job("j", 1001));

@@ -23,10 +23,9 @@ using Seconds = std::chrono::duration<double>;
 /// A device does one launch after the other, each of which costs it something beside its work.
 struct Pace {
     double seconds_a_unit;
+    Seconds launch;
     Seconds busy{};
     Clock::time_point free_from{};
-
-    static constexpr Seconds launch{200e-6};
 
     Clock::time_point done(std::uint64_t units) {
         const Seconds takes = launch + Seconds(static_cast<double>(units) * seconds_a_unit);
@@ -46,12 +45,13 @@ struct Timing {
         end; ///< of the last one's work: the least. Much of it may be gaps, when nobody wakes these threads
 };
 
-Timing time_job(const std::vector<double>& seconds_of_devices) {
+Timing time_job(const std::vector<double>& seconds_of_devices, Seconds launch_of_last = Seconds(200e-6)) {
     std::map<std::string, Pace> paces;
     std::vector<std::unique_ptr<Device>> devices;
-    for (const double alone : seconds_of_devices) {
+    for (const double& alone : seconds_of_devices) {
         const std::string id = "fake:" + std::to_string(devices.size());
-        paces[id] = {.seconds_a_unit = alone / units};
+        const bool is_last = &alone == &seconds_of_devices.back();
+        paces[id] = {.seconds_a_unit = alone / units, .launch = is_last ? launch_of_last : Seconds(200e-6)};
         devices.push_back(std::make_unique<testing::FakeDevice>(testing::FakeOptions{.id = id}));
     }
     Runtime runtime(std::move(devices), {});
@@ -94,6 +94,15 @@ TEST(NeverSlower, BesideADeviceOneToTwoHundredTimesSlower) {
             }
         }
     }
+}
+
+/// As one whose single work unit takes long, though many at once take no longer.
+TEST(NeverSlower, BesideADeviceWhoseEveryTaskTakesLongerThanTheJob) {
+    const double alone = 0.05;
+    const Timing without = time_job({alone});
+    const Timing with = time_job({alone, 10 * alone}, Seconds(3 * alone));
+    EXPECT_LT(with.busiest, 1.05 * without.busiest);
+    EXPECT_LT(with.end, 1.1 * without.end + 0.005);
 }
 
 } // namespace

@@ -1,0 +1,29 @@
+// core/teams.hpp - which of a job's devices had better do it, by how long such jobs took whom.
+#pragma once
+#include <headrace/core/performance_model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace headrace {
+
+/// Devices that have a job to themselves, by their places among those that could run it, ascending.
+using Team = std::vector<std::size_t>;
+
+/// What is known of jobs that a team has done; nothing: there were none.
+using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
+
+/// All devices, unless fewer have proven to be as fast: what a device costs the others, in smaller tasks and
+/// data that lies apart, no rate tells. Only a whole job does.
+///
+/// All of them do a problem several times before they are doubted. Then the fastest one alone, the fastest
+/// two and so on are tried as often, if the sum of their rates promises an earlier end than all have reached
+/// and if these rates are certain. Whoever has taken least, by the median, has the next job.
+[[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
+                               const KnownJobs& known);
+
+} // namespace headrace
