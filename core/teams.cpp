@@ -7,7 +7,8 @@
 namespace headrace {
 namespace {
 
-constexpr std::size_t several = 3; // jobs: the first ones may load kernels or touch new memory
+constexpr std::size_t several = 3;   // jobs: the first ones may load kernels or touch new memory
+constexpr double worth_trying = 1.1; // times later than all have been: rates were measured beside the others
 
 /// The time that a team is expected to take: as measured, or, as long as that is not settled, what it may
 /// reach. Nothing if that is not known well enough to try it.
@@ -17,7 +18,7 @@ std::optional<double> expected_seconds(const Team& team, std::span<const Estimat
     if (!std::ranges::all_of(team, [&](std::size_t i) { return devices[i].certain; })) return std::nullopt;
     double rate = 0;
     for (const std::size_t i : team) rate += *devices[i].units_per_second;
-    return static_cast<double>(work_units) / rate;
+    return static_cast<double>(work_units) / rate / worth_trying;
 }
 
 } // namespace

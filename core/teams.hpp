@@ -21,8 +21,9 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// data that lies apart, no rate tells. Only a whole job does.
 ///
 /// All of them do a problem several times before they are doubted. Then the fastest one alone, the fastest
-/// two and so on are tried as often, if the sum of their rates promises an earlier end than all have reached
-/// and if these rates are certain. Whoever has taken least, by the median, has the next job.
+/// two and so on are tried as often, if their rates are certain and promise an earlier end than all have
+/// reached, or one that is a tenth later at most: without the others they may be faster. Whoever has taken
+/// least, by the median, has the next job.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                const KnownJobs& known);
 

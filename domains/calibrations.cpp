@@ -127,10 +127,10 @@ bool Entry::is_recent() const {
 
 bool Entry::is_certain() const {
     const double middle = median();
+    const auto outliers = std::ranges::count_if(
+        measurements, [middle](double one) { return one > agreement * middle || middle > agreement * one; });
     return is_recent() && measurements.size() >= several &&
-           std::ranges::all_of(measurements, [middle](double one) {
-               return one <= agreement * middle && middle <= agreement * one;
-           });
+           static_cast<std::size_t>(outliers) <= measurements.size() / 5;
 }
 
 std::chrono::seconds Entry::age() const { return std::chrono::seconds(now() - when); }

@@ -18,10 +18,10 @@ namespace headrace {
 ///
 /// An estimate is the median of the last nine measurements, so one that went wrong does not count, and some
 /// that did are forgotten. It is certain, for problems up to twice as large or small, if there are at least
-/// three, all within a factor of 1.5 of their median and the last one not older than a week: who is left out
-/// for being slow is measured again after that. A measurement counts for problems of about its size: the
-/// nearest one, up to sixteen times as large or small. What is no positive number is not taken, from jobs or
-/// from the file.
+/// three, all (of five or more, all but one) within a factor of 1.5 of their median, and the last one not
+/// older than a week: who is left out for being slow is measured again after that. A measurement counts for
+/// problems of about its size: the nearest one, up to sixteen times as large or small. What is no positive
+/// number is not taken, from jobs or from the file.
 ///
 /// The file holds what several machines measured, and each reads its own. One that cannot be read is kept
 /// under another name and begun anew, with a warning; one that cannot be written costs a warning, too.

@@ -34,7 +34,8 @@ TEST(Teams, AllDevicesUntilSeveralOfTheirJobsAreKnown) {
 
 TEST(Teams, TheFastestAloneIsTriedIfItsRatePromisesMore) {
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {1.2, 3}}}), Team{1});
-    EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.995, 3}}}), both) << "it needs a second";
+    EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.95, 3}}}), Team{1}) << "alone it may be faster";
+    EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.9, 3}}}), both) << "it needs a second";
     EXPECT_EQ(choose({at(10), at(1000, false)}, {{both, {1.2, 3}}}), both) << "that is not certain";
 }
 
@@ -53,6 +54,7 @@ TEST(Teams, OfSeveralDevicesTheFastestOnes) {
     EXPECT_EQ(choose(devices, {{all, {0.6, 3}}}), gpus);
     EXPECT_EQ(choose(devices, {{all, {0.6, 3}}, {gpus, {0.55, 3}}}), gpus);
     EXPECT_EQ(choose(devices, {{all, {0.6, 3}}, {gpus, {0.65, 3}}}), all);
+    EXPECT_EQ(choose(devices, {{all, {0.4, 3}}}), all);
     EXPECT_EQ(choose(devices, {{all, {2, 3}}, {gpus, {1.5, 3}}, {{1}, {1.1, 3}}}), Team{1});
 }
 

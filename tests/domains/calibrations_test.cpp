@@ -124,6 +124,10 @@ TEST_F(CalibrationsOnDisk, AreCertainIfSeveralAgree) {
         << "another size";
     known.measured(gpu_, kernel_, 200);
     EXPECT_FALSE(certain()) << "they do not agree";
+    known.measured(gpu_, kernel_, 110);
+    EXPECT_TRUE(certain()) << "one of five may have gone wrong";
+    known.measured(gpu_, kernel_, 200);
+    EXPECT_FALSE(certain()) << "two do not";
 }
 
 TEST_F(CalibrationsOnDisk, AreNotCertainForever) {
