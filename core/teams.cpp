@@ -11,11 +11,10 @@ constexpr std::size_t several = 3;   // jobs: the first ones may load kernels or
 constexpr double worth_trying = 1.1; // times later than all have been: rates were measured beside the others
 
 /// The time that a team is expected to take: as measured, or, as long as that is not settled, what it may
-/// reach. Nothing if that is not known well enough to try it.
-std::optional<double> expected_seconds(const Team& team, std::span<const Estimate> devices,
-                                       std::uint64_t work_units, const std::optional<WholeJobs>& known) {
+/// reach.
+double expected_seconds(const Team& team, std::span<const Estimate> devices, std::uint64_t work_units,
+                        const std::optional<WholeJobs>& known) {
     if (known && known->jobs >= several) return known->seconds;
-    if (!std::ranges::all_of(team, [&](std::size_t i) { return devices[i].certain; })) return std::nullopt;
     double rate = 0;
     for (const std::size_t i : team) rate += *devices[i].units_per_second;
     return static_cast<double>(work_units) / rate / worth_trying;
@@ -38,9 +37,9 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
     for (std::size_t size = 1; size < by_rate.size(); ++size) {
         Team team(by_rate.begin(), by_rate.begin() + static_cast<std::ptrdiff_t>(size));
         std::ranges::sort(team);
-        const auto seconds = expected_seconds(team, devices, work_units, known(team));
-        if (!seconds || *seconds >= least) continue;
-        least = *seconds;
+        const double seconds = expected_seconds(team, devices, work_units, known(team));
+        if (seconds >= least) continue;
+        least = seconds;
         best = std::move(team);
     }
     return best;

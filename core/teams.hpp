@@ -21,9 +21,10 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// data that lies apart, no rate tells. Only a whole job does.
 ///
 /// All of them do a problem several times before they are doubted. Then the fastest one alone, the fastest
-/// two and so on are tried as often, if their rates are certain and promise an earlier end than all have
-/// reached, or one that is a tenth later at most: without the others they may be faster. Whoever has taken
-/// least, by the median, has the next job.
+/// two and so on are tried as often, if their rates promise an earlier end than all have reached, or one that
+/// is a tenth later at most: without the others they may be faster. A rate may be wrong; then the reserve
+/// steps in, when the job has taken twice as long as with all. Whoever has taken least, by the median, has
+/// the next job.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                const KnownJobs& known);
 

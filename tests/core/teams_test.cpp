@@ -9,9 +9,7 @@
 namespace headrace {
 namespace {
 
-Estimate at(double units_per_second, bool certain = true) {
-    return {.peak = 1, .units_per_second = units_per_second, .certain = certain};
-}
+Estimate at(double units_per_second) { return {.peak = 1, .units_per_second = units_per_second}; }
 
 /// Of 1000 units.
 Team choose(const std::vector<Estimate>& devices, const std::map<Team, WholeJobs>& known) {
@@ -36,7 +34,6 @@ TEST(Teams, TheFastestAloneIsTriedIfItsRatePromisesMore) {
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {1.2, 3}}}), Team{1});
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.95, 3}}}), Team{1}) << "alone it may be faster";
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.9, 3}}}), both) << "it needs a second";
-    EXPECT_EQ(choose({at(10), at(1000, false)}, {{both, {1.2, 3}}}), both) << "that is not certain";
 }
 
 TEST(Teams, WhoeverTookLeastHasTheNextJob) {
@@ -44,8 +41,6 @@ TEST(Teams, WhoeverTookLeastHasTheNextJob) {
     EXPECT_EQ(choose(devices, {{both, {1.2, 3}}, {{1}, {1.3, 2}}}), Team{1}) << "not settled";
     EXPECT_EQ(choose(devices, {{both, {1.2, 3}}, {{1}, {1.3, 3}}}), both);
     EXPECT_EQ(choose(devices, {{both, {1.2, 3}}, {{1}, {1.1, 3}}}), Team{1});
-    EXPECT_EQ(choose({at(10, false), at(1000, false)}, {{both, {1.2, 3}}, {{1}, {1.1, 3}}}), Team{1})
-        << "what was measured needs no rates";
 }
 
 TEST(Teams, OfSeveralDevicesTheFastestOnes) {
