@@ -15,4 +15,9 @@ std::string_view to_string(DeviceKind kind) noexcept {
     return "unknown";
 }
 
+Event Stream::add(Memory& /*to*/, const Memory& /*from*/, Bytes /*size*/, NumberType /*type*/,
+                  std::span<const Event> /*after*/) {
+    throw Error{ErrorKind::unsupported, "its streams add nothing: see Device::adds_from"};
+}
+
 } // namespace headrace

@@ -1,7 +1,9 @@
 // core/device.hpp - one place that computes, with its memory: the interface that every backend implements.
 // Virtual at the granularity of requests (a copy, a launch), never of work units.
 #pragma once
+#include <headrace/core/error.hpp>
 #include <headrace/core/event.hpp>
+#include <headrace/core/number_type.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -123,6 +125,10 @@ public:
     /// From the memory of `source`, another device of which `Device::reaches` is true, or this one.
     virtual Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                             std::span<const Event> after = {}) = 0;
+    /// Adds the first `size` bytes of `from`, numbers of that type, to those of `to`; from the memory of a
+    /// device of which `Device::adds_from` is true.
+    virtual Event add(Memory& to, const Memory& from, Bytes size, NumberType type,
+                      std::span<const Event> after = {});
     virtual Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after = {}) = 0;
     /// The event's times, if it has any, span the body's native work.
     virtual Event launch(Body body, std::span<const Event> after = {}) = 0;
@@ -160,6 +166,8 @@ public:
     }
     /// True if copy_peer from `other`'s memory works without the host.
     [[nodiscard]] virtual bool reaches(const Device& other) const = 0;
+    /// True if its streams add what is in `other`'s memory: what it reaches, or its own.
+    [[nodiscard]] virtual bool adds_from(const Device& /*other*/) const { return false; }
     /// Free bytes now, or an estimate.
     [[nodiscard]] virtual Bytes free_memory() const = 0;
 

@@ -38,18 +38,18 @@ void in_pieces(Bytes size, Bytes element, const std::function<void(Bytes begin, 
 
 } // namespace
 
-DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Add add, void* borrowed)
+DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Numbers numbers, void* borrowed)
     : storage_(name, checked_size(name, extent, element_size), borrowed),
       extent_(extent),
       element_size_(element_size),
-      add_(add) {}
+      numbers_(numbers) {}
 
-DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Add add,
+DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Numbers numbers,
                        std::shared_ptr<void> host)
     : storage_(name, checked_size(name, extent, element_size), std::move(host)),
       extent_(extent),
       element_size_(element_size),
-      add_(add) {}
+      numbers_(numbers) {}
 
 DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& stream) {
     const std::scoped_lock lock(mutex_);
@@ -61,31 +61,71 @@ DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& 
     return {replicas_.back().memory.get(), replicas_.back().zeroed};
 }
 
+std::vector<DomainData::Part> DomainData::add_up_on_devices(std::vector<Part> parts) const {
+    if (numbers_.type == NumberType::none) return parts;
+    for (bool added = true; added;) { // each round halves those that reach each other
+        added = false;
+        std::vector<Part> sums;
+        while (!parts.empty()) {
+            Part sum = std::move(parts.front());
+            parts.erase(parts.begin());
+            const auto other = std::ranges::find_if(
+                parts, [&](const Part& part) { return sum.device->adds_from(*part.device); });
+            if (other != parts.end()) {
+                const Event both[] = {sum.ready, other->ready};
+                sum.ready =
+                    sum.stream->add(*sum.memory, *other->memory, storage_.bytes(), numbers_.type, both);
+                parts.erase(other);
+                added = true;
+            }
+            sums.push_back(std::move(sum));
+        }
+        parts = std::move(sums);
+    }
+    return parts;
+}
+
 void DomainData::reduce() {
     const std::scoped_lock lock(mutex_);
     if (lost_) throw Error{*lost_};
     if (replicas_.empty()) return;
     auto* sums = static_cast<std::byte*>(storage_.host());
+    const bool from_zero =
+        std::ranges::all_of(storage_.tiles(), [](Tile* tile) { return is_unwritten(*tile); });
     for (Tile* tile : storage_.tiles()) {
-        if (is_unwritten(*tile)) // sums start from zero where nobody wrote
-            std::memset(sums + tile->begin(), 0, tile->end() - tile->begin());
-        else
+        if (!is_unwritten(*tile))
             headrace::gather(*tile).wait();
+        else if (!from_zero) // sums start from zero where nobody wrote
+            std::memset(sums + tile->begin(), 0, tile->end() - tile->begin());
     }
-    // From all devices at once: each has a bus of its own.
-    std::vector<std::unique_ptr<Stream>> streams;
-    std::vector<std::shared_ptr<void>> images;
-    std::vector<Event> copied;
+    std::vector<Part> parts;
     for (const Replica& replica : replicas_) {
         Device& device = replica.controller->device();
-        Stream& stream = *streams.emplace_back(device.make_stream());
-        void* const image = images.emplace_back(device.allocate_host(storage_.bytes())).get();
-        copied.push_back(stream.copy_out(image, *replica.memory, 0, storage_.bytes(), {&replica.zeroed, 1}));
+        parts.push_back({&device, replica.memory.get(), device.make_stream(), replica.zeroed});
     }
-    Event::all(copied).wait();
+    parts = add_up_on_devices(std::move(parts));
+    // From all devices at once: each has a bus of its own.
+    std::vector<std::shared_ptr<void>> images;
+    std::vector<Event> copied;
+    for (const Part& part : parts) {
+        void* const image = images.emplace_back(part.device->allocate_host(storage_.bytes())).get();
+        copied.push_back(part.stream->copy_out(image, *part.memory, 0, storage_.bytes(), {&part.ready, 1}));
+    }
+    try {
+        Event::all(copied).wait();
+    } catch (...) {
+        if (parts.size() < replicas_.size()) lost_ = current_error(); // some may hold those of others by now
+        throw;
+    }
     in_pieces(storage_.bytes(), element_size_, [&](Bytes begin, Bytes end) {
-        for (const auto& image : images) // always in one order, or sums would differ from run to run
-            add_(sums + begin, static_cast<const std::byte*>(image.get()) + begin, end - begin);
+        for (std::size_t i = 0; i < images.size();
+             ++i) { // always in one order, or sums would differ from run to run
+            const std::byte* const image = static_cast<const std::byte*>(images[i].get()) + begin;
+            if (i == 0 && from_zero)
+                std::memcpy(sums + begin, image, end - begin);
+            else
+                numbers_.add(sums + begin, image, end - begin);
+        }
     });
     for (Tile* tile : storage_.tiles()) host_wrote(*tile);
     replicas_.clear();

@@ -100,6 +100,7 @@ public:
     [[nodiscard]] Bytes free_memory() const;
     /// Lets `other` read and write what is allocated here; false if the hardware cannot.
     [[nodiscard]] bool admit(int other);
+    [[nodiscard]] bool has_pool() const noexcept { return pool_ != nullptr; }
 
     /// Pinned host memory that unpinned copies go through; kept until the device is closed. Large enough that
     /// handing over its halves costs little beside copying them (0.2 ms), and small because to pin it takes

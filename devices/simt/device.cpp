@@ -56,4 +56,9 @@ bool SimtDevice::reaches(const Device& other) const {
     return peer && peer->context_->admit(context_->ordinal());
 }
 
+/// Kernels reach what is in another device's pool; of plain allocations there, copies alone do.
+bool SimtDevice::adds_from(const Device& other) const {
+    return &other == this || (reaches(other) && dynamic_cast<const SimtDevice&>(other).context_->has_pool());
+}
+
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -16,6 +16,7 @@ public:
                                                               int columns) override;
     [[nodiscard]] bool reaches_host(const void* memory) const override;
     [[nodiscard]] bool reaches(const Device& other) const override;
+    [[nodiscard]] bool adds_from(const Device& other) const override;
     [[nodiscard]] Bytes free_memory() const override { return context_->free_memory(); }
 
 private:

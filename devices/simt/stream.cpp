@@ -3,6 +3,7 @@
 #include <headrace/devices/check_range.hpp>
 #include <headrace/devices/errands.hpp>
 #include <headrace/devices/simt/stream.hpp>
+#include <headrace/devices/simt/sums.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -163,6 +164,16 @@ Event SimtStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Byt
         else
             HEADRACE_CALL(MemcpyPeerAsync, target, here, source, there, size, stream_->native());
     });
+}
+
+Event SimtStream::add(Memory& to, const Memory& from, Bytes size, NumberType type,
+                      std::span<const Event> after) {
+    std::byte* const sums = own(to, 0, size).at(0);
+    check_range(from, 0, size, info().id);
+    const std::byte* const amounts = own_memory<const DeviceMemory>(from, info().id).at(0);
+    if (type == NumberType::none)
+        throw Error{ErrorKind::invalid_argument, "it adds numbers of 4 or 8 bytes"}.on_device(info().id);
+    return enqueue(after, [&] { enqueue_sum(stream_->native(), sums, amounts, size, type); });
 }
 
 Event SimtStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {

@@ -82,7 +82,7 @@ private:
     std::optional<EventTimes> times_;
 };
 
-enum class FakeRequest : std::uint8_t { copy_in, copy_out, copy_peer, fill, launch };
+enum class FakeRequest : std::uint8_t { copy_in, copy_out, copy_peer, fill, launch, add };
 
 /// Requests of a kind that this thread enqueues, on any fake device, while it lives: they fail and do
 /// nothing.
@@ -140,6 +140,8 @@ public:
                    std::span<const Event> after) override;
     Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                     std::span<const Event> after) override;
+    Event add(Memory& to, const Memory& from, Bytes size, NumberType type,
+              std::span<const Event> after) override;
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;
 
@@ -204,6 +206,7 @@ public:
         const auto* fake = dynamic_cast<const FakeDevice*>(&other);
         return fake != nullptr && options_.has_peers && fake->options_.has_peers;
     }
+    [[nodiscard]] bool adds_from(const Device& other) const override { return reaches(other); }
     [[nodiscard]] Bytes free_memory() const override { return *free_; }
 
     /// The next `times` requests of that kind fail without doing anything.
@@ -234,8 +237,8 @@ private:
     std::shared_ptr<std::atomic<Bytes>> free_;
     std::atomic<unsigned> streams_ = 0;
     std::atomic<Bytes> bytes_[3] = {};
-    std::atomic<unsigned> requests_[5] = {};
-    std::atomic<int> failures_[5] = {};
+    std::atomic<unsigned> requests_[6] = {};
+    std::atomic<int> failures_[6] = {};
 };
 
 inline FakeStream::FakeStream(FakeDevice& device, std::uint64_t seed)
@@ -276,6 +279,20 @@ inline Event FakeStream::copy_peer(Memory& to, Bytes to_offset, const Memory& fr
     const auto* source = static_cast<const std::byte*>(from.address()) + from_offset;
     return enqueue(
         FakeRequest::copy_peer, [=] { std::memcpy(target, source, size); }, after);
+}
+
+/// Of 64-bit integers alone.
+inline Event FakeStream::add(Memory& to, const Memory& from, Bytes size, NumberType type,
+                             std::span<const Event> after) {
+    HEADRACE_ASSERT(type == NumberType::uint64);
+    auto* sums = static_cast<std::uint64_t*>(to.address());
+    const auto* amounts = static_cast<const std::uint64_t*>(from.address());
+    return enqueue(
+        FakeRequest::add,
+        [=] {
+            for (Bytes i = 0; i < size / sizeof(std::uint64_t); ++i) sums[i] += amounts[i];
+        },
+        after);
 }
 
 inline Event FakeStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {

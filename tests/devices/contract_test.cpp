@@ -281,6 +281,39 @@ TEST_P(Contract, CopiesBetweenItsOwnMemories) {
     EXPECT_TRUE(std::ranges::equal(received, std::span(sent).subspan(77, 4000)));
 }
 
+template <class T>
+void expect_sums(Device& device, Stream& stream) {
+    constexpr std::size_t count = 100'003;
+    std::mt19937_64 random(std::random_device{}());
+    std::vector<T> sums(count), amounts(count), received(count);
+    for (T& one : sums) one = static_cast<T>(random() % 1'000'000);
+    for (T& one : amounts) one = static_cast<T>(random() % 1'000'000);
+    const Bytes size = count * sizeof(T), last = size - sizeof(T); // which is to stay as it is
+    const auto to = device.allocate(size), from = device.allocate(size);
+    stream.copy_in(*to, 0, sums.data(), size);
+    stream.copy_in(*from, 0, amounts.data(), size);
+    stream.add(*to, *from, last, number_type<T>());
+    stream.copy_out(received.data(), *to, 0, size).wait();
+    for (std::size_t i = 0; i + 1 < count; ++i)
+        ASSERT_EQ(received[i], static_cast<T>(sums[i] + amounts[i])) << i;
+    EXPECT_EQ(received.back(), sums.back());
+}
+
+TEST_P(Contract, AddsWhatIsInItsOwnMemory) {
+    if (!device().adds_from(device())) {
+        const auto memory = device().allocate(64);
+        EXPECT_THROW(stream().add(*memory, *memory, 64, NumberType::uint32), Error);
+        return;
+    }
+    expect_sums<std::uint32_t>(device(), stream());
+    expect_sums<std::int64_t>(device(), stream());
+    expect_sums<float>(device(), stream());
+    expect_sums<double>(device(), stream());
+    const auto memory = device().allocate(64);
+    EXPECT_THROW(stream().add(*memory, *memory, 65, NumberType::uint32), Error);
+    EXPECT_THROW(stream().add(*memory, *memory, 64, NumberType::none), Error);
+}
+
 TEST_P(Contract, TimesLieWhereTheWorkDid) {
     stream_ = device().make_stream(Timing::all);
     const auto memory = device().allocate(16 << 20);

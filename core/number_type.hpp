@@ -1,0 +1,25 @@
+// core/number_type.hpp - the types of numbers that devices know how to add.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+namespace headrace {
+
+enum class NumberType : std::uint8_t { none, uint32, uint64, float32, float64 };
+
+/// Signed integers are added as unsigned ones are.
+template <class T>
+constexpr NumberType number_type() {
+    if constexpr (std::is_same_v<T, float>)
+        return NumberType::float32;
+    else if constexpr (std::is_same_v<T, double>)
+        return NumberType::float64;
+    else if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
+        return NumberType::uint32;
+    else if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
+        return NumberType::uint64;
+    else
+        return NumberType::none;
+}
+
+} // namespace headrace

@@ -1,0 +1,118 @@
+// tests/domains/sums_test.cpp - what several devices have summed up comes together, whoever reaches whom.
+#include <core/fake_device.hpp>
+#include <headrace/domains/domain.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using testing::FakeDevice;
+using testing::FakeOptions;
+using testing::FakeRequest;
+
+struct Place {
+    explicit Place(std::size_t number, bool has_peers)
+        : device({.id = "fake:" + std::to_string(number), .has_peers = has_peers}) {}
+    FakeDevice device;
+    Controller controller{device};
+    std::unique_ptr<Stream> stream = device.make_stream();
+};
+
+class Sums : public ::testing::Test {
+protected:
+    static constexpr std::uint64_t size = 1001;
+    const std::uint64_t seed_ = std::random_device{}();
+    const ::testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
+    std::mt19937_64 random_{seed_};
+    std::vector<std::unique_ptr<Place>> places_;
+    std::vector<std::uint64_t> expected_ = std::vector<std::uint64_t>(size);
+
+    void have(const std::vector<bool>& peers) {
+        places_.clear();
+        for (std::size_t i = 0; i < peers.size(); ++i)
+            places_.push_back(std::make_unique<Place>(i, peers[i]));
+    }
+    /// Every device adds something to each number.
+    void add_everywhere(const Domain<std::uint64_t>& sums) {
+        for (const auto& place : places_) {
+            const auto replica = sums.data()->accumulator(place->controller, *place->stream);
+            replica.zeroed.wait();
+            auto* const numbers = static_cast<std::uint64_t*>(replica.memory->address());
+            for (std::uint64_t i = 0; i < size; ++i) {
+                const std::uint64_t amount = random_();
+                numbers[i] += amount;
+                expected_[i] += amount;
+            }
+        }
+    }
+    [[nodiscard]] unsigned requests(FakeRequest kind) const {
+        unsigned all = 0;
+        for (const auto& place : places_) all += place->device.requests(kind);
+        return all;
+    }
+};
+
+TEST_F(Sums, ComeTogetherWhoeverReachesWhom) {
+    for (std::size_t count = 1; count <= 9; ++count)
+        for (const bool is_written : {false, true}) {
+            std::vector<bool> peers;
+            for (std::size_t i = 0; i < count; ++i) peers.push_back(random_() % 3 != 0);
+            have(peers);
+            const auto reaching = static_cast<unsigned>(std::ranges::count(peers, true));
+            const Domain<std::uint64_t> sums("sums", {size});
+            std::ranges::fill(expected_, 0);
+            if (is_written)
+                for (std::uint64_t i = 0; i < size; ++i) sums.fill()[i] = expected_[i] = i;
+            for (int round = 0; round < 2; ++round) { // the second begins with what the first has made
+                const unsigned copied = requests(FakeRequest::copy_out), added = requests(FakeRequest::add);
+                add_everywhere(sums);
+                const auto result = sums.gather();
+                for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[i], expected_[i]) << i;
+                const unsigned alone = static_cast<unsigned>(count) - reaching;
+                EXPECT_EQ(requests(FakeRequest::copy_out) - copied, alone + (reaching > 0 ? 1 : 0));
+                EXPECT_EQ(requests(FakeRequest::add) - added, reaching > 0 ? reaching - 1 : 0);
+            }
+        }
+}
+
+TEST_F(Sums, OfNumbersThatDevicesCannotAddGoToTheHost) {
+    have({true, true});
+    const Domain<std::uint16_t> sums("sums", {3});
+    for (const auto& place : places_) {
+        const auto replica = sums.data()->accumulator(place->controller, *place->stream);
+        replica.zeroed.wait();
+        static_cast<std::uint16_t*>(replica.memory->address())[2] = 7;
+    }
+    EXPECT_EQ(sums.gather()[2], 14);
+    EXPECT_EQ(requests(FakeRequest::add), 0U);
+}
+
+TEST_F(Sums, ThatFailedHalfwayAreNotAddedTwice) {
+    for (const FakeRequest fails : {FakeRequest::add, FakeRequest::copy_out}) {
+        have({true, true, true});
+        const Domain<std::uint64_t> sums("sums", {size});
+        add_everywhere(sums);
+        places_.front()->device.fail_next(fails);
+        EXPECT_THROW(static_cast<void>(sums.gather()), Error);
+        EXPECT_THROW(static_cast<void>(sums.gather()), Error) << "some hold those of others";
+    }
+}
+
+TEST_F(Sums, WhoseCopyFailedCanBeAskedForAgain) {
+    have({false, false});
+    const Domain<std::uint64_t> sums("sums", {size});
+    add_everywhere(sums);
+    places_.back()->device.fail_next(FakeRequest::copy_out);
+    EXPECT_THROW(static_cast<void>(sums.gather()), Error);
+    const auto result = sums.gather();
+    for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[i], expected_[i]) << i;
+}
+
+} // namespace
+} // namespace headrace::test
