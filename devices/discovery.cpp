@@ -3,6 +3,7 @@
 #include <headrace/devices/cpu/placement.hpp>
 #include <headrace/devices/device_list.hpp>
 #include <headrace/devices/discovery.hpp>
+#include <headrace/devices/numa.hpp>
 #include <headrace/devices/selection.hpp>
 #ifdef HEADRACE_HAS_OPENCL
     #include <headrace/devices/opencl/opencl.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/devices/candidate.hpp>
 #include <headrace/devices/cpu/topology.hpp>
+#include <headrace/devices/settings.hpp>
 
 #include <memory>
 #include <optional>

@@ -2,6 +2,7 @@
 #include <headrace/devices/cpu/cpu.hpp>
 #include <headrace/devices/cpu/cpu_device.hpp>
 #include <headrace/devices/cpu/cpu_stream.hpp>
+#include <headrace/devices/numa.hpp>
 
 #include <oneapi/tbb/version.h>
 

@@ -14,10 +14,6 @@
 #include <tuple>
 #include <utility>
 
-#include <linux/mempolicy.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 namespace headrace {
 namespace {
 
@@ -137,24 +133,6 @@ VectorUnits vector_units() {
 #endif
 }
 
-/// Nodes as the system's calls take them. The calls themselves, since a library for two of them is one more
-/// to install.
-class NodeMask {
-public:
-    explicit NodeMask(NumaRange nodes) : words_(nodes.last / word_bits + 1) {
-        for (unsigned node = nodes.first; node <= nodes.last; ++node)
-            words_[node / word_bits] |= 1UL << node % word_bits;
-    }
-    [[nodiscard]] const unsigned long* words() const { return words_.data(); }
-    [[nodiscard]] unsigned long bits() const {
-        return words_.size() * word_bits + 1;
-    } // one more, by tradition
-
-private:
-    static constexpr unsigned word_bits = 8 * sizeof(unsigned long);
-    std::vector<unsigned long> words_;
-};
-
 /// The first of the files that holds a number: a container's limit under either version of control groups.
 std::optional<Bytes> group_memory(std::initializer_list<const char*> files) {
     for (const char* file : files)
@@ -180,16 +158,6 @@ CpuTopology read_topology() {
     result.float_lanes = units.lanes;
     result.float_pipes = units.pipes;
     return result;
-}
-
-void bind_to_nodes(void* memory, Bytes size, NumaRange nodes) {
-    const NodeMask mask(nodes);
-    static_cast<void>(syscall(SYS_mbind, memory, size, MPOL_INTERLEAVE, mask.words(), mask.bits(), 0));
-}
-
-bool prefer_node(unsigned node) {
-    const NodeMask mask({node, node});
-    return syscall(SYS_set_mempolicy, MPOL_PREFERRED, mask.words(), mask.bits()) == 0;
 }
 
 Bytes host_memory() {

@@ -1,7 +1,6 @@
 // devices/cpu/topology.hpp - the cores that this process may use, and what they can do.
 #pragma once
 #include <headrace/core/device.hpp>
-#include <headrace/devices/settings.hpp>
 
 #include <string>
 #include <vector>
@@ -24,13 +23,6 @@ struct CpuTopology {
 };
 
 [[nodiscard]] CpuTopology read_topology();
-
-/// Lets the pages of a memory come from these NUMA nodes, in turns; where the system cannot, they come from
-/// where they are first touched. `memory` begins at a page.
-void bind_to_nodes(void* memory, Bytes size, NumaRange nodes);
-/// What the calling thread allocates from now on, and what threads that it starts do, comes from that NUMA
-/// node while it has room. False: there is no such node, or the system cannot.
-[[nodiscard]] bool prefer_node(unsigned node);
 
 /// Bytes of memory that this process can have altogether: the machine's, or a container's limit.
 [[nodiscard]] Bytes host_memory();

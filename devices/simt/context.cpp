@@ -1,4 +1,5 @@
 // devices/simt/context.cpp - see context.hpp.
+#include <headrace/devices/numa.hpp>
 #include <headrace/devices/simt/context.hpp>
 #include <headrace/devices/simt/pinned.hpp>
 
@@ -41,7 +42,7 @@ void EventPool::destroy() noexcept {
 }
 
 Context::Context(int ordinal, DeviceInfo info)
-    : ordinal_(ordinal), info_(std::move(info)), sleepers_(ordinal) {
+    : ordinal_(ordinal), info_(std::move(info)), node_(node_of(info_.physical_id)), sleepers_(ordinal) {
     make_current();
     gates_ = std::make_shared<Gates>(ordinal_);
     service_ = make_stream();
@@ -177,7 +178,7 @@ std::byte* Context::take_staging() {
         }
     }
     void* buffer = nullptr;
-    expect_success(PinnedPool::of_process().take(ordinal_, &buffer, staging_bytes),
+    expect_success(PinnedPool::of_process().take(ordinal_, node_, &buffer, staging_bytes),
                    "allocating pinned memory");
     const std::scoped_lock lock(mutex_);
     all_staging_.push_back(static_cast<std::byte*>(buffer));

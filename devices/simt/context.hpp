@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -81,6 +82,8 @@ public:
 
     [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
+    /// The NUMA node that it is near.
+    [[nodiscard]] std::optional<unsigned> node() const noexcept { return node_; }
     [[nodiscard]] Gates& gates() const noexcept { return *gates_; }
     [[nodiscard]] Sleepers& sleepers() noexcept { return sleepers_; }
 
@@ -118,6 +121,7 @@ private:
 
     const int ordinal_;
     const DeviceInfo info_;
+    const std::optional<unsigned> node_;
     std::shared_ptr<Gates> gates_;
     Sleepers sleepers_;
     StreamOwner service_;       // allocations and clock marks; no work that could hold them up

@@ -23,7 +23,7 @@ std::unique_ptr<Memory> SimtDevice::allocate(Bytes size) {
 std::shared_ptr<void> SimtDevice::allocate_host(Bytes size) {
     if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device(info().id);
     void* memory = nullptr;
-    const Status status = PinnedPool::of_process().take(context_->ordinal(), &memory, size);
+    const Status status = PinnedPool::of_process().take(context_->ordinal(), context_->node(), &memory, size);
     if (status == out_of_memory) {
         static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
         throw Error{ErrorKind::out_of_memory,

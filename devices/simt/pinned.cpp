@@ -1,5 +1,6 @@
 // devices/simt/pinned.cpp - see pinned.hpp.
 #include <headrace/devices/errands.hpp>
+#include <headrace/devices/numa.hpp>
 #include <headrace/devices/simt/pinned.hpp>
 
 #include <algorithm>
@@ -39,10 +40,10 @@ PinnedPool& PinnedPool::of_process() {
 }
 
 /// The smallest that fits.
-void* PinnedPool::reuse(Bytes least, Bytes most) {
+void* PinnedPool::reuse(Bytes least, Bytes most, const auto& fits) {
     Block* best = nullptr;
     for (Block& block : blocks_)
-        if (!block.is_used && !block.is_adopted && block.size >= least && block.size <= most &&
+        if (!block.is_used && !block.is_adopted && block.size >= least && block.size <= most && fits(block) &&
             (best == nullptr || block.size < best->size))
             best = &block;
     if (best == nullptr) return nullptr;
@@ -51,33 +52,35 @@ void* PinnedPool::reuse(Bytes least, Bytes most) {
     return best->memory;
 }
 
-Status PinnedPool::take(int ordinal, void** memory, Bytes size) {
+Status PinnedPool::take(int ordinal, std::optional<unsigned> node, void** memory, Bytes size) {
     const Bytes wanted = rounded(size);
-    const auto reuse_up_to = [&](Bytes most) {
+    const auto reuse_up_to = [&](Bytes most, const auto& fits) {
         const std::scoped_lock lock(mutex_);
-        *memory = reuse(wanted, most);
+        *memory = reuse(wanted, most, fits);
         return *memory != nullptr;
     };
-    if (reuse_up_to(wanted + wanted / 4)) return success;
+    if (reuse_up_to(wanted + wanted / 4, [&](const Block& block) { return block.node == node; }))
+        return success;
     const auto allocate = [&] {
+        const OnNode here(node);
         const Status status = HEADRACE_RUNTIME(SetDevice)(ordinal);
         return status == success ? allocate_pinned(memory, wanted) : status;
     };
     Status status = allocate();
     if (status == out_of_memory) {
         static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
-        if (reuse_up_to(std::numeric_limits<Bytes>::max())) return success;
+        if (reuse_up_to(std::numeric_limits<Bytes>::max(), [](const Block&) { return true; })) return success;
         free_unused(true);
         status = allocate();
     }
     if (status != success) return status;
     const Free free = [](void* pinned) noexcept { static_cast<void>(free_pinned(pinned)); };
-    add({*memory, wanted, ordinal, free, true, false});
+    add({*memory, wanted, ordinal, free, true, false, node});
     return success;
 }
 
 void PinnedPool::adopt(int ordinal, void* memory, Bytes size, Free free) {
-    add({memory, size, ordinal, free, true, true});
+    add({memory, size, ordinal, free, true, true, {}});
 }
 
 bool PinnedPool::holds(const void* memory) {

@@ -19,6 +19,8 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// waits too (CUDA, driver 580: cudaFreeHost, cudaHostUnregister and cudaFree; cudaHostAlloc does not). If a
 /// stream stands at a gate then, and who is to open it needs the driver, nothing moves any more. So what is
 /// not needed is kept and given out again, and freed when there is much of it and no gate is closed.
+/// Memory comes from the NUMA node that the device is near, so that what passes over the bus does not pass
+/// between processors as well.
 ///
 /// Threads: any.
 class PinnedPool {
@@ -29,8 +31,9 @@ public:
     PinnedPool(const PinnedPool&) = delete; // all use the one
     PinnedPool& operator=(const PinnedPool&) = delete;
 
-    /// At least `size` bytes, aligned to 64 at least. Makes the device the calling thread's.
-    [[nodiscard]] Status take(int ordinal, void** memory, Bytes size);
+    /// At least `size` bytes, aligned to 64 at least; from `node`, if one is named and has room. Makes the
+    /// device the calling thread's.
+    [[nodiscard]] Status take(int ordinal, std::optional<unsigned> node, void** memory, Bytes size);
     /// For what the caller made in another way, and `free` frees.
     void adopt(int ordinal, void* memory, Bytes size, Free free);
     /// What was taken or adopted. Calls no driver, and waits for nobody who does.
@@ -54,12 +57,13 @@ private:
         int ordinal; ///< of the device that was current when it was made
         Free free;
         bool is_used, is_adopted;
+        std::optional<unsigned> node;
     };
 
     PinnedPool() = default;
     void add(const Block& block);
     // With mutex_ held:
-    [[nodiscard]] void* reuse(Bytes least, Bytes most);
+    [[nodiscard]] void* reuse(Bytes least, Bytes most, const auto& fits);
     [[nodiscard]] bool has_surplus() const;
     [[nodiscard]] std::optional<Block> next_to_free(bool all);
 
