@@ -30,6 +30,10 @@ public:
                     std::span<const Event> after) override {
         return stream_->copy_peer(to, to_offset, from, from_offset, size, behind_launch(after));
     }
+    Event add(Memory& to, const Memory& from, Bytes size, headrace::NumberType type,
+              std::span<const Event> after) override {
+        return stream_->add(to, from, size, type, behind_launch(after));
+    }
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
         return stream_->fill_zero(memory, offset, size, behind_launch(after));
     }
@@ -71,6 +75,11 @@ std::unique_ptr<headrace::Stream> SlowedDevice::make_stream(headrace::Timing) {
 bool SlowedDevice::reaches(const Device& other) const {
     const auto* const slowed = dynamic_cast<const SlowedDevice*>(&other);
     return device_->reaches(slowed ? *slowed->device_ : other);
+}
+
+bool SlowedDevice::adds_from(const Device& other) const {
+    const auto* const slowed = dynamic_cast<const SlowedDevice*>(&other);
+    return device_->adds_from(slowed ? *slowed->device_ : other);
 }
 
 Event SlowedDevice::launch(headrace::Stream& stream, headrace::Stream::Body body,

@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::shared_ptr<void> allocate_host(headrace::Bytes size) override;
     [[nodiscard]] std::unique_ptr<headrace::Stream> make_stream(headrace::Timing timing) override;
     [[nodiscard]] bool reaches(const headrace::Device& other) const override;
+    [[nodiscard]] bool adds_from(const headrace::Device& other) const override;
     [[nodiscard]] headrace::Bytes free_memory() const override;
 
 private:

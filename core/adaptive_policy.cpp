@@ -87,7 +87,8 @@ private:
     /// say. Who may be faster than that, or beside who may be slower, has to be tried.
     void leave_out_those_who_save_too_little() {
         const std::optional<std::size_t> best = this->best();
-        if (!best || !device(*best).certain || progress_.task_seconds <= 0) return;
+        // Once all is given out, what in_flight says is less than what others may have and not have begun.
+        if (!best || !device(*best).certain || progress_.remaining == 0) return;
         for (std::size_t i = 0; i < shares_.size(); ++i) {
             const bool begins = device(i).finished == 0 && device(i).in_flight == 0;
             if (!shares_[i] || i == *best || !begins || !device(i).certain) continue;

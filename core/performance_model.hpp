@@ -48,7 +48,7 @@ public:
     virtual void measured(const DeviceInfo& /*device*/, const KernelKey& /*kernel*/,
                           double /*units_per_second*/) {}
 
-    /// These devices, and no others, have done the job in so long.
+    /// These devices were to do the job, and it took so long.
     virtual void took(std::span<const DeviceInfo* const> /*devices*/, const KernelKey& /*kernel*/,
                       double /*seconds*/) {}
     /// How long this very problem takes these devices, if that is known.

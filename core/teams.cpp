@@ -7,14 +7,13 @@
 namespace headrace {
 namespace {
 
-constexpr std::size_t several = 3;   // jobs: the first ones may load kernels or touch new memory
 constexpr double worth_trying = 1.1; // times later than all have been: rates were measured beside the others
 
 /// The time that a team is expected to take: as measured, or, as long as that is not settled, what it may
 /// reach.
 double expected_seconds(const Team& team, std::span<const Estimate> devices, std::uint64_t work_units,
                         const std::optional<WholeJobs>& known) {
-    if (known && known->jobs >= several) return known->seconds;
+    if (known && known->jobs >= jobs_that_tell) return known->seconds;
     double rate = 0;
     for (const std::size_t i : team) rate += *devices[i].units_per_second;
     return static_cast<double>(work_units) / rate / worth_trying;
@@ -28,7 +27,7 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
     const auto is_measured = [](const Estimate& one) { return one.units_per_second.has_value(); };
     if (devices.size() < 2 || !std::ranges::all_of(devices, is_measured)) return best;
     const std::optional<WholeJobs> together = known(best);
-    if (!together || together->jobs < several) return best;
+    if (!together || together->jobs < jobs_that_tell) return best;
 
     Team by_rate = best;
     std::ranges::stable_sort(by_rate, std::ranges::greater{},

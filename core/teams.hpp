@@ -14,6 +14,9 @@ namespace headrace {
 /// Devices that have a job to themselves, by their places among those that could run it, ascending.
 using Team = std::vector<std::size_t>;
 
+/// So many jobs of a team settle how long they take: the first ones may load kernels or touch new memory.
+inline constexpr std::size_t jobs_that_tell = 3;
+
 /// What is known of jobs that a team has done; nothing: there were none.
 using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 
@@ -23,8 +26,8 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// All of them do a problem several times before they are doubted. Then the fastest one alone, the fastest
 /// two and so on are tried as often, if their rates promise an earlier end than all have reached, or one that
 /// is a tenth later at most: without the others they may be faster. A rate may be wrong; then the reserve
-/// steps in, when the job has taken twice as long as with all. Whoever has taken least, by the median, has
-/// the next job.
+/// steps in, when the job has taken twice as long as with all. (Not before the launch has ended, where a
+/// kernel cannot pause: a host function.) Whoever has taken least, by the median, has the next job.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                const KnownJobs& known);
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 namespace headrace {
@@ -223,9 +224,14 @@ Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel) 
 
 Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const KernelKey& kernel) const {
     Entry entry = entry_of(*devices.front(), kernel);
-    for (const DeviceInfo* const device : devices.subspan(1)) {
-        entry.device += " + " + device->name;
-        entry.driver += " + " + device->driver;
+    std::vector<std::pair<std::string, std::string>>
+        names; // in an order of their own, whoever lists them how
+    for (const DeviceInfo* const device : devices) names.emplace_back(device->name, device->driver);
+    std::ranges::sort(names);
+    std::tie(entry.device, entry.driver) = names.front();
+    for (const auto& [name, driver] : std::span(names).subspan(1)) {
+        entry.device += " + " + name;
+        entry.driver += " + " + driver;
     }
     entry.whole = true;
     return entry;

@@ -98,11 +98,21 @@ void DeviceWorker::run(const std::stop_token& stop) {
         }
         tell_of_idleness();
         if (open)
-            bell_->wait_for(look_period); // who consumes seeds rings no bell
+            bell_->wait_for(look_period);         // who consumes seeds rings no bell
+        else if (const auto reserve = steps_in()) // nobody rings for what time brings about
+            bell_->wait_for(std::chrono::ceil<std::chrono::microseconds>(*reserve - Clock::now()));
         else
             bell_->wait();
         if (stop.stop_requested()) return;
     }
+}
+
+/// When this device is to step in as a reserve, at the latest.
+std::optional<DeviceWorker::Clock::time_point> DeviceWorker::steps_in() const {
+    std::optional<Clock::time_point> first;
+    for (const auto& job : colleagues_.running())
+        if (const auto when = job->steps_in(number_)) first = std::min(first.value_or(*when), *when);
+    return first;
 }
 
 /// To make queues takes as long as some jobs do. Large ones are not kept.

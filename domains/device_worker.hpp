@@ -79,6 +79,7 @@ private:
     void retire(const ErrorPtr& error);
     void put_engine_aside(Place& place);
     void tell_of_idleness();
+    [[nodiscard]] std::optional<Clock::time_point> steps_in() const;
     void tell_of_idleness(bool idle);
     void tell_hook(const TaskHook& hook, const std::vector<Portion>& portions,
                    const TaskFigures& figures) const;

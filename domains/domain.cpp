@@ -61,28 +61,23 @@ DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& 
     return {replicas_.back().memory.get(), replicas_.back().zeroed};
 }
 
-std::vector<DomainData::Part> DomainData::add_up_on_devices(std::vector<Part> parts) const {
-    if (numbers_.type == NumberType::none) return parts;
-    for (bool added = true; added;) { // each round halves those that reach each other
+/// Each round halves those that reach each other. A part is taken out as soon as another one will hold it.
+void DomainData::add_up_on_devices(std::vector<Part>& parts) const {
+    if (numbers_.type == NumberType::none) return;
+    for (bool added = true; added;) {
         added = false;
-        std::vector<Part> sums;
-        while (!parts.empty()) {
-            Part sum = std::move(parts.front());
-            parts.erase(parts.begin());
-            const auto other = std::ranges::find_if(
-                parts, [&](const Part& part) { return sum.device->adds_from(*part.device); });
-            if (other != parts.end()) {
-                const Event both[] = {sum.ready, other->ready};
-                sum.ready =
-                    sum.stream->add(*sum.memory, *other->memory, storage_.bytes(), numbers_.type, both);
-                parts.erase(other);
-                added = true;
-            }
-            sums.push_back(std::move(sum));
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            Part& sum = parts[i];
+            const auto other =
+                std::find_if(parts.begin() + static_cast<std::ptrdiff_t>(i) + 1, parts.end(),
+                             [&](const Part& part) { return sum.device->adds_from(*part.device); });
+            if (other == parts.end()) continue;
+            const Event both[] = {sum.ready, other->ready};
+            sum.ready = sum.stream->add(*sum.memory, *other->memory, storage_.bytes(), numbers_.type, both);
+            parts.erase(other);
+            added = true;
         }
-        parts = std::move(sums);
     }
-    return parts;
 }
 
 void DomainData::reduce() {
@@ -98,35 +93,39 @@ void DomainData::reduce() {
         else if (!from_zero) // sums start from zero where nobody wrote
             std::memset(sums + tile->begin(), 0, tile->end() - tile->begin());
     }
+    std::vector<std::shared_ptr<void>> images; // before the streams that copy to them, which are waited for
     std::vector<Part> parts;
     for (const Replica& replica : replicas_) {
         Device& device = replica.controller->device();
         parts.push_back({&device, replica.memory.get(), device.make_stream(), replica.zeroed});
     }
-    parts = add_up_on_devices(std::move(parts));
-    // From all devices at once: each has a bus of its own.
-    std::vector<std::shared_ptr<void>> images;
-    std::vector<Event> copied;
-    for (const Part& part : parts) {
-        void* const image = images.emplace_back(part.device->allocate_host(storage_.bytes())).get();
-        copied.push_back(part.stream->copy_out(image, *part.memory, 0, storage_.bytes(), {&part.ready, 1}));
-    }
     try {
+        add_up_on_devices(parts);
+        std::vector<Event> copied; // from all devices at once: each has a bus of its own
+        for (const Part& part : parts) {
+            void* const image = images.emplace_back(part.device->allocate_host(storage_.bytes())).get();
+            copied.push_back(
+                part.stream->copy_out(image, *part.memory, 0, storage_.bytes(), {&part.ready, 1}));
+        }
         Event::all(copied).wait();
+        in_pieces(storage_.bytes(), element_size_, [&](Bytes begin, Bytes end) {
+            // Always in one order, or sums would differ from run to run.
+            for (const auto& image : images) {
+                const std::byte* const amounts = static_cast<const std::byte*>(image.get()) + begin;
+                if (from_zero && image == images.front())
+                    std::memcpy(sums + begin, amounts, end - begin);
+                else
+                    numbers_.add(sums + begin, amounts, end - begin);
+            }
+        });
     } catch (...) {
-        if (parts.size() < replicas_.size()) lost_ = current_error(); // some may hold those of others by now
+        if (parts.size() < replicas_.size()) { // some hold those of others by now
+            lost_ = current_error();
+            parts.clear(); // waits for what uses the replicas
+            replicas_.clear();
+        }
         throw;
     }
-    in_pieces(storage_.bytes(), element_size_, [&](Bytes begin, Bytes end) {
-        for (std::size_t i = 0; i < images.size();
-             ++i) { // always in one order, or sums would differ from run to run
-            const std::byte* const image = static_cast<const std::byte*>(images[i].get()) + begin;
-            if (i == 0 && from_zero)
-                std::memcpy(sums + begin, image, end - begin);
-            else
-                numbers_.add(sums + begin, image, end - begin);
-        }
-    });
     for (Tile* tile : storage_.tiles()) host_wrote(*tile);
     replicas_.clear();
 }

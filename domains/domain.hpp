@@ -56,8 +56,7 @@ public:
     /// Makes the replica on first use since the last reduction. `stream` fills it with zeroes.
     [[nodiscard]] Accumulator accumulator(Controller& controller, Stream& stream);
     /// Adds all replicas to the host image, in the order of first use, and drops them. Devices that reach
-    /// each other add theirs first, two by two, and send one sum: their links are faster than the bus, and
-    /// the host adds less. Blocks.
+    /// each other add theirs first, two by two, and send one sum: the host has less to add. Blocks.
     void reduce();
     /// A job that added to the replicas has ended: its sums cannot be computed again.
     void seal();
@@ -88,7 +87,7 @@ private:
         std::unique_ptr<Stream> stream;
         Event ready;
     };
-    [[nodiscard]] std::vector<Part> add_up_on_devices(std::vector<Part> parts) const;
+    void add_up_on_devices(std::vector<Part>& parts) const;
 
     Storage storage_;
     Extent extent_;

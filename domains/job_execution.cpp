@@ -159,9 +159,10 @@ void JobExecution::learn(Share& share, std::uint64_t units, Clock::duration busy
         share.is_steady ? now - share.reckoned_from : busy);
     share.reckoned_from = now;
     share.is_steady = true;
-    if (units == 0) return;
-    rates_.completed(place, units, time);
-    scheduling_.policy->completed(place, units, time);
+    if (units > 0) {
+        rates_.completed(place, units, time);
+        scheduling_.policy->completed(place, units, time);
+    }
     let_in();
 }
 
@@ -276,8 +277,10 @@ bool JobExecution::stopping() const {
 
 bool JobExecution::wants(std::size_t device) const {
     const std::scoped_lock lock(mutex_);
-    const auto has_it = [device](const Share& share) { return share.who.device == device && !share.retired; };
-    return started_ && !stop_reason_ && !left_.empty() && std::ranges::any_of(shares_, has_it);
+    if (!started_ || stop_reason_ || left_.empty()) return false;
+    const auto share =
+        std::ranges::find_if(shares_, [device](const Share& one) { return one.who.device == device; });
+    return share != shares_.end() && !share->retired && (share->who.reserve.empty() || !reserve_waits());
 }
 
 std::vector<const DeviceInfo*> JobExecution::devices() const {
@@ -467,17 +470,34 @@ Progress JobExecution::progress(std::span<const DeviceProgress> devices) const {
             .task_seconds = rates_.are_per_second() ? cost_of_task : 0};
 }
 
-/// Somebody of the team is lost, or it is far from as fast as it used to be.
-bool JobExecution::needs_reserve() const {
-    return seconds(Clock::now() - begin_) > 2 * scheduling_.expected_seconds ||
-           std::ranges::any_of(shares_, [](const Share& share) { return share.retired; });
+JobExecution::Clock::time_point JobExecution::end_of_patience() const {
+    return begin_ + std::chrono::duration_cast<Clock::duration>(
+                        std::chrono::duration<double>(2 * scheduling_.expected_seconds));
+}
+
+/// There is one, nobody of the team is lost, and the team is about as fast as it used to be.
+bool JobExecution::reserve_waits() const {
+    const auto is_in_reserve = [](const Share& share) { return !share.who.reserve.empty(); };
+    return std::ranges::any_of(shares_, is_in_reserve) && Clock::now() < end_of_patience() &&
+           std::ranges::none_of(shares_,
+                                [&](const Share& one) { return one.retired && !is_in_reserve(one); });
+}
+
+std::optional<JobExecution::Clock::time_point> JobExecution::reserve_steps_in() const {
+    const std::scoped_lock lock(mutex_);
+    return started_ && !ended_ && reserve_waits() ? std::optional(end_of_patience()) : std::nullopt;
+}
+
+std::optional<JobExecution::Clock::time_point> JobExecution::steps_in(std::size_t device) const {
+    const auto has_it = [device](const Share& one) {
+        return one.who.device == device && !one.who.reserve.empty();
+    };
+    return std::ranges::any_of(shares_, has_it) ? reserve_steps_in() : std::nullopt;
 }
 
 std::vector<DeviceProgress> JobExecution::device_progress() const {
     std::vector<DeviceProgress> progress;
-    const bool has_reserve =
-        std::ranges::any_of(shares_, [](const Share& share) { return !share.who.reserve.empty(); });
-    const bool reserve_waits = has_reserve && !needs_reserve();
+    const bool reserve_waits = this->reserve_waits();
     for (std::size_t i = 0; i < shares_.size(); ++i) {
         const Share& share = shares_[i];
         const DeviceInfo& info = *share.who.info;

@@ -10,6 +10,7 @@
 #include <headrace/domains/portion.hpp>
 #include <headrace/domains/report.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -70,7 +71,7 @@ public:
         std::unique_ptr<Policy> policy;
         std::string policy_name;
         bool learns = true;          ///< capabilities follow what is measured
-        double expected_seconds = 0; ///< of the team, if there is a reserve: after twice that it is needed
+        double expected_seconds = 0; ///< if there is a reserve: after twice that it is needed
         /// Called under the job's lock: devices that were refused may be wanted after all.
         std::function<void()> ask_again = {};
         /// Called when all is done, before anybody else is told.
@@ -145,12 +146,20 @@ public:
     void stop(ErrorPtr why);
     [[nodiscard]] bool stopping() const;
 
-    /// The job has work that nobody was given, and the device may have some of it.
+    /// The job has work that nobody was given, and the device may have some of it, now.
     [[nodiscard]] bool wants(std::size_t device) const;
+    /// When those in reserve step in, unless somebody of the team is lost before; nothing if there are none,
+    /// or if they have.
+    [[nodiscard]] std::optional<Clock::time_point> reserve_steps_in() const;
+    /// The same for one that is in reserve.
+    [[nodiscard]] std::optional<Clock::time_point> steps_in(std::size_t device) const;
     [[nodiscard]] std::vector<const DeviceInfo*> devices() const; ///< that take part
     [[nodiscard]] std::vector<const DeviceInfo*> team() const;    ///< those that are not in reserve
     /// Somebody was lost.
     [[nodiscard]] bool has_losses() const;
+    /// Another job had devices at the same time.
+    void disturb() noexcept { disturbed_ = true; }
+    [[nodiscard]] bool was_disturbed() const noexcept { return disturbed_; }
     [[nodiscard]] bool has_several_devices() const noexcept { return several_devices_; }
     /// Somebody else may want what this device was given and has not begun.
     [[nodiscard]] bool others_may_take_over(std::size_t device) const;
@@ -223,7 +232,8 @@ private:
     [[nodiscard]] std::uint64_t expected_in_flight(std::size_t place) const;
     [[nodiscard]] double relative_capability(std::size_t place) const;
     [[nodiscard]] std::vector<DeviceProgress> device_progress() const;
-    [[nodiscard]] bool needs_reserve() const;
+    [[nodiscard]] bool reserve_waits() const;
+    [[nodiscard]] Clock::time_point end_of_patience() const;
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
@@ -238,6 +248,7 @@ private:
     Rates rates_;
     std::vector<IndexRange> left_; ///< not given out, or returned; the last is next
     bool has_returns_ = false;
+    std::atomic<bool> disturbed_ = false;
     double charged_ = 0;               ///< seconds of devices
     std::vector<Portion> loose_units_; ///< given, and nobody has them now
     std::uint64_t given_ = 0;          ///< units

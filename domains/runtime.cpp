@@ -179,13 +179,13 @@ private:
                 .bytes = job.bytes()};
     }
 
-    /// Other policies give devices work for reasons of their own.
+    /// Other policies give devices work for reasons of their own, and so do users who say how fast they are.
     [[nodiscard]] bool chooses_teams(const Job& job) const {
-        return options_.policy == "adaptive" && !job.own_policy();
+        return options_.policy == "adaptive" && !job.own_policy() && options_.powers.empty();
     }
 
-    /// Devices without which such jobs have been faster stay out of this one. Returns how long the others are
-    /// expected to take; 0: there are none of the first kind.
+    /// Devices without which such jobs have been faster stay out of this one. Returns how long it is to take;
+    /// 0: all take part.
     double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) const {
         std::vector<Estimate> estimates;
         for (const auto& participant : participants) estimates.push_back(participant.estimate);
@@ -200,14 +200,15 @@ private:
         std::iota(all.begin(), all.end(), 0);
         const double together = known(all)->seconds;
         const auto without = known(team);
+        const bool is_settled = without && without->jobs >= jobs_that_tell;
         std::string others;
         for (const std::size_t i : team) others += (others.empty() ? "" : ", ") + participants[i].info->id;
         const std::string why = fmt::format(
-            "such jobs took {:.4g} s with all devices, {} with {} only", together,
-            without ? fmt::format("{:.4g} s", without->seconds) : std::string("probably less"), others);
+            "such jobs took {:.4g} s with all devices; {} with {} only", together,
+            is_settled ? fmt::format("{:.4g} s", without->seconds) : std::string("now it is tried"), others);
         for (std::size_t i = 0; i < participants.size(); ++i)
             if (!std::ranges::binary_search(team, i)) participants[i].reserve = why;
-        return together;
+        return is_settled ? without->seconds : together;
     }
 
     /// Those of an in-order job, with the lock held. Others are warned of.
@@ -242,6 +243,12 @@ private:
                 if (other->job().priority() == execution.job().priority())
                     least = std::min(least, other->charged_seconds());
             if (std::isfinite(least)) execution.charge_at_least(least);
+            // They take devices from each other: how long they take says nothing of them.
+            for (const auto& other : running_) {
+                if (other->event().done()) continue;
+                other->disturb();
+                execution.disturb();
+            }
             // Unless it was stopped while it waited: it has been ended() then, and will not be again.
             if (!execution.event().done()) running_.push_back(job);
         }
@@ -274,7 +281,8 @@ private:
     void learn(const JobExecution& execution) {
         const KernelKey kernel = kernel_key(execution.job());
         for (const auto& [device, rate] : execution.measurements()) model_->measured(*device, kernel, rate);
-        if ((chooses_teams(execution.job()) || !execution.has_several_devices()) && !execution.has_losses())
+        const bool tells = chooses_teams(execution.job()) || !execution.has_several_devices();
+        if (tells && !execution.was_disturbed() && !execution.has_losses())
             model_->took(execution.team(), kernel, execution.seconds_so_far());
     }
 

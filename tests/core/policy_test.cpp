@@ -113,6 +113,27 @@ TEST(Adaptive, WhoSavesLessThanItCostsIsRefused) {
     EXPECT_GT(policy->next(1, progress), 0U) << "the other one may be slower";
 }
 
+TEST(Adaptive, WhoIsRefusedForThatCountsForNobodyAndTakesOverWhatIsNotBegunInTheEnd) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> two(2, {.capability = 1e6, .measured = true, .certain = true});
+    two[1].capability = 5e4;
+    const Progress begin{.total = 2'000, .remaining = 2'000, .devices = two, .task_seconds = 60e-6};
+    EXPECT_EQ(policy->next(0, begin), 1'000U) << "half of it, as if it were alone";
+    EXPECT_FALSE(policy->takes_over(1, begin));
+    const Progress end{.total = 2'000, .remaining = 0, .devices = two, .task_seconds = 60e-6};
+    EXPECT_TRUE(policy->takes_over(1, end));
+}
+
+TEST(Adaptive, WhoIsInReserveCountsForNobody) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> two(2, {.capability = 1e6, .measured = true});
+    two[1].in_reserve = true;
+    const Progress progress{.total = 2'000, .remaining = 2'000, .devices = two};
+    EXPECT_EQ(policy->next(0, progress), 1'000U);
+    EXPECT_EQ(policy->next(1, progress), 0U);
+    EXPECT_FALSE(policy->takes_over(1, progress));
+}
+
 TEST(Adaptive, WhoDoesHardlyAnythingIsLeftOutIfThatIsCertain) {
     const auto policy = make_policy("adaptive");
     std::vector<DeviceProgress> devices{{.capability = 1000, .measured = true, .certain = true},

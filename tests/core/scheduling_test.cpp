@@ -137,7 +137,10 @@ private:
 
     [[nodiscard]] bool takes_over(std::size_t i) const {
         const std::vector<DeviceProgress> devices = progress();
-        return policy_->takes_over(i, {.total = total_, .remaining = left_, .devices = devices});
+        return policy_->takes_over(i, {.total = total_,
+                                       .remaining = left_,
+                                       .devices = devices,
+                                       .task_seconds = rates_.are_per_second() ? 50e-6 : 0});
     }
 
     /// By its speed, as far as it is known.

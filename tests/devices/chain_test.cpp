@@ -3,6 +3,7 @@
 #include <devices/requests.hpp>
 
 #include <array>
+#include <cstring>
 
 namespace headrace::test {
 namespace {
@@ -105,6 +106,29 @@ TEST_P(Chain, WhereDevicesReachEachOtherTheHostIsNotNeeded) {
         stations_[1].in->copy_peer(*stations_[1].memory, 3, *stations_[0].memory, 7, size - 10, {&in, 1});
     stations_[1].out->copy_out(received.data(), *stations_[1].memory, 3, size - 10, {&there, 1}).wait();
     EXPECT_TRUE(std::ranges::equal(received, std::span(sent).subspan(7, size - 10)));
+}
+
+TEST_P(Chain, WhereADeviceAddsFromAnotherTheHostIsNotNeeded) {
+#if defined(HEADRACE_TEST_FAKE_HIP)
+    GTEST_SKIP() << "the runtime of host threads runs no kernels";
+#endif
+    if (!device(1).adds_from(device(0))) GTEST_SKIP() << "it does not add from the other one";
+    const auto amounts = some_bytes(size, 5), before = some_bytes(size, 6);
+    const Bytes added = size / 4 * 4;
+    std::vector<std::byte> received(size);
+    const Event in = stations_[0].in->copy_in(*stations_[0].memory, 0, amounts.data(), size);
+    const Event in_too = stations_[1].in->copy_in(*stations_[1].memory, 0, before.data(), size);
+    const Event both[] = {in, in_too};
+    const Event sum =
+        stations_[1].in->add(*stations_[1].memory, *stations_[0].memory, added, NumberType::uint32, both);
+    stations_[1].out->copy_out(received.data(), *stations_[1].memory, 0, size, {&sum, 1}).wait();
+    for (Bytes i = 0; i < added; i += 4) {
+        std::uint32_t amount = 0, was = 0, is = 0;
+        std::memcpy(&amount, &amounts[i], 4);
+        std::memcpy(&was, &before[i], 4);
+        std::memcpy(&is, &received[i], 4);
+        ASSERT_EQ(is, was + amount) << i;
+    }
 }
 
 } // namespace

@@ -75,6 +75,21 @@ TEST_F(CalibrationsOnDisk, AreThereForTheNextProcess) {
     EXPECT_LT(next.entries()[0].age(), std::chrono::minutes(1));
 }
 
+TEST_F(CalibrationsOnDisk, OfWholeJobsAreApartBySetsOfDevices) {
+    using Set = std::vector<const DeviceInfo*>;
+    {
+        Calibrations first(file_, "this one");
+        first.took(Set{&cpu_, &gpu_}, kernel_, 3);
+        first.took(Set{&gpu_, &cpu_}, kernel_, 5); // the same
+        first.took(Set{&gpu_, &gpu_}, kernel_, 7);
+    }
+    const Calibrations next(file_, "this one");
+    EXPECT_EQ(next.whole_jobs(Set{&gpu_, &cpu_}, kernel_)->jobs, 2U);
+    EXPECT_EQ(next.whole_jobs(Set{&gpu_, &gpu_}, kernel_)->seconds, 7);
+    EXPECT_FALSE(next.whole_jobs(Set{&gpu_}, kernel_));
+    EXPECT_FALSE(next.estimate(gpu_, kernel_).units_per_second) << "that is another measurement";
+}
+
 TEST_F(CalibrationsOnDisk, CountForProblemsOfAboutTheirSize) {
     Calibrations known(file_, "this one");
     known.measured(gpu_, {.kernel = "k", .work_units = 1000, .bytes = 0}, 100);
@@ -135,14 +150,19 @@ TEST_F(CalibrationsOnDisk, AreNotCertainForever) {
         Calibrations known(file_, "this one");
         for (int i = 0; i < 3; ++i) known.measured(gpu_, kernel_, 100);
         EXPECT_TRUE(known.estimate(gpu_, kernel_).certain);
+        known.took(std::array<const DeviceInfo*, 1>{&gpu_}, kernel_, 2);
     }
     std::ifstream in(file_);
     auto json = nlohmann::json::parse(in);
-    json["entries"][0]["when"] = json["entries"][0]["when"].get<std::int64_t>() - 8 * 24 * 3600;
+    for (auto& entry : json["entries"]) entry["when"] = entry["when"].get<std::int64_t>() - 8 * 24 * 3600;
     std::ofstream(file_) << json;
     const Estimate estimate = Calibrations(file_, "this one").estimate(gpu_, kernel_);
     EXPECT_EQ(estimate.units_per_second, 100);
     EXPECT_FALSE(estimate.certain) << "more than a week ago";
+    EXPECT_EQ(
+        Calibrations(file_, "this one").whole_jobs(std::array<const DeviceInfo*, 1>{&gpu_}, kernel_)->jobs,
+        0U)
+        << "to be tried again";
 }
 
 TEST_F(CalibrationsOnDisk, SeveralProcessesAddToOneFile) {

@@ -92,7 +92,7 @@ TEST(NeverSlower, BesideADeviceOneToTwoHundredTimesSlower) {
             const Timing with = time_job({alone, slower * alone});
             EXPECT_LT(with.busiest, 1.05 * without.busiest);
             EXPECT_LT(with.end, 1.1 * without.end + 0.005);
-            if (slower == 1) {
+            if (slower == 1 && alone > 0.05) { // less is lost in how long threads take to wake
                 EXPECT_LT(with.busiest, 0.8 * without.busiest) << "half, and what tasks cost";
             }
         }

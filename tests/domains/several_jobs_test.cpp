@@ -255,7 +255,9 @@ TEST(Alone, EachDevicesTimeGivesSpeedUpAndEfficiency) {
     const auto runtime = fakes(2, {.model = "calibrated"});
     Diary diary;
     const Job job = steps("job", 100, diary, std::chrono::milliseconds(2));
-    EXPECT_FALSE(runtime->submit(job).report().heterogeneous_efficiency.value) << "nobody knows yet";
+    const JobHandle first = runtime->submit(job);
+    EXPECT_FALSE(first.report().heterogeneous_efficiency.value) << "nobody knows yet";
+    first.wait(); // who has company is not alone
     for (const std::string id : {"fake:0", "fake:1"}) {
         Job alone = job;
         alone.only_on({id});
