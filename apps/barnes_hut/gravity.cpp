@@ -237,7 +237,13 @@ Space Gravity::space() const {
             settings_.budget};
 }
 
-headrace::Job Gravity::job(bool with_potential) {
+headrace::Job Gravity::job(bool with_potential) { return job(with_potential, counts_); }
+
+headrace::Job Gravity::rehearsal(bool with_potential) {
+    return job(with_potential, Counts("interactions", {counts_.size()}));
+}
+
+headrace::Job Gravity::job(bool with_potential, const Counts& counts) {
     HEADRACE_ASSERT(domains_.has_value());
     with_potential_ = with_potential;
     const auto view = [d = *domains_, space = space()](Task& task) {
@@ -248,10 +254,9 @@ headrace::Job Gravity::job(bool with_potential) {
     headrace::Job job(by_body ? "gravity by node visits" : "gravity",
                       by_body ? domains_->bodies.size() : domains_->boxes.size());
     job.reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
-        .accumulates(counts_)
+        .accumulates(counts)
         .tune({.wishes = {}, .first_rounds = first_rounds(settings_)});
     const auto forces = domains_->forces;
-    const auto counts = counts_;
     if (by_body)
         job.writes(part(forces, [](headrace::IndexRange units) { return units; }));
     else

@@ -63,6 +63,8 @@ public:
     void build_tree(const Run& run);
     /// `with_potential`: else there will be none to collect.
     [[nodiscard]] headrace::Job job(bool with_potential);
+    /// A job like that, which interactions() does not count: for who wants to know how long it takes.
+    [[nodiscard]] headrace::Job rehearsal(bool with_potential);
     /// Of the job that has ended. Blocks while sums are collected.
     void collect(Field& field) const;
 
@@ -78,6 +80,8 @@ public:
     [[nodiscard]] std::size_t nodes() const { return nodes_; } ///< of the tree
 
 private:
+    using Counts = headrace::Domain<std::uint64_t>;
+    [[nodiscard]] headrace::Job job(bool with_potential, const Counts& counts);
     /// The arrays as domains; made anew when the tree has outgrown them.
     struct Domains {
         headrace::Domain<NodeTest> tests;
@@ -116,7 +120,7 @@ private:
     std::span<const std::uint32_t> order_; ///< sorted place -> body of the input; of a tree built on the host
     std::optional<Domains> domains_;
     std::optional<Sources> sources_;
-    headrace::Domain<std::uint64_t> counts_{"interactions", {2 * BARNES_HUT_COUNTS}};
+    Counts counts_{"interactions", {2 * BARNES_HUT_COUNTS}};
     bool with_potential_ = false;
 };
 

@@ -1,6 +1,7 @@
 // apps/barnes_hut/main.cpp - headrace-barnes-hut: gravity among many bodies. Exit codes: 0; 1 for a failure;
 // 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal after Ctrl-C.
 #include "density.hpp"
+#include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/progress_bar.hpp"
 #include "job_program/wait.hpp"
@@ -61,6 +62,9 @@ void run(const Options& options) {
                                                     shows && is_forces && options.steps == 0);
                               if (is_forces) jobs.add(handle.report());
                           });
+    if (options.baselines)
+        simulation.before_forces(
+            [&](const auto& make_job) { job_program::measure_alone(runtime, make_job); });
     job_program::ProgressBar bar(options.steps, shows && options.steps > 0);
     std::vector<Energy> energies;
     const auto is_due = [](std::uint64_t step, std::uint64_t every) {

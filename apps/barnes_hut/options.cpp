@@ -1,5 +1,6 @@
 // apps/barnes_hut/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "job_program/baselines.hpp"
 #include "job_program/options.hpp"
 #include "read_bodies.hpp"
 
@@ -52,6 +53,7 @@ Options parse_options(int argc, char** argv) {
     line.whole("--synthetic-load", settings.load, 0, 1'000'000, "K",
                "Compute Fibonacci numbers up to the K-th at every visited node as well");
     job_program::add_device_options(line, options.runtime);
+    job_program::add_baselines_option(line, options.baselines);
 
     line.group("Results");
     line.output("--accelerations", options.accelerations,

@@ -24,7 +24,7 @@ struct Options {
     program::TraceFiles trace;
     std::uint64_t output_every = 0; ///< 0: at the end alone
     std::uint64_t energy_every = 0; ///< 0: at start and end alone
-    bool progress = false, quiet = false;
+    bool baselines = false, progress = false, quiet = false;
 };
 
 /// Errors  invalid_argument: which option, what is wrong with it, what it takes, which file cannot be

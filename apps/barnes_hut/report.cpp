@@ -35,6 +35,14 @@ void add_device(DeviceReport& to, const DeviceReport& from) {
     if (to.failure.empty()) to.failure = from.failure;
 }
 
+/// Of jobs that took so many seconds, a figure that is in inverse proportion to them.
+void add_gain(headrace::Figure& to, double to_seconds, const headrace::Figure& from, double from_seconds) {
+    if (to.value && from.value)
+        *to.value = (*to.value * to_seconds + *from.value * from_seconds) / (to_seconds + from_seconds);
+    else
+        to = {std::nullopt, from.value ? to.why_absent : from.why_absent};
+}
+
 /// First device to finish / last, of the sums.
 headrace::Figure balance_of(const std::vector<DeviceReport>& devices, const headrace::Figure& otherwise) {
     double first = 0, last = 0;
@@ -64,6 +72,8 @@ void JobSum::add(const headrace::JobReport& job) {
         total_ = job;
         return;
     }
+    add_gain(total_.heterogeneous_speed_up, total_.seconds, job.heterogeneous_speed_up, job.seconds);
+    add_gain(total_.heterogeneous_efficiency, total_.seconds, job.heterogeneous_efficiency, job.seconds);
     total_.seconds += job.seconds;
     total_.work_units += job.work_units;
     for (const DeviceReport& device : job.devices) {

@@ -64,6 +64,7 @@ void Simulation::compute_field(bool with_potential) {
         is_placed_ = true;
         gravity_.build_tree([this](const headrace::Job& job) { run_(job, Phase::tree); });
     }
+    if (rehearse_) rehearse_([&] { return gravity_.rehearsal(with_potential); });
     const Stopwatch watch(times_.forces);
     run_(gravity_.job(with_potential), Phase::forces);
     field_is_old_ = true;

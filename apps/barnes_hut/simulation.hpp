@@ -33,6 +33,10 @@ public:
 
     Simulation(const headrace::Runtime& runtime, const Settings& settings, Bodies bodies, double dt, Run run);
 
+    /// Is called before each job that computes forces, with what makes jobs like it that count nowhere.
+    using Rehearse = std::function<void(const std::function<headrace::Job()>& make_job)>;
+    void before_forces(Rehearse rehearse) { rehearse_ = std::move(rehearse); }
+
     /// Computes the field where the bodies are now. `with_potential`: for energy().
     void compute_field(bool with_potential);
     /// One step; the field must be that of now, and is so afterwards.
@@ -53,6 +57,7 @@ private:
     Bodies bodies_;
     double dt_;
     Run run_;
+    Rehearse rehearse_; ///< or none
     Gravity gravity_;
     Field field_;
     std::vector<double> strengths_; ///< of the field's accelerations, if the host moves the bodies

@@ -2,6 +2,8 @@
 // can be wrong with what it is given.
 #include "end_to_end/path_tracer.hpp" // which devices there are
 
+#include <core/environment_variable.hpp>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -133,6 +135,21 @@ TEST_P(BarnesHutSplit, OverDevicesFindsWhatOneDeviceFinds) {
         for (const json& device : found["devices"]) shares += device["share"].get<double>();
         EXPECT_NEAR(shares, 1, 1e-9);
     }
+}
+
+TEST(BarnesHutBaselines, SayWhatWorkingTogetherGainsAndCountNowhere) {
+    HEADRACE_SKIP_WITHOUT("cpu,opencl:pocl");
+    const Scratch folder;
+    const test::EnvironmentVariable nowhere("HEADRACE_CALIBRATIONS", "");
+    const Options what{"--plummer",       "3000",     "--steps",  "2", "--devices",
+                       "cpu,opencl:pocl", "--policy", "demand:20"};
+    const json without = report_of(folder, what), with = report_of(folder, what + Options{"--baselines"});
+    EXPECT_EQ(with["interactions"], without["interactions"]);
+    EXPECT_EQ(with["forces_computed"], 3);
+    EXPECT_NE(without["heterogeneous_efficiency"].dump().find("--baselines"), std::string::npos);
+    ASSERT_TRUE(with["heterogeneous_efficiency"].is_number()) << with["heterogeneous_efficiency"];
+    EXPECT_GT(with["heterogeneous_efficiency"], 0);
+    EXPECT_GT(with["heterogeneous_speed_up"], with["heterogeneous_efficiency"]);
 }
 
 TEST(BarnesHutProgram, ReadsWhatItWrites) {
