@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-constexpr double parts_of_share = 3;      // a device gets one of them at a time
+constexpr double parts_of_share = 3;      // a device gets one of them at a time; two, if its speed is certain
 constexpr double parts_of_slow = 12;      // of a device whose last task others would wait for long
 constexpr double slow = 0.25;             // of the best capability
 constexpr double worth_it = 2;            // tasks' costs that a device must save the others
@@ -18,9 +18,9 @@ constexpr double most_tasks = 128;        // of a device, about, where others co
 constexpr double least_tasks = 4;         // where they could not
 constexpr double moving_parts = 8;        // of the job, where tasks have data of their own
 constexpr double first_part = 1.0 / 4096; // of the job, for who was never measured
-constexpr double known_part = 1.0 / 4;    // of the share, for who was measured in another job
-constexpr double growth = 4;              // from there on, over what it has finished
-constexpr double hardly = 1.0 / 40;       // of the best capability: not worth the trouble
+constexpr double known_part = 1.0 / 4; // of the share, for who was measured in another job, not for certain
+constexpr double growth = 4;           // from there on, over what it has finished
+constexpr double hardly = 1.0 / 40;    // of the best capability: not worth the trouble
 
 /// Those who share the job: not who is in reserve, nor, if that is certain, who is not worth the trouble.
 class Sharers {
@@ -122,8 +122,8 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
     const double share = std::max(0.0, end * mine.capability - in_flight);
     // Who does nearly all of it needs no others to be even with.
     const double others = (sum - mine.capability) / sum;
-    const double parts =
-        mine.capability < slow * best ? parts_of_slow : std::min(2 + 2 * others, parts_of_share);
+    const double most_parts = mine.certain ? 2 : parts_of_share;
+    const double parts = mine.capability < slow * best ? parts_of_slow : std::min(2 + 2 * others, most_parts);
     const double tasks = std::clamp(2 * others * most_tasks, least_tasks, most_tasks);
     double wanted = std::max(share / parts, total * (1 - others) / tasks);
     wanted = std::max(wanted, mine.capability * progress.task_seconds * worth_it);
@@ -134,7 +134,10 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
         wanted = std::min(wanted, first);
     } else if (!alone) {
         const auto finished = static_cast<double>(mine.finished);
-        wanted = std::min(wanted, mine.finished > 0 ? growth * finished : share * known_part);
+        if (mine.finished > 0)
+            wanted = std::min(wanted, growth * finished);
+        else if (!mine.certain)
+            wanted = std::min(wanted, share * known_part);
     }
     // Fewer than it has lanes take it as long.
     wanted = std::max(wanted, std::min(share, static_cast<double>(mine.full)));

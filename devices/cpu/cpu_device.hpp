@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/devices/cpu/arena.hpp>
+#include <headrace/devices/settings.hpp>
 
 #include <atomic>
 #include <optional>

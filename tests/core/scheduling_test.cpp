@@ -30,8 +30,10 @@ struct MadeUp {
     double changes_at = never, to = 1; ///< seconds; then it is so many times as fast
     double lost_at = never;
     std::uint64_t least = 1;
+    double cost = 0; ///< seconds of a task before its first unit; only where nothing is taken back
 
     [[nodiscard]] double done_at(double begin, double units) const {
+        begin += cost;
         const double until_change = std::max(0.0, changes_at - begin) * speed;
         if (units <= until_change) return begin + units / speed;
         return std::max(begin, changes_at) + (units - until_change) / (speed * to);
@@ -427,6 +429,21 @@ TEST_F(Scheduling, LargeJobsOnEqualDevicesTakeFewTasks) {
     const Simulation job("adaptive", 100'000'000, made_up);
     EXPECT_LT(job.tasks, 8 * 40U);
     EXPECT_LT(job.end, 1.01 * 100'000'000 / 8);
+}
+
+TEST_F(Scheduling, WhereSpeedsAreCertainTasksAreFew) {
+    for (const double seconds : {0.03, 0.12, 1.0})
+        for (const double slower : {1.0, 3.0}) {
+            std::vector<MadeUp> made_up(2);
+            made_up[0].speed = 1e8;
+            made_up[1].speed = 1e8 / slower;
+            know_speeds(made_up);
+            for (MadeUp& one : made_up) one.cost = 300e-6, one.least = 32;
+            const auto total = static_cast<std::uint64_t>(seconds * all_speeds(made_up));
+            const Simulation job("adaptive", total, made_up, false);
+            EXPECT_LT(job.end, seconds + 10 * made_up[0].cost) << seconds << " s, the second " << slower;
+            EXPECT_LE(job.tasks, 18U);
+        }
 }
 
 TEST(RatesOfDevices, GoOnFromEstimates) {
