@@ -72,15 +72,15 @@ std::unique_ptr<headrace::Stream> SlowedDevice::make_stream(headrace::Timing) {
     return std::make_unique<SlowedStream>(*this, device_->make_stream(headrace::Timing::all));
 }
 
-bool SlowedDevice::reaches(const Device& other) const {
-    const auto* const slowed = dynamic_cast<const SlowedDevice*>(&other);
-    return device_->reaches(slowed ? *slowed->device_ : other);
+/// The device itself, slowed or not.
+const headrace::Device& SlowedDevice::inner(const Device& device) {
+    const auto* const slowed = dynamic_cast<const SlowedDevice*>(&device);
+    return slowed ? *slowed->device_ : device;
 }
 
-bool SlowedDevice::adds_from(const Device& other) const {
-    const auto* const slowed = dynamic_cast<const SlowedDevice*>(&other);
-    return device_->adds_from(slowed ? *slowed->device_ : other);
-}
+bool SlowedDevice::reaches(const Device& other) const { return device_->reaches(inner(other)); }
+
+bool SlowedDevice::adds_from(const Device& other) const { return device_->adds_from(inner(other)); }
 
 Event SlowedDevice::launch(headrace::Stream& stream, headrace::Stream::Body body,
                            std::span<const Event> after) {

@@ -44,6 +44,7 @@ private:
     class SlowedStream;
     using Clock = std::chrono::steady_clock;
 
+    static const headrace::Device& inner(const headrace::Device& device);
     headrace::Event launch(headrace::Stream& stream, headrace::Stream::Body body,
                            std::span<const headrace::Event> after);
     void at(Clock::time_point when, std::function<void()> call);

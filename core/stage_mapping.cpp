@@ -103,7 +103,7 @@ private:
                 const double alone = join(0, part, 0);
                 if (part > limit_ || alone >= best.cost || alone > best_.cost) break;
                 if (begin == 0) {
-                    if (others == 0) best = {join(0, part, 0), 0, 0};
+                    if (others == 0) best = {alone, 0, 0};
                     break;
                 }
                 for (std::size_t before = 0; before < devices_.size(); ++before) {

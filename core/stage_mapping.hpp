@@ -28,8 +28,9 @@ struct StagePart {
 /// A way through the devices: each has one part at most, in an order that need not be theirs.
 struct StageMapping {
     std::vector<StagePart> parts;
-    double period = 0;  ///< seconds from one item to the next when all parts are at work: the longest part or
-                        ///< transfer, since transfers overlap with what devices compute
+    /// Seconds from one item to the next when all parts are at work: the longest part or transfer, since
+    /// transfers overlap with what devices compute.
+    double period = 0;
     double latency = 0; ///< seconds of one item through all
 
     /// Of a stream of so many items, with the time in which the parts fill and drain.
@@ -37,8 +38,8 @@ struct StageMapping {
 };
 
 /// The mapping with the shortest period, of these the one with the least latency, and of these one with the
-/// fewest devices: one more never makes a stream slower. Of more than ten devices the ten
-/// that do an item fastest are looked at.
+/// fewest devices: one more never makes a stream slower. Of more than ten devices the ten that do an item
+/// fastest are looked at.
 ///
 /// Dynamic programming over sets of devices: the best way to have a set do the first pieces, with one of them
 /// last. So it tries all orders, in 2^k k^2 m^2 steps for k devices and m pieces at most, and far fewer as a

@@ -20,9 +20,8 @@ public:
             words_[node / word_bits] |= 1UL << node % word_bits;
     }
     [[nodiscard]] const unsigned long* words() const { return words_.data(); }
-    [[nodiscard]] unsigned long bits() const {
-        return words_.size() * word_bits + 1;
-    } // one more, by tradition
+    /// One more than there are, by tradition.
+    [[nodiscard]] unsigned long bits() const { return words_.size() * word_bits + 1; }
 
 private:
     static constexpr unsigned word_bits = 8 * sizeof(unsigned long);

@@ -224,8 +224,8 @@ Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel) 
 
 Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const KernelKey& kernel) const {
     Entry entry = entry_of(*devices.front(), kernel);
-    std::vector<std::pair<std::string, std::string>>
-        names; // in an order of their own, whoever lists them how
+    // In an order of their own, whoever lists them how.
+    std::vector<std::pair<std::string, std::string>> names;
     for (const DeviceInfo* const device : devices) names.emplace_back(device->name, device->driver);
     std::ranges::sort(names);
     std::tie(entry.device, entry.driver) = names.front();

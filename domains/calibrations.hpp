@@ -35,8 +35,8 @@ public:
         std::string machine, device, driver, kernel;
         std::uint64_t work_units = 0;
         Bytes bytes = 0;
-        bool whole =
-            false; ///< seconds of a whole job on this device, or those of a list; else units per second
+        /// They are seconds of a whole job on this device, or those of a list; else units per second.
+        bool whole = false;
         std::vector<double> measurements;
         std::int64_t when = 0; ///< of the last one, seconds since 1970
 

@@ -278,9 +278,8 @@ bool JobExecution::stopping() const {
 bool JobExecution::wants(std::size_t device) const {
     const std::scoped_lock lock(mutex_);
     if (!started_ || stop_reason_ || left_.empty()) return false;
-    const auto share =
-        std::ranges::find_if(shares_, [device](const Share& one) { return one.who.device == device; });
-    return share != shares_.end() && !share->retired && (share->who.reserve.empty() || !reserve_waits());
+    const Share* const share = share_of(device);
+    return share && !share->retired && !(share->is_in_reserve() && reserve_waits());
 }
 
 std::vector<const DeviceInfo*> JobExecution::devices() const {
@@ -292,7 +291,7 @@ std::vector<const DeviceInfo*> JobExecution::devices() const {
 std::vector<const DeviceInfo*> JobExecution::team() const {
     std::vector<const DeviceInfo*> team; // as devices()
     for (const Share& share : shares_)
-        if (share.who.reserve.empty()) team.push_back(share.who.info);
+        if (!share.is_in_reserve()) team.push_back(share.who.info);
     return team;
 }
 
@@ -393,6 +392,10 @@ JobExecution::Share* JobExecution::share_of(std::size_t device) {
     return found == shares_.end() ? nullptr : &*found;
 }
 
+const JobExecution::Share* JobExecution::share_of(std::size_t device) const {
+    return const_cast<JobExecution*>(this)->share_of(device); // which changes nothing
+}
+
 TaskInFlight* JobExecution::in_flight(std::size_t device, const Portion& portion) {
     const auto found = in_flight_.find(key(device, portion));
     return found == in_flight_.end() ? nullptr : &found->second;
@@ -477,10 +480,9 @@ JobExecution::Clock::time_point JobExecution::end_of_patience() const {
 
 /// There is one, nobody of the team is lost, and the team is about as fast as it used to be.
 bool JobExecution::reserve_waits() const {
-    const auto is_in_reserve = [](const Share& share) { return !share.who.reserve.empty(); };
-    return std::ranges::any_of(shares_, is_in_reserve) && Clock::now() < end_of_patience() &&
+    return std::ranges::any_of(shares_, &Share::is_in_reserve) && Clock::now() < end_of_patience() &&
            std::ranges::none_of(shares_,
-                                [&](const Share& one) { return one.retired && !is_in_reserve(one); });
+                                [](const Share& one) { return one.retired && !one.is_in_reserve(); });
 }
 
 std::optional<JobExecution::Clock::time_point> JobExecution::reserve_steps_in() const {
@@ -489,10 +491,8 @@ std::optional<JobExecution::Clock::time_point> JobExecution::reserve_steps_in() 
 }
 
 std::optional<JobExecution::Clock::time_point> JobExecution::steps_in(std::size_t device) const {
-    const auto has_it = [device](const Share& one) {
-        return one.who.device == device && !one.who.reserve.empty();
-    };
-    return std::ranges::any_of(shares_, has_it) ? reserve_steps_in() : std::nullopt;
+    const Share* const share = share_of(device);
+    return share && share->is_in_reserve() ? reserve_steps_in() : std::nullopt;
 }
 
 std::vector<DeviceProgress> JobExecution::device_progress() const {
@@ -506,7 +506,7 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
         progress.push_back({.capability = rates_.capability(i),
                             .measured = rates_.measured(i),
                             .certain = rates_.certain(i),
-                            .in_reserve = reserve_waits && !share.who.reserve.empty(),
+                            .in_reserve = reserve_waits && share.is_in_reserve(),
                             .in_flight = expected_in_flight(i),
                             .finished = share.figures.work_units + share.begun,
                             .least = std::max<std::uint64_t>(info.lane_group, job_.grain()),

@@ -193,10 +193,13 @@ private:
         bool refused = false;   ///< by the policy, since somebody got something
         bool has_woken = false; ///< all others because of that, since a task began or ended
         bool left_out = false;  ///< when it last was, since it does not take over anything either
+
+        [[nodiscard]] bool is_in_reserve() const { return !who.reserve.empty(); }
     };
     using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, units are given, first of them
 
     Share* share_of(std::size_t device);
+    [[nodiscard]] const Share* share_of(std::size_t device) const;
     /// Its number in shares_, rates_ and what policies are told.
     [[nodiscard]] std::size_t place_of(const Share& share) const {
         return static_cast<std::size_t>(&share - shares_.data());

@@ -135,14 +135,15 @@ private:
         std::vector<JobExecution::Participant> participants;
         std::vector<LeftOut> left_out = left_out_;
         std::string reasons;
+        const KernelKey kernel = kernel_key(job);
         for (std::size_t i = 0; i < workers_.size(); ++i) {
             const DeviceInfo& info = workers_[i]->device().info();
             std::string why = obstacle(job, info);
             if (const ErrorPtr retired = workers_[i]->retired()) why = retired->what();
             if (why.empty()) {
-                participants.push_back(
-                    {i, &info, given_power(options_, info).value_or(model_->estimate(info, kernel_key(job))),
-                     energy_[i]});
+                participants.push_back({i, &info,
+                                        given_power(options_, info).value_or(model_->estimate(info, kernel)),
+                                        energy_[i]});
                 continue;
             }
             reasons += (reasons.empty() ? "" : "; ") + info.id + ": " + why;
@@ -154,10 +155,10 @@ private:
         const bool has_own = static_cast<bool>(job.own_policy());
         std::vector<std::optional<double>> alone;
         for (const auto& participant : participants) {
-            const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel_key(job));
+            const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel);
             alone.push_back(jobs ? std::optional(jobs->seconds) : std::nullopt);
         }
-        const double expected = chooses_teams(job) ? keep_reserve(participants, kernel_key(job)) : 0;
+        const double expected = chooses_teams(job) ? keep_reserve(participants, kernel) : 0;
         auto execution = std::make_shared<JobExecution>(
             job,
             JobExecution::Scheduling{has_own ? job.own_policy()() : make_policy(options_.policy),

@@ -54,8 +54,7 @@ public:
           giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
           enough_(view.control->enough),
           spare_(view.spill[group]) {
-        this->look_for_park(); // a group that begins when all is over must not take what it would save at
-                               // once
+        this->look_for_park(); // who begins when all is over must not take what it would save at once
     }
 
     /// Until there is no unit left anywhere, or all groups park.
@@ -78,8 +77,7 @@ public:
     }
 
 private:
-    // ---- where units come from
-    // ------------------------------------------------------------------------------------
+    // ---- where units come from ------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void refill() {
         if constexpr (has_queues) {
@@ -167,8 +165,7 @@ private:
         });
     }
 
-    // ---- running
-    // --------------------------------------------------------------------------------------------------
+    // ---- running --------------------------------------------------------------------------------
 
     /// Sets the lanes' units aside when another kind could fill the group and has more.
     HEADRACE_GROUP_CODE void prefer_fuller_kind() {
@@ -369,8 +366,7 @@ private:
         liq_.add(kind, Lanes::count(mine));
     }
 
-    // ---- sharing
-    // --------------------------------------------------------------------------------------------------
+    // ---- sharing --------------------------------------------------------------------------------
 
     enum class Push : std::uint32_t { done, no_bundle, slot_busy };
     static constexpr std::uint32_t free_bundles = kinds; ///< the number of their rings
@@ -463,8 +459,7 @@ private:
         lanes_.by_leader([&] { this->change(this->hungry(), amount); });
     }
 
-    // ---- the other part of the kernel
-    // ------------------------------------------------------------------------------------
+    // ---- the other part of the kernel -----------------------------------------------------------
 
     template <class F>
     static HEADRACE_GROUP_CODE void each_foreign_kind(F&& f) {
@@ -519,8 +514,7 @@ private:
         lanes_.by_leader([&] { this->change(control_.lacking, ~0u); });
     }
 
-    // ---- parking
-    // --------------------------------------------------------------------------------------------------
+    // ---- parking --------------------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void leave() {
         if constexpr (!Part::is_whole)
@@ -600,8 +594,7 @@ private:
         return true;
     }
 
-    // ---- words
-    // ----------------------------------------------------------------------------------------------------
+    // ---- words ----------------------------------------------------------------------------------
 
     static HEADRACE_GROUP_CODE std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
@@ -625,11 +618,10 @@ private:
     std::uint32_t running_ = first_own; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
     Giq<Sync, Lanes> giq_;
-    std::uint32_t enough_; ///< lanes: with fewer, the group refills
-    std::uint32_t spare_;  ///< an empty bundle in hand, or HR_NO_BUNDLE
-    std::uint32_t last_popped_ =
-        0; ///< the kind of the last bundle from the GIQ: the next search begins after it
-    bool leaves_hungry_ = false; ///< and is counted so
+    std::uint32_t enough_;          ///< lanes: with fewer, the group refills
+    std::uint32_t spare_;           ///< an empty bundle in hand, or HR_NO_BUNDLE
+    std::uint32_t last_popped_ = 0; ///< the last bundle's kind: the next search in the GIQ begins after it
+    bool leaves_hungry_ = false;    ///< and is counted so
 };
 
 } // namespace headrace

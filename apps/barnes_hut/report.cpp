@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 namespace barnes_hut {
 namespace {
@@ -12,12 +13,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using headrace::DeviceReport;
 
-void add_figure(headrace::Figure& to, const headrace::Figure& from) {
+/// join(value, value); absent if one of them is.
+template <class Join>
+void join_figures(headrace::Figure& to, const headrace::Figure& from, const Join& join) {
     if (to.value && from.value)
-        *to.value += *from.value;
+        to.value = join(*to.value, *from.value);
     else
         to = {std::nullopt, from.value ? to.why_absent : from.why_absent};
 }
+
+void add_figure(headrace::Figure& to, const headrace::Figure& from) { join_figures(to, from, std::plus<>{}); }
 
 void add_device(DeviceReport& to, const DeviceReport& from) {
     to.capability = from.capability;
@@ -37,10 +42,9 @@ void add_device(DeviceReport& to, const DeviceReport& from) {
 
 /// Of jobs that took so many seconds, a figure that is in inverse proportion to them.
 void add_gain(headrace::Figure& to, double to_seconds, const headrace::Figure& from, double from_seconds) {
-    if (to.value && from.value)
-        *to.value = (*to.value * to_seconds + *from.value * from_seconds) / (to_seconds + from_seconds);
-    else
-        to = {std::nullopt, from.value ? to.why_absent : from.why_absent};
+    join_figures(to, from, [&](double old, double more) {
+        return (old * to_seconds + more * from_seconds) / (to_seconds + from_seconds);
+    });
 }
 
 /// First device to finish / last, of the sums.

@@ -15,8 +15,8 @@ struct PreparedScene {
     std::vector<Material> materials;
     std::vector<Light> lights;
     uint32_t light_count = 0;
-    float ray_offset =
-        0; ///< eight times what rounding may move a hit point: rays do not meet where they start
+    /// Eight times what rounding may move a hit point: rays do not meet where they start.
+    float ray_offset = 0;
 };
 
 /// Errors  invalid_argument for more triangles than a BVH takes

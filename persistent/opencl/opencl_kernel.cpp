@@ -29,8 +29,8 @@ using opencl::check;
 
 constexpr std::uint32_t engine_parameters = 5; // of headrace_engine, before the user's
 constexpr std::uint32_t gpu_lanes = 32;
-constexpr std::uint32_t cpu_lanes =
-    8; // lanes take turns on one core: enough to share the cost of a queue operation
+// Lanes take turns on one core: enough to share the cost of a queue operation.
+constexpr std::uint32_t cpu_lanes = 8;
 constexpr Bytes most_state_bytes = 512;    // of a group beside its LIQ; its source checks that this is enough
 constexpr Bytes exchange_bytes = 16;       // of each lane of a group kernel, beside those
 constexpr Bytes most_liq_bytes = 64 << 10; // it should stay in a core's own cache

@@ -83,6 +83,7 @@ private:
 };
 
 enum class FakeRequest : std::uint8_t { copy_in, copy_out, copy_peer, fill, launch, add };
+inline constexpr std::size_t fake_request_kinds = 6;
 
 /// Requests of a kind that this thread enqueues, on any fake device, while it lives: they fail and do
 /// nothing.
@@ -237,8 +238,8 @@ private:
     std::shared_ptr<std::atomic<Bytes>> free_;
     std::atomic<unsigned> streams_ = 0;
     std::atomic<Bytes> bytes_[3] = {};
-    std::atomic<unsigned> requests_[6] = {};
-    std::atomic<int> failures_[6] = {};
+    std::atomic<unsigned> requests_[fake_request_kinds] = {};
+    std::atomic<int> failures_[fake_request_kinds] = {};
 };
 
 inline FakeStream::FakeStream(FakeDevice& device, std::uint64_t seed)

@@ -117,7 +117,14 @@ private:
                         made_up_[i].done_at(task.begin, static_cast<double>(task.units)));
     }
 
-    [[nodiscard]] std::vector<DeviceProgress> progress() const {
+    [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const {
+        return {.total = total_,
+                .remaining = left_,
+                .devices = devices,
+                .task_seconds = rates_.are_per_second() ? 50e-6 : 0};
+    }
+
+    [[nodiscard]] std::vector<DeviceProgress> device_progress() const {
         std::vector<DeviceProgress> devices;
         for (std::size_t j = 0; j < state_.size(); ++j)
             devices.push_back({.capability = rates_.capability(j),
@@ -130,19 +137,13 @@ private:
     }
 
     [[nodiscard]] std::uint64_t wanted(std::size_t i) {
-        const std::vector<DeviceProgress> devices = progress();
-        return policy_->next(i, {.total = total_,
-                                 .remaining = left_,
-                                 .devices = devices,
-                                 .task_seconds = rates_.are_per_second() ? 50e-6 : 0});
+        const std::vector<DeviceProgress> devices = device_progress();
+        return policy_->next(i, progress(devices));
     }
 
     [[nodiscard]] bool takes_over(std::size_t i) const {
-        const std::vector<DeviceProgress> devices = progress();
-        return policy_->takes_over(i, {.total = total_,
-                                       .remaining = left_,
-                                       .devices = devices,
-                                       .task_seconds = rates_.are_per_second() ? 50e-6 : 0});
+        const std::vector<DeviceProgress> devices = device_progress();
+        return policy_->takes_over(i, progress(devices));
     }
 
     /// By its speed, as far as it is known.

@@ -164,8 +164,7 @@ TEST(Giving, SeedsThatASlowDeviceHasNotBegunComeBack) {
 
 TEST(Giving, AConsumerHasNoUnitsToGiveThoughItsJobMayShareThem) {
     const auto runtime = two_cpus("demand:1");
-    constexpr std::uint64_t size =
-        20'000; // in the end all is claimed, and takes the slow one several launches
+    constexpr std::uint64_t size = 20'000; // which takes the slow one several launches, all claimed
     const Domain<std::uint64_t> bins("bins", {3});
     SlowIsFirst is_slow;
     const JobHandle handle =

@@ -13,7 +13,6 @@ namespace headrace::test {
 namespace {
 
 using testing::FakeDevice;
-using testing::FakeOptions;
 using testing::FakeRequest;
 
 struct Place {
