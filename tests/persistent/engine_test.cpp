@@ -327,6 +327,14 @@ TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {
     EXPECT_GT(engine.launches(), 1u);
 }
 
+TEST_P(EngineOnDevice, AShorterAimDoesNotCutTheFirstBudget) {
+    Engine engine(device(), *stream_, bind(Visit{}, Indices{}), {.wishes = {}, .first_rounds = 10'000});
+    engine.aim_at(1ns);
+    EXPECT_EQ(drain(engine, 0, 5'000), 0u); // never parks: fewer rounds than that, whoever has them
+    EXPECT_EQ(arrived().total(), 5'000u);
+    EXPECT_EQ(engine.launches(), 1u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, EngineOnDevice, every_device(), test_name);
 
 TEST(Launchers, ATechnologyThatWasNotAskedForIsNull) {
