@@ -4,7 +4,7 @@
 // Shared with headrace-sobel is what both must have in common for a fair comparison: files, what frames look
 // like, and what a thread does to its pixels.
 #pragma once
-#include "sobel/frame_stream.hpp"
+#include "sobel/frames.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -26,15 +26,15 @@ inline PinnedBytes pinned_bytes(std::size_t count) {
 }
 
 static __global__ void filter_words(const std::uint8_t* frame, std::uint8_t* edges,
-                                    const sobel::Planes planes, int lines) {
+                                    const video::Planes planes, int lines) {
     const int x = sobel::word * static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     const int line = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
     if (line >= lines) return;
-    const sobel::Row row = planes.row(line);
+    const video::Row row = planes.row(line);
     if (x < row.columns) sobel::filter_word(frame, edges, row, x);
 }
 
-inline void filter(const DeviceBytes& frame, const DeviceBytes& edges, const sobel::Planes& planes,
+inline void filter(const DeviceBytes& frame, const DeviceBytes& edges, const video::Planes& planes,
                    cudaStream_t stream) {
     const dim3 block(64, 4);
     const int columns = planes.plane[0].columns, lines = static_cast<int>(planes.rows());

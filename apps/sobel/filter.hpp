@@ -1,7 +1,7 @@
 // apps/sobel/filter.hpp - frames through the Sobel filter: one is read while the one before it is on the
 // device and the one before that is written.
 #pragma once
-#include "frame_stream.hpp"
+#include "frames.hpp"
 #include "sobel.kernels.hpp"
 
 #include <atomic>

@@ -1,6 +1,5 @@
 // apps/sobel/options.hpp - what a user may ask of headrace-sobel.
 #pragma once
-#include "frame_stream.hpp"
 #include "program/command_line.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // apps/sobel/sobel.kernels.hpp - edges of a whole frame, every plane on its own, in one launch.
 #pragma once
 #include "magnitude.hpp"
-#include "planes.hpp"
+#include "video/planes.hpp"
 
 #include <cstring>
 
@@ -14,10 +14,10 @@ inline constexpr int strip = 16;
 struct Sobel {
     headrace::In<std::uint8_t> frame;
     headrace::Write<std::uint8_t> edges;
-    Planes planes;
+    video::Planes planes;
 
     HEADRACE_KERNEL void operator()(headrace::Index<2> at) const {
-        const Row row = planes.row(at.y);
+        const video::Row row = planes.row(at.y);
         const int begin = at.x * strip;
         if (row.is_inner() && begin > 0 && begin + strip < row.columns) {
             std::uint8_t strength[strip]; // in a register: what is stored could else be what is read next

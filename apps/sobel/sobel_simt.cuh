@@ -9,7 +9,7 @@ static __global__ void filter_words(const Sobel k, int lines) {
     const int x = word * static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     const int line = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
     if (line >= lines) return;
-    const Row row = k.planes.row(line);
+    const video::Row row = k.planes.row(line);
     if (x < row.columns) filter_word(k.frame.data(), k.edges.data(), row, x);
 }
 

@@ -1,7 +1,7 @@
 // apps/sobel/words.hpp - four pixels at once, for threads that would else fetch byte after byte.
 #pragma once
 #include "magnitude.hpp"
-#include "planes.hpp"
+#include "video/planes.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,8 @@ inline constexpr int word = 4;
 
 /// Finds the edges of pixels `x` to `x` + 3 of a row, as many as there are. `x` is a multiple of 4, and both
 /// frames begin at one. What four neighbours have in common is computed once: sums down the columns.
-HEADRACE_HOST_DEVICE inline void filter_word(const std::uint8_t* frame, std::uint8_t* edges, Row row, int x) {
+HEADRACE_HOST_DEVICE inline void filter_word(const std::uint8_t* frame, std::uint8_t* edges, video::Row row,
+                                             int x) {
     std::uint8_t strength[word] = {};
     const int columns = row.columns;
     const bool whole = columns % word == 0 && row.first % word == 0; // then words of all rows are aligned

@@ -95,7 +95,7 @@ TEST_P(SobelFilter, FindsTheEdgesOfEveryPlaneOfOddSizes) {
          {"W1 H1", "W2 H2", "W3 H3", "W17 H3", "W18 H5", "W33 H19", "W101 H57", "W1366 H8",
           "W48 H64 C444alpha", "W47 H5 C411", "W31 H31 C422", "W30 H33 Cmono", "W9 H9 C410"}) {
         SCOPED_TRACE(format);
-        const FrameFormat frames = parse_y4m("made up", std::string("YUV4MPEG2 ") + format);
+        const FrameFormat frames = video::parse_y4m("made up", std::string("YUV4MPEG2 ") + format);
         NoiseSource source(frames.planes, 2);
         KeepingSink sink;
         Machine machine(device(), frames);

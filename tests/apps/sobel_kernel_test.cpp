@@ -31,7 +31,7 @@ TEST(SobelMagnitude, SurvivesRootsThatAreOffByAsMuchAsOpenClAllows) {
 }
 
 TEST(SobelPlanes, KnowTheRowsOfAllPlanes) {
-    const Planes planes = parse_y4m("made up", "YUV4MPEG2 W5 H3 C420").planes;
+    const Planes planes = video::parse_y4m("made up", "YUV4MPEG2 W5 H3 C420").planes;
     std::int64_t first = 0;
     int number = 0;
     for (const auto& [rows, columns] : planes.plane)

@@ -1,7 +1,7 @@
 // tests/apps/sobel_reference.hpp - the Sobel filter as its definition says it, pixel after pixel, and frames
 // to try it on.
 #pragma once
-#include "sobel/frame_format.hpp"
+#include "sobel/frames.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// apps/sobel/frame_format.cpp - see frame_format.hpp.
-#include "frame_format.hpp"
+// apps/video/frame_format.cpp - see frame_format.hpp.
+#include "video/frame_format.hpp"
 #include "program/numbers.hpp"
 
 #include <algorithm>
@@ -7,11 +7,8 @@
 #include <sstream>
 #include <string_view>
 
-namespace sobel {
+namespace video {
 namespace {
-
-using headrace::Error;
-using headrace::ErrorKind;
 
 constexpr int largest = 65535; // pixels across: rows of all planes together stay far within 32 bits
 
@@ -55,7 +52,9 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
     std::string word;
     words >> word;
     if (word != "YUV4MPEG2")
-        refuse("does not begin with YUV4MPEG2; raw YUV 4:2:0 frames need --width and --height");
+        refuse(
+            "does not begin with YUV4MPEG2; raw YUV 4:2:0 frames, where a program takes them, need --width "
+            "and --height");
 
     int width = 0, height = 0;
     std::string chroma = "420jpeg"; // what a header without one means
@@ -72,7 +71,7 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
     const auto* const found = std::ranges::find(known, chroma, &Chroma::name);
     if (found == known.end())
         refuse("its chroma format is C" + chroma +
-               ", which cannot be filtered; use one of 8 bits (ffmpeg -pix_fmt yuv420p)");
+               ", which cannot be used; use one of 8 bits (ffmpeg -pix_fmt yuv420p)");
     return {planes_of(*found, width, height), line};
 }
 
@@ -89,4 +88,4 @@ FrameFormat as_raw(FrameFormat format) {
     return format;
 }
 
-} // namespace sobel
+} // namespace video

@@ -1,10 +1,10 @@
-// apps/sobel/byte_stream.hpp - files and pipes as bytes in order, straight to and from the caller's memory.
+// apps/video/byte_stream.hpp - files and pipes as bytes in order, straight to and from the caller's memory.
 #pragma once
 #include <cstddef>
 #include <span>
 #include <string>
 
-namespace sobel {
+namespace video {
 
 /// An open file; closed at the end.
 class Descriptor {
@@ -56,4 +56,4 @@ private:
     Descriptor file_;
 };
 
-} // namespace sobel
+} // namespace video

@@ -1,10 +1,10 @@
-// apps/sobel/frame_format.hpp - what the frames of a stream look like.
+// apps/video/frame_format.hpp - what the frames of a stream look like.
 #pragma once
-#include "planes.hpp"
+#include "video/planes.hpp"
 
 #include <string>
 
-namespace sobel {
+namespace video {
 
 /// Eight bits a pixel, planes one behind the other.
 struct FrameFormat {
@@ -28,4 +28,4 @@ struct FrameFormat {
 /// As raw frames.
 [[nodiscard]] FrameFormat as_raw(FrameFormat format);
 
-} // namespace sobel
+} // namespace video

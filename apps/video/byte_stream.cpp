@@ -1,5 +1,5 @@
-// apps/sobel/byte_stream.cpp - see byte_stream.hpp.
-#include "byte_stream.hpp"
+// apps/video/byte_stream.cpp - see byte_stream.hpp.
+#include "video/byte_stream.hpp"
 #include <headrace/core/error.hpp>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace sobel {
+namespace video {
 namespace {
 
 using headrace::Error;
@@ -104,4 +104,4 @@ void ByteOutput::close() {
         throw Error{ErrorKind::io, name_ + ": writing failed: " + std::strerror(errno)}.with_code(errno);
 }
 
-} // namespace sobel
+} // namespace video

@@ -1,15 +1,13 @@
-// apps/sobel/frame_stream.hpp - frames from files, pipes and memory, one after another.
+// apps/video/frame_stream.hpp - frames from and to files and pipes, one after another.
 #pragma once
-#include "byte_stream.hpp"
-#include "frame_format.hpp"
+#include "video/byte_stream.hpp"
+#include "video/frame_format.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
-namespace sobel {
+namespace video {
 
 using Pixels = std::span<std::uint8_t>;
 using ConstPixels = std::span<const std::uint8_t>;
@@ -79,31 +77,4 @@ private:
     bool is_y4m_;
 };
 
-/// Frames in ordinary memory, again and again: as a program has them that knows nothing of devices.
-class MemorySource final : public FrameSource {
-public:
-    MemorySource(const FrameFormat& format, int frames);
-    bool read(FrameHeader& header, Pixels pixels) override;
-
-private:
-    std::vector<std::vector<std::uint8_t>> frames_;
-    std::size_t next_ = 0;
-};
-
-/// Keeps as many frames as it was made for, the latest ones.
-class MemorySink final : public FrameSink {
-public:
-    MemorySink(const FrameFormat& format, int frames);
-    void write(const FrameHeader& header, ConstPixels pixels) override;
-    /// The `i`th of those that are kept.
-    [[nodiscard]] ConstPixels frame(std::size_t i) const { return frames_.at(i); }
-
-private:
-    std::vector<std::vector<std::uint8_t>> frames_;
-    std::size_t next_ = 0;
-};
-
-/// Frame `number` of a made-up film: something of every brightness, with edges weak and strong.
-void generate(std::int64_t number, Pixels pixels);
-
-} // namespace sobel
+} // namespace video

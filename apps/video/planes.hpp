@@ -1,11 +1,11 @@
-// apps/sobel/planes.hpp - the planes of a frame, as host and kernels see them.
+// apps/video/planes.hpp - the planes of a frame, as host and kernels see them.
 #pragma once
-#include <headrace/headrace.hpp>
+#include <headrace/persistent/kernel.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace sobel {
+namespace video {
 
 /// A rectangle of bytes, row after row.
 struct Plane {
@@ -17,11 +17,11 @@ struct Row {
     std::int64_t first;
     int y, rows, columns;
 
-    /// Edges are found where there are neighbours on all sides.
+    /// There are rows above and below it.
     [[nodiscard]] HEADRACE_HOST_DEVICE bool is_inner() const { return y > 0 && y < rows - 1; }
 };
 
-/// Planes that lie one behind the other, the widest first. sobel.cl has the same.
+/// Planes that lie one behind the other, the widest first.
 struct Planes {
     static constexpr int most = 4;
     Plane plane[most]; ///< those that are not there have no rows
@@ -51,6 +51,7 @@ struct Planes {
         return row;
     }
 };
-static_assert(sizeof(Planes) == 32, "goes to kernels by value, to OpenCL C too");
+static_assert(sizeof(Planes) == 32,
+              "goes to kernels by value, to OpenCL C too, which has a definition of its own");
 
-} // namespace sobel
+} // namespace video
