@@ -1,0 +1,148 @@
+// apps/optical_flow/frame_source.cpp - see frame_source.hpp.
+#include "frame_source.hpp"
+#include "brightness.hpp"
+#include "generated_frames.hpp"
+#include "picture.hpp"
+#include "program/numbers.hpp"
+#include "video/frame_stream.hpp"
+#include <headrace/core/error.hpp>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include <unistd.h>
+
+namespace optical_flow {
+namespace {
+
+using headrace::Error;
+using headrace::ErrorKind;
+
+std::string text_of(Size size) { return std::to_string(size.width) + " x " + std::to_string(size.height); }
+
+class PictureSource final : public FrameSource {
+public:
+    explicit PictureSource(std::vector<std::string> files) : files_(std::move(files)) {
+        for (const std::string& file : files_) // better now than after hours of work
+            if (::access(file.c_str(), R_OK) != 0)
+                throw Error{ErrorKind::not_found, file + ": cannot be read: " + std::strerror(errno)}
+                    .with_code(errno);
+        first_ = open_picture(files_.front());
+        size_ = first_->size();
+    }
+
+    Size size() const override { return size_; }
+    bool read(std::span<float> brightness) override {
+        if (next_ == files_.size()) return false;
+        const std::string& file = files_[next_];
+        const std::unique_ptr<Picture> picture = next_ == 0 ? std::move(first_) : open_picture(file);
+        ++next_;
+        if (picture->size() != size_)
+            throw Error{ErrorKind::io, file + ": has " + text_of(picture->size()) + " pixels, and " +
+                                           files_.front() + " has " + text_of(size_)};
+        picture->read(brightness);
+        return true;
+    }
+
+private:
+    const std::vector<std::string> files_;
+    std::unique_ptr<Picture> first_; ///< opened for its size; each file is opened once, as a pipe can be
+    Size size_;
+    std::size_t next_ = 0;
+};
+
+class VideoSource final : public FrameSource {
+public:
+    explicit VideoSource(const std::string& file)
+        : stream_(file, nullptr), frame_(stream_.format().planes.bytes()) {}
+
+    Size size() const override {
+        const video::Plane& luma = stream_.format().planes.plane[0];
+        return {luma.columns, luma.rows};
+    }
+    bool read(std::span<float> brightness) override {
+        video::FrameHeader header;
+        if (!stream_.read(header, frame_)) return false;
+        convert({std::span(frame_).first(size().pixels()), 1, 255}, size(), brightness);
+        return true;
+    }
+
+private:
+    video::StreamSource stream_;
+    std::vector<std::uint8_t> frame_;
+};
+
+class MemorySource final : public FrameSource {
+public:
+    MemorySource(std::int64_t frames, Size size) : frames_(frames), size_(size) {
+        constexpr std::int64_t most = 4; // 8K frames have 133 MB each
+        for (std::int64_t i = 0; i < std::min(frames, most); ++i)
+            generate(i, size, kept_.emplace_back(size.pixels()));
+    }
+
+    Size size() const override { return size_; }
+    bool read(std::span<float> brightness) override {
+        if (next_ == frames_) return false;
+        HEADRACE_ASSERT(brightness.size() == size_.pixels());
+        const std::vector<float>& frame = kept_[turn(next_++)];
+        tbb::parallel_for(tbb::blocked_range<std::size_t>(0, frame.size(), 1 << 18),
+                          [&](const tbb::blocked_range<std::size_t>& part) {
+                              std::copy(frame.begin() + static_cast<std::ptrdiff_t>(part.begin()),
+                                        frame.begin() + static_cast<std::ptrdiff_t>(part.end()),
+                                        brightness.begin() + static_cast<std::ptrdiff_t>(part.begin()));
+                          });
+        return true;
+    }
+
+private:
+    /// 0 1 2 3 2 1 0 1 ...: neighbours stay neighbours.
+    [[nodiscard]] std::size_t turn(std::int64_t number) const {
+        const auto last = static_cast<std::int64_t>(kept_.size()) - 1;
+        if (last == 0) return 0;
+        const std::int64_t place = number % (2 * last);
+        return static_cast<std::size_t>(std::min(place, 2 * last - place));
+    }
+
+    const std::int64_t frames_;
+    const Size size_;
+    std::int64_t next_ = 0;
+    std::vector<std::vector<float>> kept_;
+};
+
+std::vector<std::string> names_in(const std::string& input) {
+    std::vector<std::string> names;
+    std::size_t begin = 0, end = 0;
+    do {
+        end = std::min(input.find(',', begin), input.size());
+        names.push_back(input.substr(begin, end - begin));
+        if (names.back().empty())
+            program::refuse("\"" + input + "\": names no file, or has a comma too many");
+        begin = end + 1;
+    } while (end < input.size());
+    return names;
+}
+
+} // namespace
+
+std::unique_ptr<FrameSource> open_frames(const std::string& input, Size generated) {
+    constexpr std::string_view memory = "memory:";
+    if (input.starts_with(memory)) {
+        constexpr std::int64_t most = 1'000'000'000'000;
+        const auto frames =
+            program::whole<std::int64_t>(std::string(memory), input.substr(memory.size()), 1, most);
+        for (const int side : {generated.width, generated.height})
+            if (side < 1 || side > longest_side)
+                program::refuse("generated frames of " + text_of(generated) + ": each side takes 1 to " +
+                                std::to_string(longest_side) + " pixels");
+        return std::make_unique<MemorySource>(frames, generated);
+    }
+    if (input == "-" || input.ends_with(".y4m")) return std::make_unique<VideoSource>(input);
+    return std::make_unique<PictureSource>(names_in(input));
+}
+
+} // namespace optical_flow

@@ -1,0 +1,43 @@
+// apps/optical_flow/frame_source.hpp - frames as brightness, one after another, from files, pipes and memory.
+#pragma once
+#include "size.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace optical_flow {
+
+/// Threads: one at a time.
+class FrameSource {
+public:
+    virtual ~FrameSource() = default;
+    FrameSource(const FrameSource&) = delete;
+    FrameSource& operator=(const FrameSource&) = delete;
+
+    /// Of every frame.
+    [[nodiscard]] virtual Size size() const = 0;
+    /// The next frame; false: there are no more.
+    ///
+    /// Shapes    brightness [height x width], row-major, 0 to 1
+    /// Errors    io: the frame cannot be read, is broken or of another size than the first; names the file,
+    ///           and in a video the frame's number. not_found, if a file went away after open_frames
+    [[nodiscard]] virtual bool read(std::span<float> brightness) = 0;
+
+protected:
+    FrameSource() = default;
+};
+
+/// `input` is one of
+/// - PNG, PGM or PPM files (see picture.hpp) with commas between them;
+/// - a file in YUV4MPEG2, which ends in .y4m, or "-", the same from standard input; brightness is luma / 255;
+/// - memory:N, N generated frames of size `generated`. A few are made beforehand (generated_frames.hpp) and
+/// go
+///   forth and back, so that the flow is the known one or its opposite; reading one costs a copy.
+///
+/// Errors    not_found, invalid_argument for what is not there or asked for wrongly; io for a first frame
+/// that
+///           is broken
+[[nodiscard]] std::unique_ptr<FrameSource> open_frames(const std::string& input, Size generated);
+
+} // namespace optical_flow

@@ -1,0 +1,40 @@
+// apps/optical_flow/picture.cpp - see picture.hpp.
+#include "picture.hpp"
+#include "video/byte_stream.hpp"
+#include <headrace/core/error.hpp>
+
+#include <filesystem>
+
+namespace optical_flow {
+namespace {
+
+/// All of it, a pipe's too.
+std::string content(const std::string& file) {
+    video::ByteInput input(file);
+    std::error_code none; // a pipe has no size
+    const auto expected = std::filesystem::file_size(file, none);
+    std::size_t more = none ? 1 << 20 : expected + 1; // one more, to see the end
+    std::string bytes;
+    for (;;) {
+        const std::size_t before = bytes.size();
+        bytes.resize(before + more);
+        const std::size_t got = input.read(std::as_writable_bytes(std::span(bytes).subspan(before)));
+        if (got < more) {
+            bytes.resize(before + got);
+            return bytes;
+        }
+        more = bytes.size();
+    }
+}
+
+} // namespace
+
+std::unique_ptr<Picture> open_picture(const std::string& file) {
+    std::string bytes = content(file);
+    if (bytes.starts_with("\x89PNG")) return open_png(file, std::move(bytes));
+    if (bytes.starts_with("P5") || bytes.starts_with("P6")) return open_pnm(file, std::move(bytes));
+    throw headrace::Error{headrace::ErrorKind::io,
+                          file + (bytes.empty() ? ": is empty" : ": is neither PNG nor binary PGM or PPM")};
+}
+
+} // namespace optical_flow
