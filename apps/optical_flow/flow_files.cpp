@@ -1,0 +1,95 @@
+// apps/optical_flow/flow_files.cpp - see flow_files.hpp.
+#include "flow_files.hpp"
+#include "program/output_file.hpp"
+#include "video/frame_format.hpp"
+#include <headrace/core/error.hpp>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+namespace optical_flow {
+namespace {
+
+using Part = tbb::blocked_range<std::size_t>;
+constexpr std::size_t grain = 1 << 13; // pixels: enough to be worth a task
+
+std::filesystem::path file_of(const std::filesystem::path& folder, std::int64_t pair, const char* extension) {
+    char name[40];
+    std::snprintf(name, sizeof name, "flow_%05lld.%s", static_cast<long long>(pair), extension);
+    return folder / name;
+}
+
+video::FrameFormat format_of(const std::string& file, Size size) {
+    return video::parse_y4m(file, "YUV4MPEG2 W" + std::to_string(size.width) + " H" +
+                                      std::to_string(size.height) + " F0:0 Ip A0:0 C444 XCOLORRANGE=FULL");
+}
+
+/// BT.601 in full range, as in JPEG files: Y, Cb and Cr take all values from 0 to 255.
+/// Source  ITU-R BT.601-7 and ITU-T T.871, sec. 7
+void to_yuv(std::span<const std::uint8_t> rgb, std::span<std::uint8_t> yuv) {
+    const std::size_t pixels = rgb.size() / 3;
+    std::uint8_t *const luma = yuv.data(), *const cb = luma + pixels, *const cr = cb + pixels;
+    const auto rounded = [](float value) {
+        return static_cast<std::uint8_t>(std::min(value + 0.5f, 255.0f));
+    };
+    tbb::parallel_for(Part(0, pixels, grain), [&](const Part& part) {
+        for (std::size_t i = part.begin(); i != part.end(); ++i) {
+            const float r = rgb[3 * i], g = rgb[3 * i + 1], b = rgb[3 * i + 2];
+            const float y = 0.299f * r + 0.587f * g + 0.114f * b;
+            luma[i] = rounded(y);
+            cb[i] = rounded(128 + (b - y) / 1.772f);
+            cr[i] = rounded(128 + (r - y) / 1.402f);
+        }
+    });
+}
+
+} // namespace
+
+std::string encode_flo(Size size, std::span<const float> u, std::span<const float> v) {
+    static_assert(std::endian::native == std::endian::little,
+                  "else all numbers would have to be turned round");
+    HEADRACE_ASSERT(u.size() == size.pixels() && v.size() == size.pixels());
+    constexpr std::size_t header = 12;
+    std::string bytes(header + 2 * sizeof(float) * size.pixels(), '\0');
+    const std::int32_t sides[] = {size.width, size.height};
+    std::memcpy(bytes.data(), "PIEH", 4);
+    std::memcpy(bytes.data() + 4, sides, sizeof sides);
+    tbb::parallel_for(Part(0, u.size(), grain), [&](const Part& part) {
+        for (std::size_t i = part.begin(); i != part.end(); ++i) {
+            const float both[] = {u[i], v[i]};
+            std::memcpy(bytes.data() + header + i * sizeof both, both, sizeof both);
+        }
+    });
+    return bytes;
+}
+
+FlowFolder::FlowFolder(std::filesystem::path folder, Size size, float longest)
+    : folder_(std::move(folder)), size_(size), longest_(longest) {
+    std::error_code why;
+    std::filesystem::create_directories(folder_, why);
+    if (why)
+        throw headrace::Error{headrace::ErrorKind::io,
+                              folder_.string() + ": the folder cannot be created: " + why.message()};
+}
+
+void FlowFolder::write(std::int64_t pair, std::span<const float> u, std::span<const float> v) {
+    program::write_whole(file_of(folder_, pair, "flo"), encode_flo(size_, u, v));
+    program::write_whole(file_of(folder_, pair, "png"), encode_png(size_, u, v, longest_));
+}
+
+FlowVideo::FlowVideo(const std::string& file, Size size, float longest)
+    : longest_(longest), stream_(file, format_of(file, size)), rgb_(3 * size.pixels()), yuv_(rgb_.size()) {}
+
+void FlowVideo::write(std::int64_t, std::span<const float> u, std::span<const float> v) {
+    colour(u, v, longest_, rgb_);
+    to_yuv(rgb_, yuv_);
+    stream_.write({}, yuv_);
+}
+
+} // namespace optical_flow

@@ -1,0 +1,70 @@
+// apps/optical_flow/flow_files.hpp - what becomes of flow fields: files of vectors, pictures, a video.
+#pragma once
+#include "flow_colours.hpp"
+#include "size.hpp"
+#include "video/frame_stream.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace optical_flow {
+
+/// The bytes of a .flo file: "PIEH", width, height, and u and v of each pixel in turn, all little endian.
+///
+/// Shapes    u and v [height x width], row-major
+/// Units     pixels
+/// Source    Middlebury's optical flow benchmark, flow-code/README.txt
+[[nodiscard]] std::string encode_flo(Size size, std::span<const float> u, std::span<const float> v);
+
+/// Threads: one at a time.
+class FlowSink {
+public:
+    virtual ~FlowSink() = default;
+    FlowSink(const FlowSink&) = delete;
+    FlowSink& operator=(const FlowSink&) = delete;
+
+    /// The flow from frame `pair` to the next one.
+    ///
+    /// Shapes    u and v [height x width], row-major
+    /// Units     pixels
+    /// Errors    io; names the file
+    virtual void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) = 0;
+    /// No more follow. Errors: io
+    virtual void close() {}
+
+protected:
+    FlowSink() = default;
+};
+
+/// flow_00000.flo and flow_00000.png for each pair; each file is whole or not there.
+class FlowFolder final : public FlowSink {
+public:
+    /// The folder is created. `longest`: as for colour(). Errors: io
+    FlowFolder(std::filesystem::path folder, Size size, float longest);
+    void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) override;
+
+private:
+    const std::filesystem::path folder_;
+    const Size size_;
+    const float longest_;
+};
+
+/// The colours as a YUV4MPEG2 video, 4:4:4, in the order in which pairs are written.
+class FlowVideo final : public FlowSink {
+public:
+    /// "-": standard output. `longest`: as for colour(); 0 makes the scale change from frame to frame.
+    /// Errors: invalid_argument if the file cannot be opened, or for a size beyond 65535; io
+    FlowVideo(const std::string& file, Size size, float longest);
+    void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) override;
+    void close() override { stream_.close(); }
+
+private:
+    const float longest_;
+    video::StreamSink stream_;
+    std::vector<std::uint8_t> rgb_, yuv_; ///< of one frame
+};
+
+} // namespace optical_flow
