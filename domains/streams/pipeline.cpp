@@ -1,0 +1,299 @@
+// domains/streams/pipeline.cpp - see pipeline.hpp.
+#include <headrace/core/log.hpp>
+#include <headrace/domains/streams/part_times.hpp>
+#include <headrace/domains/streams/pipeline.hpp>
+
+#include <fmt/format.h>
+#include <oneapi/tbb/concurrent_queue.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it costs
+constexpr double drifts = 1.15;   // by this factor: parts are measured from outside, with what delays them
+constexpr double worth_it = 0.95; // of the period: to move work is not free
+constexpr std::size_t enough_items = 5; // to tell how long a part takes
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw Error{ErrorKind::invalid_argument, why}; }
+
+/// Waits until no item is under way, however the stream is left: what finishes items is the caller's.
+template <class Places>
+class EndOfAll {
+public:
+    explicit EndOfAll(const Places& places) : places_(places) {}
+    ~EndOfAll() {
+        for (const Event& done : places_) static_cast<void>(done.outcome());
+    }
+    EndOfAll(const EndOfAll&) = delete;
+    EndOfAll& operator=(const EndOfAll&) = delete;
+
+private:
+    const Places& places_;
+};
+
+std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
+    std::vector<StreamCut> cuts;
+    for (const StagePart& part : mapping.parts) cuts.push_back({part.device, part.begin, part.end});
+    return cuts;
+}
+
+} // namespace
+
+struct Pipeline::FreePlaces {
+    tbb::concurrent_bounded_queue<std::size_t> numbers;
+};
+
+Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places)
+    : controllers_(std::move(controllers)), pieces_(std::move(pieces)), places_(places) {
+    if (controllers_.empty() || pieces_.empty() || places_.empty())
+        refuse("a pipeline needs a controller, a piece of work and a place for an item at least");
+    cuts_ = {{0, 0, pieces_.size()}};
+}
+
+void Pipeline::map(std::vector<StreamCut> cuts) {
+    std::size_t next = 0;
+    std::vector<bool> taken(controllers_.size());
+    for (const StreamCut& cut : cuts) {
+        if (cut.device >= controllers_.size())
+            refuse(fmt::format("device {} of a stream on {} devices has a part", cut.device,
+                               controllers_.size()));
+        if (taken[cut.device]) refuse(fmt::format("device {} has two parts of a stream", cut.device));
+        if (cut.begin != next || cut.end <= cut.begin || cut.end > pieces_.size())
+            refuse(fmt::format("a part of a stream has pieces {} to {} of {}, and {} is next", cut.begin,
+                               cut.end, pieces_.size(), next));
+        taken[cut.device] = true;
+        next = cut.end;
+    }
+    if (next != pieces_.size())
+        refuse(fmt::format("pieces {} to {} of a stream are nobody's", next, pieces_.size()));
+    cuts_ = std::move(cuts);
+    whole_items_ = false;
+    model_ = nullptr;
+    mapping_.reset();
+}
+
+void Pipeline::give_whole_items() {
+    map({{0, 0, pieces_.size()}});
+    whole_items_ = true;
+}
+
+void Pipeline::find_mapping(PerformanceModel& model) {
+    map({{0, 0, pieces_.size()}});
+    model_ = &model;
+}
+
+std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
+    free_ = std::make_shared<FreePlaces>();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        places_[i] = {};
+        free_->numbers.push(i);
+    }
+    remapped_ = 0;
+    mapped_at_ = 0;
+    times_ = std::make_shared<PartTimes>(cuts_.size());
+    const EndOfAll end(places_);
+    for (items_ = 0; items_ < most; ++items_) {
+        const std::size_t place = next_place(items_);
+        const std::optional<Event> there = ends.begin(items_, place);
+        if (!there) break;
+        if (model_ && !mapping_) {
+            there->wait();
+            learn_costs(items_, place);
+            use(map_stages(costs()), items_);
+        } else if (model_) {
+            follow_drift(items_);
+        }
+        submit(items_, place, *there);
+        places_[place] = ends.end(items_, place);
+        if (whole_items_)
+            places_[place].then([free = free_, place](const ErrorPtr&) { free->numbers.push(place); });
+    }
+    for (const Event& done : places_) done.wait();
+    times_->finish();
+    return items_;
+}
+
+/// One that no item is in.
+std::size_t Pipeline::next_place(std::int64_t item) {
+    std::size_t place = static_cast<std::size_t>(item) % places_.size();
+    if (whole_items_) free_->numbers.pop(place);
+    places_[place].wait(); // throws what failed
+    return place;
+}
+
+Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place) {
+    return pieces_[piece].submit({.controller = *controllers_[cut.device],
+                                  .device = cut.device,
+                                  .place = place,
+                                  .item = item,
+                                  .arrives = piece == cut.begin});
+}
+
+void Pipeline::submit(std::int64_t item, std::size_t place, const Event& there) {
+    if (whole_items_) {
+        const StreamCut all{place % controllers_.size(), 0, pieces_.size()};
+        for (std::size_t piece = 0; piece < all.end; ++piece) submit_piece(piece, all, item, place);
+        return;
+    }
+    const bool is_timed = controllers_.size() > 1; // alone, nobody could take anything over
+    if (is_timed) PartTimes::watch_arrival(times_, item, there);
+    for (std::size_t part = 0; part < cuts_.size(); ++part) {
+        Event last;
+        for (std::size_t piece = cuts_[part].begin; piece < cuts_[part].end; ++piece)
+            last = submit_piece(piece, cuts_[part], item, place);
+        if (is_timed) PartTimes::watch_part(times_, part, item, last);
+    }
+}
+
+// ---- which device does what --------------------------------------------------------------------
+
+StreamCosts Pipeline::costs() const {
+    return {.seconds = piece_seconds_,
+            .transfer = [this](std::size_t from, std::size_t to, std::size_t piece) {
+                return static_cast<double>(pieces_[piece].bytes_in) * seconds_per_byte_[from][to];
+            }};
+}
+
+KernelKey Pipeline::key_of(std::size_t piece) const {
+    return {.kernel = pieces_[piece].name, .work_units = 1, .bytes = 0};
+}
+
+void Pipeline::learn_costs(std::int64_t item, std::size_t place) {
+    piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
+    for (std::size_t device = 0; device < controllers_.size(); ++device)
+        if (!knows_pieces(device)) measure_pieces(device, item, place);
+    measure_links();
+}
+
+bool Pipeline::knows_pieces(std::size_t device) {
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+        const Estimate known = model_->estimate(controllers_[device]->device().info(), key_of(piece));
+        if (!known.units_per_second) return false;
+        piece_seconds_[device][piece] = 1 / *known.units_per_second;
+    }
+    return true;
+}
+
+/// The second time counts: at first use devices allocate memory and load kernels.
+void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t place) {
+    const StreamCut all{device, 0, pieces_.size()};
+    for (const bool counts : {false, true})
+        for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+            const auto begin = Clock::now();
+            submit_piece(piece, all, item, place).wait();
+            piece_seconds_[device][piece] = seconds_since(begin);
+            if (counts)
+                model_->measured(controllers_[device]->device().info(), key_of(piece),
+                                 1 / piece_seconds_[device][piece]);
+        }
+}
+
+/// Two devices of one kind are as far from each other as any, as a rule; but which rule is that?
+void Pipeline::measure_links() {
+    const std::size_t devices = controllers_.size();
+    seconds_per_byte_.assign(devices, std::vector<double>(devices));
+    if (devices == 1) return;
+    Storage storage("what links carry", link_test, internal);
+    Tile& tile = *storage.tiles().front();
+    const auto bring_to = [&](std::size_t device, Access access) {
+        controllers_[device]
+            ->launch("link", std::array{TileUse{tile, access}}, [](const NativeStream&) {})
+            .wait();
+    };
+    for (std::size_t from = 0; from < devices; ++from)
+        for (std::size_t to = 0; to < devices; ++to)
+            for (const bool counts : {false, true}) {
+                if (from == to) continue;
+                bring_to(from, Access::write);
+                const auto begin = Clock::now();
+                bring_to(to, Access::read);
+                if (counts) seconds_per_byte_[from][to] = seconds_since(begin) / link_test;
+            }
+}
+
+void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
+    mapping_ = mapping;
+    cuts_ = cuts_of(mapping);
+    mapped_at_ = item;
+    times_ = std::make_shared<PartTimes>(cuts_.size(), *times_);
+}
+
+/// Where a part takes another time than it was to take, its pieces do.
+void Pipeline::follow_drift(std::int64_t item) {
+    if (item - mapped_at_ < static_cast<std::int64_t>(enough_items)) return;
+    bool has_drifted = false;
+    for (std::size_t part = 0; part < mapping_->parts.size(); ++part) {
+        StagePart& planned = mapping_->parts[part];
+        const auto measured = times_->seconds(part, mapped_at_ + 1, enough_items);
+        if (!measured || planned.seconds <= 0) continue;
+        const double factor = *measured / planned.seconds;
+        if (factor < drifts && factor > 1 / drifts) continue;
+        has_drifted = true;
+        for (std::size_t piece = planned.begin; piece < planned.end; ++piece)
+            piece_seconds_[planned.device][piece] *= factor;
+        planned.seconds = *measured;
+    }
+    if (!has_drifted) return;
+    mapping_->period = 0;
+    for (const StagePart& part : mapping_->parts)
+        mapping_->period = std::max({mapping_->period, part.seconds, part.transfer_in});
+    const StageMapping better = map_stages(costs());
+    if (better.period > worth_it * mapping_->period) return;
+    log_info(fmt::format("a stream's parts are cut anew at item {}: {:.3g} s an item instead of {:.3g} s",
+                         item, better.period, mapping_->period));
+    use(better, item);
+    ++remapped_;
+}
+
+// ---- what it has done --------------------------------------------------------------------------
+
+StreamReport Pipeline::report() const {
+    StreamReport report;
+    report.items = items_;
+    report.remapped = remapped_;
+    const Figure not_measured{std::nullopt, "pieces are measured where the mapping is to be found"};
+    report.alone_seconds = report.speed_up = report.expected = report.efficiency = not_measured;
+    if (!times_) return report;
+    report.seconds = times_->seconds();
+    report.fill_seconds = times_->fill_seconds();
+    report.drain_seconds = times_->drain_seconds();
+    if (whole_items_) return report;
+    for (std::size_t part = 0; part < cuts_.size(); ++part) {
+        const StreamCut& cut = cuts_[part];
+        StreamPartReport told{.device = controllers_[cut.device]->device().info().id,
+                              .first_piece = pieces_[cut.begin].name,
+                              .last_piece = pieces_[cut.end - 1].name,
+                              .predicted_seconds = not_measured,
+                              .seconds = {std::nullopt, "too few items had this part"}};
+        if (const auto measured = times_->seconds(part, mapped_at_ + 1, 1)) told.seconds = {*measured, {}};
+        if (mapping_) {
+            told.predicted_seconds = {mapping_->parts[part].seconds, {}};
+            told.transfer_seconds = mapping_->parts[part].transfer_in;
+        }
+        report.parts.push_back(std::move(told));
+    }
+    if (piece_seconds_.empty()) return report;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (std::size_t device = 0; device < controllers_.size(); ++device)
+        fastest = std::min(fastest, on_one_device(costs(), device).period);
+    const double alone = static_cast<double>(items_) * fastest;
+    const double expected = expected_speed_up(costs());
+    report.alone_seconds = {alone, {}};
+    report.expected = {expected, {}};
+    report.speed_up = {alone / report.seconds, {}};
+    report.efficiency = {alone / report.seconds / expected, {}};
+    return report;
+}
+
+} // namespace headrace

@@ -1,0 +1,122 @@
+// domains/streams/pipeline.hpp - a stream of items through pieces of work, on one device or on several, with
+// the host's tasks at both ends.
+//
+//     Pipeline pipeline({&first, &second}, {{"blur", blur}, {"edges", edges}}, 4);
+//     pipeline.map({{0, 0, 1}, {1, 1, 2}});                  // or find_mapping(model)
+//     pipeline.run({.begin = read, .end = write});
+#pragma once
+#include <headrace/core/controller.hpp>
+#include <headrace/core/performance_model.hpp>
+#include <headrace/core/stage_mapping.hpp>
+#include <headrace/domains/streams/stream_report.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+class PartTimes;
+
+/// A piece of an item that is to be submitted.
+struct StreamStep {
+    Controller& controller;
+    std::size_t device; ///< the controller's number
+    std::size_t place;  ///< the item's, below Pipeline::places(): nobody else who is under way has it
+    std::int64_t item;
+    bool arrives; ///< the item was on another device before, or on none
+};
+
+/// What every item goes through, one piece after another. A piece may be any device's, and what it works on
+/// follows it there.
+struct StreamPiece {
+    std::string name; ///< measurements are kept under it: of what, how large
+    /// Submits launches to the step's controller and returns the last one's event. Tiles that pieces hand on
+    /// are the item's own (of its place); what a piece needs only for itself may be the device's.
+    std::function<Event(const StreamStep&)> submit;
+    Bytes bytes_in = 0; ///< that come along if the piece before is another device's
+};
+
+/// What the host does with each item. Both submit host tasks, or nothing; they do not block.
+struct StreamEnds {
+    /// Returns what says that the item is there; nothing: there are no more, and this is none.
+    std::function<std::optional<Event>(std::int64_t item, std::size_t place)> begin;
+    /// Returns what the item has ended with: its place is free then.
+    std::function<Event(std::int64_t item, std::size_t place)> end;
+};
+
+/// Which device does which pieces, without times: StagePart's first three.
+struct StreamCut {
+    std::size_t device, begin, end;
+};
+
+/// Has as many items under way as there are places, each in the requests of its pieces. Data moves by the
+/// coherence core alone: with a set of tiles for every place, devices, copies and host tasks overlap.
+///
+/// Threads   one
+/// Lifetime  what it is given outlives it. `run` returns when no item is under way any more
+/// Errors    `run` throws the first failure; items before it have ended as they would have
+/// Source    S. Alonso Pascual, A. Gonzalez-Escribano, "Programming and mapping for mixed heterogeneous
+///           devices: the case of optical flow", 2025. There cut points are chosen beforehand and by hand
+class Pipeline {
+public:
+    /// Errors: invalid_argument without controllers, pieces or places
+    Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places);
+    Pipeline(const Pipeline&) = delete; // what has ended tells it so
+    Pipeline& operator=(const Pipeline&) = delete;
+
+    [[nodiscard]] std::size_t places() const noexcept { return places_.size(); }
+    [[nodiscard]] std::size_t pieces() const noexcept { return pieces_.size(); }
+
+    /// These parts, for every item; all pieces in their order. Until told otherwise the first device has all.
+    /// Errors: invalid_argument if a piece is nobody's, or a device has two parts or is not there
+    void map(std::vector<StreamCut> cuts);
+    /// Whole items: place i is device i's, modulo their number, and who has a free place gets the next item.
+    void give_whole_items();
+    /// Measures the pieces on every device with the first item of the next run, unless `model`, which
+    /// outlives this, knows them all, and has map_stages find the mapping. While a stream runs, parts that
+    /// take another time than they were to take have it found again.
+    void find_mapping(PerformanceModel& model);
+
+    /// Items until `ends` has no more, `most` at the most; returns how many there were. Blocks.
+    std::int64_t run(const StreamEnds& ends, std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+    /// Of the last run.
+    [[nodiscard]] StreamReport report() const;
+
+private:
+    struct FreePlaces; // of whole items, in the order in which they came free
+
+    [[nodiscard]] std::size_t next_place(std::int64_t item);
+    void submit(std::int64_t item, std::size_t place, const Event& there);
+    Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
+    [[nodiscard]] StreamCosts costs() const;
+    [[nodiscard]] KernelKey key_of(std::size_t piece) const;
+    void learn_costs(std::int64_t item, std::size_t place);
+    void measure_pieces(std::size_t device, std::int64_t item, std::size_t place);
+    [[nodiscard]] bool knows_pieces(std::size_t device);
+    void measure_links();
+    void use(const StageMapping& mapping, std::int64_t item);
+    void follow_drift(std::int64_t item);
+
+    const std::vector<Controller*> controllers_;
+    const std::vector<StreamPiece> pieces_;
+    std::vector<Event> places_; ///< complete: nobody is there
+    std::vector<StreamCut> cuts_;
+    bool whole_items_ = false;
+    std::shared_ptr<FreePlaces> free_;
+    std::shared_ptr<PartTimes> times_;
+    PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given
+    std::vector<std::vector<double>> piece_seconds_;    ///< [device][piece]; empty: not known
+    std::vector<std::vector<double>> seconds_per_byte_; ///< [from][to]
+    std::optional<StageMapping> mapping_;               ///< that was found
+    std::int64_t mapped_at_ = 0;                        ///< the first item with the mapping as it is
+    std::int64_t items_ = 0;
+    unsigned remapped_ = 0;
+};
+
+} // namespace headrace

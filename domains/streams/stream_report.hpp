@@ -1,0 +1,33 @@
+// domains/streams/stream_report.hpp - how well a stream was divided among devices.
+#pragma once
+#include <headrace/core/figure.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// Consecutive pieces that one device did.
+struct StreamPartReport {
+    std::string device, first_piece, last_piece;
+    Figure predicted_seconds;    ///< of an item
+    Figure seconds;              ///< median of the last items, from when the part could begin until it ended
+    double transfer_seconds = 0; ///< predicted, to bring an item there
+};
+
+/// Of one run.
+struct StreamReport {
+    std::int64_t items = 0;
+    double seconds = 0;
+    double fill_seconds = 0;             ///< until the first item has ended
+    double drain_seconds = 0;            ///< since the last one left the first part
+    std::vector<StreamPartReport> parts; ///< empty: each device had whole items
+    unsigned remapped = 0;               ///< how often, while it ran
+    Figure alone_seconds;                ///< all items on the fastest device, by its measured pieces
+    Figure speed_up;                     ///< alone_seconds / seconds: the paper's S
+    Figure expected;                     ///< the sum of all devices' speeds, the fastest being 1: Se
+    Figure efficiency;                   ///< speed_up / expected
+};
+
+} // namespace headrace

@@ -1,0 +1,310 @@
+// tests/domains/pipeline_test.cpp - streams of items through pieces on made-up devices: what comes out is
+// what one device makes, whoever does what; and who does what.
+#include <core/fake_device.hpp>
+#include <headrace/domains/streams/pipeline.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::FakeDevice;
+using testing::FakeRequest;
+
+/// Knows what it is told, until the end.
+class Remembers final : public PerformanceModel {
+public:
+    [[nodiscard]] Estimate estimate(const DeviceInfo& device, const KernelKey& kernel) const override {
+        const auto found = rates.find({device.id, kernel.kernel});
+        return {.peak = 1,
+                .units_per_second = found == rates.end() ? std::nullopt : std::optional(found->second)};
+    }
+    void measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) override {
+        rates[{device.id, kernel.kernel}] = units_per_second;
+    }
+    std::map<std::pair<std::string, std::string>, double> rates;
+};
+
+/// Items are numbers, which every piece changes in a way of its own, each in the tiles of its place; and the
+/// last piece adds up what it sees on its device.
+class Stream {
+public:
+    static constexpr std::uint64_t numbers = 257;
+
+    Stream(std::size_t devices, std::size_t pieces, std::size_t places, bool has_peers = true)
+        : pieces_(pieces), delays_(devices, std::vector<std::chrono::microseconds>(pieces)) {
+        for (std::size_t i = 0; i < devices; ++i) {
+            devices_.emplace_back(::headrace::testing::FakeOptions{.id = "fake:" + std::to_string(i),
+                                                                   .has_peers = has_peers,
+                                                                   .longest_delay = 50us,
+                                                                   .seed = i + 1});
+            controllers_.emplace_back(devices_.back());
+        }
+        for (std::size_t i = 0; i < places; ++i)
+            items_.emplace_back("item " + std::to_string(i), numbers * sizeof(std::uint64_t));
+        for (std::size_t i = 0; i < places; ++i) writing_.emplace_back("writing");
+        std::vector<Controller*> all;
+        for (Controller& each : controllers_) all.push_back(&each);
+        std::vector<StreamPiece> made;
+        for (std::size_t piece = 0; piece < pieces; ++piece)
+            made.push_back({"piece " + std::to_string(piece),
+                            [this, piece](const StreamStep& step) { return work(piece, step); },
+                            numbers * sizeof(std::uint64_t)});
+        pipeline_.emplace(all, made, places);
+    }
+
+    Pipeline& pipeline() { return *pipeline_; }
+    FakeDevice& device(std::size_t i) { return devices_[i]; }
+    /// From now on.
+    void takes(std::size_t device, std::size_t piece, std::chrono::microseconds time) {
+        const std::scoped_lock lock(mutex_);
+        delays_[device][piece] = time;
+    }
+    void all_take(std::size_t device, std::chrono::microseconds time) {
+        for (std::size_t piece = 0; piece < pieces_; ++piece) takes(device, piece, time);
+    }
+
+    /// `in_order`: the host has items in their order; else as they come.
+    std::int64_t run(std::int64_t items, bool in_order = true) {
+        done_by_.clear();
+        ended_.clear();
+        return pipeline_->run(
+            {.begin = [this, items](std::int64_t item, std::size_t place) -> std::optional<Event> {
+                 if (item == items) return std::nullopt;
+                 return reading_.run("read", std::array{TileUse{tile(place), Access::write}},
+                                     [this, item, place] {
+                                         for (std::uint64_t i = 0; i < numbers; ++i)
+                                             host(place)[i] = static_cast<std::uint64_t>(item) + i;
+                                     });
+             },
+             .end =
+                 [this, in_order](std::int64_t item, std::size_t place) {
+                     return writing_[in_order ? 0 : place].run("write",
+                                                               std::array{TileUse{tile(place), Access::read}},
+                                                               [this, item, place] { check(item, place); });
+                 }},
+            items + 1);
+    }
+
+    /// [item][piece]: the device that did it, the last time.
+    std::size_t done_by(std::int64_t item, std::size_t piece) {
+        const std::scoped_lock lock(mutex_);
+        return done_by_.at({item, piece});
+    }
+    std::vector<std::int64_t> ended() {
+        const std::scoped_lock lock(mutex_);
+        return ended_;
+    }
+
+private:
+    Tile& tile(std::size_t place) { return *items_[place].tiles().front(); }
+    std::uint64_t* host(std::size_t place) { return static_cast<std::uint64_t*>(items_[place].host()); }
+    static std::uint64_t changed(std::uint64_t number, std::size_t piece) { return 31 * number + piece; }
+
+    Event work(std::size_t piece, const StreamStep& step) {
+        Memory& memory = step.controller.memory(items_[step.place]);
+        return step.controller.launch("piece", std::array{TileUse{tile(step.place), Access::update}},
+                                      [this, piece, &memory, step](const NativeStream&) {
+                                          std::chrono::microseconds delay{};
+                                          {
+                                              const std::scoped_lock lock(mutex_);
+                                              done_by_[{step.item, piece}] = step.device;
+                                              delay = delays_[step.device][piece];
+                                          }
+                                          std::this_thread::sleep_for(delay);
+                                          auto* const all = static_cast<std::uint64_t*>(memory.address());
+                                          // What is measured is done several times, and must be the same.
+                                          if (piece == 0) std::iota(all, all + numbers, step.item);
+                                          for (std::uint64_t i = 0; i < numbers; ++i)
+                                              all[i] = changed(all[i], piece);
+                                      });
+    }
+
+    void check(std::int64_t item, std::size_t place) {
+        for (std::uint64_t i = 0; i < numbers; ++i) {
+            std::uint64_t expected = static_cast<std::uint64_t>(item) + i;
+            for (std::size_t piece = 0; piece < pieces_; ++piece) expected = changed(expected, piece);
+            if (host(place)[i] != expected)
+                throw Error{ErrorKind::internal, "item " + std::to_string(item) + " is wrong"};
+        }
+        const std::scoped_lock lock(mutex_);
+        ended_.push_back(item);
+    }
+
+    const std::size_t pieces_;
+    std::mutex mutex_;
+    std::vector<std::vector<std::chrono::microseconds>> delays_;
+    std::map<std::pair<std::int64_t, std::size_t>, std::size_t> done_by_;
+    std::vector<std::int64_t> ended_;
+    std::deque<FakeDevice> devices_;
+    std::deque<Controller> controllers_;
+    HostLane reading_{"reading"};
+    std::deque<HostLane> writing_;
+    std::deque<Storage> items_;
+    std::optional<Pipeline> pipeline_;
+};
+
+std::vector<std::int64_t> in_order(std::int64_t items) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(items));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+TEST(Pipeline, AnyMappingGivesTheSameItemsInTheirOrder) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    for (int turn = 0; turn < 20; ++turn) {
+        const std::size_t devices = 1 + random() % 4, pieces = 1 + random() % 7, places = 1 + random() % 5;
+        Stream stream(devices, pieces, places, random() % 2 == 0);
+        std::vector<std::size_t> order(devices);
+        std::iota(order.begin(), order.end(), 0);
+        std::ranges::shuffle(order, random);
+        std::vector<StreamCut> cuts;
+        for (std::size_t begin = 0; begin < pieces;) {
+            const bool is_last = cuts.size() + 1 == devices;
+            const std::size_t end = is_last ? pieces : begin + 1 + random() % (pieces - begin);
+            cuts.push_back({order[cuts.size()], begin, end});
+            begin = end;
+        }
+        stream.pipeline().map(cuts);
+        const auto items = static_cast<std::int64_t>(random() % 30);
+        EXPECT_EQ(stream.run(items), items);
+        EXPECT_EQ(stream.ended(), in_order(items));
+        for (std::int64_t item = 0; item < items; ++item)
+            for (const StreamCut& cut : cuts)
+                for (std::size_t piece = cut.begin; piece < cut.end; ++piece)
+                    ASSERT_EQ(stream.done_by(item, piece), cut.device);
+    }
+}
+
+TEST(Pipeline, WholeItemsGoToWhoHasRoom) {
+    Stream stream(2, 3, 4);
+    stream.all_take(0, 200us);
+    stream.all_take(1, 3ms);
+    stream.pipeline().give_whole_items();
+    EXPECT_EQ(stream.run(60, false), 60);
+    EXPECT_EQ(stream.ended().size(), 60u);
+    std::int64_t slow = 0;
+    for (std::int64_t item = 0; item < 60; ++item) {
+        EXPECT_EQ(stream.done_by(item, 0), stream.done_by(item, 2));
+        slow += stream.done_by(item, 0) == 1;
+    }
+    EXPECT_GT(slow, 0);
+    EXPECT_LT(slow, 25);
+}
+
+TEST(Pipeline, PartsOfAStreamOverlap) {
+    Stream stream(3, 3, 4);
+    for (std::size_t device = 0; device < 3; ++device) stream.all_take(device, 5ms);
+    stream.pipeline().map({{0, 0, 1}, {1, 1, 2}, {2, 2, 3}});
+    stream.run(20);
+    const StreamReport report = stream.pipeline().report();
+    EXPECT_GE(report.seconds, 22 * 5e-3);
+    EXPECT_LT(report.seconds, 40 * 5e-3) << "one after another it would be 60";
+    ASSERT_EQ(report.parts.size(), 3u);
+    for (const StreamPartReport& part : report.parts) {
+        ASSERT_TRUE(part.seconds.value);
+        EXPECT_GT(*part.seconds.value, 4e-3);
+        EXPECT_FALSE(part.predicted_seconds.value);
+    }
+    EXPECT_GE(report.fill_seconds, 15e-3);
+    EXPECT_GE(report.drain_seconds, 10e-3);
+}
+
+TEST(Pipeline, FindsWhoShouldDoWhat) {
+    Stream stream(3, 4, 4);
+    stream.all_take(0, 6ms);
+    stream.all_take(1, 2ms);
+    stream.all_take(2, 100ms); // would hold up all others
+    Remembers model;
+    stream.pipeline().find_mapping(model);
+    stream.run(6);
+    EXPECT_EQ(model.rates.size(), 12u);
+    const StreamReport report = stream.pipeline().report();
+    ASSERT_EQ(report.parts.size(), 2u);
+    std::set<std::string> at_work;
+    for (const StreamPartReport& part : report.parts) at_work.insert(part.device);
+    EXPECT_EQ(at_work, (std::set<std::string>{"fake:0", "fake:1"}));
+    std::size_t done_by_slower = 0;
+    for (std::size_t piece = 0; piece < 4; ++piece) done_by_slower += stream.done_by(5, piece) == 0;
+    EXPECT_EQ(done_by_slower, 1u);
+    ASSERT_TRUE(report.expected.value && report.speed_up.value && report.efficiency.value);
+    EXPECT_NEAR(*report.expected.value, 1 + 1.0 / 3 + 1.0 / 50, 0.15);
+    EXPECT_DOUBLE_EQ(*report.efficiency.value, *report.speed_up.value / *report.expected.value);
+}
+
+TEST(Pipeline, MeasuresNothingThatIsKnown) {
+    Stream stream(2, 2, 2);
+    Remembers model;
+    for (const char* device : {"fake:0", "fake:1"})
+        for (const char* piece : {"piece 0", "piece 1"}) model.rates[{device, piece}] = 1000;
+    stream.all_take(0, 50ms); // not so, but it is not asked
+    stream.pipeline().find_mapping(model);
+    stream.run(1);
+    for (const auto& [key, rate] : model.rates) EXPECT_EQ(rate, 1000);
+}
+
+TEST(Pipeline, IsCutAnewWhenADeviceBecomesSlow) {
+    Stream stream(2, 8, 4);
+    stream.all_take(0, 2ms);
+    stream.all_take(1, 2ms);
+    Remembers model;
+    stream.pipeline().find_mapping(model);
+    std::thread later([&stream] {
+        std::this_thread::sleep_for(400ms);
+        stream.all_take(1, 14ms);
+    });
+    EXPECT_EQ(stream.run(120), 120);
+    later.join();
+    const StreamReport report = stream.pipeline().report();
+    EXPECT_GE(report.remapped, 1u);
+    std::size_t done_by_slow = 0;
+    for (std::size_t piece = 0; piece < 8; ++piece) done_by_slow += stream.done_by(119, piece) == 1;
+    EXPECT_LE(done_by_slow, 2u);
+}
+
+TEST(Pipeline, AFailureEndsTheStreamAndNothingIsUnderWayThen) {
+    for (const bool whole : {false, true}) {
+        Stream stream(2, 2, 3);
+        if (whole)
+            stream.pipeline().give_whole_items();
+        else
+            stream.pipeline().map({{1, 0, 1}, {0, 1, 2}});
+        stream.run(5);
+        stream.device(1).fail_next(FakeRequest::launch);
+        EXPECT_THROW(stream.run(50), Error);
+        EXPECT_LT(stream.ended().size(), 50u);
+        EXPECT_EQ(stream.run(5), 5) << "the next run is as if nothing had been";
+    }
+}
+
+TEST(Pipeline, SaysWhatIsWrongWithAMapping) {
+    Stream stream(2, 3, 1);
+    for (const std::vector<StreamCut>& wrong : {std::vector<StreamCut>{},
+                                                {{0, 0, 2}},
+                                                {{0, 1, 3}},
+                                                {{0, 0, 2}, {1, 1, 3}},
+                                                {{2, 0, 3}},
+                                                {{0, 0, 1}, {0, 1, 3}},
+                                                {{0, 0, 4}},
+                                                {{0, 0, 0}, {1, 0, 3}}})
+        EXPECT_THROW(stream.pipeline().map(wrong), Error);
+    EXPECT_EQ(stream.run(2), 2) << "as it was before";
+}
+
+} // namespace
+} // namespace headrace::test
