@@ -1,8 +1,10 @@
 // devices/opencl/image.cpp - see image.hpp.
 #include <headrace/devices/opencl/image.hpp>
+#include <headrace/devices/opencl/native.hpp>
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 namespace headrace::opencl {
@@ -50,21 +52,46 @@ std::unique_ptr<ImageObject> ImageObject::make(std::shared_ptr<Context> context,
     cl_int status = CL_SUCCESS;
     auto image = std::unique_ptr<ImageObject>(new ImageObject);
     image->image_ =
-        BufferHandle{clCreateImage(context->get(), CL_MEM_READ_ONLY, &one_float, &shape, nullptr, &status)};
+        BufferHandle{clCreateImage(context->get(), CL_MEM_READ_WRITE, &one_float, &shape, nullptr, &status)};
     check(status, "clCreateImage");
     image->context_ = std::move(context);
     image->pixels_ = BufferHandle::retained(pixels);
     image->offset_ = offset;
+    image->is_part_ = value_of<cl_device_id>(device, CL_DEVICE_PARENT_DEVICE) != nullptr;
     image->rows_ = height;
     image->columns_ = width;
     return image;
 }
 
 void ImageObject::refresh(const NativeStream& stream) {
+    if (is_part_) return copy_by_kernel(stream);
     const std::array<std::size_t, 3> corner{}, size{columns_, rows_, 1};
     check(clEnqueueCopyBufferToImage(static_cast<cl_command_queue>(stream.stream), pixels_.get(),
                                      image_.get(), offset_, corner.data(), size.data(), 0, nullptr, nullptr),
           "clEnqueueCopyBufferToImage");
+}
+
+void ImageObject::copy_by_kernel(const NativeStream& stream) const {
+    const std::string source =
+        "__kernel void fill_picture(__global const float* from, ulong first, "
+        "write_only image2d_t to) {"
+        "    const int x = get_global_id(0), y = get_global_id(1);"
+        "    write_imagef(to, (int2)(x, y), from[first + (ulong)y * get_global_size(0) + x]);"
+        "}";
+    const OpenClTarget target = opencl_target(stream);
+    const auto kernel = shared_kernel(
+        target, source, [&] { return make_kernel(build_program(target, source, ""), "fill_picture"); });
+    const std::scoped_lock lock(kernel->mutex);
+    const cl_kernel native = kernel->native.get();
+    const cl_mem from = pixels_.get(), to = image_.get();
+    const cl_ulong first = offset_ / sizeof(float);
+    check(clSetKernelArg(native, 0, sizeof from, &from), "clSetKernelArg");
+    check(clSetKernelArg(native, 1, sizeof first, &first), "clSetKernelArg");
+    check(clSetKernelArg(native, 2, sizeof to, &to), "clSetKernelArg");
+    const std::array<std::size_t, 2> size{columns_, rows_};
+    check(clEnqueueNDRangeKernel(static_cast<cl_command_queue>(stream.stream), native, 2, nullptr,
+                                 size.data(), nullptr, 0, nullptr, nullptr),
+          "clEnqueueNDRangeKernel");
 }
 
 } // namespace headrace::opencl

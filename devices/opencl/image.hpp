@@ -20,12 +20,14 @@ public:
 
 private:
     ImageObject() = default;
+    void copy_by_kernel(const NativeStream& stream) const;
 
     std::shared_ptr<Context> context_;
     BufferHandle pixels_; // a reference of its own: the driver would not notice if they went
     Bytes offset_ = 0;
     std::size_t rows_ = 0, columns_ = 0;
-    BufferHandle image_; // released before the context
+    bool is_part_ = false; ///< of a device: there PoCL 3.1 cannot copy a buffer to an image (it asserts)
+    BufferHandle image_;   // released before the context
 };
 
 } // namespace headrace::opencl

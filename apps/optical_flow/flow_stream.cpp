@@ -1,0 +1,248 @@
+// apps/optical_flow/flow_stream.cpp - see flow_stream.hpp.
+#include "flow_stream.hpp"
+#include "flow.kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace optical_flow {
+
+using headrace::Controller;
+using headrace::Event;
+using headrace::internal;
+using headrace::Sizes;
+using headrace::StreamPiece;
+using headrace::StreamStep;
+
+namespace {
+
+/// Frames that are read before their pair is begun.
+constexpr std::size_t read_ahead = 2;
+
+/// Columns of what Relax works on.
+int pitch_of(Size size) { return (size.width + 3) / 4 * 4; }
+
+Sizes sizes_of(Size size) { return {size.height, size.width}; }
+Sizes padded(Size size) { return {size.height, pitch_of(size)}; }
+
+float ratio(int of, int to) { return static_cast<float>(of) / static_cast<float>(to); }
+
+} // namespace
+
+FlowStream::FlowStream(Lanes lanes, Size size, const Settings& settings, headrace::Filter filter,
+                       std::size_t pairs)
+    : lanes_(std::move(lanes)),
+      settings_(settings),
+      filter_(filter),
+      sizes_(level_sizes(size, settings.levels)),
+      blocks_(blocks_of(size, settings)) {
+    for (std::size_t i = 0; i < pairs + 1 + read_ahead; ++i) add_frame();
+    for (std::size_t i = 0; i < pairs; ++i) add_pair();
+    for (std::size_t i = 0; i < lanes_.devices.size(); ++i) add_device();
+    pipeline_.emplace(lanes_.devices, make_pieces(), pairs);
+}
+
+FlowStream::Picture::Picture(const char* name, Size size, headrace::Device* pinned, headrace::Filter filter)
+    : pixels(pinned != nullptr ? Array(name, sizes_of(size), *pinned)
+                               : Array(name, sizes_of(size), internal)),
+      picture(pixels, headrace::Addressing::mirror, filter) {}
+
+FlowStream::Increment::Increment(Size size)
+    : du("du", padded(size), internal), dv("dv", padded(size), internal) {}
+
+FlowStream::PairLevel::PairLevel(Size size, headrace::Device* pinned, headrace::Filter filter)
+    : u("u", size, pinned, filter),
+      v("v", size, pinned, filter),
+      increments{Increment(size), Increment(size)} {}
+
+FlowStream::Equation::Equation(Size size)
+    : warped("warped", sizes_of(size), internal),
+      a("a", padded(size), internal),
+      b("b", padded(size), internal),
+      c("c", padded(size), internal) {}
+
+headrace::Device* FlowStream::pinned_for(Size size) const {
+    return size == sizes_.back() ? &lanes_.devices.front()->device() : nullptr;
+}
+
+void FlowStream::add_frame() {
+    Frame& made = frames_.emplace_back();
+    for (const Size size : sizes_) made.levels.emplace_back("frame", size, pinned_for(size), filter_);
+}
+
+void FlowStream::add_pair() {
+    Pair& made = pairs_.emplace_back();
+    for (const Size size : sizes_) made.levels.emplace_back(size, pinned_for(size), filter_);
+}
+
+void FlowStream::add_device() {
+    Equations& made = equations_.emplace_back();
+    for (const Size size : sizes_) made.emplace_back(size);
+}
+
+/// Names say what measurements of the pieces depend on.
+std::vector<StreamPiece> FlowStream::make_pieces() {
+    const Size whole = sizes_.back();
+    const std::string of = fmt::format("optical flow {}x{}", whole.width, whole.height);
+    std::vector<StreamPiece> pieces{{fmt::format("{}, {} levels", of, settings_.levels),
+                                     [this](const StreamStep& step) { return shrink(step); }}};
+    for (const Block& block : blocks_)
+        pieces.push_back({fmt::format("{}, level {} of {}, warp {}, iterations {} to {}", of, block.level,
+                                      settings_.levels, block.warp, block.begin, block.end),
+                          [this, &block](const StreamStep& step) { return work(block, step); },
+                          bytes_at(block)});
+    return pieces;
+}
+
+/// What comes along with a pair: its flow, within a warp also what the solver has found so far, and once what
+/// is left of the new frame.
+headrace::Bytes FlowStream::bytes_at(const Block& block) const {
+    const auto plane = [&](int level) { return sizeof(float) * size(level).pixels(); };
+    const bool is_on_level = block.warp > 0 || block.begin > 0;
+    headrace::Bytes bytes = 2 * plane(is_on_level ? block.level : std::max(block.level - 1, 0));
+    if (block.begin > 0) bytes += 2 * plane(block.level);
+    for (int level = block.level; level < settings_.levels; ++level) bytes += plane(level);
+    return bytes;
+}
+
+std::optional<std::size_t> FlowStream::piece_that_ends(int level, int warp,
+                                                       std::optional<int> iterations) const {
+    const int end = iterations.value_or(settings_.iterations);
+    const auto found = std::ranges::find_if(blocks_, [&](const Block& block) {
+        return block.level == level && block.warp == warp && block.end == end;
+    });
+    if (found == blocks_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - blocks_.begin()) + 1; // the first piece is the pyramid
+}
+
+std::string FlowStream::blocks_text(int level) const {
+    std::string ends;
+    for (const Block& block : blocks_)
+        if (block.level == level && block.warp == 0)
+            ends += (ends.empty() ? "" : ", ") + std::to_string(block.end);
+    return ends.empty()
+               ? fmt::format("levels are 0, the coarsest, to {}", settings_.levels - 1)
+               : fmt::format("warps are 0 to {}, and those of level {} can be cut after {} iterations",
+                             settings_.warps - 1, level, ends);
+}
+
+std::int64_t FlowStream::run(FrameSource& source, const Finish& finish, std::int64_t most) {
+    submitted_ = 0;
+    const auto begin = [&](std::int64_t pair, std::size_t) -> std::optional<Event> {
+        const std::int64_t last = std::min(pair + 1 + static_cast<std::int64_t>(read_ahead), most);
+        while (submitted_ <= std::max(last, pair + 1)) read(source, submitted_++);
+        const Frame& second = frame(pair + 1);
+        second.read.wait();
+        if (!*second.is_there) return std::nullopt;
+        return second.read;
+    };
+    const auto end = [&](std::int64_t pair, std::size_t place) {
+        PairLevel& found = pairs_[place].levels.back();
+        return host_task(
+            lanes_.writing, "finish",
+            [&finish, pair](headrace::In<float> u, headrace::In<float> v) {
+                finish(pair, {u.begin(), u.end()}, {v.begin(), v.end()});
+            },
+            found.u.pixels, found.v.pixels);
+    };
+    const std::int64_t pairs = pipeline_->run({.begin = begin, .end = end}, most);
+    lanes_.reading.wait_all(); // what was read ahead
+    return pairs;
+}
+
+/// After the end nothing more is read.
+void FlowStream::read(FrameSource& source, std::int64_t number) {
+    Frame& here = frame(number);
+    const std::shared_ptr<bool> before = number > 0 ? frame(number - 1).is_there : nullptr;
+    const auto is_there = here.is_there = std::make_shared<bool>(false);
+    here.read = host_task(
+        lanes_.reading, "read",
+        [&source, before, is_there](headrace::Write<float> pixels) {
+            *is_there = (!before || *before) && source.read({pixels.begin(), pixels.end()});
+        },
+        here.levels.back().pixels);
+}
+
+// ---- pieces ------------------------------------------------------------------------------------
+
+/// The pyramid of the second frame; that of the first was made with the pair before.
+Event FlowStream::shrink(const StreamStep& step) {
+    Event last;
+    for (std::int64_t number = step.item > 0 ? step.item + 1 : 0; number <= step.item + 1; ++number)
+        for (int level = settings_.levels - 2; level >= 0; --level) {
+            auto& levels = frame(number).levels;
+            last = launch<Shrink>(step.controller, grid(level), levels[level + 1].picture,
+                                  levels[level].pixels, ratio(size(level + 1).width, size(level).width),
+                                  ratio(size(level + 1).height, size(level).height), is_exact());
+        }
+    return last;
+}
+
+Event FlowStream::work(const Block& block, const StreamStep& step) {
+    Pair& pair = pairs_[step.place];
+    PairLevel& here = pair.levels[block.level];
+    const bool begins = block.begin == 0;
+    if (begins && block.warp == 0) begin_level(step, block.level);
+    if (begins || step.arrives) linearise(step, block.level);
+    if (begins) {
+        pair.current = 0;
+        auto& first = here.increments[0];
+        launch<Clear>(step.controller, headrace::grid(first.du.size()), first.du, first.dv);
+    }
+    Event last = relax(step, block.level, block.end - block.begin);
+    if (block.end == settings_.iterations) {
+        auto& found = here.increments[pair.current];
+        last = launch<Update>(step.controller, grid(block.level), here.u.pixels, here.v.pixels, found.du,
+                              found.dv, size(block.level).width, pitch_of(size(block.level)));
+    }
+    return last;
+}
+
+void FlowStream::begin_level(const StreamStep& step, int level) {
+    auto& levels = pairs_[step.place].levels;
+    PairLevel& here = levels[level];
+    if (level == 0) {
+        launch<Clear>(step.controller, headrace::grid(here.u.pixels.size()), here.u.pixels, here.v.pixels);
+        return;
+    }
+    const Size fine = size(level), coarse = size(level - 1);
+    const float ratio_x = ratio(coarse.width, fine.width), ratio_y = ratio(coarse.height, fine.height);
+    launch<Prolong>(step.controller, grid(level), levels[level - 1].u.picture, here.u.pixels, ratio_x,
+                    ratio_y, 1.0f / ratio_x, is_exact());
+    launch<Prolong>(step.controller, grid(level), levels[level - 1].v.picture, here.v.pixels, ratio_x,
+                    ratio_y, 1.0f / ratio_y, is_exact());
+}
+
+void FlowStream::linearise(const StreamStep& step, int level) {
+    PairLevel& here = pairs_[step.place].levels[level];
+    Equation& equation = equations_[step.device][level];
+    auto &first = frame(step.item).levels[level], &second = frame(step.item + 1).levels[level];
+    launch<Warp>(step.controller, grid(level), second.picture, here.u.pixels, here.v.pixels, equation.warped,
+                 is_exact());
+    launch<Linearise>(step.controller, grid(level), first.pixels, equation.warped, equation.a, equation.b,
+                      equation.c, size(level).height, size(level).width, pitch_of(size(level)),
+                      static_cast<float>(settings_.alpha));
+}
+
+/// Returns the event of the last launch; without iterations, of nothing.
+Event FlowStream::relax(const StreamStep& step, int level, int iterations) {
+    Pair& pair = pairs_[step.place];
+    PairLevel& here = pair.levels[level];
+    const Equation& equation = equations_[step.device][level];
+    Event last;
+    for (int at_once = most_iterations(step.controller.device().info()); iterations > 0;
+         iterations -= at_once) {
+        while (at_once > iterations) at_once /= 2;
+        const Increment& before = here.increments[pair.current];
+        pair.current = 1 - pair.current;
+        Increment& after = here.increments[pair.current];
+        last = launch<Relax>(step.controller, grid(level), before.du, before.dv, equation.a, equation.b,
+                             equation.c, after.du, after.dv, size(level).height, size(level).width,
+                             pitch_of(size(level)), at_once);
+    }
+    return last;
+}
+
+} // namespace optical_flow

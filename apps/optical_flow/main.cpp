@@ -1,0 +1,122 @@
+// apps/optical_flow/main.cpp - headrace-optical-flow: how the picture moves from each frame of a video to the
+// next.
+#include "controller_program/run.hpp"
+#include "flow_stream.hpp"
+#include "norm.hpp"
+#include "options.hpp"
+#include <headrace/domains/calibrations.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <limits>
+#include <memory>
+
+namespace {
+
+using namespace optical_flow;
+using controller_program::Machine;
+using headrace::StreamReport;
+
+std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Size size) {
+    const auto longest = static_cast<float>(options.longest);
+    std::vector<std::unique_ptr<FlowSink>> sinks;
+    if (!options.folder.empty()) sinks.push_back(std::make_unique<FlowFolder>(options.folder, size, longest));
+    if (!options.video.empty()) sinks.push_back(std::make_unique<FlowVideo>(options.video, size, longest));
+    return sinks;
+}
+
+/// Cut points as a user writes them name the last block of each part.
+std::vector<headrace::StreamCut> cuts_of(const FlowStream& flow, const std::vector<CutPoint>& points) {
+    std::vector<headrace::StreamCut> cuts;
+    std::size_t begin = 0;
+    for (const CutPoint& point : points) {
+        const auto last = flow.piece_that_ends(point.level, point.warp, point.iterations);
+        if (!last) program::refuse("--cut: no block ends there; " + flow.blocks_text(point.level));
+        cuts.push_back({point.device, begin, *last + 1});
+        begin = *last + 1;
+    }
+    return cuts;
+}
+
+/// Several devices divide pairs, unless the user says otherwise.
+void choose_mapping(const Options& options, Machine& machine, FlowStream& flow,
+                    headrace::PerformanceModel& model) {
+    if (!options.cuts.empty()) return flow.pipeline().map(cuts_of(flow, options.cuts));
+    if (machine.device_count() == 1) return;
+    const auto map = static_cast<Options::Map>(options.map);
+    if (map == Options::Map::whole) flow.pipeline().give_whole_items();
+    if (map == Options::Map::automatic) flow.pipeline().find_mapping(model);
+}
+
+void report(Machine& machine, const StreamReport& stream) {
+    const auto figure = [&](const char* name, const headrace::Figure& value) {
+        if (value.value) machine.report(name, *value.value);
+    };
+    machine.report("pairs", stream.items);
+    if (stream.items > 0)
+        machine.report("seconds_per_pair", machine.report().seconds / static_cast<double>(stream.items));
+    machine.report("fill_seconds", stream.fill_seconds);
+    machine.report("drain_seconds", stream.drain_seconds);
+    figure("alone_seconds", stream.alone_seconds);
+    figure("speed_up", stream.speed_up);
+    figure("expected_speed_up", stream.expected);
+    figure("efficiency", stream.efficiency);
+    if (stream.parts.size() < 2) return;
+    machine.report("remapped", std::int64_t{stream.remapped});
+    std::string parts;
+    std::vector<double> predicted, measured;
+    for (const headrace::StreamPartReport& part : stream.parts) {
+        parts +=
+            (parts.empty() ? "" : "; ") + part.device + ": " + part.first_piece + " to " + part.last_piece;
+        if (part.predicted_seconds.value) predicted.push_back(*part.predicted_seconds.value);
+        if (part.seconds.value) measured.push_back(*part.seconds.value);
+    }
+    machine.report("parts", parts);
+    machine.report("part_seconds_predicted", predicted);
+    machine.report("part_seconds", measured);
+}
+
+void find_flow(const Options& options, Machine& machine) {
+    if (options.input.empty()) program::refuse("--input is needed: files, - or memory:N; see --help");
+    if (options.frames == 1) program::refuse("--frames: one frame has no flow; two are the least");
+    const std::unique_ptr<FrameSource> source = open_frames(options.input, options.generated);
+    const Size size = source->size();
+    const auto sinks = open_sinks(options, size);
+
+    std::vector<headrace::Controller*> controllers;
+    for (std::size_t i = 0; i < machine.device_count(); ++i) controllers.push_back(&machine.controller(i));
+    const std::size_t needed = machine.is_asynchronous() ? controllers.size() + 1 : 1;
+    const std::size_t in_flight =
+        options.in_flight > 0 ? static_cast<std::size_t>(options.in_flight) : needed;
+    FlowStream flow({controllers, machine.lane("reading"), machine.lane("finishing")}, size, options.settings,
+                    static_cast<headrace::Filter>(options.filter), in_flight);
+    headrace::Calibrations calibrations;
+    choose_mapping(options, machine, flow, calibrations);
+
+    std::vector<double> norms;
+    const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {
+        norms.push_back(norm(u, v));
+        for (const auto& sink : sinks) sink->write(pair, u, v);
+    };
+    const std::int64_t most =
+        options.frames > 0 ? options.frames - 1 : std::numeric_limits<std::int64_t>::max();
+    std::int64_t pairs = 0;
+    machine.timed([&] { pairs = flow.run(*source, finish, most); });
+    for (const auto& sink : sinks) sink->close();
+    if (pairs == 0) program::refuse("--input: there is one frame; flow needs two");
+
+    machine.report("width", std::int64_t{size.width});
+    machine.report("height", std::int64_t{size.height});
+    report(machine, flow.pipeline().report());
+    machine.report("norms", norms);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN); // a reader that leaves is an error of writing, with words
+    Options options;
+    program::CommandLine line("headrace-optical-flow", "How the picture moves from each frame to the next.");
+    options.declare(line);
+    return controller_program::run(line, argc, argv, [&](Machine& machine) { find_flow(options, machine); });
+}
