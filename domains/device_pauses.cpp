@@ -11,7 +11,6 @@ namespace {
 constexpr std::chrono::milliseconds worth_giving{1};  // of the giver's time: a share costs a launch
 constexpr std::chrono::milliseconds pause_of_gpu{20}; // where others may want something: each costs a launch
 constexpr std::chrono::milliseconds pause_of_cpu{5};  // slow devices keep others waiting longer
-constexpr std::chrono::milliseconds shortest_launch{1};
 
 } // namespace
 
@@ -82,12 +81,13 @@ void DeviceWorker::give_up_seeds(Place& place) {
 }
 
 /// Where others may soon have nothing to do, launches pause more often, for what they have not begun to be
-/// given away; and when those in reserve are to step in.
+/// given away; and when those in reserve are to step in, but short jobs, which are over by then as a rule,
+/// have no launch more than without a reserve.
 std::chrono::nanoseconds DeviceWorker::launch_time(const JobExecution& job) const {
     const auto usual = job.job().tuning().launch_time;
     if (const auto reserve = job.reserve_steps_in()) {
         const auto patience = std::chrono::nanoseconds(*reserve - Clock::now());
-        return std::clamp(patience, std::min<std::chrono::nanoseconds>(shortest_launch, usual), usual);
+        return std::clamp(patience, std::min<std::chrono::nanoseconds>(pause_of_gpu, usual), usual);
     }
     if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
     if (device_->info().kind == DeviceKind::cpu) return pause_of_cpu;

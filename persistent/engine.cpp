@@ -322,8 +322,8 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
 void Engine::aim_at(std::chrono::nanoseconds launch_time) {
     const double factor = std::chrono::duration<double>(launch_time) /
                           std::chrono::duration<double>(std::exchange(options_.launch_time, launch_time));
-    // What was learned is worth as much for another time; longer ones are approached as ever. The first budget
-    // is a guess that no time went into: a part of it would be a launch for nothing.
+    // What was learned is worth as much for another time; longer ones are approached as ever. The first
+    // budget is a guess that no time went into: a part of it would be a launch for nothing.
     const std::uint32_t first = first_budget(options_);
     if (factor < 1 && rounds_ > first)
         rounds_ = std::max(first, static_cast<std::uint32_t>(rounds_ * factor));
