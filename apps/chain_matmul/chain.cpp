@@ -43,6 +43,17 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
     for (std::size_t stage = 0; stage < stages; ++stage) make_constant(stage);
     for (auto& set : sets_)
         for (int stage = 0; stage < stages + (machine.is_asynchronous() ? 1 : 0); ++stage) add(set, stage);
+
+    std::vector<headrace::StreamPiece> pieces;
+    for (std::size_t stage = 0; stage < stages; ++stage)
+        pieces.push_back({"stage", [this, stage](const headrace::StreamStep& step) {
+                              auto& mine = set(step.item);
+                              return matrices::multiply(step.controller, mine[stage], constants_[stage],
+                                                        product(mine, stage));
+                          }});
+    // Under way at once: more than the stages work on, and few enough to forget.
+    pipeline_.emplace(std::vector(stages_.begin(), stages_.end()), pieces, 4 * stages);
+    pipeline_->map_one_to_one();
 }
 
 void Chain::make_constant(std::size_t stage) {
@@ -78,23 +89,20 @@ void Chain::add(std::deque<Matrix>& set, int stage) {
 }
 
 void Chain::submit(std::vector<matrices::Normalisation>& found) {
-    // Submitted and not ended: more than the stages work on, and few enough to forget.
-    std::array<headrace::Event, 4 * stages> ended;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        headrace::Event& last = ended[i % ended.size()];
-        last.wait();
-        std::deque<Matrix>& set = sets_[i % sets_.size()];
-        host_task(
-            machine_.lane("generate"), [this, i](Write<float> a) { make_a(i, a); }, set[0]);
-        for (std::size_t stage = 0; stage < stages; ++stage)
-            matrices::multiply(*stages_[stage], set[stage], constants_[stage], product(set, stage));
-        last = host_task(
+    const auto begin = [this](std::int64_t i, std::size_t) {
+        return std::optional(host_task(
+            machine_.lane("generate"), [this, i](Write<float> a) { make_a(static_cast<std::size_t>(i), a); },
+            set(i)[0]));
+    };
+    const auto end = [&](std::int64_t i, std::size_t) {
+        return host_task(
             machine_.lane("normalise"),
-            [this, &mine = found[i]](In<float> b, Write<float> normalised) {
+            [this, &mine = found[static_cast<std::size_t>(i)]](In<float> b, Write<float> normalised) {
                 mine = matrices::normalise(b, normalised, threads_);
             },
-            product(set, stages - 1), normalised_);
-    }
+            product(set(i), stages - 1), normalised_);
+    };
+    pipeline_->run({begin, end}, std::ssize(found));
 }
 
 std::string Chain::devices() const {

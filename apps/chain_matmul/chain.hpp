@@ -3,12 +3,14 @@
 #pragma once
 #include "controller_program/machine.hpp"
 #include "matrices/normalise.hpp"
+#include <headrace/domains/streams/pipeline.hpp>
 #include <headrace/headrace.hpp>
 
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,8 +43,7 @@ public:
           matrices::HostThreads& threads);
 
     /// Makes or reads each A by a host task, multiplies, and normalises a copy of each B by another, which
-    /// leaves what it found: one for each of `found`, which outlives the requests. Returns before the last
-    /// ones have ended.
+    /// leaves what it found: one for each of `found`. Blocks.
     void submit(std::vector<matrices::Normalisation>& found);
 
     /// B of the last one, normalised. Blocks.
@@ -53,6 +54,9 @@ public:
 private:
     using Matrix = headrace::Array<float>;
 
+    [[nodiscard]] std::deque<Matrix>& set(std::int64_t item) {
+        return sets_[static_cast<std::size_t>(item) % sets_.size()];
+    }
     /// Between two stages, or before the first, or after the last.
     void add(std::deque<Matrix>& set, int stage);
     [[nodiscard]] Matrix& product(std::deque<Matrix>& set, std::size_t stage) {
@@ -68,6 +72,7 @@ private:
     std::deque<Matrix> constants_;
     std::vector<std::deque<Matrix>> sets_; // [0] of each is A, the last or A again is B
     Matrix normalised_;
+    std::optional<headrace::Pipeline> pipeline_;
 };
 
 } // namespace chain_matmul

@@ -3,10 +3,12 @@
 #pragma once
 #include "controller_program/machine.hpp"
 #include "window.hpp"
+#include <headrace/domains/streams/pipeline.hpp>
 #include <headrace/headrace.hpp>
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 
 namespace mandelbrot {
@@ -41,17 +43,16 @@ private:
         Place(controller_program::Machine& machine, std::size_t number, Size size);
 
         headrace::Array<int> steps;
-        headrace::Controller& controller;
         headrace::HostLane& lane;
-        headrace::Event finished;
     };
 
-    struct EndOfAll;
-
-    headrace::Event launch(Place& place, const Window& window, int threshold) const;
+    headrace::Event compute_picture(const headrace::StreamStep& step);
 
     Size size_;
     std::deque<Place> places_;
+    std::optional<headrace::Pipeline> pipeline_;
+    std::span<const Window> windows_; ///< of the present `compute`
+    int threshold_ = 0;
 };
 
 } // namespace mandelbrot

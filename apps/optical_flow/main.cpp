@@ -41,6 +41,7 @@ std::vector<headrace::StreamCut> cuts_of(const FlowStream& flow, const std::vect
 /// Several devices divide pairs, unless the user says otherwise.
 void choose_mapping(const Options& options, Machine& machine, FlowStream& flow,
                     headrace::PerformanceModel& model) {
+    flow.pipeline().time_parts();
     if (!options.cuts.empty()) return flow.pipeline().map(cuts_of(flow, options.cuts));
     if (machine.device_count() == 1) return;
     const auto map = static_cast<Options::Map>(options.map);

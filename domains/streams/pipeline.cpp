@@ -83,6 +83,12 @@ void Pipeline::map(std::vector<StreamCut> cuts) {
     mapping_.reset();
 }
 
+void Pipeline::map_one_to_one() {
+    std::vector<StreamCut> cuts;
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) cuts.push_back({piece, piece, piece + 1});
+    map(std::move(cuts));
+}
+
 void Pipeline::give_whole_items() {
     map({{0, 0, pieces_.size()}});
     whole_items_ = true;
@@ -147,7 +153,7 @@ void Pipeline::submit(std::int64_t item, std::size_t place, const Event& there) 
         for (std::size_t piece = 0; piece < all.end; ++piece) submit_piece(piece, all, item, place);
         return;
     }
-    const bool is_timed = controllers_.size() > 1; // alone, nobody could take anything over
+    const bool is_timed = times_parts_ || model_ != nullptr;
     if (is_timed) PartTimes::watch_arrival(times_, item, there);
     for (std::size_t part = 0; part < cuts_.size(); ++part) {
         Event last;

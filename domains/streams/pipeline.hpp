@@ -75,12 +75,17 @@ public:
     /// These parts, for every item; all pieces in their order. Until told otherwise the first device has all.
     /// Errors: invalid_argument if a piece is nobody's, or a device has two parts or is not there
     void map(std::vector<StreamCut> cuts);
+    /// Piece i on device i, of which there are as many.
+    void map_one_to_one();
     /// Whole items: place i is device i's, modulo their number, and who has a free place gets the next item.
     void give_whole_items();
     /// Measures the pieces on every device with the first item of the next run, unless `model`, which
     /// outlives this, knows them all, and has map_stages find the mapping. While a stream runs, parts that
     /// take another time than they were to take have it found again.
     void find_mapping(PerformanceModel& model);
+
+    /// Has the report tell what parts take, where they were given: a few callbacks an item.
+    void time_parts() noexcept { times_parts_ = true; }
 
     /// Items until `ends` has no more, `most` at the most; returns how many there were. Blocks.
     std::int64_t run(const StreamEnds& ends, std::int64_t most = std::numeric_limits<std::int64_t>::max());
@@ -107,7 +112,7 @@ private:
     const std::vector<StreamPiece> pieces_;
     std::vector<Event> places_; ///< complete: nobody is there
     std::vector<StreamCut> cuts_;
-    bool whole_items_ = false;
+    bool whole_items_ = false, times_parts_ = false;
     std::shared_ptr<FreePlaces> free_;
     std::shared_ptr<PartTimes> times_;
     PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given

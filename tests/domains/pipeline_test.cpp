@@ -211,6 +211,7 @@ TEST(Pipeline, PartsOfAStreamOverlap) {
     Stream stream(3, 3, 4);
     for (std::size_t device = 0; device < 3; ++device) stream.all_take(device, 5ms);
     stream.pipeline().map({{0, 0, 1}, {1, 1, 2}, {2, 2, 3}});
+    stream.pipeline().time_parts();
     stream.run(20);
     const StreamReport report = stream.pipeline().report();
     EXPECT_GE(report.seconds, 22 * 5e-3);
