@@ -38,15 +38,54 @@ std::vector<headrace::StreamCut> cuts_of(const FlowStream& flow, const std::vect
     return cuts;
 }
 
-/// Several devices divide pairs, unless the user says otherwise.
-void choose_mapping(const Options& options, Machine& machine, FlowStream& flow,
+/// What a run does with its devices.
+struct Plan {
+    bool gives_whole_pairs;
+    std::size_t controllers, in_flight;
+};
+
+/// Pairs that fill a GPU: of the coarse levels one alone leaves most of it idle.
+std::size_t pairs_at_once(const headrace::DeviceInfo& device, Size size) {
+    if (device.kind != headrace::DeviceKind::gpu) return 1;
+    constexpr std::size_t pixels = 1 << 23; // of all of them
+    return std::clamp<std::size_t>(pixels / size.pixels(), 1, 8);
+}
+
+/// Several devices divide pairs into parts, unless the user says otherwise; one has whole pairs.
+Plan plan_of(const Options& options, Machine& machine, Size size) {
+    const auto map = static_cast<Options::Map>(options.map);
+    const std::size_t devices = map == Options::Map::first ? 1 : machine.device_count();
+    const bool whole = options.cuts.empty() && (devices == 1 || map == Options::Map::whole);
+    Plan plan{whole, machine.device_count(), machine.device_count() + 1};
+    if (whole) {
+        const std::size_t at_once = options.at_once > 0 ? static_cast<std::size_t>(options.at_once)
+                                                        : pairs_at_once(machine.device().info(), size);
+        plan.controllers = devices * at_once;
+        plan.in_flight = 2 * plan.controllers; // one is fetched or finished while another is computed
+    }
+    if (options.in_flight > 0) plan.in_flight = static_cast<std::size_t>(options.in_flight);
+    if (!machine.is_asynchronous()) plan.in_flight = 1; // one pair after another
+    if (!machine.is_asynchronous() && whole) plan.controllers = 1;
+    return plan;
+}
+
+/// Of devices in turn; beyond the devices that pairs are given to, in turn among these.
+std::vector<headrace::Controller*> controllers_of(Machine& machine, const Plan& plan, bool first_alone) {
+    std::vector<headrace::Controller*> controllers;
+    for (std::size_t i = 0; i < plan.controllers; ++i)
+        controllers.push_back(&machine.controller(first_alone ? i * machine.device_count() : i));
+    return controllers;
+}
+
+void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
                     headrace::PerformanceModel& model) {
     flow.pipeline().time_parts();
-    if (!options.cuts.empty()) return flow.pipeline().map(cuts_of(flow, options.cuts));
-    if (machine.device_count() == 1) return;
-    const auto map = static_cast<Options::Map>(options.map);
-    if (map == Options::Map::whole) flow.pipeline().give_whole_items();
-    if (map == Options::Map::automatic) flow.pipeline().find_mapping(model);
+    if (!options.cuts.empty())
+        flow.pipeline().map(cuts_of(flow, options.cuts));
+    else if (plan.gives_whole_pairs)
+        flow.pipeline().give_whole_items();
+    else
+        flow.pipeline().find_mapping(model);
 }
 
 void report(Machine& machine, const StreamReport& stream) {
@@ -56,13 +95,13 @@ void report(Machine& machine, const StreamReport& stream) {
     machine.report("pairs", stream.items);
     if (stream.items > 0)
         machine.report("seconds_per_pair", machine.report().seconds / static_cast<double>(stream.items));
-    machine.report("fill_seconds", stream.fill_seconds);
-    machine.report("drain_seconds", stream.drain_seconds);
     figure("alone_seconds", stream.alone_seconds);
     figure("speed_up", stream.speed_up);
     figure("expected_speed_up", stream.expected);
     figure("efficiency", stream.efficiency);
     if (stream.parts.size() < 2) return;
+    machine.report("fill_seconds", stream.fill_seconds);
+    machine.report("drain_seconds", stream.drain_seconds);
     machine.report("remapped", std::int64_t{stream.remapped});
     std::string parts;
     std::vector<double> predicted, measured;
@@ -84,15 +123,13 @@ void find_flow(const Options& options, Machine& machine) {
     const Size size = source->size();
     const auto sinks = open_sinks(options, size);
 
-    std::vector<headrace::Controller*> controllers;
-    for (std::size_t i = 0; i < machine.device_count(); ++i) controllers.push_back(&machine.controller(i));
-    const std::size_t needed = machine.is_asynchronous() ? controllers.size() + 1 : 1;
-    const std::size_t in_flight =
-        options.in_flight > 0 ? static_cast<std::size_t>(options.in_flight) : needed;
-    FlowStream flow({controllers, machine.lane("reading"), machine.lane("finishing")}, size, options.settings,
-                    static_cast<headrace::Filter>(options.filter), in_flight);
+    const Plan plan = plan_of(options, machine, size);
+    const bool first_alone = static_cast<Options::Map>(options.map) == Options::Map::first;
+    FlowStream flow(
+        {controllers_of(machine, plan, first_alone), machine.lane("reading"), machine.lane("finishing")},
+        size, options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
     headrace::Calibrations calibrations;
-    choose_mapping(options, machine, flow, calibrations);
+    choose_mapping(options, plan, flow, calibrations);
 
     std::vector<double> norms;
     const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {

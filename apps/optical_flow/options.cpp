@@ -73,6 +73,10 @@ void Options::declare(program::CommandLine& line) {
     line.option("--cut", "", "D:L,W;...",
                 "Cut points instead: device D goes on to level L, warp W (or to L,W,iterations)",
                 [this](const std::string& text) { cuts = parse_cuts("--cut", text); });
+    line.whole("--at-once", at_once, 0, 64, "N",
+               "Whole pairs that a device computes beside each other, since the coarse levels of one leave "
+               "most of a "
+               "GPU idle; 0: as many as fill it");
     line.whole("--in-flight", in_flight, 0, 1024, "N", "Pairs under way at once; 0: as many as devices need");
 }
 

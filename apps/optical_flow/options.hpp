@@ -37,6 +37,7 @@ struct Options {
     double longest = 0;
     std::size_t map = 0;        ///< of Map
     std::vector<CutPoint> cuts; ///< instead of it
+    int at_once = 0;            ///< whole pairs that a device computes; 0: as many as fill it
     int in_flight = 0;          ///< 0: as many as devices need
 
     /// The variables are this one's, which stays where it is.
