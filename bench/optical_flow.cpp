@@ -1,12 +1,17 @@
 // bench/optical_flow.cpp - how long does the flow from one frame to the next one take, with its norm on the
 // host?
 //
-// The contestants take turns in one process; the first turn is dropped. Before, each must find the flow of a
-// small pair of frames that a serial program in double precision finds. Frames are generated, and in pinned
-// memory before the clock starts. Prints a Markdown table of medians, and fails if contestants disagree.
+// A plain CUDA program, and Headrace on sets of devices ("cuda:0,cuda:1*3@whole"), take turns in one process;
+// the first turn is dropped. Before, each must find the flow of a small pair of frames that a serial program
+// in double precision finds. Frames are generated, and in pinned memory before the clock starts. Prints a
+// Markdown table of medians, and fails if contestants disagree. Of sets whose members are there alone, too:
+// speed-up S over the fastest of these, what was to be expected, Se, the sum of all their speeds, and
+// efficiency S / Se.
 #include "apps/optical_flow_reference.hpp"
+#include "device_set.hpp"
 #include "optical_flow/generated_frames.hpp"
 #include "optical_flow_baseline.hpp"
+#include "optical_flow_headrace.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -20,6 +25,7 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -33,7 +39,9 @@ using bench::FlowProgram;
 
 struct Options {
     FlowProblem problem{.size = {1920, 1080}};
-    std::size_t frames = 20;
+    std::vector<std::size_t> frames{20};
+    std::vector<std::string> sets{"cuda:0"};
+    bool has_baseline = true;
     unsigned repeats = 5;
     std::string commit = "unknown";
 };
@@ -43,12 +51,16 @@ struct Contestant {
     std::function<std::unique_ptr<FlowProgram>(const FlowProblem&, std::size_t frames)> make;
 };
 
-std::vector<Contestant> contestants() {
-    return {
+std::vector<Contestant> contestants(const Options& options) {
+    std::vector<Contestant> all;
 #if defined(BENCH_HAS_CUDA)
-        {"plain CUDA", bench::optical_flow_cuda},
+    if (options.has_baseline) all.push_back({"plain CUDA", bench::optical_flow_cuda});
 #endif
-    };
+    for (const std::string& set : options.sets)
+        all.push_back({set, [set](const FlowProblem& problem, std::size_t frames) {
+                           return bench::optical_flow_headrace(set, problem, frames);
+                       }});
+    return all;
 }
 
 std::unique_ptr<FlowProgram> with_frames(const Contestant& contestant, const FlowProblem& problem,
@@ -138,24 +150,38 @@ struct Turns {
     }
 };
 
-void compare(const std::vector<Contestant>& all, const Options& options) {
+/// "S | Se | S / Se" of a set whose members have rows of their own.
+std::string gain(const Turns& set, const std::vector<Turns>& rows) {
+    double fastest = std::numeric_limits<double>::infinity(), speeds = 0;
+    const auto devices = bench::members(set.name.substr(0, set.name.find('@')));
+    for (const std::string& member : devices) {
+        const auto alone = std::ranges::find(rows, member, &Turns::name);
+        if (devices.size() < 2 || alone == rows.end()) return "- | - | -";
+        fastest = std::min(fastest, alone->median());
+        speeds += 1 / alone->median();
+    }
+    const double gained = fastest / set.median(), expected = fastest * speeds;
+    return fmt::format("{:.3f} | {:.3f} | {:.3f}", gained, expected, gained / expected);
+}
+
+void compare(const std::vector<Contestant>& all, const Options& options, std::size_t frames) {
     const FlowProblem& problem = options.problem;
     std::vector<Turns> row;
     for (const Contestant& contestant : all)
-        row.push_back({contestant.name, with_frames(contestant, problem, options.frames)});
+        row.push_back({contestant.name, with_frames(contestant, problem, frames)});
     fmt::print("\n{}, commit {}; {} frames of {} x {}, {} levels, {} warps, {} iterations, alpha {}; medians "
                "(least to most) of {} turns after a warm-up\n\n",
-               row.front().program->device(), options.commit, options.frames, problem.size.width,
-               problem.size.height, problem.levels, problem.warps, problem.iterations, problem.alpha,
-               options.repeats);
+               row.front().program->device(), options.commit, frames, problem.size.width, problem.size.height,
+               problem.levels, problem.warps, problem.iterations, problem.alpha, options.repeats);
     for (unsigned turn = 0; turn <= options.repeats; ++turn)
-        for (Turns& each : row) each.take_turn(options.frames - 1, turn > 0);
-    fmt::print("| size | program | a pair [ms] | speed | norm of the first |\n|---|---|---|---|---|\n");
+        for (Turns& each : row) each.take_turn(frames - 1, turn > 0);
+    fmt::print("| size | program | a pair [ms] | speed | S | Se | S / Se | norm of the first |\n"
+               "|---|---|---|---|---|---|---|---|\n");
     for (const Turns& each : row) {
         const auto [least, most] = std::ranges::minmax(each.seconds);
-        fmt::print("| {} x {} | {} | {:.3f} ({:.3f} to {:.3f}) | {:.3f} | {:.3f} |\n", problem.size.width,
-                   problem.size.height, each.name, 1e3 * each.median(), 1e3 * least, 1e3 * most,
-                   row.front().median() / each.median(), each.norms.front());
+        fmt::print("| {} x {} | {} | {:.3f} ({:.3f} to {:.3f}) | {:.3f} | {} | {:.3f} |\n",
+                   problem.size.width, problem.size.height, each.name, 1e3 * each.median(), 1e3 * least,
+                   1e3 * most, row.front().median() / each.median(), gain(each, row), each.norms.front());
     }
     std::fflush(stdout);
     // Filters and orders of sums may differ.
@@ -173,11 +199,17 @@ void compare(const std::vector<Contestant>& all, const Options& options) {
 int main(int argc, char** argv) try {
     Options options;
     FlowProblem& problem = options.problem;
-    CLI::App app("Optical flow of generated frames, in plain CUDA on the first device.", "optical_flow");
+    CLI::App app("Optical flow of generated frames, in plain CUDA on the first device and by Headrace.",
+                 "optical_flow");
     const auto side = CLI::Range(1, optical_flow::longest_side);
     app.add_option("--width", problem.size.width)->check(side)->capture_default_str();
     app.add_option("--height", problem.size.height)->check(side)->capture_default_str();
-    app.add_option("--frames", options.frames)->check(CLI::Range(2, 10'000))->capture_default_str();
+    app.add_option("--frames", options.frames, "a table for each")
+        ->check(CLI::Range(2, 10'000))
+        ->capture_default_str();
+    app.add_option("--sets", options.sets, "of devices: cuda:0, cuda:0,cuda:1*3 (slower), with @whole or not")
+        ->capture_default_str();
+    app.add_flag("!--no-baseline", options.has_baseline, "without the plain CUDA program");
     app.add_option("--levels", problem.levels)->check(CLI::Range(1, 16))->capture_default_str();
     app.add_option("--warps", problem.warps, "on each level")
         ->check(CLI::Range(1, 100))
@@ -194,10 +226,9 @@ int main(int argc, char** argv) try {
     app.add_option("--commit", options.commit, "what was measured, for the heading");
     CLI11_PARSE(app, argc, argv);
 
-    const std::vector<Contestant> all = contestants();
-    if (all.empty()) throw std::runtime_error("this build has no CUDA");
+    const std::vector<Contestant> all = contestants(options);
     for (const Contestant& contestant : all) check(contestant);
-    compare(all, options);
+    for (const std::size_t frames : options.frames) compare(all, options, frames);
     return 0;
 } catch (const std::exception& error) {
     std::cerr << "optical_flow: " << error.what() << '\n';

@@ -31,6 +31,12 @@ float ratio(int of, int to) { return static_cast<float>(of) / static_cast<float>
 
 } // namespace
 
+std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size) {
+    if (device.kind != headrace::DeviceKind::gpu) return 1;
+    constexpr std::size_t pixels = 1 << 23; // of all of them
+    return std::clamp<std::size_t>(pixels / size.pixels(), 1, 8);
+}
+
 FlowStream::FlowStream(Lanes lanes, Size size, const Settings& settings, headrace::Filter filter,
                        std::size_t pairs)
     : lanes_(std::move(lanes)),

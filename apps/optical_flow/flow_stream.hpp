@@ -24,6 +24,9 @@ struct Lanes {
     headrace::HostLane& writing;
 };
 
+/// Whole pairs that fill a device: the coarse levels of one leave most of a GPU idle.
+[[nodiscard]] std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size);
+
 /// Hierarchical Horn-Schunck: on each level of a pyramid, from the coarsest to the frame itself, the second
 /// frame is warped by the flow so far, and what remains is found by so many iterations. A pair of frames is
 /// an item of a pipeline; its pieces are pyramids, and then blocks of iterations.

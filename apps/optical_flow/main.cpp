@@ -44,13 +44,6 @@ struct Plan {
     std::size_t controllers, in_flight;
 };
 
-/// Pairs that fill a GPU: of the coarse levels one alone leaves most of it idle.
-std::size_t pairs_at_once(const headrace::DeviceInfo& device, Size size) {
-    if (device.kind != headrace::DeviceKind::gpu) return 1;
-    constexpr std::size_t pixels = 1 << 23; // of all of them
-    return std::clamp<std::size_t>(pixels / size.pixels(), 1, 8);
-}
-
 /// Several devices divide pairs into parts, unless the user says otherwise; one has whole pairs.
 Plan plan_of(const Options& options, Machine& machine, Size size) {
     const auto map = static_cast<Options::Map>(options.map);
@@ -59,7 +52,7 @@ Plan plan_of(const Options& options, Machine& machine, Size size) {
     Plan plan{whole, machine.device_count(), machine.device_count() + 1};
     if (whole) {
         const std::size_t at_once = options.at_once > 0 ? static_cast<std::size_t>(options.at_once)
-                                                        : pairs_at_once(machine.device().info(), size);
+                                                        : pairs_that_fill(machine.device().info(), size);
         plan.controllers = devices * at_once;
         plan.in_flight = 2 * plan.controllers; // one is fetched or finished while another is computed
     }

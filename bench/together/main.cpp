@@ -3,7 +3,7 @@
 // Every device that appears is measured alone, and every set of devices, under each policy, in one process. A
 // device may be made slower than it is ("cuda:1*3"): mixes of unequal devices on one machine. Prints a
 // Markdown table of medians.
-#include "../slowed_device.hpp"
+#include "../device_set.hpp"
 #include "workload.hpp"
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,6 @@
 #include <iostream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,20 +47,6 @@ struct Setting {
     headrace::MemoryModel memory;
 };
 
-/// "cuda:1*3" -> "cuda:1", 3
-std::pair<std::string, double> slowness(const std::string& member) {
-    const auto star = member.find('*');
-    if (star == std::string::npos) return {member, 1};
-    return {member.substr(0, star), std::stod(member.substr(star + 1))};
-}
-
-std::vector<std::string> members(const std::string& set) {
-    std::vector<std::string> members;
-    std::istringstream stream(set);
-    for (std::string one; std::getline(stream, one, ',');) members.push_back(one);
-    return members;
-}
-
 std::unique_ptr<headrace::Runtime> open(const Setting& setting, const std::string& model) {
     const std::string& set = setting.set;
     headrace::RuntimeOptions options;
@@ -72,16 +57,7 @@ std::unique_ptr<headrace::Runtime> open(const Setting& setting, const std::strin
         options.devices = set;
         return std::make_unique<headrace::Runtime>(std::move(options));
     }
-    std::vector<std::unique_ptr<headrace::Device>> devices;
-    for (const std::string& member : members(set)) {
-        const auto [id, times] = slowness(member);
-        auto found = headrace::select_devices(id).devices;
-        if (times > 1)
-            devices.push_back(std::make_unique<SlowedDevice>(std::move(found.at(0)), times));
-        else
-            devices.push_back(std::move(found.at(0)));
-    }
-    return std::make_unique<headrace::Runtime>(std::move(devices), std::move(options));
+    return std::make_unique<headrace::Runtime>(open_set(set), std::move(options));
 }
 
 struct Measured {
