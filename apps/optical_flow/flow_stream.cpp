@@ -48,6 +48,7 @@ FlowStream::FlowStream(Lanes lanes, Size size, const Settings& settings, headrac
     for (std::size_t i = 0; i < pairs; ++i) add_pair();
     for (std::size_t i = 0; i < lanes_.devices.size(); ++i) add_device();
     pipeline_.emplace(lanes_.devices, make_pieces(), pairs);
+    pipeline_->feed_apart(); // a pair has some thousand launches
 }
 
 FlowStream::Picture::Picture(const char* name, Size size, headrace::Device* pinned, headrace::Filter filter)
@@ -93,7 +94,7 @@ std::vector<StreamPiece> FlowStream::make_pieces() {
     const Size whole = sizes_.back();
     const std::string of = fmt::format("optical flow {}x{}", whole.width, whole.height);
     std::vector<StreamPiece> pieces{{fmt::format("{}, {} levels", of, settings_.levels),
-                                     [this](const StreamStep& step) { return shrink(step); }}};
+                                     [this](const StreamStep& step) { return shrink(step); }, 0, true}};
     for (const Block& block : blocks_)
         pieces.push_back({fmt::format("{}, level {} of {}, warp {}, iterations {} to {}", of, block.level,
                                       settings_.levels, block.warp, block.begin, block.end),

@@ -1,5 +1,6 @@
 // domains/streams/pipeline.cpp - see pipeline.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/domains/streams/feeder.hpp>
 #include <headrace/domains/streams/part_times.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
 
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <utility>
 
 namespace headrace {
@@ -27,21 +29,6 @@ double seconds_since(Clock::time_point begin) {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error{ErrorKind::invalid_argument, why}; }
 
-/// Waits until no item is under way, however the stream is left: what finishes items is the caller's.
-template <class Places>
-class EndOfAll {
-public:
-    explicit EndOfAll(const Places& places) : places_(places) {}
-    ~EndOfAll() {
-        for (const Event& done : places_) static_cast<void>(done.outcome());
-    }
-    EndOfAll(const EndOfAll&) = delete;
-    EndOfAll& operator=(const EndOfAll&) = delete;
-
-private:
-    const Places& places_;
-};
-
 std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
     std::vector<StreamCut> cuts;
     for (const StagePart& part : mapping.parts) cuts.push_back({part.device, part.begin, part.end});
@@ -53,6 +40,60 @@ std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
 struct Pipeline::FreePlaces {
     tbb::concurrent_bounded_queue<std::size_t> numbers;
 };
+
+/// What is submitted of one item is handed from thread to thread, part by part.
+class Pipeline::Feeding {
+public:
+    explicit Feeding(std::size_t controllers) : feeders_(controllers) {}
+
+    /// `work` on the controller's thread, when `before` is done and unless that failed.
+    Event part(std::size_t controller, const Event& before, std::function<void()> work) {
+        auto done = std::make_shared<Promise>();
+        const Event event = done->event();
+        feeders_[controller].ask([before, done, work = std::move(work)] {
+            try {
+                before.wait();
+                work();
+                done->complete();
+            } catch (...) {
+                done->fail(current_error());
+            }
+        });
+        return event;
+    }
+    /// The same for `end`, one item after another. The event is that of what `end` returns.
+    Event end(const Event& before, std::function<Event()> end) {
+        auto done = std::make_shared<Promise>();
+        const Event event = done->event();
+        ends_.ask([before, done, end = std::move(end)] {
+            try {
+                before.wait();
+                end().then([done](const ErrorPtr& error) { error ? done->fail(error) : done->complete(); });
+            } catch (...) {
+                done->fail(current_error());
+            }
+        });
+        return event;
+    }
+
+private:
+    std::deque<Feeder> feeders_;
+    Feeder ends_;
+};
+
+/// However a stream is left, nobody is under way then: what finishes items is the caller's.
+struct Pipeline::EndOfAll {
+    const std::vector<Event>& places;
+    ~EndOfAll() {
+        for (const Event& done : places) static_cast<void>(done.outcome());
+    }
+};
+
+Pipeline::~Pipeline() = default;
+
+void Pipeline::feed_apart() {
+    if (controllers_.size() > 1) feeding_ = std::make_unique<Feeding>(controllers_.size());
+}
 
 Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places)
     : controllers_(std::move(controllers)), pieces_(std::move(pieces)), places_(places) {
@@ -108,7 +149,8 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     remapped_ = 0;
     mapped_at_ = 0;
     times_ = std::make_shared<PartTimes>(cuts_.size());
-    const EndOfAll end(places_);
+    const EndOfAll end{places_};
+    last_turns_.assign(pieces_.size(), {});
     for (items_ = 0; items_ < most; ++items_) {
         const std::size_t place = next_place(items_);
         const std::optional<Event> there = ends.begin(items_, place);
@@ -121,8 +163,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
         } else if (model_) {
             follow_drift(items_);
         }
-        submit(items_, place, *there);
-        places_[place] = ends.end(items_, place);
+        places_[place] = submit(ends, items_, place, *there);
         if (whole_items_)
             places_[place].then([free = free_, place](const ErrorPtr&) { free->numbers.push(place); });
     }
@@ -147,21 +188,53 @@ Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64
                                   .arrives = piece == cut.begin});
 }
 
-void Pipeline::submit(std::int64_t item, std::size_t place, const Event& there) {
-    if (whole_items_) {
-        const StreamCut all{place % controllers_.size(), 0, pieces_.size()};
-        for (std::size_t piece = 0; piece < all.end; ++piece) submit_piece(piece, all, item, place);
-        return;
+/// Returns what the item ends with.
+Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there) {
+    const std::vector<StreamCut> cuts =
+        whole_items_ ? std::vector<StreamCut>{{place % controllers_.size(), 0, pieces_.size()}} : cuts_;
+    if (is_timed()) PartTimes::watch_arrival(times_, item, there);
+    Event before;
+    for (std::size_t part = 0; part < cuts.size(); ++part) {
+        // With what it needs: the mapping may be another when it is submitted.
+        const auto work = [this, cut = cuts[part], item, place, turns = turns_of(cuts[part]), times = times_,
+                           part] {
+            const Event last = submit_part(cut, item, place, turns);
+            if (is_timed()) PartTimes::watch_part(times, part, item, last);
+        };
+        if (feeding_)
+            before = feeding_->part(cuts[part].device, before, work);
+        else
+            work();
     }
-    const bool is_timed = times_parts_ || model_ != nullptr;
-    if (is_timed) PartTimes::watch_arrival(times_, item, there);
-    for (std::size_t part = 0; part < cuts_.size(); ++part) {
-        Event last;
-        for (std::size_t piece = cuts_[part].begin; piece < cuts_[part].end; ++piece)
-            last = submit_piece(piece, cuts_[part], item, place);
-        if (is_timed) PartTimes::watch_part(times_, part, item, last);
-    }
+    if (!feeding_) return ends.end(item, place);
+    return feeding_->end(before, [&ends, item, place] { return ends.end(item, place); });
 }
+
+/// Of the pieces that are for all. Who never comes to it fails it, and those after.
+std::vector<Pipeline::Turn> Pipeline::turns_of(const StreamCut& cut) {
+    std::vector<Turn> turns;
+    if (!feeding_) return turns;
+    for (std::size_t piece = cut.begin; piece < cut.end; ++piece) {
+        if (!pieces_[piece].for_all) continue;
+        const auto mine = std::make_shared<Promise>();
+        turns.push_back({piece, std::exchange(last_turns_[piece], mine->event()), mine});
+    }
+    return turns;
+}
+
+Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t place,
+                            const std::vector<Turn>& turns) {
+    Event last;
+    for (std::size_t piece = cut.begin; piece < cut.end; ++piece) {
+        const auto turn = std::ranges::find(turns, piece, &Turn::piece);
+        if (turn != turns.end()) turn->before.wait();
+        last = submit_piece(piece, cut, item, place);
+        if (turn != turns.end()) turn->mine->complete();
+    }
+    return last;
+}
+
+bool Pipeline::is_timed() const { return !whole_items_ && (times_parts_ || model_ != nullptr); }
 
 // ---- which device does what --------------------------------------------------------------------
 

@@ -39,11 +39,15 @@ struct StreamPiece {
     /// are the item's own (of its place); what a piece needs only for itself may be the device's.
     std::function<Event(const StreamStep&)> submit;
     Bytes bytes_in = 0; ///< that come along if the piece before is another device's
+    /// It makes something that pieces of later items use: submitted for one item after another.
+    bool for_all = false;
 };
 
-/// What the host does with each item. Both submit host tasks, or nothing; they do not block.
+/// What the host does with each item, in their order, one call at a time of each. Both submit host tasks, or
+/// nothing.
 struct StreamEnds {
-    /// Returns what says that the item is there; nothing: there are no more, and this is none.
+    /// Returns what says that the item is there; nothing: there are no more, and this is none. May wait for
+    /// the item.
     std::function<std::optional<Event>(std::int64_t item, std::size_t place)> begin;
     /// Returns what the item has ended with: its place is free then.
     std::function<Event(std::int64_t item, std::size_t place)> end;
@@ -66,6 +70,7 @@ class Pipeline {
 public:
     /// Errors: invalid_argument without controllers, pieces or places
     Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places);
+    ~Pipeline();
     Pipeline(const Pipeline&) = delete; // what has ended tells it so
     Pipeline& operator=(const Pipeline&) = delete;
 
@@ -84,6 +89,11 @@ public:
     /// take another time than they were to take have it found again.
     void find_mapping(PerformanceModel& model);
 
+    /// Has a thread for each controller submit what goes there, and another call the streams' ends. For
+    /// pieces of hundreds of requests: a device takes a hundred or so and then has the caller wait, while
+    /// others would have nothing to do. `submit` of pieces on different controllers is called at the same
+    /// time then.
+    void feed_apart();
     /// Has the report tell what parts take, where they were given: a few callbacks an item.
     void time_parts() noexcept { times_parts_ = true; }
 
@@ -94,10 +104,22 @@ public:
     [[nodiscard]] StreamReport report() const;
 
 private:
+    struct EndOfAll;
     struct FreePlaces; // of whole items, in the order in which they came free
+    class Feeding;     // threads that submit
 
     [[nodiscard]] std::size_t next_place(std::int64_t item);
-    void submit(std::int64_t item, std::size_t place, const Event& there);
+    Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there);
+    /// When a piece that is for all may be submitted, and who waits for that.
+    struct Turn {
+        std::size_t piece;
+        Event before;
+        std::shared_ptr<Promise> mine;
+    };
+    [[nodiscard]] std::vector<Turn> turns_of(const StreamCut& cut);
+    Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place,
+                      const std::vector<Turn>& turns);
+    [[nodiscard]] bool is_timed() const;
     Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] StreamCosts costs() const;
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
@@ -113,7 +135,9 @@ private:
     std::vector<Event> places_; ///< complete: nobody is there
     std::vector<StreamCut> cuts_;
     bool whole_items_ = false, times_parts_ = false;
+    std::vector<Event> last_turns_; ///< of pieces that are for all
     std::shared_ptr<FreePlaces> free_;
+    std::unique_ptr<Feeding> feeding_;
     std::shared_ptr<PartTimes> times_;
     PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given
     std::vector<std::vector<double>> piece_seconds_;    ///< [device][piece]; empty: not known

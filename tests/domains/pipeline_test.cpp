@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -62,7 +63,7 @@ public:
         for (std::size_t piece = 0; piece < pieces; ++piece)
             made.push_back({"piece " + std::to_string(piece),
                             [this, piece](const StreamStep& step) { return work(piece, step); },
-                            numbers * sizeof(std::uint64_t)});
+                            numbers * sizeof(std::uint64_t), piece == 0});
         pipeline_.emplace(all, made, places);
     }
 
@@ -73,12 +74,14 @@ public:
         const std::scoped_lock lock(mutex_);
         delays_[device][piece] = time;
     }
+    void submitting_takes(std::chrono::microseconds time) { submitting_takes_ = time; }
     void all_take(std::size_t device, std::chrono::microseconds time) {
         for (std::size_t piece = 0; piece < pieces_; ++piece) takes(device, piece, time);
     }
 
     /// `in_order`: the host has items in their order; else as they come.
     std::int64_t run(std::int64_t items, bool in_order = true) {
+        first_pieces_ = -1;
         done_by_.clear();
         ended_.clear();
         return pipeline_->run(
@@ -115,6 +118,12 @@ private:
     static std::uint64_t changed(std::uint64_t number, std::size_t piece) { return 31 * number + piece; }
 
     Event work(std::size_t piece, const StreamStep& step) {
+        std::this_thread::sleep_for(submitting_takes_);
+        if (piece == 0) {
+            const std::int64_t before = first_pieces_.exchange(step.item); // the same where it is measured
+            EXPECT_TRUE(before == step.item || before == step.item - 1)
+                << "a piece for all is for one after another";
+        }
         Memory& memory = step.controller.memory(items_[step.place]);
         return step.controller.launch("piece", std::array{TileUse{tile(step.place), Access::update}},
                                       [this, piece, &memory, step](const NativeStream&) {
@@ -145,6 +154,8 @@ private:
     }
 
     const std::size_t pieces_;
+    std::chrono::microseconds submitting_takes_{};
+    std::atomic<std::int64_t> first_pieces_ = -1; ///< of which item the last first piece was
     std::mutex mutex_;
     std::vector<std::vector<std::chrono::microseconds>> delays_;
     std::map<std::pair<std::int64_t, std::size_t>, std::size_t> done_by_;
@@ -181,6 +192,7 @@ TEST(Pipeline, AnyMappingGivesTheSameItemsInTheirOrder) {
             begin = end;
         }
         stream.pipeline().map(cuts);
+        if (random() % 2 == 0) stream.pipeline().feed_apart();
         const auto items = static_cast<std::int64_t>(random() % 30);
         EXPECT_EQ(stream.run(items), items);
         EXPECT_EQ(stream.ended(), in_order(items));
@@ -205,6 +217,21 @@ TEST(Pipeline, WholeItemsGoToWhoHasRoom) {
     }
     EXPECT_GT(slow, 0);
     EXPECT_LT(slow, 25);
+}
+
+TEST(Pipeline, WhoSubmitsToOneDeviceKeepsNobodyWaiting) {
+    Stream stream(2, 2, 4);
+    stream.pipeline().map_one_to_one();
+    stream.submitting_takes(10ms);
+    const auto time = [&] {
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(stream.run(20), 20);
+        EXPECT_EQ(stream.ended(), in_order(20));
+        return std::chrono::steady_clock::now() - begin;
+    };
+    EXPECT_GE(time(), 400ms);
+    stream.pipeline().feed_apart();
+    EXPECT_LT(time(), 350ms);
 }
 
 TEST(Pipeline, PartsOfAStreamOverlap) {
@@ -279,8 +306,10 @@ TEST(Pipeline, IsCutAnewWhenADeviceBecomesSlow) {
 }
 
 TEST(Pipeline, AFailureEndsTheStreamAndNothingIsUnderWayThen) {
-    for (const bool whole : {false, true}) {
+    for (const int how : {0, 1, 2, 3}) {
+        const bool whole = how % 2 == 1;
         Stream stream(2, 2, 3);
+        if (how > 1) stream.pipeline().feed_apart();
         if (whole)
             stream.pipeline().give_whole_items();
         else
