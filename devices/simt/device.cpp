@@ -5,12 +5,35 @@
 #include <headrace/devices/simt/pinned.hpp>
 #include <headrace/devices/simt/texture.hpp>
 
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace headrace::HEADRACE_ON_SIMT {
+namespace {
+
+/// Devices that are open at one time may read each other's memory from the beginning. If it is allowed when
+/// it is needed first, kernels that use the memory meanwhile may fail (cudaErrorLaunchFailure, H200, driver
+/// 580).
+void introduce(const std::shared_ptr<Context>& newcomer) {
+    static std::mutex mutex;
+    static std::vector<std::weak_ptr<Context>> open;
+    const std::scoped_lock lock(mutex);
+    std::erase_if(open, [](const auto& one) { return one.expired(); });
+    for (const auto& one : open)
+        if (const auto other = one.lock()) {
+            static_cast<void>(other->admit(newcomer->ordinal()));
+            static_cast<void>(newcomer->admit(other->ordinal()));
+        }
+    open.push_back(newcomer);
+}
+
+} // namespace
 
 SimtDevice::SimtDevice(int ordinal, DeviceInfo info) try
     : context_(make_destroyed_off_errands<Context>(ordinal, info)) {
+    introduce(context_);
 } catch (const Error& error) {
     Error told = error;
     throw told.on_device(info.id);
