@@ -4,12 +4,16 @@
 #include "flow_stream.hpp"
 #include "norm.hpp"
 #include "options.hpp"
+#include "program/output_file.hpp"
 #include <headrace/domains/calibrations.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <limits>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -17,7 +21,14 @@ using namespace optical_flow;
 using controller_program::Machine;
 using headrace::StreamReport;
 
+/// Opening the video would empty a file that frames come from.
+void check_different(const Options& options) {
+    std::istringstream files(options.input);
+    for (std::string file; std::getline(files, file, ',');) program::check_different(file, options.video);
+}
+
 std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Size size) {
+    check_different(options);
     const auto longest = static_cast<float>(options.longest);
     std::vector<std::unique_ptr<FlowSink>> sinks;
     if (!options.folder.empty()) sinks.push_back(std::make_unique<FlowFolder>(options.folder, size, longest));

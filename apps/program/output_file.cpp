@@ -70,6 +70,12 @@ void check_writable(const fs::path& file) {
     if (!probe.is_open()) refuse(probe.why_not() + "; choose another folder");
 }
 
+void check_different(const fs::path& input, const fs::path& output) {
+    std::error_code ignored; // what is not there, or no file, is not the same
+    if (fs::is_regular_file(output, ignored) && fs::equivalent(input, output, ignored))
+        throw Error{ErrorKind::invalid_argument, output.string() + ": is the input; name another file"};
+}
+
 void write_whole(const fs::path& file, std::string_view bytes) {
     const auto fail = [&](const std::string& why) {
         throw Error{ErrorKind::io, file.string() + ": writing failed: " + why};

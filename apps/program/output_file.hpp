@@ -9,6 +9,10 @@ namespace program {
 /// Errors  invalid_argument: which file, why not, what to do
 void check_writable(const std::filesystem::path& file);
 
+/// For outputs that are written while the input is read: to open one would empty the other.
+/// Errors  invalid_argument if both are the same file
+void check_different(const std::filesystem::path& input, const std::filesystem::path& output);
+
 /// Writes beside `file` and then takes its name, so that nobody ever sees half of it under that name.
 /// Errors  io; nothing is left behind then
 void write_whole(const std::filesystem::path& file, std::string_view bytes);

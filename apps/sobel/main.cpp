@@ -3,10 +3,10 @@
 #include "filter.hpp"
 #include "frame_counter.hpp"
 #include "options.hpp"
+#include "program/output_file.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -50,14 +50,6 @@ void check_size(const FrameFormat& format, std::int64_t frames) {
                         " GB of this machine");
 }
 
-/// Opening the output would empty the input.
-void check_different(const std::string& input, const std::string& output) {
-    std::error_code ignored; // what is not there, or no file, is not the same
-    if (std::filesystem::is_regular_file(output, ignored) &&
-        std::filesystem::equivalent(input, output, ignored))
-        program::refuse(output + ": is the input; name another file");
-}
-
 /// Of frames in memory: every byte counts, and its place does.
 std::int64_t checksum(const Filter& filter, std::int64_t places) {
     std::uint64_t sum = 0;
@@ -87,7 +79,7 @@ void filter_frames(const Options& options, Machine& machine) {
                            (to.kind == Kind::copied ? to.frames : 0));
     if (from.kind == Kind::copied) source = std::make_unique<MemorySource>(format, from.frames);
     std::unique_ptr<FrameSink> sink;
-    if (from.kind == Kind::stream && to.kind == Kind::stream) check_different(from.file, to.file);
+    if (from.kind == Kind::stream && to.kind == Kind::stream) program::check_different(from.file, to.file);
     if (to.kind == Kind::stream) sink = std::make_unique<StreamSink>(to.file, output_format(format, to.file));
     if (to.kind == Kind::copied) sink = std::make_unique<MemorySink>(format, to.frames);
 
