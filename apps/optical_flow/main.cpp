@@ -37,15 +37,26 @@ std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Size s
 }
 
 /// Cut points as a user writes them name the last block of each part.
-std::vector<headrace::StreamCut> cuts_of(const FlowStream& flow, const std::vector<CutPoint>& points) {
+std::vector<headrace::StreamCut> cuts_of(FlowStream& flow, const Options& options, std::size_t devices) {
     std::vector<headrace::StreamCut> cuts;
     std::size_t begin = 0;
-    for (const CutPoint& point : points) {
+    for (const CutPoint& point : options.cuts) {
+        const std::string device = "--cut: device " + std::to_string(point.device);
+        if (point.device >= devices)
+            program::refuse(device + " is not there; --devices has 0 to " + std::to_string(devices - 1));
+        if (std::ranges::find(cuts, point.device, &headrace::StreamCut::device) != cuts.end())
+            program::refuse(device + " has two parts; one is the most");
         const auto last = flow.piece_that_ends(point.level, point.warp, point.iterations);
         if (!last) program::refuse("--cut: no block ends there; " + flow.blocks_text(point.level));
+        if (*last < begin)
+            program::refuse(device + " has nothing to do; its cut point does not come after the one before");
         cuts.push_back({point.device, begin, *last + 1});
         begin = *last + 1;
     }
+    if (begin != flow.pipeline().pieces())
+        program::refuse("--cut: the end of the work is nobody's; the last cut point is DEVICE:" +
+                        std::to_string(options.settings.levels - 1) + "," +
+                        std::to_string(options.settings.warps - 1));
     return cuts;
 }
 
@@ -85,7 +96,7 @@ void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
                     headrace::PerformanceModel& model) {
     flow.pipeline().time_parts();
     if (!options.cuts.empty())
-        flow.pipeline().map(cuts_of(flow, options.cuts));
+        flow.pipeline().map(cuts_of(flow, options, plan.controllers));
     else if (plan.gives_whole_pairs)
         flow.pipeline().give_whole_items();
     else
@@ -125,15 +136,15 @@ void find_flow(const Options& options, Machine& machine) {
     if (options.frames == 1) program::refuse("--frames: one frame has no flow; two are the least");
     const std::unique_ptr<FrameSource> source = open_frames(options.input, options.generated);
     const Size size = source->size();
-    const auto sinks = open_sinks(options, size);
-
     const Plan plan = plan_of(options, machine, size);
-    const bool first_alone = static_cast<Options::Map>(options.map) == Options::Map::first;
+    const bool first_alone =
+        options.cuts.empty() && static_cast<Options::Map>(options.map) == Options::Map::first;
     FlowStream flow(
         {controllers_of(machine, plan, first_alone), machine.lane("reading"), machine.lane("finishing")},
         size, options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
     headrace::Calibrations calibrations;
     choose_mapping(options, plan, flow, calibrations);
+    const auto sinks = open_sinks(options, size); // last: nothing is overwritten for a mistake
 
     std::vector<double> norms;
     const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {
