@@ -13,6 +13,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,10 +95,12 @@ Program::~Program() {
 bool Program::reap(bool block) {
     if (ended_) return true;
     pid_t got = 0;
-    do got = waitpid(process_, &status_, block ? 0 : WNOHANG);
+    rusage used{};
+    do got = wait4(process_, &status_, block ? 0 : WNOHANG, &used);
     while (got < 0 && errno == EINTR);
-    if (got < 0) check(errno, "waitpid");
+    if (got < 0) check(errno, "wait4");
     ended_ = got == process_;
+    if (ended_) peak_memory_ = static_cast<std::size_t>(used.ru_maxrss) << 10;
     return ended_;
 }
 
@@ -123,6 +126,7 @@ Outcome Program::wait(Seconds deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     outcome.seconds = Clock::now() - since_;
+    outcome.peak_memory = peak_memory_;
     // Its group is its own, so whoever still answers to it is a process that it left behind.
     outcome.left_processes = ::kill(-process_, 0) == 0;
     if (WIFEXITED(status_)) outcome.exit_code = WEXITSTATUS(status_);

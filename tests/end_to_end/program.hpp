@@ -1,6 +1,7 @@
 // tests/end_to_end/program.hpp - runs a program as a user does, and sees what a user sees.
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Outcome {
     std::string output;          ///< stdout
     std::string errors;          ///< stderr
     Seconds seconds{};           ///< from start (or from `interrupt`) to end
+    std::size_t peak_memory = 0; ///< resident, in bytes
 };
 
 /// A running program. Killed, and waited for, if it still runs when this ends.
@@ -48,6 +50,7 @@ private:
     pid_t process_ = -1;
     bool ended_ = false;
     int status_ = 0;
+    std::size_t peak_memory_ = 0;
     std::chrono::steady_clock::time_point since_;
 };
 
