@@ -348,6 +348,21 @@ TEST_F(OpticalFlowProgram, ABrokenFrameIsAFailureAfterThePairsBefore) {
     expect_two_pairs({"3.png", "121 x 88", "120 x 88"});
 }
 
+TEST_F(OpticalFlowProgram, ABrokenFrameIsTheSameFailureWherePairsAreDivided) {
+    HEADRACE_SKIP_WITHOUT("cpu,opencl:pocl");
+    const std::string names = make_pictures({.u = 1}, 7);
+    folder_.write("5.png", "no picture");
+    for (const Options& how : {Options{"--cut", "0:1,1;1:2,1"}, Options{"--map", "whole"},
+                               Options{"--map", "whole", "--at-once", "2"}, Options{"--map", "auto"}}) {
+        SCOPED_TRACE(json(how).dump());
+        std::filesystem::remove_all(folder_.path() / "out");
+        expect_refusal(little + how +
+                           Options{"--devices", "cpu,opencl:pocl", "--input", names, "--output-dir", "out"},
+                       {"5.png", "PNG"}, 1);
+        EXPECT_EQ(files_in("out"), files_of(4));
+    }
+}
+
 TEST_F(OpticalFlowProgram, AShortVideoIsAFailureAfterItsWholeFrames) {
     const std::string film = film_of(width, height, {.u = 1}, 4);
     const std::size_t header = film.find('\n') + 1, frame = (film.size() - header) / 4;
