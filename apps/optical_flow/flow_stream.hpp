@@ -24,7 +24,8 @@ struct Lanes {
     headrace::HostLane& writing;
 };
 
-/// Whole pairs that fill a device: the coarse levels of one leave most of a GPU idle.
+/// Whole pairs that fill a device, as far as half of its memory goes: the coarse levels of one leave most of
+/// a GPU idle.
 [[nodiscard]] std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size);
 
 /// Hierarchical Horn-Schunck: on each level of a pyramid, from the coarsest to the frame itself, the second
