@@ -33,7 +33,7 @@ public:
 
     /// Memory for a frame's brightness, 0 to 1, row-major; pinned, for GPUs.
     [[nodiscard]] virtual std::span<float> frame(std::size_t number) = 0;
-    /// All pairs once. Takes them in order, on the calling thread, while devices go on with later ones.
+    /// All pairs once. Takes them in order, on one thread, while devices go on with later ones.
     virtual void run(const Take& take) = 0;
     /// What it runs on, with the driver's version.
     [[nodiscard]] virtual std::string device() const = 0;

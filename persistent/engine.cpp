@@ -317,6 +317,7 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
     const double growth = took < short_launch ? growth_of_short_ones : fastest_growth;
     const double rounds = rounds_ * std::min(factor, growth);
     rounds_ = static_cast<std::uint32_t>(std::clamp(rounds, 1.0, static_cast<double>(most_rounds)));
+    is_first_budget_ = false;
 }
 
 void Engine::aim_at(std::chrono::nanoseconds launch_time) {
@@ -324,9 +325,7 @@ void Engine::aim_at(std::chrono::nanoseconds launch_time) {
                           std::chrono::duration<double>(std::exchange(options_.launch_time, launch_time));
     // What was learned is worth as much for another time; longer ones are approached as ever. The first
     // budget is a guess that no time went into: a part of it would be a launch for nothing.
-    const std::uint32_t first = first_budget(options_);
-    if (factor < 1 && rounds_ > first)
-        rounds_ = std::max(first, static_cast<std::uint32_t>(rounds_ * factor));
+    if (factor < 1 && !is_first_budget_) rounds_ = std::max(1U, static_cast<std::uint32_t>(rounds_ * factor));
 }
 
 Engine::Groups Engine::groups_of(std::uint32_t part) const noexcept {
@@ -382,6 +381,7 @@ void Engine::rebind(std::unique_ptr<BoundKernel> kernel) {
 void Engine::renew(std::unique_ptr<BoundKernel> kernel) {
     rebind(std::move(kernel));
     rounds_ = first_budget(options_);
+    is_first_budget_ = true;
 }
 
 Bytes Engine::queue_memory() const noexcept {

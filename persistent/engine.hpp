@@ -158,6 +158,7 @@ private:
     EngineShape shape_;
     std::uint32_t bundles_ = 0;
     std::uint32_t rounds_ = 0;
+    bool is_first_budget_ = true; ///< no launch has told anything of it
     std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
     std::unique_ptr<Feed> feed_; ///< null before the first `open`
     std::shared_ptr<void> image_owner_;

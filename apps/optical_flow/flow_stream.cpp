@@ -37,9 +37,14 @@ std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size) {
     // 0.79 of the time that one at once takes, 7680 x 4320 0.91.
     constexpr std::size_t pixels = 1 << 23; // of all of them
     const std::size_t fill = std::clamp<std::size_t>(pixels / size.pixels(), 2, 8);
-    // Two pairs for each, 8 planes; an equation, 4; frames; all with their coarser levels, a third more.
-    const std::size_t each = size.pixels() * sizeof(float) * (2 * 8 + 4 + 2) * 4 / 3;
-    return std::clamp<std::size_t>(device.memory / 2 / each, 1, fill);
+    // Each has two pairs, of 8 planes, an equation, of 4, and sees all frames; with coarser levels, a third
+    // more.
+    const auto bytes = [&](std::size_t pairs) {
+        return pairs * (2 * 8 + 4 + (2 * pairs + 1 + read_ahead)) * size.pixels() * sizeof(float) * 4 / 3;
+    };
+    std::size_t pairs = fill;
+    while (pairs > 1 && bytes(pairs) > device.memory / 2) --pairs;
+    return pairs;
 }
 
 FlowStream::FlowStream(Lanes lanes, Size size, const Settings& settings, headrace::Filter filter,
@@ -97,7 +102,8 @@ void FlowStream::add_device() {
 /// Names say what measurements of the pieces depend on.
 std::vector<StreamPiece> FlowStream::make_pieces() {
     const Size whole = sizes_.back();
-    const std::string of = fmt::format("optical flow {}x{}", whole.width, whole.height);
+    const std::string of =
+        fmt::format("optical flow {}x{}{}", whole.width, whole.height, is_exact() != 0 ? ", exact" : "");
     std::vector<StreamPiece> pieces{{fmt::format("{}, {} levels", of, settings_.levels),
                                      [this](const StreamStep& step) { return shrink(step); }, 0, true}};
     for (const Block& block : blocks_)
@@ -140,6 +146,20 @@ std::string FlowStream::blocks_text(int level) const {
                              settings_.warps - 1, level, ends);
 }
 
+namespace {
+/// What was read ahead is of no use when a stream has been left, and neither is what went wrong with it; but
+/// the source is somebody else's.
+struct ReadAhead {
+    headrace::HostLane& reading;
+    ~ReadAhead() {
+        try {
+            reading.wait_all();
+        } catch (const headrace::Error&) { // see above
+        }
+    }
+};
+} // namespace
+
 std::int64_t FlowStream::run(FrameSource& source, const Finish& finish, std::int64_t most) {
     submitted_ = 0;
     const auto begin = [&](std::int64_t pair, std::size_t) -> std::optional<Event> {
@@ -150,18 +170,20 @@ std::int64_t FlowStream::run(FrameSource& source, const Finish& finish, std::int
         if (!*second.is_there) return std::nullopt;
         return second.read;
     };
+    std::int64_t finished = 0; // the writing lane's
     const auto end = [&](std::int64_t pair, std::size_t place) {
         PairLevel& found = pairs_[place].levels.back();
         return host_task(
             lanes_.writing, "finish",
-            [&finish, pair](headrace::In<float> u, headrace::In<float> v) {
+            [&finish, &finished, pair](headrace::In<float> u, headrace::In<float> v) {
+                if (pair != finished) return; // a pair that failed leaves no gap
                 finish(pair, {u.begin(), u.end()}, {v.begin(), v.end()});
+                ++finished;
             },
             found.u.pixels, found.v.pixels);
     };
-    const std::int64_t pairs = pipeline_->run({.begin = begin, .end = end}, most);
-    lanes_.reading.wait_all(); // what was read ahead
-    return pairs;
+    const ReadAhead ends_with_this{lanes_.reading};
+    return pipeline_->run({.begin = begin, .end = end}, most);
 }
 
 /// After the end nothing more is read.

@@ -35,9 +35,8 @@ protected:
 /// go
 ///   forth and back, so that the flow is the known one or its opposite; reading one costs a copy.
 ///
-/// Errors    not_found, invalid_argument for what is not there or asked for wrongly; io for a first frame
-/// that
-///           is broken
+/// Errors    not_found, invalid_argument for what is not there or asked for wrongly; io for a broken first
+///           frame
 [[nodiscard]] std::unique_ptr<FrameSource> open_frames(const std::string& input, Size generated);
 
 } // namespace optical_flow

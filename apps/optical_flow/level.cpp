@@ -14,7 +14,7 @@ std::vector<Size> level_sizes(Size frame, int levels) {
 }
 
 std::vector<Block> blocks_of(Size frame, const Settings& settings) {
-    constexpr double most_of_all = 0.03; // of the work: what devices may differ by at a cut
+    constexpr double most_of_all = 0.06; // of the work: what devices may differ by at a cut
     constexpr int step = 8;
     const std::vector<Size> sizes = level_sizes(frame, settings.levels);
     double pixels = 0;

@@ -139,12 +139,12 @@ void find_flow(const Options& options, Machine& machine) {
     const Plan plan = plan_of(options, machine, size);
     const bool first_alone =
         options.cuts.empty() && static_cast<Options::Map>(options.map) == Options::Map::first;
+    headrace::Calibrations calibrations; // first: what measures outlives who asks
     FlowStream flow(
         {controllers_of(machine, plan, first_alone), machine.lane("reading"), machine.lane("finishing")},
         size, options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
-    headrace::Calibrations calibrations;
     choose_mapping(options, plan, flow, calibrations);
-    const auto sinks = open_sinks(options, size); // last: nothing is overwritten for a mistake
+    const auto sinks = open_sinks(options, size); // last: nothing is overwritten for a mistake in an option
 
     std::vector<double> norms;
     const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {

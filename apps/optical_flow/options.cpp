@@ -41,9 +41,8 @@ std::vector<CutPoint> parse_cuts(const std::string& option, const std::string& t
 void Options::declare(program::CommandLine& line) {
     line.group("Frames");
     line.text("--input", input, "FILES",
-              "PNG, PGM or PPM files with commas between them; a YUV4MPEG2 video, or - for one from standard "
-              "input; "
-              "memory:N: N generated frames");
+              "PNG, PGM or PPM files with commas between them; a YUV4MPEG2 video, or - for one from "
+              "standard input; memory:N: N generated frames");
     line.whole("--width", generated.width, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--height", generated.height, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--frames", frames, 0, std::numeric_limits<std::int64_t>::max(), "N",
@@ -75,8 +74,7 @@ void Options::declare(program::CommandLine& line) {
                 [this](const std::string& text) { cuts = parse_cuts("--cut", text); });
     line.whole("--at-once", at_once, 0, 64, "N",
                "Whole pairs that a device computes beside each other, since the coarse levels of one leave "
-               "most of a "
-               "GPU idle; 0: as many as fill it");
+               "most of a GPU idle; 0: as many as fill it");
     line.whole("--in-flight", in_flight, 0, 1024, "N", "Pairs under way at once; 0: as many as devices need");
 }
 

@@ -18,6 +18,8 @@
 #pragma once
 #include "flow.kernels.hpp"
 
+#include <atomic>
+
 #include <cuda_pipeline_primitives.h>
 
 namespace optical_flow {
@@ -179,23 +181,26 @@ inline int rows_to_keep(int rows, int strips, int warps_at_once, int iterations)
     return best;
 }
 
-inline int multiprocessors(int device) {
-    int count = 1;
-    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    return count;
+/// Of `Iterations`, on a device; asked once of each.
+template <int Iterations>
+int warps_at_once(int device) {
+    constexpr int most_devices = 64;
+    static std::atomic<int> known[most_devices]{}; // 0: not asked; whoever asks gets the same
+    std::atomic<int>& here = known[device % most_devices];
+    if (const int warps = here.load(std::memory_order_relaxed); warps > 0) return warps;
+    cudaFuncSetAttribute(relax_strips<Iterations>, cudaFuncAttributePreferredSharedMemoryCarveout, 100);
+    int multiprocessors = 1;
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    const int warps = multiprocessors * Strips<Iterations>::warps;
+    here.store(warps, std::memory_order_relaxed);
+    return warps;
 }
 
 template <int Iterations>
 void launch_strips(const Relax& k, const headrace::NativeStream& stream) {
     using Strip = Strips<Iterations>;
-    static const int warps_at_once = [&] {
-        cudaFuncSetAttribute(relax_strips<Iterations>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             Strip::shared_bytes);
-        cudaFuncSetAttribute(relax_strips<Iterations>, cudaFuncAttributePreferredSharedMemoryCarveout, 100);
-        return multiprocessors(stream.ordinal) * Strip::warps;
-    }();
     const int strips = (k.columns + Strip::kept - 1) / Strip::kept;
-    const int kept = rows_to_keep(k.rows, strips, warps_at_once, Iterations);
+    const int kept = rows_to_keep(k.rows, strips, warps_at_once<Iterations>(stream.ordinal), Iterations);
     relax_strips<Iterations><<<dim3(strips, (k.rows + kept - 1) / kept), Strip::lanes, Strip::shared_bytes,
                                static_cast<cudaStream_t>(stream.stream)>>>(k, kept);
 }

@@ -11,6 +11,8 @@
 #include <array>
 #include <chrono>
 #include <deque>
+#include <exception>
+#include <numeric>
 #include <utility>
 
 namespace headrace {
@@ -83,9 +85,16 @@ private:
 
 /// However a stream is left, nobody is under way then: what finishes items is the caller's.
 struct Pipeline::EndOfAll {
-    const std::vector<Event>& places;
+    const Pipeline& pipeline;
+    const int exceptions = std::uncaught_exceptions();
     ~EndOfAll() {
-        for (const Event& done : places) static_cast<void>(done.outcome());
+        for (const Place& place : pipeline.places_) static_cast<void>(place.done.outcome());
+        if (std::uncaught_exceptions() == exceptions) return;
+        // Of an item that could not be submitted to its end, some requests may have been.
+        for (Controller* controller : pipeline.controllers_) try {
+                controller->wait_all();
+            } catch (const Error&) { // the first failure is on its way already
+            }
     }
 };
 
@@ -119,6 +128,7 @@ void Pipeline::map(std::vector<StreamCut> cuts) {
     if (next != pieces_.size())
         refuse(fmt::format("pieces {} to {} of a stream are nobody's", next, pieces_.size()));
     cuts_ = std::move(cuts);
+    times_ = nullptr; // of other parts
     whole_items_ = false;
     model_ = nullptr;
     mapping_.reset();
@@ -149,7 +159,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     remapped_ = 0;
     mapped_at_ = 0;
     times_ = std::make_shared<PartTimes>(cuts_.size());
-    const EndOfAll end{places_};
+    const EndOfAll end{*this};
     last_turns_.assign(pieces_.size(), {});
     for (items_ = 0; items_ < most; ++items_) {
         const std::size_t place = next_place(items_);
@@ -159,15 +169,17 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
             there->wait();
             learn_costs(items_, place);
             times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
-            use(map_stages(costs()), items_);
+            use(map_stages(costs(believed_seconds_)), items_);
         } else if (model_) {
             follow_drift(items_);
         }
-        places_[place] = submit(ends, items_, place, *there);
+        places_[place] = {submit(ends, items_, place, *there), items_};
         if (whole_items_)
-            places_[place].then([free = free_, place](const ErrorPtr&) { free->numbers.push(place); });
+            places_[place].done.then([free = free_, place](const ErrorPtr&) { free->numbers.push(place); });
     }
-    for (const Event& done : places_) done.wait();
+    std::vector<Place> left = places_;
+    std::ranges::sort(left, {}, &Place::item); // the first failure is the first item's
+    for (const Place& place : left) place.done.wait();
     times_->finish();
     return items_;
 }
@@ -176,7 +188,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
 std::size_t Pipeline::next_place(std::int64_t item) {
     std::size_t place = static_cast<std::size_t>(item) % places_.size();
     if (whole_items_) free_->numbers.pop(place);
-    places_[place].wait(); // throws what failed
+    places_[place].done.wait(); // throws what failed
     return place;
 }
 
@@ -238,8 +250,8 @@ bool Pipeline::is_timed() const { return !whole_items_ && (times_parts_ || model
 
 // ---- which device does what --------------------------------------------------------------------
 
-StreamCosts Pipeline::costs() const {
-    return {.seconds = piece_seconds_,
+StreamCosts Pipeline::costs(const std::vector<std::vector<double>>& piece_seconds) const {
+    return {.seconds = piece_seconds,
             .transfer = [this](std::size_t from, std::size_t to, std::size_t piece) {
                 return static_cast<double>(pieces_[piece].bytes_in) * seconds_per_byte_[from][to];
             }};
@@ -253,7 +265,8 @@ void Pipeline::learn_costs(std::int64_t item, std::size_t place) {
     piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
     for (std::size_t device = 0; device < controllers_.size(); ++device)
         if (!knows_pieces(device)) measure_pieces(device, item, place);
-    measure_links();
+    believed_seconds_ = piece_seconds_;
+    learn_links();
 }
 
 bool Pipeline::knows_pieces(std::size_t device) {
@@ -279,11 +292,27 @@ void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t
         }
 }
 
-/// Two devices of one kind are as far from each other as any, as a rule; but which rule is that?
-void Pipeline::measure_links() {
+void Pipeline::learn_links() {
     const std::size_t devices = controllers_.size();
     seconds_per_byte_.assign(devices, std::vector<double>(devices));
-    if (devices == 1) return;
+    for (std::size_t from = 0; from < devices; ++from)
+        for (std::size_t to = 0; to < devices; ++to) {
+            if (from == to) continue;
+            const DeviceInfo& here = controllers_[to]->device().info();
+            const KernelKey key{.kernel = "link from " + controllers_[from]->device().info().name,
+                                .work_units = link_test,
+                                .bytes = link_test};
+            double bytes_per_second = model_->estimate(here, key).units_per_second.value_or(0);
+            if (bytes_per_second <= 0) {
+                bytes_per_second = static_cast<double>(link_test) / measure_link(from, to);
+                model_->measured(here, key, bytes_per_second);
+            }
+            seconds_per_byte_[from][to] = 1 / bytes_per_second;
+        }
+}
+
+/// Seconds for `link_test` bytes; the second time, as with pieces.
+double Pipeline::measure_link(std::size_t from, std::size_t to) {
     Storage storage("what links carry", link_test, internal);
     Tile& tile = *storage.tiles().front();
     const auto bring_to = [&](std::size_t device, Access access) {
@@ -291,15 +320,14 @@ void Pipeline::measure_links() {
             ->launch("link", std::array{TileUse{tile, access}}, [](const NativeStream&) {})
             .wait();
     };
-    for (std::size_t from = 0; from < devices; ++from)
-        for (std::size_t to = 0; to < devices; ++to)
-            for (const bool counts : {false, true}) {
-                if (from == to) continue;
-                bring_to(from, Access::write);
-                const auto begin = Clock::now();
-                bring_to(to, Access::read);
-                if (counts) seconds_per_byte_[from][to] = seconds_since(begin) / link_test;
-            }
+    double seconds = 0;
+    for (int time = 0; time < 2; ++time) {
+        bring_to(from, Access::write);
+        const auto begin = Clock::now();
+        bring_to(to, Access::read);
+        seconds = seconds_since(begin);
+    }
+    return seconds;
 }
 
 void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
@@ -309,29 +337,31 @@ void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
     times_ = std::make_shared<PartTimes>(cuts_.size(), *times_);
 }
 
-/// Where a part takes another time than it was to take, its pieces do.
+/// Where a part takes another time than it was to take, all pieces do on that device.
 void Pipeline::follow_drift(std::int64_t item) {
     if (item - mapped_at_ < static_cast<std::int64_t>(enough_items)) return;
     bool has_drifted = false;
+    double period = 0; // as it is believed to be now
     for (std::size_t part = 0; part < mapping_->parts.size(); ++part) {
-        StagePart& planned = mapping_->parts[part];
+        const StagePart& planned = mapping_->parts[part];
+        std::vector<double>& pieces = believed_seconds_[planned.device];
+        const auto sum = [&] {
+            return std::accumulate(pieces.begin() + static_cast<std::ptrdiff_t>(planned.begin),
+                                   pieces.begin() + static_cast<std::ptrdiff_t>(planned.end), 0.0);
+        };
         const auto measured = times_->seconds(part, mapped_at_ + 1, enough_items);
-        if (!measured || planned.seconds <= 0) continue;
-        const double factor = *measured / planned.seconds;
-        if (factor < drifts && factor > 1 / drifts) continue;
-        has_drifted = true;
-        for (std::size_t piece = planned.begin; piece < planned.end; ++piece)
-            piece_seconds_[planned.device][piece] *= factor;
-        planned.seconds = *measured;
+        const double factor = measured && sum() > 0 ? *measured / sum() : 1;
+        if (factor >= drifts || factor <= 1 / drifts) {
+            has_drifted = true;
+            for (double& seconds : pieces) seconds *= factor;
+        }
+        period = std::max({period, sum(), planned.transfer_in});
     }
     if (!has_drifted) return;
-    mapping_->period = 0;
-    for (const StagePart& part : mapping_->parts)
-        mapping_->period = std::max({mapping_->period, part.seconds, part.transfer_in});
-    const StageMapping better = map_stages(costs());
-    if (better.period > worth_it * mapping_->period) return;
+    const StageMapping better = map_stages(costs(believed_seconds_));
+    if (better.period > worth_it * period) return;
     log_info(fmt::format("a stream's parts are cut anew at item {}: {:.3g} s an item instead of {:.3g} s",
-                         item, better.period, mapping_->period));
+                         item, better.period, period));
     use(better, item);
     ++remapped_;
 }
@@ -366,9 +396,9 @@ StreamReport Pipeline::report() const {
     if (piece_seconds_.empty()) return report;
     double fastest = std::numeric_limits<double>::infinity();
     for (std::size_t device = 0; device < controllers_.size(); ++device)
-        fastest = std::min(fastest, on_one_device(costs(), device).period);
+        fastest = std::min(fastest, on_one_device(costs(piece_seconds_), device).period);
     const double alone = static_cast<double>(items_) * fastest;
-    const double expected = expected_speed_up(costs());
+    const double expected = expected_speed_up(costs(piece_seconds_));
     report.alone_seconds = {alone, {}};
     report.expected = {expected, {}};
     report.speed_up = {alone / report.seconds, {}};

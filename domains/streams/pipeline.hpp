@@ -82,11 +82,13 @@ public:
     void map(std::vector<StreamCut> cuts);
     /// Piece i on device i, of which there are as many.
     void map_one_to_one();
-    /// Whole items: place i is device i's, modulo their number, and who has a free place gets the next item.
+    /// Whole items: place i is device i's, modulo their number, and the place that has been free for longest
+    /// gets the next item. Where items end in their order that is in turns, which suits equal devices.
     void give_whole_items();
-    /// Measures the pieces on every device with the first item of the next run, unless `model`, which
-    /// outlives this, knows them all, and has map_stages find the mapping. While a stream runs, parts that
-    /// take another time than they were to take have it found again.
+    /// Measures the pieces on every device with the first item of the next run, each twice, and what links
+    /// between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
+    /// mapping. So pieces make of the item's input what they make, however often. While a stream runs, parts
+    /// that take another time than they were to take have it found again.
     void find_mapping(PerformanceModel& model);
 
     /// Has a thread for each controller submit what goes there, and another call the streams' ends. For
@@ -121,18 +123,24 @@ private:
                       const std::vector<Turn>& turns);
     [[nodiscard]] bool is_timed() const;
     Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
-    [[nodiscard]] StreamCosts costs() const;
+    [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
     void learn_costs(std::int64_t item, std::size_t place);
     void measure_pieces(std::size_t device, std::int64_t item, std::size_t place);
     [[nodiscard]] bool knows_pieces(std::size_t device);
-    void measure_links();
+    void learn_links();
+    [[nodiscard]] double measure_link(std::size_t from, std::size_t to);
     void use(const StageMapping& mapping, std::int64_t item);
     void follow_drift(std::int64_t item);
 
     const std::vector<Controller*> controllers_;
     const std::vector<StreamPiece> pieces_;
-    std::vector<Event> places_; ///< complete: nobody is there
+    /// An item's: complete, nobody is there.
+    struct Place {
+        Event done{};
+        std::int64_t item = -1; ///< the last one there
+    };
+    std::vector<Place> places_;
     std::vector<StreamCut> cuts_;
     bool whole_items_ = false, times_parts_ = false;
     std::vector<Event> last_turns_; ///< of pieces that are for all
@@ -140,7 +148,8 @@ private:
     std::unique_ptr<Feeding> feeding_;
     std::shared_ptr<PartTimes> times_;
     PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given
-    std::vector<std::vector<double>> piece_seconds_;    ///< [device][piece]; empty: not known
+    std::vector<std::vector<double>> piece_seconds_;    ///< [device][piece], measured; empty: not known
+    std::vector<std::vector<double>> believed_seconds_; ///< the same, as far as drift has changed it
     std::vector<std::vector<double>> seconds_per_byte_; ///< [from][to]
     std::optional<StageMapping> mapping_;               ///< that was found
     std::int64_t mapped_at_ = 0;                        ///< the first item with the mapping as it is

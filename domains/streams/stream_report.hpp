@@ -20,7 +20,7 @@ struct StreamPartReport {
 struct StreamReport {
     std::int64_t items = 0;
     double seconds = 0;
-    double fill_seconds = 0;             ///< until the first item has ended
+    double fill_seconds = 0;             ///< until the first item left the last part
     double drain_seconds = 0;            ///< since the last one left the first part
     std::vector<StreamPartReport> parts; ///< empty: each device had whole items
     unsigned remapped = 0;               ///< how often, while it ran

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -74,6 +75,7 @@ public:
         const std::scoped_lock lock(mutex_);
         delays_[device][piece] = time;
     }
+    void breaks_from(std::int64_t item) { breaks_from_ = item; }
     void submitting_takes(std::chrono::microseconds time) { submitting_takes_ = time; }
     void all_take(std::size_t device, std::chrono::microseconds time) {
         for (std::size_t piece = 0; piece < pieces_; ++piece) takes(device, piece, time);
@@ -119,6 +121,8 @@ private:
 
     Event work(std::size_t piece, const StreamStep& step) {
         std::this_thread::sleep_for(submitting_takes_);
+        if (step.item >= breaks_from_ && piece == 1)
+            throw Error{ErrorKind::internal, "item " + std::to_string(step.item) + " cannot be submitted"};
         if (piece == 0) {
             const std::int64_t before = first_pieces_.exchange(step.item); // the same where it is measured
             EXPECT_TRUE(before == step.item || before == step.item - 1)
@@ -155,6 +159,7 @@ private:
 
     const std::size_t pieces_;
     std::chrono::microseconds submitting_takes_{};
+    std::int64_t breaks_from_ = std::numeric_limits<std::int64_t>::max();
     std::atomic<std::int64_t> first_pieces_ = -1; ///< of which item the last first piece was
     std::mutex mutex_;
     std::vector<std::vector<std::chrono::microseconds>> delays_;
@@ -206,7 +211,7 @@ TEST(Pipeline, AnyMappingGivesTheSameItemsInTheirOrder) {
 TEST(Pipeline, WholeItemsGoToWhoHasRoom) {
     Stream stream(2, 3, 4);
     stream.all_take(0, 200us);
-    stream.all_take(1, 3ms);
+    stream.all_take(1, 20ms);
     stream.pipeline().give_whole_items();
     EXPECT_EQ(stream.run(60, false), 60);
     EXPECT_EQ(stream.ended().size(), 60u);
@@ -229,9 +234,10 @@ TEST(Pipeline, WhoSubmitsToOneDeviceKeepsNobodyWaiting) {
         EXPECT_EQ(stream.ended(), in_order(20));
         return std::chrono::steady_clock::now() - begin;
     };
-    EXPECT_GE(time(), 400ms);
+    const auto by_one = time();
+    EXPECT_GE(by_one, 400ms);
     stream.pipeline().feed_apart();
-    EXPECT_LT(time(), 350ms);
+    EXPECT_LT(time(), 0.9 * by_one) << "half of it, on an idle machine";
 }
 
 TEST(Pipeline, PartsOfAStreamOverlap) {
@@ -242,7 +248,7 @@ TEST(Pipeline, PartsOfAStreamOverlap) {
     stream.run(20);
     const StreamReport report = stream.pipeline().report();
     EXPECT_GE(report.seconds, 22 * 5e-3);
-    EXPECT_LT(report.seconds, 40 * 5e-3) << "one after another it would be 60";
+    EXPECT_LT(report.seconds, 55 * 5e-3) << "one after another it would be 60";
     ASSERT_EQ(report.parts.size(), 3u);
     for (const StreamPartReport& part : report.parts) {
         ASSERT_TRUE(part.seconds.value);
@@ -250,18 +256,18 @@ TEST(Pipeline, PartsOfAStreamOverlap) {
         EXPECT_FALSE(part.predicted_seconds.value);
     }
     EXPECT_GE(report.fill_seconds, 15e-3);
-    EXPECT_GE(report.drain_seconds, 10e-3);
+    EXPECT_GE(report.drain_seconds, 5e-3);
 }
 
 TEST(Pipeline, FindsWhoShouldDoWhat) {
     Stream stream(3, 4, 4);
-    stream.all_take(0, 6ms);
-    stream.all_take(1, 2ms);
-    stream.all_take(2, 100ms); // would hold up all others
+    stream.all_take(0, 15ms);
+    stream.all_take(1, 5ms);
+    stream.all_take(2, 150ms); // would hold up all others
     Remembers model;
     stream.pipeline().find_mapping(model);
     stream.run(6);
-    EXPECT_EQ(model.rates.size(), 12u);
+    EXPECT_EQ(model.rates.size(), 3u * 4 + 3 * 2) << "pieces and links";
     const StreamReport report = stream.pipeline().report();
     ASSERT_EQ(report.parts.size(), 2u);
     std::set<std::string> at_work;
@@ -271,7 +277,7 @@ TEST(Pipeline, FindsWhoShouldDoWhat) {
     for (std::size_t piece = 0; piece < 4; ++piece) done_by_slower += stream.done_by(5, piece) == 0;
     EXPECT_EQ(done_by_slower, 1u);
     ASSERT_TRUE(report.expected.value && report.speed_up.value && report.efficiency.value);
-    EXPECT_NEAR(*report.expected.value, 1 + 1.0 / 3 + 1.0 / 50, 0.15);
+    EXPECT_NEAR(*report.expected.value, 1 + 1.0 / 3 + 1.0 / 30, 0.25);
     EXPECT_DOUBLE_EQ(*report.efficiency.value, *report.speed_up.value / *report.expected.value);
 }
 
@@ -279,7 +285,9 @@ TEST(Pipeline, MeasuresNothingThatIsKnown) {
     Stream stream(2, 2, 2);
     Remembers model;
     for (const char* device : {"fake:0", "fake:1"})
-        for (const char* piece : {"piece 0", "piece 1"}) model.rates[{device, piece}] = 1000;
+        for (const char* piece :
+             {"piece 0", "piece 1", "link from fake device fake:0", "link from fake device fake:1"})
+            model.rates[{device, piece}] = 1000;
     stream.all_take(0, 50ms); // not so, but it is not asked
     stream.pipeline().find_mapping(model);
     stream.run(1);
@@ -320,6 +328,32 @@ TEST(Pipeline, AFailureEndsTheStreamAndNothingIsUnderWayThen) {
         EXPECT_LT(stream.ended().size(), 50u);
         EXPECT_EQ(stream.run(5), 5) << "the next run is as if nothing had been";
     }
+}
+
+TEST(Pipeline, TheFirstFailureIsTheFirstItems) {
+    for (const bool apart : {false, true}) {
+        Stream stream(2, 2, 3);
+        stream.pipeline().map_one_to_one();
+        if (apart) stream.pipeline().feed_apart();
+        for (const std::int64_t broken : {2, 3, 4, 5, 6}) {
+            stream.breaks_from(broken);
+            try {
+                stream.run(7);
+                ADD_FAILURE() << "nothing was thrown";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.message(), "item " + std::to_string(broken) + " cannot be submitted");
+            }
+            EXPECT_EQ(stream.ended(), in_order(broken));
+        }
+    }
+}
+
+TEST(Pipeline, ReportsNothingOfAMappingThatHasNotRun) {
+    Stream stream(2, 2, 2);
+    stream.run(3);
+    stream.pipeline().map_one_to_one();
+    stream.pipeline().time_parts();
+    EXPECT_TRUE(stream.pipeline().report().parts.empty());
 }
 
 TEST(Pipeline, SaysWhatIsWrongWithAMapping) {
