@@ -95,6 +95,7 @@ std::vector<headrace::Controller*> controllers_of(Machine& machine, const Plan& 
 void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
                     headrace::PerformanceModel& model) {
     flow.pipeline().time_parts();
+    flow.pipeline().compare_with(model); // where it is not found: if an earlier run has measured
     if (!options.cuts.empty())
         flow.pipeline().map(cuts_of(flow, options, plan.controllers));
     else if (plan.gives_whole_pairs)

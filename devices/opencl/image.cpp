@@ -51,13 +51,13 @@ std::unique_ptr<ImageObject> ImageObject::make(std::shared_ptr<Context> context,
     shape.image_height = height;
     cl_int status = CL_SUCCESS;
     auto image = std::unique_ptr<ImageObject>(new ImageObject);
-    image->image_ =
-        BufferHandle{clCreateImage(context->get(), CL_MEM_READ_WRITE, &one_float, &shape, nullptr, &status)};
+    image->is_part_ = value_of<cl_device_id>(device, CL_DEVICE_PARENT_DEVICE) != nullptr;
+    const cl_mem_flags access = image->is_part_ ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY;
+    image->image_ = BufferHandle{clCreateImage(context->get(), access, &one_float, &shape, nullptr, &status)};
     check(status, "clCreateImage");
     image->context_ = std::move(context);
     image->pixels_ = BufferHandle::retained(pixels);
     image->offset_ = offset;
-    image->is_part_ = value_of<cl_device_id>(device, CL_DEVICE_PARENT_DEVICE) != nullptr;
     image->rows_ = height;
     image->columns_ = width;
     return image;

@@ -22,10 +22,11 @@ void introduce(const std::shared_ptr<Context>& newcomer) {
     const std::scoped_lock lock(mutex);
     std::erase_if(open, [](const auto& one) { return one.expired(); });
     for (const auto& one : open)
-        if (const auto other = one.lock()) {
-            static_cast<void>(other->admit(newcomer->ordinal()));
-            static_cast<void>(newcomer->admit(other->ordinal()));
-        }
+        if (const auto other = one.lock()) try {
+                static_cast<void>(other->admit(newcomer->ordinal()));
+                static_cast<void>(newcomer->admit(other->ordinal()));
+            } catch (const Error&) { // they go through the host then; whoever asks again is told why
+            }
     open.push_back(newcomer);
 }
 

@@ -29,6 +29,12 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// Of the cut's pieces.
+double sum(const std::vector<double>& pieces, const StreamCut& cut) {
+    return std::accumulate(pieces.begin() + static_cast<std::ptrdiff_t>(cut.begin),
+                           pieces.begin() + static_cast<std::ptrdiff_t>(cut.end), 0.0);
+}
+
 [[noreturn]] void refuse(const std::string& why) { throw Error{ErrorKind::invalid_argument, why}; }
 
 std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
@@ -261,17 +267,23 @@ KernelKey Pipeline::key_of(std::size_t piece) const {
     return {.kernel = pieces_[piece].name, .work_units = 1, .bytes = 0};
 }
 
+void Pipeline::compare_with(const PerformanceModel& model) {
+    piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
+    for (std::size_t device = 0; device < controllers_.size(); ++device)
+        if (!knows_pieces(model, device)) return piece_seconds_.clear();
+}
+
 void Pipeline::learn_costs(std::int64_t item, std::size_t place) {
     piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
     for (std::size_t device = 0; device < controllers_.size(); ++device)
-        if (!knows_pieces(device)) measure_pieces(device, item, place);
+        if (!knows_pieces(*model_, device)) measure_pieces(device, item, place);
     believed_seconds_ = piece_seconds_;
     learn_links();
 }
 
-bool Pipeline::knows_pieces(std::size_t device) {
+bool Pipeline::knows_pieces(const PerformanceModel& model, std::size_t device) {
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-        const Estimate known = model_->estimate(controllers_[device]->device().info(), key_of(piece));
+        const Estimate known = model.estimate(controllers_[device]->device().info(), key_of(piece));
         if (!known.units_per_second) return false;
         piece_seconds_[device][piece] = 1 / *known.units_per_second;
     }
@@ -345,17 +357,15 @@ void Pipeline::follow_drift(std::int64_t item) {
     for (std::size_t part = 0; part < mapping_->parts.size(); ++part) {
         const StagePart& planned = mapping_->parts[part];
         std::vector<double>& pieces = believed_seconds_[planned.device];
-        const auto sum = [&] {
-            return std::accumulate(pieces.begin() + static_cast<std::ptrdiff_t>(planned.begin),
-                                   pieces.begin() + static_cast<std::ptrdiff_t>(planned.end), 0.0);
-        };
+        const StreamCut cut{planned.device, planned.begin, planned.end};
         const auto measured = times_->seconds(part, mapped_at_ + 1, enough_items);
-        const double factor = measured && sum() > 0 ? *measured / sum() : 1;
+        const double believed = sum(pieces, cut);
+        const double factor = measured && believed > 0 ? *measured / believed : 1;
         if (factor >= drifts || factor <= 1 / drifts) {
             has_drifted = true;
             for (double& seconds : pieces) seconds *= factor;
         }
-        period = std::max({period, sum(), planned.transfer_in});
+        period = std::max({period, sum(pieces, cut), planned.transfer_in});
     }
     if (!has_drifted) return;
     const StageMapping better = map_stages(costs(believed_seconds_));
@@ -372,14 +382,14 @@ StreamReport Pipeline::report() const {
     StreamReport report;
     report.items = items_;
     report.remapped = remapped_;
-    const Figure not_measured{std::nullopt, "pieces are measured where the mapping is to be found"};
+    const Figure not_measured{
+        std::nullopt, "what pieces take is not known: they are measured where the mapping is to be found"};
     report.alone_seconds = report.speed_up = report.expected = report.efficiency = not_measured;
     if (!times_) return report;
     report.seconds = times_->seconds();
     report.fill_seconds = times_->fill_seconds();
     report.drain_seconds = times_->drain_seconds();
-    if (whole_items_) return report;
-    for (std::size_t part = 0; part < cuts_.size(); ++part) {
+    for (std::size_t part = 0; part < cuts_.size() && !whole_items_; ++part) {
         const StreamCut& cut = cuts_[part];
         StreamPartReport told{.device = controllers_[cut.device]->device().info().id,
                               .first_piece = pieces_[cut.begin].name,
@@ -387,18 +397,24 @@ StreamReport Pipeline::report() const {
                               .predicted_seconds = not_measured,
                               .seconds = {std::nullopt, "too few items had this part"}};
         if (const auto measured = times_->seconds(part, mapped_at_ + 1, 1)) told.seconds = {*measured, {}};
-        if (mapping_) {
-            told.predicted_seconds = {mapping_->parts[part].seconds, {}};
-            told.transfer_seconds = mapping_->parts[part].transfer_in;
-        }
+        if (!piece_seconds_.empty()) told.predicted_seconds = {sum(piece_seconds_[cut.device], cut), {}};
+        if (mapping_) told.predicted_seconds = {mapping_->parts[part].seconds, {}}; // as drift has it
+        if (mapping_) told.transfer_seconds = mapping_->parts[part].transfer_in;
         report.parts.push_back(std::move(told));
     }
     if (piece_seconds_.empty()) return report;
     double fastest = std::numeric_limits<double>::infinity();
-    for (std::size_t device = 0; device < controllers_.size(); ++device)
-        fastest = std::min(fastest, on_one_device(costs(piece_seconds_), device).period);
+    StreamCosts costs; // several controllers of a device are one
+    for (std::size_t i = 0; i < controllers_.size(); ++i) {
+        const Device& device = controllers_[i]->device();
+        const auto first =
+            std::ranges::find_if(controllers_, [&](const auto* one) { return &one->device() == &device; });
+        if (*first != controllers_[i]) continue;
+        costs.seconds.push_back(piece_seconds_[i]);
+        fastest = std::min(fastest, sum(piece_seconds_[i], {i, 0, pieces_.size()}));
+    }
     const double alone = static_cast<double>(items_) * fastest;
-    const double expected = expected_speed_up(costs(piece_seconds_));
+    const double expected = expected_speed_up(costs);
     report.alone_seconds = {alone, {}};
     report.expected = {expected, {}};
     report.speed_up = {alone / report.seconds, {}};

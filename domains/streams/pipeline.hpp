@@ -91,6 +91,8 @@ public:
     /// that take another time than they were to take have it found again.
     void find_mapping(PerformanceModel& model);
 
+    /// For the report of a mapping that was given: what pieces take on every device, if `model` knows.
+    void compare_with(const PerformanceModel& model);
     /// Has a thread for each controller submit what goes there, and another call the streams' ends. For
     /// pieces of hundreds of requests: a device takes a hundred or so and then has the caller wait, while
     /// others would have nothing to do. `submit` of pieces on different controllers is called at the same
@@ -127,7 +129,7 @@ private:
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
     void learn_costs(std::int64_t item, std::size_t place);
     void measure_pieces(std::size_t device, std::int64_t item, std::size_t place);
-    [[nodiscard]] bool knows_pieces(std::size_t device);
+    [[nodiscard]] bool knows_pieces(const PerformanceModel& model, std::size_t device);
     void learn_links();
     [[nodiscard]] double measure_link(std::size_t from, std::size_t to);
     void use(const StageMapping& mapping, std::int64_t item);

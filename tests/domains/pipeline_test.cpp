@@ -348,6 +348,27 @@ TEST(Pipeline, TheFirstFailureIsTheFirstItems) {
     }
 }
 
+TEST(Pipeline, ComparesAGivenMappingWithWhatIsKnown) {
+    Stream stream(2, 4, 3);
+    Remembers model;
+    stream.pipeline().compare_with(model);
+    stream.pipeline().map({{1, 0, 3}, {0, 3, 4}});
+    stream.run(3);
+    EXPECT_FALSE(stream.pipeline().report().speed_up.value) << "nothing is known";
+    for (const char* piece : {"piece 0", "piece 1", "piece 2", "piece 3"}) {
+        model.rates[{"fake:0", piece}] = 100;
+        model.rates[{"fake:1", piece}] = 400;
+    }
+    stream.pipeline().compare_with(model);
+    stream.run(3);
+    const StreamReport report = stream.pipeline().report();
+    EXPECT_DOUBLE_EQ(report.alone_seconds.value.value(), 3 * 4 / 400.0);
+    EXPECT_DOUBLE_EQ(report.expected.value.value(), 1.25);
+    ASSERT_EQ(report.parts.size(), 2u);
+    EXPECT_DOUBLE_EQ(report.parts[0].predicted_seconds.value.value(), 3 / 400.0);
+    EXPECT_DOUBLE_EQ(report.parts[1].predicted_seconds.value.value(), 1 / 100.0);
+}
+
 TEST(Pipeline, ReportsNothingOfAMappingThatHasNotRun) {
     Stream stream(2, 2, 2);
     stream.run(3);
