@@ -165,6 +165,7 @@ std::int64_t FlowStream::run(FrameSource& source, const Finish& finish, std::int
     const auto begin = [&](std::int64_t pair, std::size_t) -> std::optional<Event> {
         const std::int64_t last = std::min(pair + 1 + static_cast<std::int64_t>(read_ahead), most);
         while (submitted_ <= std::max(last, pair + 1)) read(source, submitted_++);
+        if (pair == 0) frame(0).read.wait(); // throws what is wrong with it
         const Frame& second = frame(pair + 1);
         second.read.wait();
         if (!*second.is_there) return std::nullopt;
