@@ -104,18 +104,14 @@ struct Pipeline::EndOfAll {
     }
 };
 
-Pipeline::~Pipeline() = default;
-
-void Pipeline::feed_apart() {
-    if (controllers_.size() > 1) feeding_ = std::make_unique<Feeding>(controllers_.size());
-}
-
 Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places)
     : controllers_(std::move(controllers)), pieces_(std::move(pieces)), places_(places) {
     if (controllers_.empty() || pieces_.empty() || places_.empty())
         refuse("a pipeline needs a controller, a piece of work and a place for an item at least");
     cuts_ = {{0, 0, pieces_.size()}};
 }
+
+Pipeline::~Pipeline() = default;
 
 void Pipeline::map(std::vector<StreamCut> cuts) {
     std::size_t next = 0;
@@ -154,6 +150,10 @@ void Pipeline::give_whole_items() {
 void Pipeline::find_mapping(PerformanceModel& model) {
     map({{0, 0, pieces_.size()}});
     model_ = &model;
+}
+
+void Pipeline::feed_apart() {
+    if (controllers_.size() > 1) feeding_ = std::make_unique<Feeding>(controllers_.size());
 }
 
 std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
