@@ -1,4 +1,5 @@
 // Frames through pipes: a stream that does not end, and a reader that does.
+#include "apps/error_of.hpp"
 #include "apps/sobel_reference.hpp"
 #include "devices/devices_fixture.hpp"
 #include "devices/requests.hpp"
@@ -17,22 +18,8 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
-
-/// What an Error says of something; fails if there is none.
-template <class Work>
-Error error_of(const Work& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error;
-    }
-    ADD_FAILURE() << "no error";
-    return Error{ErrorKind::internal, "none"};
-}
-
-bool mentions(const Error& error, const std::string& word) {
-    return std::string(error.what()).find(word) != std::string::npos;
-}
+using headrace::test::error_of;
+using headrace::test::mentions;
 
 /// Two ends, as names that can be opened.
 class Pipe {

@@ -1,4 +1,5 @@
 // Frames in files: what streams say, and what happens when they say it wrongly or stop half-way.
+#include "apps/error_of.hpp"
 #include "apps/scratch_folder.hpp"
 #include "video/frame_stream.hpp"
 #include <headrace/core/error.hpp>
@@ -20,24 +21,10 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
+using headrace::test::error_of;
+using headrace::test::mentions;
 using path_tracer::test::ScratchFolder;
 using Frame = std::vector<std::uint8_t>;
-
-/// What an Error says of something; fails if there is none.
-template <class Work>
-Error error_of(const Work& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error;
-    }
-    ADD_FAILURE() << "no error";
-    return Error{ErrorKind::internal, "none"};
-}
-
-bool mentions(const Error& error, const std::string& word) {
-    return std::string(error.what()).find(word) != std::string::npos;
-}
 
 std::string content(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);

@@ -1,6 +1,7 @@
 // headrace-optical-flow as a user runs it: pictures and videos in, flow and colours out, however pairs are
 // divided among devices, and what can be wrong with what it is given.
 #include "end_to_end/moving_texture.hpp"
+#include "end_to_end/one_program.hpp"
 #include "end_to_end/path_tracer.hpp" // which devices there are
 
 #include <core/environment_variable.hpp>
@@ -26,48 +27,16 @@ using nlohmann::json;
 /// Little work, where flow need not be near to the truth.
 const Options little{"--levels", "3", "--warps", "2", "--iterations", "40"};
 
-class OpticalFlowProgram : public testing::Test {
+class OpticalFlowProgram : public OneProgram {
 protected:
-    [[nodiscard]] Outcome run(Options options) const {
-        if (std::ranges::find(options, "--devices") == options.end())
-            options.insert(options.end(), {"--devices", "cpu"});
-        return Program(HEADRACE_OPTICAL_FLOW, std::move(options), folder_.path()).wait(Seconds{100});
-    }
-    /// `flow` is the program, on the processor.
-    [[nodiscard]] Outcome shell(const std::string& command) const {
-        return Program("/bin/sh",
-                       {"-c", "flow() { '" HEADRACE_OPTICAL_FLOW "' --devices cpu \"$@\"; }; " + command},
-                       folder_.path())
-            .wait(Seconds{100});
-    }
-    void expect_success(const Outcome& outcome) const {
-        ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-        EXPECT_FALSE(outcome.timed_out);
-    }
+    OpticalFlowProgram() : OneProgram(HEADRACE_OPTICAL_FLOW, "flow") {}
+
     /// The report of a run that must succeed.
     [[nodiscard]] json report_of(const Options& options) const {
         const Outcome outcome = run(options + Options{"--quiet", "--report", "report.json"});
         EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
         EXPECT_EQ(outcome.output + outcome.errors, "") << "although it was to be quiet";
         return json::parse(content("report.json"), nullptr, false);
-    }
-    /// One line on stderr with each of `words`, nothing on stdout. 2: a mistake of the user's, 1: a failure.
-    void expect_refusal(const Options& options, std::initializer_list<const char*> words,
-                        int exit_code = 2) const {
-        expect_words(run(options), words, exit_code);
-    }
-    void expect_words(const Outcome& outcome, std::initializer_list<const char*> words, int exit_code) const {
-        SCOPED_TRACE(outcome.errors);
-        EXPECT_EQ(outcome.exit_code, exit_code);
-        EXPECT_EQ(outcome.signal, 0);
-        EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << "not one line";
-        for (const char* word : words) EXPECT_NE(outcome.errors.find(word), std::string::npos) << word;
-        EXPECT_TRUE(outcome.output.empty());
-    }
-    [[nodiscard]] std::string content(const std::string& name) const {
-        std::ifstream stream(folder_.path() / name, std::ios::binary);
-        EXPECT_TRUE(stream.is_open()) << name;
-        return {std::istreambuf_iterator<char>(stream), {}};
     }
     [[nodiscard]] std::vector<std::string> files_in(const std::string& name) const {
         std::vector<std::string> names;
@@ -102,7 +71,6 @@ protected:
         sizeof "YUV4MPEG2 W120 H88 F0:0 Ip A0:0 C444 XCOLORRANGE=FULL";
 
     const test::EnvironmentVariable nowhere_{"HEADRACE_CALIBRATIONS", ""};
-    Scratch folder_;
 };
 
 // ---- what comes out

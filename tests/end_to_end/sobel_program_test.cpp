@@ -1,5 +1,5 @@
 // headrace-sobel as a user runs it: files, pipes and memory on either side, and what can be wrong with them.
-#include "end_to_end/program.hpp"
+#include "end_to_end/one_program.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,41 +15,10 @@ namespace {
 
 using Options = std::vector<std::string>;
 
-class SobelProgram : public testing::Test {
+class SobelProgram : public OneProgram {
 protected:
-    [[nodiscard]] Outcome run(Options options) const {
-        options.insert(options.end(), {"--devices", "cpu"});
-        return Program(HEADRACE_SOBEL, std::move(options), folder_.path()).wait(Seconds{60});
-    }
-    /// `sobel` is the program, on the processor.
-    [[nodiscard]] Outcome shell(const std::string& command) const {
-        return Program("/bin/sh",
-                       {"-c", "sobel() { '" HEADRACE_SOBEL "' --devices cpu \"$@\"; }; " + command},
-                       folder_.path())
-            .wait(Seconds{60});
-    }
-    void expect_success(const Outcome& outcome) const {
-        ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-        EXPECT_FALSE(outcome.timed_out);
-    }
-    /// One line on stderr with each of `words`, nothing on stdout.
-    void expect_refusal(const Options& options, std::initializer_list<const char*> words,
-                        int exit_code = 2) const {
-        expect_words(run(options), words, exit_code);
-    }
-    void expect_words(const Outcome& outcome, std::initializer_list<const char*> words, int exit_code) const {
-        SCOPED_TRACE(outcome.errors);
-        EXPECT_EQ(outcome.exit_code, exit_code);
-        EXPECT_EQ(outcome.signal, 0);
-        EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << "not one line";
-        for (const char* word : words) EXPECT_NE(outcome.errors.find(word), std::string::npos) << word;
-        EXPECT_TRUE(outcome.output.empty());
-    }
-    [[nodiscard]] std::string content(const std::string& name) const {
-        std::ifstream stream(folder_.path() / name, std::ios::binary);
-        EXPECT_TRUE(stream.is_open()) << name;
-        return {std::istreambuf_iterator<char>(stream), {}};
-    }
+    SobelProgram() : OneProgram(HEADRACE_SOBEL, "sobel") {}
+
     /// film.y4m of so many frames, each of `frame_bytes` with its header.
     void make_film(int frames) const {
         std::string film = "YUV4MPEG2 W64 H48 F25:1 Ip A1:1 C420mpeg2\n";
@@ -63,7 +32,6 @@ protected:
     }
 
     static constexpr std::size_t header_bytes = 42, frame_bytes = 6 + 64 * 48 * 3 / 2;
-    Scratch folder_;
 };
 
 TEST_F(SobelProgram, FilesAndPipesGiveTheSame) {
