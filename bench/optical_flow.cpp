@@ -10,13 +10,12 @@
 #include "apps/optical_flow_reference.hpp"
 #include "device_set.hpp"
 #include "optical_flow/generated_frames.hpp"
+#include "optical_flow/norm.hpp"
 #include "optical_flow_baseline.hpp"
 #include "optical_flow_headrace.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <chrono>
@@ -71,25 +70,6 @@ std::unique_ptr<FlowProgram> with_frames(const Contestant& contestant, const Flo
     return program;
 }
 
-/// What every contestant's host does with a flow. Of the same flow always the same to the bit.
-double norm_of(std::span<const float> u, std::span<const float> v) {
-    constexpr std::size_t grain = 1 << 16;
-    const auto squares = [&](const tbb::blocked_range<std::size_t>& range, double sum) {
-        double sums[8] = {}; // of every eighth pixel: a vector's lanes
-        std::size_t i = range.begin();
-        for (; i + std::size(sums) <= range.end(); i += std::size(sums))
-            for (std::size_t k = 0; k < std::size(sums); ++k) {
-                const double x = u[i + k], y = v[i + k];
-                sums[k] += x * x + y * y;
-            }
-        for (; i < range.end(); ++i) sum += double{u[i]} * u[i] + double{v[i]} * v[i];
-        for (const double part : sums) sum += part;
-        return sum;
-    };
-    return std::sqrt(tbb::parallel_deterministic_reduce(tbb::blocked_range<std::size_t>(0, u.size(), grain),
-                                                        0.0, squares, std::plus<>{}));
-}
-
 // ---- is it right?
 
 // The hardware's filter has weights of 8 bits, so what lies between pixels is off by up to 1/512 of their
@@ -137,7 +117,7 @@ struct Turns {
         norms.clear();
         const auto begin = std::chrono::steady_clock::now();
         program->run([&](std::size_t, std::span<const float> u, std::span<const float> v) {
-            norms.push_back(norm_of(u, v));
+            norms.push_back(optical_flow::norm(u, v)); // what every contestant's host does
         });
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
         if (norms.size() != pairs) throw std::runtime_error(name + " leaves out pairs");

@@ -1,8 +1,6 @@
-// apps/barnes_hut/density.cpp - see density.hpp. The one unit that sees libpng.
+// apps/barnes_hut/density.cpp - see density.hpp.
 #include "density.hpp"
-#include <headrace/core/error.hpp>
-
-#include <png.h>
+#include "program/png.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,16 +46,7 @@ std::string density_png(const Bodies& bodies, std::uint32_t pixels) {
         const double bright = here > 0 ? 1 + std::log10(here / densest) / decades : 0;
         greys.push_back(static_cast<std::uint8_t>(std::lround(255 * std::clamp(bright, 0.0, 1.0))));
     }
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = image.height = pixels;
-    image.format = PNG_FORMAT_GRAY;
-    std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
-    png_alloc_size_t size = bytes.size();
-    if (png_image_write_to_memory(&image, bytes.data(), &size, 0, greys.data(), 0, nullptr) == 0)
-        throw headrace::Error{headrace::ErrorKind::io, std::string("libpng: ") + image.message};
-    bytes.resize(size);
-    return bytes;
+    return program::encode_png({.width = pixels, .height = pixels, .channels = 1, .pixels = greys});
 }
 
 } // namespace barnes_hut

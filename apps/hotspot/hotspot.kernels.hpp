@@ -3,19 +3,15 @@
 // memory.
 #pragma once
 #include "factors.hpp"
+#include <headrace/domains/grids/mirror.hpp>
 #include <headrace/headrace.hpp>
 
 namespace hotspot {
 
+using headrace::mirrored; // no heat crosses the edge: a mirror image remains one, step after step
+
 /// Steps of one launch.
 inline constexpr int fused = 4;
-
-/// Where a cell beyond the edge has its values from. No heat crosses the edge: cells beyond it are a mirror
-/// image and remain one, step after step, so that nothing but the reading of cells knows of edges.
-HEADRACE_HOST_DEVICE inline int mirrored(int i, int size) {
-    while (i < 0 || i >= size) i = i < 0 ? -1 - i : 2 * size - 1 - i;
-    return i;
-}
 
 /// `after` is `before` after `steps` steps, `fused` at most.
 struct Hotspot {

@@ -1,8 +1,6 @@
-// apps/mandelbrot/picture.cpp - see picture.hpp. The one unit that sees libpng.
+// apps/mandelbrot/picture.cpp - see picture.hpp.
 #include "picture.hpp"
-#include <headrace/core/error.hpp>
-
-#include <png.h>
+#include "program/png.hpp"
 
 #include <array>
 #include <cmath>
@@ -46,19 +44,12 @@ std::string encode_png(int width, int height, std::span<const int> steps, int th
     for (std::size_t i = 0; i < steps.size(); ++i)
         colours[i] = steps[i] == threshold ? 0 : static_cast<std::uint8_t>(1 + steps[i] % 255 * stride % 255);
 
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = static_cast<png_uint_32>(width);
-    image.height = static_cast<png_uint_32>(height);
-    image.format = PNG_FORMAT_RGB_COLORMAP;
-    image.flags = PNG_IMAGE_FLAG_FAST; // a tenth more bytes in half of the time
-    image.colormap_entries = palette.size();
-    std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
-    png_alloc_size_t size = bytes.size();
-    if (png_image_write_to_memory(&image, bytes.data(), &size, 0, colours.data(), 0, palette.data()) == 0)
-        throw headrace::Error{headrace::ErrorKind::io, std::string("libpng: ") + image.message};
-    bytes.resize(size);
-    return bytes;
+    return program::encode_png({.width = static_cast<std::uint32_t>(width),
+                                .height = static_cast<std::uint32_t>(height),
+                                .channels = 1,
+                                .pixels = colours,
+                                .palette = palette,
+                                .fast = true});
 }
 
 std::filesystem::path file_of_frame(const std::filesystem::path& folder, std::size_t number) {

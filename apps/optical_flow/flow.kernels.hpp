@@ -6,18 +6,14 @@
 // Source  B. Horn, B. Schunck, "Determining optical flow", Artificial Intelligence 17, 1981; M. Smirnov,
 //         "Optical flow estimation with CUDA", NVIDIA 2013
 #pragma once
+#include <headrace/domains/grids/mirror.hpp>
 #include <headrace/headrace.hpp>
 
 #include <cmath>
 
 namespace optical_flow {
 
-/// Where a pixel beyond the edge has its value from. The mirror stands at the edge: the pixel there comes
-/// twice.
-HEADRACE_HOST_DEVICE inline int mirrored(int i, int size) {
-    while (i < 0 || i >= size) i = i < 0 ? -1 - i : 2 * size - 1 - i;
-    return i;
-}
+using headrace::mirrored;
 
 /// Where the middle of pixel `i` is among pixels of which `ratio` are as long as one of its own.
 HEADRACE_HOST_DEVICE inline float position(int i, float ratio) {

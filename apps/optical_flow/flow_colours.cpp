@@ -1,8 +1,8 @@
 // apps/optical_flow/flow_colours.cpp - see flow_colours.hpp.
 #include "flow_colours.hpp"
+#include "program/png.hpp"
 #include <headrace/core/error.hpp>
 
-#include <png.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
@@ -103,19 +103,11 @@ std::string encode_png(Size size, std::span<const float> u, std::span<const floa
     HEADRACE_ASSERT(u.size() == size.pixels());
     std::vector<std::uint8_t> rgb(3 * size.pixels());
     colour(u, v, longest, rgb);
-
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = static_cast<png_uint_32>(size.width);
-    image.height = static_cast<png_uint_32>(size.height);
-    image.format = PNG_FORMAT_RGB;
-    image.flags = PNG_IMAGE_FLAG_FAST; // a little longer, in half of the time
-    std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
-    png_alloc_size_t used = bytes.size();
-    if (png_image_write_to_memory(&image, bytes.data(), &used, 0, rgb.data(), 0, nullptr) == 0)
-        throw headrace::Error{headrace::ErrorKind::io, std::string("libpng: ") + image.message};
-    bytes.resize(used);
-    return bytes;
+    return program::encode_png({.width = static_cast<std::uint32_t>(size.width),
+                                .height = static_cast<std::uint32_t>(size.height),
+                                .channels = 3,
+                                .pixels = rgb,
+                                .fast = true});
 }
 
 } // namespace optical_flow

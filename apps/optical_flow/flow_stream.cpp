@@ -9,7 +9,6 @@
 
 namespace optical_flow {
 
-using headrace::Controller;
 using headrace::Event;
 using headrace::internal;
 using headrace::Sizes;
@@ -28,6 +27,18 @@ Sizes sizes_of(Size size) { return {size.height, size.width}; }
 Sizes padded(Size size) { return {size.height, pitch_of(size)}; }
 
 float ratio(int of, int to) { return static_cast<float>(of) / static_cast<float>(to); }
+
+/// What was read ahead is of no use when a stream has been left, and neither is what went wrong with it; but
+/// the source is somebody else's.
+struct ReadAhead {
+    headrace::HostLane& reading;
+    ~ReadAhead() {
+        try {
+            reading.wait_all();
+        } catch (const headrace::Error&) { // see above
+        }
+    }
+};
 
 } // namespace
 
@@ -104,8 +115,9 @@ std::vector<StreamPiece> FlowStream::make_pieces() {
     const Size whole = sizes_.back();
     const std::string of =
         fmt::format("optical flow {}x{}{}", whole.width, whole.height, is_exact() != 0 ? ", exact" : "");
-    std::vector<StreamPiece> pieces{{fmt::format("{}, {} levels", of, settings_.levels),
-                                     [this](const StreamStep& step) { return shrink(step); }, 0, true}};
+    std::vector<StreamPiece> pieces{{.name = fmt::format("{}, {} levels", of, settings_.levels),
+                                     .submit = [this](const StreamStep& step) { return shrink(step); },
+                                     .for_all = true}};
     for (const Block& block : blocks_)
         pieces.push_back({fmt::format("{}, level {} of {}, warp {}, iterations {} to {}", of, block.level,
                                       settings_.levels, block.warp, block.begin, block.end),
@@ -146,25 +158,11 @@ std::string FlowStream::blocks_text(int level) const {
                              settings_.warps - 1, level, ends);
 }
 
-namespace {
-/// What was read ahead is of no use when a stream has been left, and neither is what went wrong with it; but
-/// the source is somebody else's.
-struct ReadAhead {
-    headrace::HostLane& reading;
-    ~ReadAhead() {
-        try {
-            reading.wait_all();
-        } catch (const headrace::Error&) { // see above
-        }
-    }
-};
-} // namespace
-
 std::int64_t FlowStream::run(FrameSource& source, const Finish& finish, std::int64_t most) {
-    submitted_ = 0;
+    std::int64_t submitted = 0; // frames that are to be read
     const auto begin = [&](std::int64_t pair, std::size_t) -> std::optional<Event> {
         const std::int64_t last = std::min(pair + 1 + static_cast<std::int64_t>(read_ahead), most);
-        while (submitted_ <= std::max(last, pair + 1)) read(source, submitted_++);
+        while (submitted <= last) read(source, submitted++);
         if (pair == 0) frame(0).read.wait(); // throws what is wrong with it
         const Frame& second = frame(pair + 1);
         second.read.wait();

@@ -125,7 +125,6 @@ private:
     const headrace::Filter filter_;
     const std::vector<Size> sizes_;
     const std::vector<Block> blocks_;
-    std::int64_t submitted_ = 0; ///< frames that are to be read
     std::deque<Frame> frames_;
     std::deque<Pair> pairs_;
     std::deque<Equations> equations_; ///< of each device

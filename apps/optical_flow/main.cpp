@@ -62,34 +62,33 @@ std::vector<headrace::StreamCut> cuts_of(FlowStream& flow, const Options& option
 
 /// What a run does with its devices.
 struct Plan {
+    std::vector<headrace::Controller*> controllers;
     bool gives_whole_pairs;
-    std::size_t controllers, in_flight;
+    std::size_t in_flight;
 };
 
-/// Several devices divide pairs into parts, unless the user says otherwise; one has whole pairs.
+/// Several devices divide pairs into parts, unless the user says otherwise; one has whole pairs, of which
+/// several at once fill a GPU.
 Plan plan_of(const Options& options, Machine& machine, Size size) {
     const auto map = static_cast<Options::Map>(options.map);
-    const std::size_t devices = map == Options::Map::first ? 1 : machine.device_count();
+    const bool first_alone = options.cuts.empty() && map == Options::Map::first;
+    const std::size_t devices = first_alone ? 1 : machine.device_count();
     const bool whole = options.cuts.empty() && (devices == 1 || map == Options::Map::whole);
-    Plan plan{whole, machine.device_count(), machine.device_count() + 1};
-    if (whole) {
-        const std::size_t at_once = options.at_once > 0 ? static_cast<std::size_t>(options.at_once)
-                                                        : pairs_that_fill(machine.device().info(), size);
-        plan.controllers = devices * at_once;
-        plan.in_flight = 2 * plan.controllers; // one is fetched or finished while another is computed
-    }
-    if (options.in_flight > 0) plan.in_flight = static_cast<std::size_t>(options.in_flight);
-    if (!machine.is_asynchronous()) plan.in_flight = 1; // one pair after another
-    if (!machine.is_asynchronous() && whole) plan.controllers = 1;
-    return plan;
-}
+    std::size_t each = 1; // device's controllers
+    if (whole && machine.is_asynchronous())
+        each = options.at_once > 0 ? static_cast<std::size_t>(options.at_once)
+                                   : pairs_that_fill(machine.device().info(), size);
 
-/// Of devices in turn; beyond the devices that pairs are given to, in turn among these.
-std::vector<headrace::Controller*> controllers_of(Machine& machine, const Plan& plan, bool first_alone) {
-    std::vector<headrace::Controller*> controllers;
-    for (std::size_t i = 0; i < plan.controllers; ++i)
-        controllers.push_back(&machine.controller(first_alone ? i * machine.device_count() : i));
-    return controllers;
+    Plan plan{.controllers = {}, .gives_whole_pairs = whole, .in_flight = 1};
+    for (std::size_t i = 0; i < devices * each; ++i) // beyond its devices the machine begins anew
+        plan.controllers.push_back(&machine.controller(first_alone ? i * machine.device_count() : i));
+    if (!machine.is_asynchronous()) return plan; // one pair after another
+    const std::size_t count = plan.controllers.size();
+    // Of whole pairs one is fetched or finished while another is computed.
+    plan.in_flight = options.in_flight > 0 ? static_cast<std::size_t>(options.in_flight)
+                     : whole               ? 2 * count
+                                           : count + 1;
+    return plan;
 }
 
 void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
@@ -97,7 +96,7 @@ void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
     flow.pipeline().time_parts();
     flow.pipeline().compare_with(model); // where it is not found: if an earlier run has measured
     if (!options.cuts.empty())
-        flow.pipeline().map(cuts_of(flow, options, plan.controllers));
+        flow.pipeline().map(cuts_of(flow, options, plan.controllers.size()));
     else if (plan.gives_whole_pairs)
         flow.pipeline().give_whole_items();
     else
@@ -138,12 +137,9 @@ void find_flow(const Options& options, Machine& machine) {
     const std::unique_ptr<FrameSource> source = open_frames(options.input, options.generated);
     const Size size = source->size();
     const Plan plan = plan_of(options, machine, size);
-    const bool first_alone =
-        options.cuts.empty() && static_cast<Options::Map>(options.map) == Options::Map::first;
     headrace::Calibrations calibrations; // first: what measures outlives who asks
-    FlowStream flow(
-        {controllers_of(machine, plan, first_alone), machine.lane("reading"), machine.lane("finishing")},
-        size, options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
+    FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
+                    options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
     choose_mapping(options, plan, flow, calibrations);
     const auto sinks = open_sinks(options, size); // last: nothing is overwritten for a mistake in an option
 

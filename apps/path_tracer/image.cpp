@@ -1,5 +1,6 @@
-// apps/path_tracer/image.cpp - see image.hpp. The one unit that sees libpng and OpenEXR.
+// apps/path_tracer/image.cpp - see image.hpp. The one unit that sees OpenEXR.
 #include "image.hpp"
+#include "program/png.hpp"
 #include <headrace/core/error.hpp>
 
 #include <ImfChannelList.h>
@@ -7,7 +8,6 @@
 #include <ImfHeader.h>
 #include <ImfIO.h>
 #include <ImfOutputFile.h>
-#include <png.h>
 
 #include <algorithm>
 #include <array>
@@ -35,17 +35,7 @@ std::string encode_png(uint32_t width, uint32_t height, std::span<const Rgb> pix
     encoded.reserve(pixels.size() * 3);
     for (const Rgb& pixel : pixels)
         for (const float value : {pixel.r, pixel.g, pixel.b}) encoded.push_back(srgb(value));
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = width;
-    image.height = height;
-    image.format = PNG_FORMAT_RGB;
-    std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
-    png_alloc_size_t size = bytes.size();
-    if (png_image_write_to_memory(&image, bytes.data(), &size, 0, encoded.data(), 0, nullptr) == 0)
-        throw Error{ErrorKind::io, std::string("libpng: ") + image.message};
-    bytes.resize(size);
-    return bytes;
+    return program::encode_png({.width = width, .height = height, .channels = 3, .pixels = encoded});
 }
 
 /// OpenEXR's idea of a file, in memory.
