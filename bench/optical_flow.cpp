@@ -1,7 +1,7 @@
 // bench/optical_flow.cpp - how long does the flow from one frame to the next one take, with its norm on the
 // host?
 //
-// A plain CUDA program, and Headrace on sets of devices ("cuda:0,cuda:1*3@whole"), take turns in one process;
+// A plain CUDA program, and Headrace on sets of devices ("cuda:0,cuda:1*3@parts"), take turns in one process;
 // the first turn is dropped. Before, each must find the flow of a small pair of frames that a serial program
 // in double precision finds. Frames are generated, and in pinned memory before the clock starts. Prints a
 // Markdown table of medians, and fails if contestants disagree. Of sets whose members are there alone, too:
@@ -41,6 +41,7 @@ struct Options {
     std::vector<std::size_t> frames{20};
     std::vector<std::string> sets{"cuda:0"};
     bool has_baseline = true;
+    std::size_t at_once = 0; ///< whole pairs, on a device
     unsigned repeats = 5;
     std::string commit = "unknown";
 };
@@ -56,8 +57,8 @@ std::vector<Contestant> contestants(const Options& options) {
     if (options.has_baseline) all.push_back({"plain CUDA", bench::optical_flow_cuda});
 #endif
     for (const std::string& set : options.sets)
-        all.push_back({set, [set](const FlowProblem& problem, std::size_t frames) {
-                           return bench::optical_flow_headrace(set, problem, frames);
+        all.push_back({set, [set, at_once = options.at_once](const FlowProblem& problem, std::size_t frames) {
+                           return bench::optical_flow_headrace(set, problem, frames, at_once);
                        }});
     return all;
 }
@@ -187,7 +188,7 @@ int main(int argc, char** argv) try {
     app.add_option("--frames", options.frames, "a table for each")
         ->check(CLI::Range(2, 10'000))
         ->capture_default_str();
-    app.add_option("--sets", options.sets, "of devices: cuda:0, cuda:0,cuda:1*3 (slower), with @whole or not")
+    app.add_option("--sets", options.sets, "of devices: cuda:0, cuda:0,cuda:1*3 (slower), @whole, @parts")
         ->capture_default_str();
     app.add_flag("!--no-baseline", options.has_baseline, "without the plain CUDA program");
     app.add_option("--levels", problem.levels)->check(CLI::Range(1, 16))->capture_default_str();
@@ -197,6 +198,8 @@ int main(int argc, char** argv) try {
     app.add_option("--iterations", problem.iterations, "of the solver after each warp")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
+    app.add_option("--at-once", options.at_once, "whole pairs on a device; 0: as many as fill it")
+        ->check(CLI::Range(0, 64));
     app.add_option("--alpha", problem.alpha, "how smooth the flow is")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

@@ -34,11 +34,12 @@ private:
 
 class HeadraceFlow final : public FlowProgram {
 public:
-    HeadraceFlow(const std::string& set, const FlowProblem& problem, std::size_t frames)
+    HeadraceFlow(const std::string& set, const FlowProblem& problem, std::size_t frames,
+                 std::size_t pairs_at_once)
         : size_(problem.size), devices_(open_set(set.substr(0, set.find('@')))) {
-        const bool whole = devices_.size() == 1 || set.ends_with("@whole");
-        const std::size_t at_once =
-            whole ? optical_flow::pairs_that_fill(devices_.front()->info(), size_) : 1;
+        const bool parts = devices_.size() > 1 && set.ends_with("@parts");
+        const std::size_t fill = optical_flow::pairs_that_fill(devices_.front()->info(), size_);
+        const std::size_t at_once = parts ? 1 : pairs_at_once > 0 ? pairs_at_once : fill;
         std::vector<headrace::Controller*> controllers;
         for (std::size_t i = 0; i < devices_.size() * at_once; ++i)
             controllers.push_back(&controllers_.emplace_back(*devices_[i % devices_.size()]));
@@ -46,13 +47,15 @@ public:
                                               .warps = problem.warps,
                                               .iterations = problem.iterations,
                                               .alpha = double{problem.alpha}};
-        const std::size_t pairs = whole ? 2 * controllers.size() : controllers.size() + 1;
+        const std::size_t pairs = parts ? controllers.size() + 1 : 2 * controllers.size();
         flow_.emplace(optical_flow::Lanes{controllers, reading_, finishing_}, size_, settings,
                       headrace::Filter::hardware, pairs);
-        if (whole)
+        if (parts)
+            flow_->pipeline().find_mapping(model_);
+        else if (devices_.size() == 1 || set.ends_with("@whole"))
             flow_->pipeline().give_whole_items();
         else
-            flow_->pipeline().find_mapping(model_);
+            flow_->pipeline().find_division(model_);
         for (std::size_t i = 0; i < frames; ++i) {
             memory_.push_back(devices_.front()->allocate_host(size_.pixels() * sizeof(float)));
             frames_.emplace_back(static_cast<float*>(memory_.back().get()), size_.pixels());
@@ -89,8 +92,8 @@ private:
 } // namespace
 
 std::unique_ptr<FlowProgram> optical_flow_headrace(const std::string& set, const FlowProblem& problem,
-                                                   std::size_t frames) {
-    return std::make_unique<HeadraceFlow>(set, problem, frames);
+                                                   std::size_t frames, std::size_t pairs_at_once) {
+    return std::make_unique<HeadraceFlow>(set, problem, frames, pairs_at_once);
 }
 
 } // namespace bench

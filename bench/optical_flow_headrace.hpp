@@ -7,9 +7,11 @@
 
 namespace bench {
 
-/// `set`: as for open_set. Several devices have parts of pairs, found by measuring; with "@whole" behind it
-/// whole pairs.
-[[nodiscard]] std::unique_ptr<FlowProgram>
-optical_flow_headrace(const std::string& set, const FlowProblem& problem, std::size_t frames);
+/// `set`: as for open_set. Several devices have whole pairs or parts of pairs, found by measuring; with
+/// "@whole" or "@parts" behind it these. `pairs_at_once`: whole ones on a device; 0: as many as fill it.
+[[nodiscard]] std::unique_ptr<FlowProgram> optical_flow_headrace(const std::string& set,
+                                                                 const FlowProblem& problem,
+                                                                 std::size_t frames,
+                                                                 std::size_t pairs_at_once);
 
 } // namespace bench

@@ -12,9 +12,21 @@ using headrace::Event;
 /// Of one device: the last pixels of a frame, which take longest, leave most of it idle.
 constexpr std::size_t frames_at_once = 4;
 
+namespace {
+
+/// A picture may be any device's, and memory that a GPU reaches is as good for processors.
+headrace::Device& whose_memory(controller_program::Machine& machine, std::size_t number) {
+    for (std::size_t i = 0; i < machine.device_count(); ++i) {
+        headrace::Device& device = machine.device((number + i) % machine.device_count());
+        if (device.info().kind == headrace::DeviceKind::gpu) return device;
+    }
+    return machine.device(number % machine.device_count());
+}
+
+} // namespace
+
 Zoom::Place::Place(controller_program::Machine& machine, std::size_t number, Size size)
-    : steps("steps " + std::to_string(number), {size.height, size.width},
-            machine.device(number % machine.device_count())),
+    : steps("steps " + std::to_string(number), {size.height, size.width}, whose_memory(machine, number)),
       lane(machine.lane("picture " + std::to_string(number))) {}
 
 Zoom::Zoom(controller_program::Machine& machine, Size size, int threads) : size_(size) {

@@ -64,7 +64,7 @@ FlowStream::FlowStream(Lanes lanes, Size size, const Settings& settings, headrac
       settings_(settings),
       filter_(filter),
       sizes_(level_sizes(size, settings.levels)),
-      blocks_(blocks_of(size, settings)) {
+      blocks_(blocks_of(settings)) {
     for (std::size_t i = 0; i < pairs + 1 + read_ahead; ++i) add_frame();
     for (std::size_t i = 0; i < pairs; ++i) add_pair();
     for (std::size_t i = 0; i < lanes_.devices.size(); ++i) add_device();

@@ -13,23 +13,15 @@ std::vector<Size> level_sizes(Size frame, int levels) {
     return sizes;
 }
 
-std::vector<Block> blocks_of(Size frame, const Settings& settings) {
-    constexpr double most_of_all = 0.06; // of the work: what devices may differ by at a cut
+std::vector<Block> blocks_of(const Settings& settings) {
+    constexpr int of_a_warp = 8; // the finest level's warps may be a quarter of all work: 3 % in a block
     constexpr int step = 8;
-    const std::vector<Size> sizes = level_sizes(frame, settings.levels);
-    double pixels = 0;
-    for (const Size size : sizes) pixels += static_cast<double>(size.pixels());
+    const int each = std::max(1, (settings.iterations + of_a_warp * step - 1) / (of_a_warp * step)) * step;
     std::vector<Block> blocks;
-    for (int level = 0; level < settings.levels; ++level) {
-        const double share = static_cast<double>(sizes[static_cast<std::size_t>(level)].pixels()) / pixels /
-                             settings.warps; // of a warp
-        const int wanted = std::max(1, static_cast<int>(share / most_of_all));
-        const int each = (settings.iterations / wanted + step - 1) / step * step;
+    for (int level = 0; level < settings.levels; ++level)
         for (int warp = 0; warp < settings.warps; ++warp)
-            for (int begin = 0; begin < std::max(settings.iterations, 1); begin += std::max(each, step))
-                blocks.push_back(
-                    {level, warp, begin, std::min(begin + std::max(each, step), settings.iterations)});
-    }
+            for (int begin = 0; begin < std::max(settings.iterations, 1); begin += each)
+                blocks.push_back({level, warp, begin, std::min(begin + each, settings.iterations)});
     return blocks;
 }
 

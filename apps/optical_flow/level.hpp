@@ -23,8 +23,8 @@ struct Block {
     friend bool operator==(const Block&, const Block&) = default;
 };
 
-/// All of a pair of frames, in order. Where a level is so large that a warp is much of the work, it is cut
-/// into several blocks: at multiples of 8, so that launches are the same however the work is divided.
-[[nodiscard]] std::vector<Block> blocks_of(Size frame, const Settings& settings);
+/// All of a pair of frames, in order: eight blocks of each warp, or fewer. They end at multiples of 8, so
+/// that launches are the same however the work is divided.
+[[nodiscard]] std::vector<Block> blocks_of(const Settings& settings);
 
 } // namespace optical_flow

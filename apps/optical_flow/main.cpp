@@ -62,24 +62,23 @@ std::vector<headrace::StreamCut> cuts_of(FlowStream& flow, const Options& option
 
 /// What a run does with its devices.
 struct Plan {
+    std::size_t devices; ///< that take part
     std::vector<headrace::Controller*> controllers;
-    bool gives_whole_pairs;
     std::size_t in_flight;
 };
 
-/// Several devices divide pairs into parts, unless the user says otherwise; one has whole pairs, of which
-/// several at once fill a GPU.
+/// Of whole pairs several at once fill a GPU; parts are one device's, one after another.
 Plan plan_of(const Options& options, Machine& machine, Size size) {
     const auto map = static_cast<Options::Map>(options.map);
     const bool first_alone = options.cuts.empty() && map == Options::Map::first;
     const std::size_t devices = first_alone ? 1 : machine.device_count();
-    const bool whole = options.cuts.empty() && (devices == 1 || map == Options::Map::whole);
+    const bool whole = options.cuts.empty() && (devices == 1 || map != Options::Map::parts);
     std::size_t each = 1; // device's controllers
     if (whole && machine.is_asynchronous())
         each = options.at_once > 0 ? static_cast<std::size_t>(options.at_once)
                                    : pairs_that_fill(machine.device().info(), size);
 
-    Plan plan{.controllers = {}, .gives_whole_pairs = whole, .in_flight = 1};
+    Plan plan{.devices = devices, .controllers = {}, .in_flight = 1};
     for (std::size_t i = 0; i < devices * each; ++i) // beyond its devices the machine begins anew
         plan.controllers.push_back(&machine.controller(first_alone ? i * machine.device_count() : i));
     if (!machine.is_asynchronous()) return plan; // one pair after another
@@ -93,14 +92,17 @@ Plan plan_of(const Options& options, Machine& machine, Size size) {
 
 void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
                     headrace::PerformanceModel& model) {
+    const auto map = static_cast<Options::Map>(options.map);
     flow.pipeline().time_parts();
     flow.pipeline().compare_with(model); // where it is not found: if an earlier run has measured
     if (!options.cuts.empty())
         flow.pipeline().map(cuts_of(flow, options, plan.controllers.size()));
-    else if (plan.gives_whole_pairs)
+    else if (plan.devices == 1 || map == Options::Map::whole)
         flow.pipeline().give_whole_items();
-    else
+    else if (map == Options::Map::parts)
         flow.pipeline().find_mapping(model);
+    else
+        flow.pipeline().find_division(model);
 }
 
 void report(Machine& machine, const StreamReport& stream) {

@@ -66,9 +66,9 @@ void Options::declare(program::CommandLine& line) {
               "Flow that has full colour; 0: the longest of each pair");
     line.group("Work");
     line.choice(
-        "--map", map, {"auto", "whole", "first"},
-        "Who does what: auto measures all devices and cuts pairs into parts, whole gives each device whole "
-        "pairs, first gives the first device all");
+        "--map", map, {"auto", "whole", "parts", "first"},
+        "Who does what: whole gives each device whole pairs, parts measures all devices and cuts pairs into "
+        "a part for each, auto measures and takes what promises more, first gives the first device all");
     line.option("--cut", "", "D:L,W;...",
                 "Cut points instead: device D goes on to level L, warp W (or to L,W,iterations)",
                 [this](const std::string& text) { cuts = parse_cuts("--cut", text); });

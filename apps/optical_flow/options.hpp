@@ -25,7 +25,7 @@ struct CutPoint {
 [[nodiscard]] std::vector<CutPoint> parse_cuts(const std::string& option, const std::string& text);
 
 struct Options {
-    enum class Map : std::uint8_t { automatic, whole, first };
+    enum class Map : std::uint8_t { automatic, whole, parts, first };
 
     std::string input;
     Size generated{1920, 1080};

@@ -1,8 +1,8 @@
 // bench/together/main.cpp - what do devices gain by working together, over the best of them alone?
 //
 // Every device that appears is measured alone, and every set of devices, under each policy, in one process. A
-// device may be made slower than it is ("cuda:1*3"): mixes of unequal devices on one machine. Prints a
-// Markdown table of medians.
+// device may be made slower than it is ("cuda:1*3"): mixes of unequal devices on one machine. All rows of a
+// problem take turns. Prints a Markdown table of medians.
 #include "../device_set.hpp"
 #include "workload.hpp"
 
@@ -11,11 +11,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -68,34 +71,58 @@ struct Measured {
     [[nodiscard]] double median() const { return seconds[seconds.size() / 2]; }
 };
 
-Measured measure(const Options& options, const Workload& workload, const Setting& setting) {
-    const auto runtime = open(setting, options.model);
-    const TakeTurn take_turn = workload.prepare(*runtime);
-    double spent = 0;
-    for (unsigned i = 0; i < options.warm_up && spent < options.row_seconds; ++i)
-        spent += take_turn().seconds;
-    std::vector<Turn> turns;
-    while (turns.empty() || (turns.size() < options.repeats && spent < options.row_seconds)) {
-        turns.push_back(take_turn());
-        spent += turns.back().seconds;
+/// A row of the table, with devices and data of its own.
+class Row {
+public:
+    Row(const Options& options, const Workload& workload, Setting setting)
+        : options_(options),
+          setting_(std::move(setting)),
+          runtime_(open(setting_, options.model)),
+          take_turn_(workload.prepare(*runtime_)) {}
+
+    [[nodiscard]] const Setting& setting() const { return setting_; }
+    /// One that does not count, at first. False: it has had all.
+    bool take_turn() {
+        const bool has_time = spent_ < options_.row_seconds;
+        const bool warms_up = warm_ups_ < options_.warm_up && has_time;
+        if (!warms_up && !turns_.empty() && (turns_.size() >= options_.repeats || !has_time)) return false;
+        Turn turn = take_turn_();
+        spent_ += turn.seconds;
+        if (warms_up)
+            ++warm_ups_;
+        else
+            turns_.push_back(std::move(turn));
+        return true;
     }
-    std::ranges::sort(turns, {}, &Turn::seconds);
-    Measured measured;
-    std::vector<double> balances;
-    measured.joules = 0;
-    for (const Turn& turn : turns) {
-        const std::optional<double> joules = turn.report.energy_joules.value;
-        measured.joules =
-            measured.joules && joules ? std::optional(*measured.joules + *joules) : std::nullopt;
-        measured.seconds.push_back(turn.seconds);
-        balances.push_back(turn.report.balance.value.value_or(0));
+    [[nodiscard]] Measured measured() const {
+        std::vector<Turn> turns = turns_;
+        std::ranges::sort(turns, {}, &Turn::seconds);
+        Measured measured;
+        std::vector<double> balances;
+        measured.joules = 0;
+        for (const Turn& turn : turns) {
+            const std::optional<double> joules = turn.report.energy_joules.value;
+            measured.joules =
+                measured.joules && joules ? std::optional(*measured.joules + *joules) : std::nullopt;
+            measured.seconds.push_back(turn.seconds);
+            balances.push_back(turn.report.balance.value.value_or(0));
+        }
+        if (measured.joules) *measured.joules /= static_cast<double>(turns.size());
+        std::ranges::sort(balances);
+        measured.balance = balances[balances.size() / 2];
+        measured.report = turns[turns.size() / 2].report;
+        return measured;
     }
-    if (measured.joules) *measured.joules /= static_cast<double>(turns.size());
-    std::ranges::sort(balances);
-    measured.balance = balances[balances.size() / 2];
-    measured.report = turns[turns.size() / 2].report;
-    return measured;
-}
+
+private:
+    const Options& options_;
+    const Setting setting_;
+    std::unique_ptr<headrace::Runtime> runtime_;
+    TakeTurn take_turn_;
+    std::vector<Turn> turns_;
+    unsigned warm_ups_ = 0;
+    double spent_ = 0;
+};
 
 std::string shares(const headrace::JobReport& report) {
     std::string text;
@@ -109,31 +136,46 @@ std::string energy(const Measured& measured) {
     return fmt::format("{:.3g} | {:.3g}", *measured.joules, *measured.joules * measured.median());
 }
 
-void print(const Options& options, const Workload& workload, headrace::MemoryModel memory) {
-    std::map<std::string, double> alone;
-    const auto row = [&](const std::string& set, const std::string& policy) {
-        const Measured measured = measure(options, workload, {set, policy, memory});
-        double best = 0, rates = 0;
-        const auto all = members(set);
-        if (all.size() == 1) alone.try_emplace(set, measured.median());
-        for (const std::string& member : all) {
-            best = std::max(best, 1 / alone[member]);
-            rates += 1 / alone[member];
-        }
-        fmt::print(
-            "| {} | {} | {} | {} | {:.2f} ({:.2f} to {:.2f}, {}) | {:.3f} | {:.3f} | {:.3f} | {} | {} |\n",
-            workload.name, set, policy, name_of(memory), 1e3 * measured.median(),
-            1e3 * measured.seconds.front(), 1e3 * measured.seconds.back(), measured.seconds.size(),
-            1 / best / measured.median(), 1 / measured.median() / rates, measured.balance, energy(measured),
-            shares(measured.report));
-        std::cout.flush();
-    };
+void print(const Workload& workload, const Setting& setting, const Measured& measured,
+           const std::map<std::string, double>& alone) {
+    double best = 0, rates = 0;
+    for (const std::string& member : members(setting.set)) {
+        best = std::max(best, 1 / alone.at(member));
+        rates += 1 / alone.at(member);
+    }
+    fmt::print("| {} | {} | {} | {} | {:.2f} ({:.2f} to {:.2f}, {}) | {:.3f} | {:.3f} | {:.3f} | {} | {} |\n",
+               workload.name, setting.set, setting.policy, name_of(setting.memory), 1e3 * measured.median(),
+               1e3 * measured.seconds.front(), 1e3 * measured.seconds.back(), measured.seconds.size(),
+               1 / best / measured.median(), 1 / measured.median() / rates, measured.balance,
+               energy(measured), shares(measured.report));
+    std::cout.flush();
+}
+
+/// Each device alone first, then the sets.
+std::vector<Setting> settings_of(const Options& options, headrace::MemoryModel memory) {
+    std::vector<Setting> settings;
     for (const std::string& set : options.sets)
         for (const std::string& member : members(set))
-            if (!alone.contains(member)) row(member, "adaptive");
+            if (std::ranges::find(settings, member, &Setting::set) == settings.end())
+                settings.push_back({member, "adaptive", memory});
     for (const std::string& set : options.sets)
         for (const std::string& policy : options.policies)
-            if (members(set).size() > 1 || policy != "adaptive") row(set, policy);
+            if (members(set).size() > 1 || policy != "adaptive") settings.push_back({set, policy, memory});
+    return settings;
+}
+
+/// All rows of a problem take turns: what a machine does now and then it does to all of them.
+void measure(const Options& options, const Workload& workload, headrace::MemoryModel memory) {
+    std::deque<Row> rows;
+    for (const Setting& setting : settings_of(options, memory)) rows.emplace_back(options, workload, setting);
+    for (bool more = true; std::exchange(more, false);)
+        for (Row& row : rows) more = row.take_turn() || more;
+    std::map<std::string, double> alone;
+    for (const Row& row : rows) {
+        const Measured measured = row.measured();
+        alone.try_emplace(row.setting().set, measured.median());
+        print(workload, row.setting(), measured, alone);
+    }
 }
 
 } // namespace
@@ -167,7 +209,7 @@ int main(int argc, char** argv) try {
                "|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const std::string& text : options.workloads)
         for (const headrace::MemoryModel memory : options.memories)
-            print(options, make_workload(text), memory);
+            measure(options, make_workload(text), memory);
     return 0;
 } catch (const std::exception& error) {
     std::cerr << "together: " << error.what() << '\n';

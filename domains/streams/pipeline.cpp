@@ -1,5 +1,6 @@
 // domains/streams/pipeline.cpp - see pipeline.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/domains/streams/earliest_end.hpp>
 #include <headrace/domains/streams/feeder.hpp>
 #include <headrace/domains/streams/part_times.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <latch>
 #include <numeric>
 #include <utility>
 
@@ -21,8 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it costs
-constexpr double drifts = 1.15;   // by this factor: parts are measured from outside, with what delays them
-constexpr double worth_it = 0.95; // of the period: to move work is not free
+constexpr double drifts = 1.15;     // by this factor: parts are measured from outside, with what delays them
+constexpr double worth_it = 0.95;   // of the period: to move work is not free
+constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
 constexpr std::size_t enough_items = 5; // to tell how long a part takes
 
 double seconds_since(Clock::time_point begin) {
@@ -109,6 +112,12 @@ Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece
     if (controllers_.empty() || pieces_.empty() || places_.empty())
         refuse("a pipeline needs a controller, a piece of work and a place for an item at least");
     cuts_ = {{0, 0, pieces_.size()}};
+    for (std::size_t i = 0; i < controllers_.size(); ++i) {
+        const auto is_its = [&](std::size_t one) {
+            return &controllers_[one]->device() == &controllers_[i]->device();
+        };
+        if (std::ranges::none_of(firsts_, is_its)) firsts_.push_back(i);
+    }
 }
 
 Pipeline::~Pipeline() = default;
@@ -131,7 +140,7 @@ void Pipeline::map(std::vector<StreamCut> cuts) {
         refuse(fmt::format("pieces {} to {} of a stream are nobody's", next, pieces_.size()));
     cuts_ = std::move(cuts);
     times_ = nullptr; // of other parts
-    whole_items_ = false;
+    whole_items_ = may_give_whole_items_ = false;
     model_ = nullptr;
     mapping_.reset();
 }
@@ -145,11 +154,17 @@ void Pipeline::map_one_to_one() {
 void Pipeline::give_whole_items() {
     map({{0, 0, pieces_.size()}});
     whole_items_ = true;
+    earliest_ = std::make_shared<EarliestEnd>(controllers_.size());
 }
 
 void Pipeline::find_mapping(PerformanceModel& model) {
     map({{0, 0, pieces_.size()}});
     model_ = &model;
+}
+
+void Pipeline::find_division(PerformanceModel& model) {
+    find_mapping(model);
+    may_give_whole_items_ = true;
 }
 
 void Pipeline::feed_apart() {
@@ -167,17 +182,16 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     times_ = std::make_shared<PartTimes>(cuts_.size());
     const EndOfAll end{*this};
     last_turns_.assign(pieces_.size(), {});
+    if (whole_items_) earliest_->begin();
     for (items_ = 0; items_ < most; ++items_) {
         const std::size_t place = next_place(items_);
         const std::optional<Event> there = ends.begin(items_, place);
         if (!there) break;
-        if (model_ && !mapping_) {
-            there->wait();
-            learn_costs(items_, place);
-            times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
-            use(map_stages(costs(believed_seconds_)), items_);
-        } else if (model_) {
+        if (mapping_) {
             follow_drift(items_);
+        } else if (model_ && !whole_items_) {
+            there->wait();
+            divide(items_, place);
         }
         places_[place] = {submit(ends, items_, place, *there), items_};
         if (whole_items_)
@@ -209,7 +223,7 @@ Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64
 /// Returns what the item ends with.
 Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there) {
     const std::vector<StreamCut> cuts =
-        whole_items_ ? std::vector<StreamCut>{{place % controllers_.size(), 0, pieces_.size()}} : cuts_;
+        whole_items_ ? std::vector<StreamCut>{{earliest_->give(), 0, pieces_.size()}} : cuts_;
     if (is_timed()) PartTimes::watch_arrival(times_, item, there);
     Event before;
     for (std::size_t part = 0; part < cuts.size(); ++part) {
@@ -218,6 +232,10 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
                            part] {
             const Event last = submit_part(cut, item, place, turns);
             if (is_timed()) PartTimes::watch_part(times, part, item, last);
+            if (whole_items_)
+                last.then([earliest = earliest_, device = cut.device](const ErrorPtr&) {
+                    earliest->ended(device);
+                });
         };
         if (feeding_)
             before = feeding_->part(cuts[part].device, before, work);
@@ -257,10 +275,12 @@ bool Pipeline::is_timed() const { return !whole_items_ && (times_parts_ || model
 // ---- which device does what --------------------------------------------------------------------
 
 StreamCosts Pipeline::costs(const std::vector<std::vector<double>>& piece_seconds) const {
-    return {.seconds = piece_seconds,
-            .transfer = [this](std::size_t from, std::size_t to, std::size_t piece) {
-                return static_cast<double>(pieces_[piece].bytes_in) * seconds_per_byte_[from][to];
-            }};
+    StreamCosts costs;
+    for (const std::size_t first : firsts_) costs.seconds.push_back(piece_seconds[first]);
+    costs.transfer = [this](std::size_t from, std::size_t to, std::size_t piece) {
+        return static_cast<double>(pieces_[piece].bytes_in) * seconds_per_byte_[firsts_[from]][firsts_[to]];
+    };
+    return costs;
 }
 
 KernelKey Pipeline::key_of(std::size_t piece) const {
@@ -269,13 +289,37 @@ KernelKey Pipeline::key_of(std::size_t piece) const {
 
 void Pipeline::compare_with(const PerformanceModel& model) {
     piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
-    for (std::size_t device = 0; device < controllers_.size(); ++device)
+    for (const std::size_t device : firsts_)
         if (!knows_pieces(model, device)) return piece_seconds_.clear();
+}
+
+/// Whole items, where nothing has to be moved and nobody waits, or parts.
+void Pipeline::divide(std::int64_t item, std::size_t place) {
+    learn_costs(item, place);
+    times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
+    const StageMapping parts = find_parts();
+    double items_per_second = 0;
+    std::vector<double> seconds;
+    for (const std::size_t first : firsts_) {
+        seconds.push_back(sum(piece_seconds_[first], {first, 0, pieces_.size()}));
+        items_per_second += 1 / seconds.back();
+    }
+    if (!may_give_whole_items_ || items_per_second * parts.period < worth_parts) return use(parts, item);
+    whole_items_ = true;
+    earliest_ = std::make_shared<EarliestEnd>(controllers_.size());
+    for (std::size_t i = 0; i < controllers_.size(); ++i)
+        for (std::size_t k = 0; k < firsts_.size(); ++k) {
+            const Device& device = controllers_[firsts_[k]]->device();
+            if (&controllers_[i]->device() != &device) continue;
+            const auto sharers = std::ranges::count_if(
+                controllers_, [&](const auto* one) { return &one->device() == &device; });
+            earliest_->expect(i, seconds[k] * static_cast<double>(sharers));
+        }
 }
 
 void Pipeline::learn_costs(std::int64_t item, std::size_t place) {
     piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
-    for (std::size_t device = 0; device < controllers_.size(); ++device)
+    for (const std::size_t device : firsts_)
         if (!knows_pieces(*model_, device)) measure_pieces(device, item, place);
     believed_seconds_ = piece_seconds_;
     learn_links();
@@ -290,25 +334,47 @@ bool Pipeline::knows_pieces(const PerformanceModel& model, std::size_t device) {
     return true;
 }
 
-/// The second time counts: at first use devices allocate memory and load kernels.
+/// One after another, as they are in a stream: waiting for each would be measured as well. The second time
+/// counts: at first use devices allocate memory and load kernels.
 void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t place) {
     const StreamCut all{device, 0, pieces_.size()};
-    for (const bool counts : {false, true})
-        for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-            const auto begin = Clock::now();
-            submit_piece(piece, all, item, place).wait();
-            piece_seconds_[device][piece] = seconds_since(begin);
-            if (counts)
-                model_->measured(controllers_[device]->device().info(), key_of(piece),
-                                 1 / piece_seconds_[device][piece]);
-        }
+    std::vector<TimePoint> ends;
+    for (int time = 0; time < 2; ++time) ends = ends_of_pieces(all, item, place);
+    constexpr double least = 1e-6; // seconds that the clock tells apart
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+        const std::chrono::duration<double> passed = ends[piece + 1] - ends[piece];
+        piece_seconds_[device][piece] = std::max(passed.count(), least);
+        model_->measured(controllers_[device]->device().info(), key_of(piece),
+                         1 / piece_seconds_[device][piece]);
+    }
+}
+
+/// And the beginning before them.
+std::vector<Pipeline::TimePoint> Pipeline::ends_of_pieces(const StreamCut& all, std::int64_t item,
+                                                          std::size_t place) {
+    struct Ends {
+        explicit Ends(std::size_t pieces) : all(pieces + 1, Clock::now()), left(std::ssize(all) - 1) {}
+        std::vector<Clock::time_point> all;
+        std::latch left;
+    };
+    const auto ends = std::make_shared<Ends>(pieces_.size()); // continuations may outlive a failure
+    std::vector<Event> events;
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+        events.push_back(submit_piece(piece, all, item, place));
+        events.back().then([ends, piece](const ErrorPtr&) {
+            ends->all[piece + 1] = Clock::now();
+            ends->left.count_down();
+        });
+    }
+    for (const Event& event : events) event.wait();
+    ends->left.wait(); // who waits may hear of it before continuations do
+    return ends->all;
 }
 
 void Pipeline::learn_links() {
-    const std::size_t devices = controllers_.size();
-    seconds_per_byte_.assign(devices, std::vector<double>(devices));
-    for (std::size_t from = 0; from < devices; ++from)
-        for (std::size_t to = 0; to < devices; ++to) {
+    seconds_per_byte_.assign(controllers_.size(), std::vector<double>(controllers_.size()));
+    for (const std::size_t from : firsts_)
+        for (const std::size_t to : firsts_) {
             if (from == to) continue;
             const DeviceInfo& here = controllers_[to]->device().info();
             const KernelKey key{.kernel = "link from " + controllers_[from]->device().info().name,
@@ -342,6 +408,13 @@ double Pipeline::measure_link(std::size_t from, std::size_t to) {
     return seconds;
 }
 
+/// Of controllers, not of devices as map_stages counts them.
+StageMapping Pipeline::find_parts() const {
+    StageMapping found = map_stages(costs(believed_seconds_));
+    for (StagePart& part : found.parts) part.device = firsts_[part.device];
+    return found;
+}
+
 void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
     mapping_ = mapping;
     cuts_ = cuts_of(mapping);
@@ -368,7 +441,7 @@ void Pipeline::follow_drift(std::int64_t item) {
         period = std::max({period, sum(pieces, cut), planned.transfer_in});
     }
     if (!has_drifted) return;
-    const StageMapping better = map_stages(costs(believed_seconds_));
+    const StageMapping better = find_parts();
     if (better.period > worth_it * period) return;
     log_info(fmt::format("a stream's parts are cut anew at item {}: {:.3g} s an item instead of {:.3g} s",
                          item, better.period, period));
@@ -404,17 +477,10 @@ StreamReport Pipeline::report() const {
     }
     if (piece_seconds_.empty()) return report;
     double fastest = std::numeric_limits<double>::infinity();
-    StreamCosts costs; // several controllers of a device are one
-    for (std::size_t i = 0; i < controllers_.size(); ++i) {
-        const Device& device = controllers_[i]->device();
-        const auto first =
-            std::ranges::find_if(controllers_, [&](const auto* one) { return &one->device() == &device; });
-        if (*first != controllers_[i]) continue;
-        costs.seconds.push_back(piece_seconds_[i]);
+    for (const std::size_t i : firsts_)
         fastest = std::min(fastest, sum(piece_seconds_[i], {i, 0, pieces_.size()}));
-    }
     const double alone = static_cast<double>(items_) * fastest;
-    const double expected = expected_speed_up(costs);
+    const double expected = expected_speed_up(costs(piece_seconds_));
     report.alone_seconds = {alone, {}};
     report.expected = {expected, {}};
     report.speed_up = {alone / report.seconds, {}};

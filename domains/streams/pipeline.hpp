@@ -10,6 +10,7 @@
 #include <headrace/core/stage_mapping.hpp>
 #include <headrace/domains/streams/stream_report.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -20,6 +21,7 @@
 
 namespace headrace {
 
+class EarliestEnd;
 class PartTimes;
 
 /// A piece of an item that is to be submitted.
@@ -82,14 +84,18 @@ public:
     void map(std::vector<StreamCut> cuts);
     /// Piece i on device i, of which there are as many.
     void map_one_to_one();
-    /// Whole items: place i is device i's, modulo their number, and the place that has been free for longest
-    /// gets the next item. Where items end in their order that is in turns, which suits equal devices.
+    /// Whole items: each goes to the controller that should be done with it first, by what items have taken
+    /// there so far. A place is any controller's then, one item after another.
     void give_whole_items();
     /// Measures the pieces on every device with the first item of the next run, each twice, and what links
     /// between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
     /// mapping. So pieces make of the item's input what they make, however often. While a stream runs, parts
-    /// that take another time than they were to take have it found again.
+    /// that take another time than they were to take have it found again. Of controllers of one device the
+    /// first has its part.
     void find_mapping(PerformanceModel& model);
+    /// The same, but whole items are given where all devices together promise as many of them: as a rule,
+    /// unless some pieces suit one device and others another.
+    void find_division(PerformanceModel& model);
 
     /// For the report of a mapping that was given: what pieces take on every device, if `model` knows.
     void compare_with(const PerformanceModel& model);
@@ -127,15 +133,21 @@ private:
     Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
+    void divide(std::int64_t item, std::size_t place);
     void learn_costs(std::int64_t item, std::size_t place);
     void measure_pieces(std::size_t device, std::int64_t item, std::size_t place);
+    using TimePoint = std::chrono::steady_clock::time_point;
+    [[nodiscard]] std::vector<TimePoint> ends_of_pieces(const StreamCut& all, std::int64_t item,
+                                                        std::size_t place);
     [[nodiscard]] bool knows_pieces(const PerformanceModel& model, std::size_t device);
     void learn_links();
     [[nodiscard]] double measure_link(std::size_t from, std::size_t to);
+    [[nodiscard]] StageMapping find_parts() const;
     void use(const StageMapping& mapping, std::int64_t item);
     void follow_drift(std::int64_t item);
 
     const std::vector<Controller*> controllers_;
+    std::vector<std::size_t> firsts_; ///< controllers: the first one of each device
     const std::vector<StreamPiece> pieces_;
     /// An item's: complete, nobody is there.
     struct Place {
@@ -144,13 +156,14 @@ private:
     };
     std::vector<Place> places_;
     std::vector<StreamCut> cuts_;
-    bool whole_items_ = false, times_parts_ = false;
+    bool whole_items_ = false, may_give_whole_items_ = false, times_parts_ = false;
     std::vector<Event> last_turns_; ///< of pieces that are for all
     std::shared_ptr<FreePlaces> free_;
+    std::shared_ptr<EarliestEnd> earliest_; ///< where whole items are given
     std::unique_ptr<Feeding> feeding_;
     std::shared_ptr<PartTimes> times_;
     PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given
-    std::vector<std::vector<double>> piece_seconds_;    ///< [device][piece], measured; empty: not known
+    std::vector<std::vector<double>> piece_seconds_;    ///< [controller][piece], measured; empty: not known
     std::vector<std::vector<double>> believed_seconds_; ///< the same, as far as drift has changed it
     std::vector<std::vector<double>> seconds_per_byte_; ///< [from][to]
     std::optional<StageMapping> mapping_;               ///< that was found

@@ -226,24 +226,24 @@ TEST_F(FlowStreams, FinishWhatIsBeforeABrokenFrame) {
 }
 
 TEST(Blocks, AreAllOfAPairInOrder) {
-    for (const Size size : {Size{7680, 4320}, Size{640, 480}, Size{1, 1}})
-        for (const int iterations : {0, 1, 7, 500, 501}) {
-            const Settings settings{.iterations = iterations};
-            int level = 0, warp = 0, done = 0;
-            for (const Block& block : blocks_of(size, settings)) {
-                EXPECT_EQ(block.level, level);
-                EXPECT_EQ(block.warp, warp);
-                EXPECT_EQ(block.begin, done);
-                EXPECT_EQ(block.begin % 8, 0);
-                done = block.end;
-                if (done < iterations) continue;
-                done = 0;
-                warp = (warp + 1) % settings.warps;
-                level += warp == 0;
-            }
-            EXPECT_EQ(level, settings.levels);
-            EXPECT_EQ(done, 0);
+    for (const int iterations : {0, 1, 7, 8, 9, 500, 501, 512}) {
+        const Settings settings{.iterations = iterations};
+        int level = 0, warp = 0, done = 0, blocks = 0;
+        for (const Block& block : blocks_of(settings)) {
+            EXPECT_EQ(block.level, level);
+            EXPECT_EQ(block.warp, warp);
+            EXPECT_EQ(block.begin, done);
+            EXPECT_EQ(block.begin % 8, 0);
+            done = block.end;
+            EXPECT_LE(++blocks, 8);
+            if (done < iterations) continue;
+            done = blocks = 0;
+            warp = (warp + 1) % settings.warps;
+            level += warp == 0;
         }
+        EXPECT_EQ(level, settings.levels);
+        EXPECT_EQ(done, 0);
+    }
     EXPECT_EQ(level_sizes({7, 4}, 3), (std::vector<Size>{{2, 1}, {4, 2}, {7, 4}}));
 }
 

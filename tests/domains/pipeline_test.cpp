@@ -224,6 +224,54 @@ TEST(Pipeline, WholeItemsGoToWhoHasRoom) {
     EXPECT_LT(slow, 25);
 }
 
+TEST(Pipeline, WholeItemsInTheirOrderKeepNobodyWaiting) {
+    Stream stream(2, 3, 8);
+    stream.all_take(0, 2ms);
+    stream.all_take(1, 6ms);
+    stream.pipeline().give_whole_items();
+    EXPECT_EQ(stream.run(48), 48);
+    EXPECT_EQ(stream.ended(), in_order(48));
+    std::int64_t slow = 0;
+    for (std::int64_t item = 0; item < 48; ++item) slow += stream.done_by(item, 0) == 1;
+    EXPECT_GE(slow, 3); // 12, on an idle machine
+    EXPECT_LE(slow, 20) << "in turns it would have 24";
+}
+
+TEST(Pipeline, WholeItemsOrPartsWhateverPromisesMore) {
+    for (const bool alike : {true, false}) {
+        Stream stream(2, 2, 4);
+        Remembers model;
+        for (const std::size_t device : {0, 1})
+            for (const std::size_t piece : {0, 1}) {
+                const bool suits = alike || device == piece;
+                stream.takes(device, piece, suits ? 4ms : 40ms);
+                model.rates[{"fake:" + std::to_string(device), "piece " + std::to_string(piece)}] =
+                    suits ? 250 : 25;
+            }
+        stream.pipeline().find_division(model);
+        for (int run = 0; run < 2; ++run) {
+            EXPECT_EQ(stream.run(12), 12);
+            EXPECT_EQ(stream.ended(), in_order(12));
+            const StreamReport report = stream.pipeline().report();
+            EXPECT_EQ(report.parts.size(), alike ? 0u : 2u);
+            EXPECT_DOUBLE_EQ(report.expected.value.value(), 2);
+            EXPECT_GT(report.speed_up.value.value(), 0);
+        }
+        for (std::int64_t item = 0; item < 12; ++item)
+            EXPECT_EQ(stream.done_by(item, 0) == stream.done_by(item, 1), alike);
+    }
+}
+
+TEST(Pipeline, ASlowDeviceHasNoWholeItems) {
+    Stream stream(2, 2, 6);
+    stream.all_take(0, 500us);
+    stream.all_take(1, 50ms);
+    Remembers model;
+    stream.pipeline().find_division(model);
+    EXPECT_EQ(stream.run(40), 40);
+    for (std::int64_t item = 1; item < 40; ++item) EXPECT_EQ(stream.done_by(item, 1), 0u) << item;
+}
+
 TEST(Pipeline, WhoSubmitsToOneDeviceKeepsNobodyWaiting) {
     Stream stream(2, 2, 4);
     stream.pipeline().map_one_to_one();

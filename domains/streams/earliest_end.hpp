@@ -1,0 +1,45 @@
+// domains/streams/earliest_end.hpp - who would be the first to be done with one more whole item. Private to
+// domains/streams/.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace headrace {
+
+/// An item goes to the controller that is expected to have done it first, after those that it has: earliest
+/// finish time, as list scheduling has it (H. Topcuoglu et al., "HEFT", 2002). So items end about in their
+/// order, and a device that would keep the stream waiting has none.
+///
+/// Threads   any
+class EarliestEnd {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    explicit EarliestEnd(std::size_t controllers) : all_(controllers) {}
+
+    /// What an item is said to take there, until enough of them have been seen.
+    void expect(std::size_t controller, double seconds);
+    /// Nobody has an item; what they take is still known.
+    void begin();
+    /// The one who has the next item. Of whom nothing is known is taken to be as fast as the fastest.
+    [[nodiscard]] std::size_t give(Clock::time_point now = Clock::now());
+    /// The item that it has had for longest is done.
+    void ended(std::size_t controller, Clock::time_point now = Clock::now());
+
+private:
+    struct One {
+        std::size_t items = 0;        ///< that it has
+        Clock::time_point since;      ///< it has been at the first of these
+        bool is_warm = false;         ///< its first item, of a device that makes ready, says nothing
+        std::deque<double> seconds{}; ///< of the last ones
+        [[nodiscard]] double median() const;
+    };
+
+    std::mutex mutex_; // guards what follows
+    std::vector<One> all_;
+};
+
+} // namespace headrace

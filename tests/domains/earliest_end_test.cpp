@@ -1,0 +1,120 @@
+// tests/domains/earliest_end_test.cpp - who gets the next whole item, by what items take.
+#include <headrace/domains/streams/earliest_end.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+/// A stream in order: so many items under way at most, of which the first must be done before another one
+/// begins.
+struct Simulated {
+    std::vector<double> seconds; ///< an item's, of each controller
+    std::size_t places;
+
+    struct Outcome {
+        double seconds = 0;
+        std::vector<std::size_t> items{}; ///< of each controller
+    };
+    Outcome run(EarliestEnd& earliest, std::size_t items) const {
+        struct Item {
+            std::size_t controller;
+            double end;
+            bool told = false;
+        };
+        const auto at = [](double time) {
+            return EarliestEnd::Clock::time_point() +
+                   std::chrono::duration_cast<EarliestEnd::Clock::duration>(
+                       std::chrono::duration<double>(time));
+        };
+        std::vector<double> busy_until(seconds.size());
+        std::deque<Item> under_way;
+        Outcome outcome{.items = std::vector<std::size_t>(seconds.size())};
+        double now = 0;
+        const auto pass = [&](double until) { // in the order of their ends
+            while (true) {
+                Item* next = nullptr;
+                for (Item& item : under_way)
+                    if (!item.told && item.end <= until && (!next || item.end < next->end)) next = &item;
+                if (!next) break;
+                earliest.ended(next->controller, at(next->end));
+                next->told = true;
+            }
+            now = until;
+        };
+        for (std::size_t i = 0; i < items; ++i) {
+            if (under_way.size() == places) {
+                pass(std::max(now, under_way.front().end));
+                under_way.pop_front();
+            }
+            const std::size_t controller = earliest.give(at(now));
+            busy_until[controller] = std::max(busy_until[controller], now) + seconds[controller];
+            under_way.push_back({controller, busy_until[controller]});
+            ++outcome.items[controller];
+        }
+        for (const Item& item : under_way) outcome.seconds = std::max(outcome.seconds, item.end);
+        pass(outcome.seconds);
+        return outcome;
+    }
+};
+
+TEST(EarliestEnd, EqualControllersHaveAsManyItems) {
+    const Simulated stream{.seconds = {1, 1, 1}, .places = 6};
+    EarliestEnd earliest(3);
+    const auto outcome = stream.run(earliest, 30);
+    EXPECT_EQ(outcome.items, (std::vector<std::size_t>{10, 10, 10}));
+    EXPECT_DOUBLE_EQ(outcome.seconds, 10);
+}
+
+TEST(EarliestEnd, UnequalOnesAreNearlyAsFastAsTheyCanBe) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> any(1, 4);
+    for (int turn = 0; turn < 200; ++turn) {
+        Simulated stream{.seconds = {1}, .places = 0};
+        double rate = 1;
+        while (stream.seconds.size() < 2 + static_cast<std::size_t>(turn % 3)) {
+            stream.seconds.push_back(any(random));
+            rate += 1 / stream.seconds.back();
+        }
+        stream.places = 5 * stream.seconds.size();
+        EarliestEnd earliest(stream.seconds.size());
+        for (std::size_t i = 0; i < stream.seconds.size(); ++i) earliest.expect(i, stream.seconds[i]);
+        const auto outcome = stream.run(earliest, 200);
+        EXPECT_LT(outcome.seconds, 1.06 * 200 / rate) << turn;
+    }
+}
+
+TEST(EarliestEnd, ADeviceThatWouldKeepTheStreamWaitingHasNothing) {
+    const Simulated stream{.seconds = {1, 100}, .places = 4};
+    EarliestEnd earliest(2);
+    earliest.expect(0, 1);
+    earliest.expect(1, 100);
+    EXPECT_EQ(stream.run(earliest, 500).items, (std::vector<std::size_t>{500, 0}));
+    // Where nobody knows, it is tried: twice, since a first item says nothing.
+    EarliestEnd unknowing(2);
+    const auto outcome = stream.run(unknowing, 500);
+    EXPECT_EQ(outcome.items[1], 2u);
+    EXPECT_EQ(stream.run(unknowing, 500).items[1], 0u);
+}
+
+TEST(EarliestEnd, OneThatBecomesSlowHasLess) {
+    Simulated stream{.seconds = {1, 1}, .places = 8};
+    EarliestEnd earliest(2);
+    stream.run(earliest, 100);
+    stream.seconds[1] = 3;
+    earliest.begin();
+    const auto outcome = stream.run(earliest, 200);
+    EXPECT_NEAR(static_cast<double>(outcome.items[1]), 50, 6);
+}
+
+} // namespace
+} // namespace headrace::test
