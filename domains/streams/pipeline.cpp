@@ -13,6 +13,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <latch>
 #include <numeric>
 #include <utility>
@@ -26,6 +27,8 @@ constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it
 constexpr double drifts = 1.15;     // by this factor: parts are measured from outside, with what delays them
 constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
+constexpr double hopeless = 20;     // times what the fastest device takes: not worth a twentieth's wait
+constexpr double patience = 2;      // seconds at least: at first use a device may have to build its kernels
 constexpr std::size_t enough_items = 5; // to tell how long a part takes
 
 double seconds_since(Clock::time_point begin) {
@@ -319,8 +322,16 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
 
 void Pipeline::learn_costs(std::int64_t item, std::size_t place) {
     piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
-    for (const std::size_t device : firsts_)
-        if (!knows_pieces(*model_, device)) measure_pieces(device, item, place);
+    std::vector<std::size_t> devices = firsts_; // the fastest first, as far as is known
+    std::ranges::stable_sort(devices, std::greater{}, [this](std::size_t device) {
+        return controllers_[device]->device().info().peak_gflops;
+    });
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const std::size_t device : devices) {
+        if (!knows_pieces(*model_, device))
+            measure_pieces(device, item, place, std::max(patience, hopeless * fastest));
+        fastest = std::min(fastest, sum(piece_seconds_[device], {device, 0, pieces_.size()}));
+    }
     believed_seconds_ = piece_seconds_;
     learn_links();
 }
@@ -334,12 +345,22 @@ bool Pipeline::knows_pieces(const PerformanceModel& model, std::size_t device) {
     return true;
 }
 
-/// One after another, as they are in a stream: waiting for each would be measured as well. The second time
-/// counts: at first use devices allocate memory and load kernels.
-void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t place) {
+/// The second time counts: at first use devices allocate memory and load kernels. Who takes longer than
+/// `limit` for that is left out. The second time pieces go one behind another, as they do in a stream:
+/// waiting for each would be measured as well.
+void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t place, double limit) {
     const StreamCut all{device, 0, pieces_.size()};
-    std::vector<TimePoint> ends;
-    for (int time = 0; time < 2; ++time) ends = ends_of_pieces(all, item, place);
+    const auto begin = Clock::now();
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+        submit_piece(piece, all, item, place).wait();
+        if (seconds_since(begin) < limit) continue;
+        log_info(fmt::format(
+            "{} has no part of a stream: after {:.3g} s it had done {} of {} pieces of an item",
+            controllers_[device]->device().info().id, seconds_since(begin), piece + 1, pieces_.size()));
+        std::ranges::fill(piece_seconds_[device], std::numeric_limits<double>::infinity());
+        return;
+    }
+    const std::vector<TimePoint> ends = ends_of_pieces(all, item, place);
     constexpr double least = 1e-6; // seconds that the clock tells apart
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
         const std::chrono::duration<double> passed = ends[piece + 1] - ends[piece];

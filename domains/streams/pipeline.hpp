@@ -91,7 +91,8 @@ public:
     /// between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
     /// mapping. So pieces make of the item's input what they make, however often. While a stream runs, parts
     /// that take another time than they were to take have it found again. Of controllers of one device the
-    /// first has its part.
+    /// first has its part; a device that takes twenty times as long as the fastest, and two seconds, has
+    /// none.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise as many of them: as a rule,
     /// unless some pieces suit one device and others another.
@@ -135,7 +136,7 @@ private:
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
     void divide(std::int64_t item, std::size_t place);
     void learn_costs(std::int64_t item, std::size_t place);
-    void measure_pieces(std::size_t device, std::int64_t item, std::size_t place);
+    void measure_pieces(std::size_t device, std::int64_t item, std::size_t place, double limit);
     using TimePoint = std::chrono::steady_clock::time_point;
     [[nodiscard]] std::vector<TimePoint> ends_of_pieces(const StreamCut& all, std::int64_t item,
                                                         std::size_t place);

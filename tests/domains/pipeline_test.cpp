@@ -272,6 +272,19 @@ TEST(Pipeline, ASlowDeviceHasNoWholeItems) {
     for (std::int64_t item = 1; item < 40; ++item) EXPECT_EQ(stream.done_by(item, 1), 0u) << item;
 }
 
+TEST(Pipeline, NobodyWaitsForAHopelessDeviceToBeMeasured) {
+    Stream stream(2, 4, 3);
+    stream.all_take(0, 1ms);
+    stream.all_take(1, 1100ms);
+    Remembers model;
+    stream.pipeline().find_division(model);
+    EXPECT_EQ(stream.run(9), 9);
+    EXPECT_EQ(stream.ended(), in_order(9));
+    EXPECT_TRUE(model.rates.contains({"fake:0", "piece 3"}));
+    EXPECT_FALSE(model.rates.contains({"fake:1", "piece 0"})) << "it takes 8.8 s";
+    EXPECT_DOUBLE_EQ(stream.pipeline().report().expected.value.value(), 1);
+}
+
 TEST(Pipeline, WhoSubmitsToOneDeviceKeepsNobodyWaiting) {
     Stream stream(2, 2, 4);
     stream.pipeline().map_one_to_one();
