@@ -425,6 +425,19 @@ TEST_F(OpticalFlowProgram, OutputsThatCannotBeWrittenSaySo) {
     EXPECT_EQ(files_in("out"), files_of(2)) << "half a file";
 }
 
+/// A limit for files stands in for a disk that has no room left.
+TEST_F(OpticalFlowProgram, ADiskThatFillsIsAFailureAfterThePairsBefore) {
+    const auto room = colour_header + 3 * colour_bytes + colour_bytes / 2;
+    const Outcome outcome = shell("trap '' XFSZ; ulimit -f " + std::to_string(room / 512) + // blocks
+                                  "; flow --input memory:9 --width 120 --height 88 --levels 2 --warps 1 "
+                                  "--iterations 4 --output out.y4m --output-dir out");
+    expect_words(outcome, {"out.y4m", "writing", "large"}, 1);
+    const std::size_t written = content("out.y4m").size();
+    EXPECT_GE(written, colour_header + 3 * colour_bytes);
+    EXPECT_LE(written, room);
+    EXPECT_EQ(files_in("out"), files_of(4)) << "the pair that the video has no room for has its files";
+}
+
 TEST_F(OpticalFlowProgram, AReaderThatLeavesIsAFailureWithWords) {
     for (const char* frames : {"0", "200000"}) {
         const Outcome outcome =
