@@ -59,6 +59,7 @@ public:
 
     /// The one that records now; null: none.
     [[nodiscard]] static Trace* recording() noexcept { return recording_.load(std::memory_order_acquire); }
+    [[nodiscard]] Keep keep() const noexcept { return keep_; }
     /// For streams: whether what they are given now is to be measured.
     [[nodiscard]] static bool measures(Timing timing) noexcept {
         return timing == Timing::all || recording() != nullptr;

@@ -100,14 +100,15 @@ std::string text_of_bytes(std::uint64_t bytes) {
 
 // ---- what is drawn
 
-enum class Kind : std::uint8_t { job, work, in, out, host };
+enum class Kind : std::uint8_t { job, item, work, in, out, host };
 
 struct Look {
     std::string_view style, colour, meaning;
 };
 
 /// By Kind. Source: M. Okabe and K. Ito, "Color Universal Design", 2008: told apart by the colour-blind
-constexpr std::array<Look, 5> looks{{{"job", "#999999", "jobs"},
+constexpr std::array<Look, 6> looks{{{"job", "#999999", "jobs"},
+                                     {"item", "#56b4e9", "items of a stream"},
                                      {"work", "#0072b2", "tasks, kernels"},
                                      {"in", "#e69f00", "to the device"},
                                      {"out", "#009e73", "from the device"},
@@ -116,10 +117,13 @@ constexpr std::array<Look, 5> looks{{{"job", "#999999", "jobs"},
 Kind kind_of(const Trace::Unit& unit) {
     return unit.device == "host"        ? Kind::host
            : unit.device == "jobs"      ? Kind::job
+           : unit.device == "stream"    ? Kind::item
            : unit.name == "to device"   ? Kind::in
            : unit.name == "from device" ? Kind::out
                                         : Kind::work;
 }
+
+bool is_made_of_requests(Kind kind) { return kind == Kind::job || kind == Kind::item; }
 
 /// One request, or several that nobody could tell apart.
 struct Bar {
@@ -152,7 +156,7 @@ public:
     /// In the order of their begins.
     void add(const Trace::Unit& unit, const Bar& bar) {
         Row& row = row_of(unit);
-        requests_ += row.kind == Kind::job ? 0 : 1;
+        requests_ += is_made_of_requests(row.kind) ? 0 : 1;
         if (row.kind == Kind::work) busy_[unit.device].add({Time(bar.begin), Time(bar.end)});
         const auto is_free = [&](const std::vector<Bar>& line) { return line.back().end <= bar.begin; };
         auto line = std::ranges::find_if(row.lines, is_free);
@@ -177,9 +181,10 @@ public:
     }
 
     [[nodiscard]] std::string draw() {
-        // Jobs, devices in the order of their first requests, the host's lanes.
+        // Jobs, streams, devices in the order of their first requests, the host's lanes.
         std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
-            return std::tuple(row.kind != Kind::job, row.kind == Kind::host, order_.at(row.device), row.kind);
+            return std::tuple(!is_made_of_requests(row.kind), row.kind == Kind::host, order_.at(row.device),
+                              row.kind);
         });
         double y = top;
         std::string bars;

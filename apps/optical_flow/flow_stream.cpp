@@ -65,7 +65,8 @@ FlowStream::FlowStream(Lanes lanes, Size size, const Settings& settings, headrac
       filter_(filter),
       sizes_(level_sizes(size, settings.levels)),
       blocks_(blocks_of(settings)) {
-    for (std::size_t i = 0; i < pairs + 1 + read_ahead; ++i) add_frame();
+    for (std::size_t i = 0; i < pairs + 1 + read_ahead; ++i)
+        frames_.emplace_back(sizes_.back(), pinned_for(sizes_.back()), filter_);
     for (std::size_t i = 0; i < pairs; ++i) add_pair();
     for (std::size_t i = 0; i < lanes_.devices.size(); ++i) add_device();
     pipeline_.emplace(lanes_.devices, make_pieces(), pairs);
@@ -76,6 +77,9 @@ FlowStream::Picture::Picture(const char* name, Size size, headrace::Device* pinn
     : pixels(pinned != nullptr ? Array(name, sizes_of(size), *pinned)
                                : Array(name, sizes_of(size), internal)),
       picture(pixels, headrace::Addressing::mirror, filter) {}
+
+FlowStream::Frame::Frame(Size size, headrace::Device* pinned, headrace::Filter filter)
+    : picture("frame", size, pinned, filter) {}
 
 FlowStream::Increment::Increment(Size size)
     : du("du", padded(size), internal), dv("dv", padded(size), internal) {}
@@ -95,19 +99,17 @@ headrace::Device* FlowStream::pinned_for(Size size) const {
     return size == sizes_.back() ? &lanes_.devices.front()->device() : nullptr;
 }
 
-void FlowStream::add_frame() {
-    Frame& made = frames_.emplace_back();
-    for (const Size size : sizes_) made.levels.emplace_back("frame", size, pinned_for(size), filter_);
-}
-
 void FlowStream::add_pair() {
     Pair& made = pairs_.emplace_back();
     for (const Size size : sizes_) made.levels.emplace_back(size, pinned_for(size), filter_);
 }
 
 void FlowStream::add_device() {
-    Equations& made = equations_.emplace_back();
-    for (const Size size : sizes_) made.emplace_back(size);
+    Own& made = own_.emplace_back();
+    for (auto& pyramid : made.pyramids)
+        for (std::size_t level = 0; level + 1 < sizes_.size(); ++level)
+            pyramid.emplace_back("level of a frame", sizes_[level], nullptr, filter_);
+    for (const Size size : sizes_) made.equations.emplace_back(size);
 }
 
 /// Names say what measurements of the pieces depend on.
@@ -115,9 +117,7 @@ std::vector<StreamPiece> FlowStream::make_pieces() {
     const Size whole = sizes_.back();
     const std::string of =
         fmt::format("optical flow {}x{}{}", whole.width, whole.height, is_exact() != 0 ? ", exact" : "");
-    std::vector<StreamPiece> pieces{{.name = fmt::format("{}, {} levels", of, settings_.levels),
-                                     .submit = [this](const StreamStep& step) { return shrink(step); },
-                                     .for_all = true}};
+    std::vector<StreamPiece> pieces;
     for (const Block& block : blocks_)
         pieces.push_back({fmt::format("{}, level {} of {}, warp {}, iterations {} to {}", of, block.level,
                                       settings_.levels, block.warp, block.begin, block.end),
@@ -126,15 +126,14 @@ std::vector<StreamPiece> FlowStream::make_pieces() {
     return pieces;
 }
 
-/// What comes along with a pair: its flow, within a warp also what the solver has found so far, and once what
-/// is left of the new frame.
+/// What comes along with a pair: its flow, within a warp also what the solver has found so far, and the new
+/// frame.
 headrace::Bytes FlowStream::bytes_at(const Block& block) const {
     const auto plane = [&](int level) { return sizeof(float) * size(level).pixels(); };
     const bool is_on_level = block.warp > 0 || block.begin > 0;
     headrace::Bytes bytes = 2 * plane(is_on_level ? block.level : std::max(block.level - 1, 0));
     if (block.begin > 0) bytes += 2 * plane(block.level);
-    for (int level = block.level; level < settings_.levels; ++level) bytes += plane(level);
-    return bytes;
+    return bytes + plane(settings_.levels - 1);
 }
 
 std::optional<std::size_t> FlowStream::piece_that_ends(int level, int warp,
@@ -144,7 +143,7 @@ std::optional<std::size_t> FlowStream::piece_that_ends(int level, int warp,
         return block.level == level && block.warp == warp && block.end == end;
     });
     if (found == blocks_.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - blocks_.begin()) + 1; // the first piece is the pyramid
+    return static_cast<std::size_t>(found - blocks_.begin());
 }
 
 std::string FlowStream::blocks_text(int level) const {
@@ -195,28 +194,30 @@ void FlowStream::read(FrameSource& source, std::int64_t number) {
         [&source, before, is_there](headrace::Write<float> pixels) {
             *is_there = (!before || *before) && source.read({pixels.begin(), pixels.end()});
         },
-        here.levels.back().pixels);
+        here.picture.pixels);
 }
 
 // ---- pieces ------------------------------------------------------------------------------------
 
-/// The pyramid of the second frame; that of the first was made with the pair before.
-Event FlowStream::shrink(const StreamStep& step) {
-    Event last;
-    for (std::int64_t number = step.item > 0 ? step.item + 1 : 0; number <= step.item + 1; ++number)
-        for (int level = settings_.levels - 2; level >= 0; --level) {
-            auto& levels = frame(number).levels;
-            last = launch<Shrink>(step.controller, grid(level), levels[level + 1].picture,
-                                  levels[level].pixels, ratio(size(level + 1).width, size(level).width),
-                                  ratio(size(level + 1).height, size(level).height), is_exact());
-        }
-    return last;
+FlowStream::Picture& FlowStream::level_of(const StreamStep& step, int which, int level) {
+    if (level == settings_.levels - 1) return frame(step.item + which).picture;
+    return own_[step.device].pyramids[which][level];
+}
+
+void FlowStream::shrink(const StreamStep& step, int coarsest) {
+    for (const int which : {0, 1})
+        for (int level = settings_.levels - 2; level >= coarsest; --level)
+            launch<Shrink>(step.controller, grid(level), level_of(step, which, level + 1).picture,
+                           level_of(step, which, level).pixels,
+                           ratio(size(level + 1).width, size(level).width),
+                           ratio(size(level + 1).height, size(level).height), is_exact());
 }
 
 Event FlowStream::work(const Block& block, const StreamStep& step) {
     Pair& pair = pairs_[step.place];
     PairLevel& here = pair.levels[block.level];
     const bool begins = block.begin == 0;
+    if (step.arrives) shrink(step, block.level);
     if (begins && block.warp == 0) begin_level(step, block.level);
     if (begins || step.arrives) linearise(step, block.level);
     if (begins) {
@@ -250,8 +251,8 @@ void FlowStream::begin_level(const StreamStep& step, int level) {
 
 void FlowStream::linearise(const StreamStep& step, int level) {
     PairLevel& here = pairs_[step.place].levels[level];
-    Equation& equation = equations_[step.device][level];
-    auto &first = frame(step.item).levels[level], &second = frame(step.item + 1).levels[level];
+    Equation& equation = own_[step.device].equations[level];
+    const Picture &first = level_of(step, 0, level), &second = level_of(step, 1, level);
     launch<Warp>(step.controller, grid(level), second.picture, here.u.pixels, here.v.pixels, equation.warped,
                  is_exact());
     launch<Linearise>(step.controller, grid(level), first.pixels, equation.warped, equation.a, equation.b,
@@ -263,7 +264,7 @@ void FlowStream::linearise(const StreamStep& step, int level) {
 Event FlowStream::relax(const StreamStep& step, int level, int iterations) {
     Pair& pair = pairs_[step.place];
     PairLevel& here = pair.levels[level];
-    const Equation& equation = equations_[step.device][level];
+    const Equation& equation = own_[step.device].equations[level];
     Event last;
     for (int at_once = most_iterations(step.controller.device().info()); iterations > 0;
          iterations -= at_once) {

@@ -30,7 +30,7 @@ struct Lanes {
 
 /// Hierarchical Horn-Schunck: on each level of a pyramid, from the coarsest to the frame itself, the second
 /// frame is warped by the flow so far, and what remains is found by so many iterations. A pair of frames is
-/// an item of a pipeline; its pieces are pyramids, and then blocks of iterations.
+/// an item of a pipeline; its pieces are blocks of iterations.
 ///
 /// Lifetime  what it is given outlives it
 /// Source    B. Horn, B. Schunck, 1981; E. Meinhardt-Llopis et al., "Horn-Schunck optical flow with a
@@ -71,7 +71,8 @@ private:
         Texture picture;
     };
     struct Frame {
-        std::deque<Picture> levels{};
+        Frame(Size size, headrace::Device* pinned, headrace::Filter filter);
+        Picture picture;
         headrace::Event read{};
         std::shared_ptr<bool> is_there{}; ///< known when it has been read
     };
@@ -90,12 +91,17 @@ private:
         std::deque<PairLevel> levels{};
         int current = 0; ///< of the increments
     };
-    /// The equation on one level; only launches on its device see it.
+    /// The equation on one level.
     struct Equation {
         explicit Equation(Size size);
         Array warped, a, b, c;
     };
-    using Equations = std::deque<Equation>;
+    /// What a device makes for itself: pyramids of both frames, but for the frames themselves, are made where
+    /// a pair arrives, in less time than they would take to come along.
+    struct Own {
+        std::deque<Picture> pyramids[2]{};
+        std::deque<Equation> equations{};
+    };
 
     [[nodiscard]] Size size(int level) const { return sizes_[static_cast<std::size_t>(level)]; }
     [[nodiscard]] headrace::Grid<2> grid(int level) const {
@@ -107,13 +113,15 @@ private:
     /// For what the host sees.
     [[nodiscard]] headrace::Device* pinned_for(Size size) const;
     [[nodiscard]] int is_exact() const { return filter_ == headrace::Filter::exact ? 1 : 0; }
-    void add_frame();
     void add_pair();
     void add_device();
     [[nodiscard]] std::vector<headrace::StreamPiece> make_pieces();
     [[nodiscard]] headrace::Bytes bytes_at(const Block& block) const;
 
-    headrace::Event shrink(const headrace::StreamStep& step);
+    /// A level of the pair's first frame (0) or second one (1).
+    [[nodiscard]] Picture& level_of(const headrace::StreamStep& step, int which, int level);
+    /// To this level.
+    void shrink(const headrace::StreamStep& step, int coarsest);
     headrace::Event work(const Block& block, const headrace::StreamStep& step);
     void begin_level(const headrace::StreamStep& step, int level);
     void linearise(const headrace::StreamStep& step, int level);
@@ -127,7 +135,7 @@ private:
     const std::vector<Block> blocks_;
     std::deque<Frame> frames_;
     std::deque<Pair> pairs_;
-    std::deque<Equations> equations_; ///< of each device
+    std::deque<Own> own_; ///< of each device
     std::optional<headrace::Pipeline> pipeline_;
 };
 

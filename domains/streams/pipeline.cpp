@@ -2,6 +2,7 @@
 #include <headrace/core/log.hpp>
 #include <headrace/domains/streams/earliest_end.hpp>
 #include <headrace/domains/streams/feeder.hpp>
+#include <headrace/domains/streams/item_spans.hpp>
 #include <headrace/domains/streams/part_times.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
 
@@ -184,8 +185,8 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     mapped_at_ = 0;
     times_ = std::make_shared<PartTimes>(cuts_.size());
     const EndOfAll end{*this};
-    last_turns_.assign(pieces_.size(), {});
     if (whole_items_) earliest_->begin();
+    spans_ = ItemSpans::make(controllers_.size());
     for (items_ = 0; items_ < most; ++items_) {
         const std::size_t place = next_place(items_);
         const std::optional<Event> there = ends.begin(items_, place);
@@ -228,13 +229,18 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
     const std::vector<StreamCut> cuts =
         whole_items_ ? std::vector<StreamCut>{{earliest_->give(), 0, pieces_.size()}} : cuts_;
     if (is_timed()) PartTimes::watch_arrival(times_, item, there);
+    const auto shown = std::make_shared<ItemSpans::Item>();
+    if (spans_) ItemSpans::watch_arrival(spans_, shown, there);
     Event before;
     for (std::size_t part = 0; part < cuts.size(); ++part) {
         // With what it needs: the mapping may be another when it is submitted.
-        const auto work = [this, cut = cuts[part], item, place, turns = turns_of(cuts[part]), times = times_,
-                           part] {
-            const Event last = submit_part(cut, item, place, turns);
+        const auto work = [this, cut = cuts[part], item, place, times = times_, part, shown,
+                           text = text_of(part)] {
+            const Event last = submit_part(cut, item, place);
             if (is_timed()) PartTimes::watch_part(times, part, item, last);
+            if (spans_)
+                ItemSpans::watch_part(spans_, shown, cut.device, controllers_[cut.device]->device().info().id,
+                                      text, last);
             if (whole_items_)
                 last.then([earliest = earliest_, device = cut.device](const ErrorPtr&) {
                     earliest->ended(device);
@@ -249,31 +255,23 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
     return feeding_->end(before, [&ends, item, place] { return ends.end(item, place); });
 }
 
-/// Of the pieces that are for all. Who never comes to it fails it, and those after.
-std::vector<Pipeline::Turn> Pipeline::turns_of(const StreamCut& cut) {
-    std::vector<Turn> turns;
-    if (!feeding_) return turns;
-    for (std::size_t piece = cut.begin; piece < cut.end; ++piece) {
-        if (!pieces_[piece].for_all) continue;
-        const auto mine = std::make_shared<Promise>();
-        turns.push_back({piece, std::exchange(last_turns_[piece], mine->event()), mine});
-    }
-    return turns;
-}
-
-Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t place,
-                            const std::vector<Turn>& turns) {
+Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t place) {
     Event last;
-    for (std::size_t piece = cut.begin; piece < cut.end; ++piece) {
-        const auto turn = std::ranges::find(turns, piece, &Turn::piece);
-        if (turn != turns.end()) turn->before.wait();
+    for (std::size_t piece = cut.begin; piece < cut.end; ++piece)
         last = submit_piece(piece, cut, item, place);
-        if (turn != turns.end()) turn->mine->complete();
-    }
     return last;
 }
 
 bool Pipeline::is_timed() const { return !whole_items_ && (times_parts_ || model_ != nullptr); }
+
+/// For traces: what it is of an item, and how long it should take.
+std::string Pipeline::text_of(std::size_t part) const {
+    if (!spans_) return {};
+    if (whole_items_) return "an item";
+    std::string text = fmt::format("part {} of {} of an item", part + 1, cuts_.size());
+    if (mapping_) text += fmt::format(", {:.3g} ms as planned", 1e3 * mapping_->parts[part].seconds);
+    return text;
+}
 
 // ---- which device does what --------------------------------------------------------------------
 

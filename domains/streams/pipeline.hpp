@@ -22,6 +22,7 @@
 namespace headrace {
 
 class EarliestEnd;
+class ItemSpans;
 class PartTimes;
 
 /// A piece of an item that is to be submitted.
@@ -41,8 +42,6 @@ struct StreamPiece {
     /// are the item's own (of its place); what a piece needs only for itself may be the device's.
     std::function<Event(const StreamStep&)> submit;
     Bytes bytes_in = 0; ///< that come along if the piece before is another device's
-    /// It makes something that pieces of later items use: submitted for one item after another.
-    bool for_all = false;
 };
 
 /// What the host does with each item, in their order, one call at a time of each. Both submit host tasks, or
@@ -121,16 +120,9 @@ private:
 
     [[nodiscard]] std::size_t next_place(std::int64_t item);
     Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there);
-    /// When a piece that is for all may be submitted, and who waits for that.
-    struct Turn {
-        std::size_t piece;
-        Event before;
-        std::shared_ptr<Promise> mine;
-    };
-    [[nodiscard]] std::vector<Turn> turns_of(const StreamCut& cut);
-    Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place,
-                      const std::vector<Turn>& turns);
+    Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] bool is_timed() const;
+    [[nodiscard]] std::string text_of(std::size_t part) const;
     Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
@@ -158,8 +150,8 @@ private:
     std::vector<Place> places_;
     std::vector<StreamCut> cuts_;
     bool whole_items_ = false, may_give_whole_items_ = false, times_parts_ = false;
-    std::vector<Event> last_turns_; ///< of pieces that are for all
     std::shared_ptr<FreePlaces> free_;
+    std::shared_ptr<ItemSpans> spans_;      ///< null: nobody wants to see them
     std::shared_ptr<EarliestEnd> earliest_; ///< where whole items are given
     std::unique_ptr<Feeding> feeding_;
     std::shared_ptr<PartTimes> times_;

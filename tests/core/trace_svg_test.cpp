@@ -179,6 +179,16 @@ TEST_F(TraceSvg, JobsLieAboveAndAreNoRequests) {
     EXPECT_TRUE(svg.says("25 %")) << "idle";
 }
 
+TEST_F(TraceSvg, ItemsOfAStreamLieAboveAndAreNoRequests) {
+    add("cuda:0", "kernels", "a", 0ms, 30ms);
+    add("stream", "cuda:0", "part 1 of 2 of an item", 0ms, 40ms, 0, false);
+    const Xml svg(trace_.svg());
+    ASSERT_EQ(svg.bars("item").size(), 1U);
+    EXPECT_LT(svg.bars("item")[0].number("y"), svg.bars("work")[0].number("y"));
+    EXPECT_TRUE(svg.says("1 requests in 40 ms"));
+    EXPECT_TRUE(svg.says("25 %")) << "idle";
+}
+
 TEST_F(TraceSvg, SaysHowLongADeviceComputedNothing) {
     add("cpu", "kernels", "a", 0ms, 30ms);
     add("cpu", "other streams", "b", 20ms, 40ms, 0, false); // overlaps a
