@@ -117,10 +117,11 @@ Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece
         refuse("a pipeline needs a controller, a piece of work and a place for an item at least");
     cuts_ = {{0, 0, pieces_.size()}};
     for (std::size_t i = 0; i < controllers_.size(); ++i) {
-        const auto is_its = [&](std::size_t one) {
-            return &controllers_[one]->device() == &controllers_[i]->device();
-        };
-        if (std::ranges::none_of(firsts_, is_its)) firsts_.push_back(i);
+        const auto device = std::ranges::find(firsts_, &controllers_[i]->device(), [this](std::size_t first) {
+            return &controllers_[first]->device();
+        });
+        device_of_.push_back(static_cast<std::size_t>(device - firsts_.begin()));
+        if (device == firsts_.end()) firsts_.push_back(i);
     }
 }
 
@@ -188,7 +189,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     if (whole_items_) earliest_->begin();
     spans_ = ItemSpans::make(controllers_.size());
     for (items_ = 0; items_ < most; ++items_) {
-        const std::size_t place = next_place(items_);
+        const std::size_t place = next_place();
         const std::optional<Event> there = ends.begin(items_, place);
         if (!there) break;
         if (mapping_) {
@@ -198,8 +199,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
             divide(items_, place);
         }
         places_[place] = {submit(ends, items_, place, *there), items_};
-        if (whole_items_)
-            places_[place].done.then([free = free_, place](const ErrorPtr&) { free->numbers.push(place); });
+        places_[place].done.then([free = free_, place](const ErrorPtr&) { free->numbers.push(place); });
     }
     std::vector<Place> left = places_;
     std::ranges::sort(left, {}, &Place::item); // the first failure is the first item's
@@ -208,10 +208,10 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     return items_;
 }
 
-/// One that no item is in.
-std::size_t Pipeline::next_place(std::int64_t item) {
-    std::size_t place = static_cast<std::size_t>(item) % places_.size();
-    if (whole_items_) free_->numbers.pop(place);
+/// The one that no item has been in for longest.
+std::size_t Pipeline::next_place() {
+    std::size_t place = 0;
+    free_->numbers.pop(place);
     places_[place].done.wait(); // throws what failed
     return place;
 }
@@ -308,14 +308,10 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
     if (!may_give_whole_items_ || items_per_second * parts.period < worth_parts) return use(parts, item);
     whole_items_ = true;
     earliest_ = std::make_shared<EarliestEnd>(controllers_.size());
-    for (std::size_t i = 0; i < controllers_.size(); ++i)
-        for (std::size_t k = 0; k < firsts_.size(); ++k) {
-            const Device& device = controllers_[firsts_[k]]->device();
-            if (&controllers_[i]->device() != &device) continue;
-            const auto sharers = std::ranges::count_if(
-                controllers_, [&](const auto* one) { return &one->device() == &device; });
-            earliest_->expect(i, seconds[k] * static_cast<double>(sharers));
-        }
+    for (std::size_t i = 0; i < controllers_.size(); ++i) {
+        const auto sharers = std::ranges::count(device_of_, device_of_[i]);
+        earliest_->expect(i, seconds[device_of_[i]] * static_cast<double>(sharers));
+    }
 }
 
 void Pipeline::learn_costs(std::int64_t item, std::size_t place) {

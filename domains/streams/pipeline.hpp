@@ -115,10 +115,10 @@ public:
 
 private:
     struct EndOfAll;
-    struct FreePlaces; // of whole items, in the order in which they came free
+    struct FreePlaces; // in the order in which they came free
     class Feeding;     // threads that submit
 
-    [[nodiscard]] std::size_t next_place(std::int64_t item);
+    [[nodiscard]] std::size_t next_place();
     Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there);
     Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] bool is_timed() const;
@@ -140,7 +140,8 @@ private:
     void follow_drift(std::int64_t item);
 
     const std::vector<Controller*> controllers_;
-    std::vector<std::size_t> firsts_; ///< controllers: the first one of each device
+    std::vector<std::size_t> firsts_;    ///< controllers: the first one of each device
+    std::vector<std::size_t> device_of_; ///< of each controller: the place in firsts_
     const std::vector<StreamPiece> pieces_;
     /// An item's: complete, nobody is there.
     struct Place {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <map>
@@ -85,9 +86,11 @@ public:
     std::int64_t run(std::int64_t items, bool in_order = true) {
         done_by_.clear();
         ended_.clear();
+        under_way_ = most_under_way_ = 0;
         return pipeline_->run(
             {.begin = [this, items](std::int64_t item, std::size_t place) -> std::optional<Event> {
                  if (item == items) return std::nullopt;
+                 most_under_way_ = std::max<std::size_t>(most_under_way_, ++under_way_);
                  return reading_.run("read", std::array{TileUse{tile(place), Access::write}},
                                      [this, item, place] {
                                          for (std::uint64_t i = 0; i < numbers; ++i)
@@ -108,6 +111,8 @@ public:
         const std::scoped_lock lock(mutex_);
         return done_by_.at({item, piece});
     }
+    /// Of the last run.
+    [[nodiscard]] std::size_t most_under_way() const { return most_under_way_; }
     std::vector<std::int64_t> ended() {
         const std::scoped_lock lock(mutex_);
         return ended_;
@@ -149,11 +154,14 @@ private:
         }
         const std::scoped_lock lock(mutex_);
         ended_.push_back(item);
+        --under_way_;
     }
 
     const std::size_t pieces_;
     std::chrono::microseconds submitting_takes_{};
     std::int64_t breaks_from_ = std::numeric_limits<std::int64_t>::max();
+    std::atomic<std::size_t> under_way_ = 0;
+    std::size_t most_under_way_ = 0;
     std::mutex mutex_;
     std::vector<std::vector<std::chrono::microseconds>> delays_;
     std::map<std::pair<std::int64_t, std::size_t>, std::size_t> done_by_;
@@ -249,6 +257,7 @@ TEST(Pipeline, WholeItemsOrPartsWhateverPromisesMore) {
             EXPECT_EQ(report.parts.size(), alike ? 0u : 2u);
             EXPECT_DOUBLE_EQ(report.expected.value.value(), 2);
             EXPECT_GT(report.speed_up.value.value(), 0);
+            EXPECT_EQ(stream.most_under_way(), 4u);
         }
         for (std::int64_t item = 0; item < 12; ++item)
             EXPECT_EQ(stream.done_by(item, 0) == stream.done_by(item, 1), alike);
@@ -341,25 +350,48 @@ TEST(Pipeline, TracesShowPartsOfItems) {
     }
 }
 
-TEST(Pipeline, FindsWhoShouldDoWhat) {
+TEST(Pipeline, MeasuresPiecesAndLinks) {
     Stream stream(3, 4, 4);
-    stream.all_take(0, 15ms);
-    stream.all_take(1, 5ms);
-    stream.all_take(2, 150ms); // would hold up all others
+    const std::array each{3ms, 5ms, 15ms};
+    for (std::size_t device = 0; device < 3; ++device) stream.all_take(device, each[device]);
+    stream.takes(0, 2, 20ms);
     Remembers model;
     stream.pipeline().find_mapping(model);
-    stream.run(6);
-    EXPECT_EQ(model.rates.size(), 3u * 4 + 3 * 2) << "pieces and links";
+    EXPECT_EQ(stream.run(3), 3);
+    EXPECT_EQ(stream.ended(), in_order(3));
+    EXPECT_EQ(model.rates.size(), 3u * 4 + 3 * 2);
+    const auto measured = [&](std::size_t device, std::size_t piece) {
+        return 1 / model.rates.at({"fake:" + std::to_string(device), "piece " + std::to_string(piece)});
+    };
+    // From one's end to the next one's, as continuations see it: only the sum is sure.
+    for (const auto& [device, least] : {std::pair(0, 29e-3), {1, 20e-3}, {2, 60e-3}}) {
+        double all = 0;
+        for (std::size_t piece = 0; piece < 4; ++piece) all += measured(device, piece);
+        EXPECT_GT(all, 0.99 * least);
+        EXPECT_LT(all, least + 0.4);
+    }
+    EXPECT_GT(measured(0, 2), 8e-3);
+}
+
+TEST(Pipeline, FindsWhoShouldDoWhat) {
+    Stream stream(3, 4, 4);
+    Remembers model;
+    for (const auto& [device, rate] :
+         {std::pair(0, 100), {1, 300}, {2, 10}}) // the last would hold up all others
+        for (std::size_t piece = 0; piece < 4; ++piece)
+            model.rates[{"fake:" + std::to_string(device), "piece " + std::to_string(piece)}] = rate;
+    stream.pipeline().find_mapping(model);
+    stream.run(4);
     const StreamReport report = stream.pipeline().report();
     ASSERT_EQ(report.parts.size(), 2u);
     std::set<std::string> at_work;
     for (const StreamPartReport& part : report.parts) at_work.insert(part.device);
     EXPECT_EQ(at_work, (std::set<std::string>{"fake:0", "fake:1"}));
     std::size_t done_by_slower = 0;
-    for (std::size_t piece = 0; piece < 4; ++piece) done_by_slower += stream.done_by(5, piece) == 0;
+    for (std::size_t piece = 0; piece < 4; ++piece) done_by_slower += stream.done_by(3, piece) == 0;
     EXPECT_EQ(done_by_slower, 1u);
     ASSERT_TRUE(report.expected.value && report.speed_up.value && report.efficiency.value);
-    EXPECT_NEAR(*report.expected.value, 1 + 1.0 / 3 + 1.0 / 30, 0.25);
+    EXPECT_NEAR(*report.expected.value, 1 + 1.0 / 3 + 1.0 / 30, 1e-9);
     EXPECT_DOUBLE_EQ(*report.efficiency.value, *report.speed_up.value / *report.expected.value);
 }
 
