@@ -189,7 +189,9 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     if (whole_items_) earliest_->begin();
     spans_ = ItemSpans::make(controllers_.size());
     for (items_ = 0; items_ < most; ++items_) {
-        const std::size_t place = next_place();
+        std::size_t place = 0;
+        free_->numbers.pop(place);                // the one that no item has been in for longest
+        if (places_[place].done.outcome()) break; // but an item before may have failed as well
         const std::optional<Event> there = ends.begin(items_, place);
         if (!there) break;
         if (mapping_) {
@@ -206,14 +208,6 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     for (const Place& place : left) place.done.wait();
     times_->finish();
     return items_;
-}
-
-/// The one that no item has been in for longest.
-std::size_t Pipeline::next_place() {
-    std::size_t place = 0;
-    free_->numbers.pop(place);
-    places_[place].done.wait(); // throws what failed
-    return place;
 }
 
 Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place) {

@@ -118,7 +118,6 @@ private:
     struct FreePlaces; // in the order in which they came free
     class Feeding;     // threads that submit
 
-    [[nodiscard]] std::size_t next_place();
     Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there);
     Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] bool is_timed() const;
