@@ -9,7 +9,8 @@ namespace headrace {
 namespace {
 
 constexpr std::size_t kept = 5;   // the median does not follow one that was disturbed
-constexpr std::size_t weight = 2; // of what is expected, in measurements
+constexpr std::size_t enough = 2; // measurements: one may have been disturbed
+constexpr double seldom = 50;     // times that the stream could be kept waiting
 
 double seconds_between(EarliestEnd::Clock::time_point begin, EarliestEnd::Clock::time_point end) {
     return std::chrono::duration<double>(end - begin).count();
@@ -17,16 +18,19 @@ double seconds_between(EarliestEnd::Clock::time_point begin, EarliestEnd::Clock:
 
 } // namespace
 
+bool EarliestEnd::One::is_known() const { return seconds.size() >= enough; }
+
+/// Of two the shorter one.
 double EarliestEnd::One::median() const {
     std::deque<double> sorted = seconds;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
     std::ranges::nth_element(sorted, middle);
     return *middle;
 }
 
 void EarliestEnd::expect(std::size_t controller, double seconds) {
     const std::scoped_lock lock(mutex_);
-    all_[controller].seconds.assign(weight, seconds);
+    all_[controller].seconds.assign(enough, seconds);
 }
 
 void EarliestEnd::begin() {
@@ -36,19 +40,28 @@ void EarliestEnd::begin() {
 
 std::size_t EarliestEnd::give(Clock::time_point now) {
     const std::scoped_lock lock(mutex_);
+    One& one = next(now);
+    for (One& other : all_) ++other.passed_over;
+    one.passed_over = 0;
+    if (one.items++ == 0) one.since = now;
+    return static_cast<std::size_t>(&one - all_.data());
+}
+
+EarliestEnd::One& EarliestEnd::next(Clock::time_point now) {
     double fastest = std::numeric_limits<double>::infinity();
     for (const One& one : all_)
-        if (!one.seconds.empty()) fastest = std::min(fastest, one.median());
+        if (one.is_known()) fastest = std::min(fastest, one.median());
     if (fastest == std::numeric_limits<double>::infinity()) fastest = 1; // only numbers of items count
-    const auto end = [&](const One& one) {
-        const double each = one.seconds.empty() ? fastest : one.median();
-        if (one.items == 0) return each;
-        const double done = std::min(seconds_between(one.since, now), each);
-        return static_cast<double>(one.items + 1) * each - done;
+    const auto each = [&](const One& one) { return one.is_known() ? one.median() : fastest; };
+    const auto is_due = [&](const One& one) {
+        return one.items == 0 && static_cast<double>(one.passed_over) * fastest > seldom * each(one);
     };
-    const auto first = std::ranges::min_element(all_, {}, end);
-    if (first->items++ == 0) first->since = now;
-    return static_cast<std::size_t>(first - all_.begin());
+    if (const auto due = std::ranges::find_if(all_, is_due); due != all_.end()) return *due;
+    return *std::ranges::min_element(all_, {}, [&](const One& one) {
+        if (one.items == 0) return each(one);
+        const double done = std::min(seconds_between(one.since, now), each(one));
+        return static_cast<double>(one.items + 1) * each(one) - done;
+    });
 }
 
 void EarliestEnd::ended(std::size_t controller, Clock::time_point now) {

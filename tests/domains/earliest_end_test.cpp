@@ -99,11 +99,24 @@ TEST(EarliestEnd, ADeviceThatWouldKeepTheStreamWaitingHasNothing) {
     earliest.expect(0, 1);
     earliest.expect(1, 100);
     EXPECT_EQ(stream.run(earliest, 500).items, (std::vector<std::size_t>{500, 0}));
-    // Where nobody knows, it is tried: twice, since a first item says nothing.
+    // Where nobody knows, it is tried: a first item says nothing, and a second one little.
     EarliestEnd unknowing(2);
     const auto outcome = stream.run(unknowing, 500);
-    EXPECT_EQ(outcome.items[1], 2u);
+    EXPECT_LE(outcome.items[1], 4u);
     EXPECT_EQ(stream.run(unknowing, 500).items[1], 0u);
+}
+
+TEST(EarliestEnd, OneThatWasSlowIsTriedAgain) {
+    Simulated stream{.seconds = {1, 10}, .places = 4};
+    EarliestEnd earliest(2);
+    earliest.expect(0, 1);
+    earliest.expect(1, 10);
+    const auto slow = stream.run(earliest, 5000);
+    EXPECT_GE(slow.items[1], 5u);
+    EXPECT_LT(slow.seconds, 1.02 * 5000);
+    stream.seconds[1] = 1;
+    const auto mended = stream.run(earliest, 5000);
+    EXPECT_GT(mended.items[1], 1200u);
 }
 
 TEST(EarliestEnd, OneThatBecomesSlowHasLess) {

@@ -436,6 +436,8 @@ TEST(Pipeline, AFailureEndsTheStreamAndNothingIsUnderWayThen) {
             stream.pipeline().give_whole_items();
         else
             stream.pipeline().map({{1, 0, 1}, {0, 1, 2}});
+        stream.all_take(0, 1ms); // so that both have items
+        stream.all_take(1, 1ms);
         stream.run(5);
         stream.device(1).fail_next(FakeRequest::launch);
         EXPECT_THROW(stream.run(50), Error);
