@@ -2,6 +2,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS // clCreateCommandQueue: the one that every version has
 #include <headrace/devices/opencl/context.hpp>
 
+#include <memory>
 #include <utility>
 
 namespace headrace::opencl {
@@ -12,9 +13,10 @@ struct Registry {
     std::mutex mutex;
     std::map<cl_context, const Context*> contexts;
 };
+// Never destroyed: the last reference to a context may go in `let_go`'s thread while the process ends.
 Registry& registry() {
-    static Registry instance;
-    return instance;
+    static auto* const instance = std::make_unique<Registry>().release();
+    return *instance;
 }
 
 } // namespace
