@@ -80,14 +80,14 @@ struct Tiled {
         begin(tiles);
     }
     Storage storage;
-    std::vector<Tile*> all;
+    std::vector<Tile> all;
 
 private:
     void begin(unsigned tiles) {
         std::fill_n(static_cast<std::byte*>(storage.host()), storage.bytes(), std::byte{});
         for (unsigned i = 0; i < tiles; ++i)
-            all.push_back(storage.tiles(i * tile_bytes, (i + 1) * tile_bytes).front());
-        for (Tile* tile : all) host_wrote(*tile);
+            all.push_back(storage.tile(i * tile_bytes, (i + 1) * tile_bytes));
+        for (const Tile& tile : all) host_wrote(tile);
     }
 };
 
@@ -106,9 +106,9 @@ public:
     }
 
     void print() {
-        const TileUse updates{*few_.all[0], Access::update}, reads{*few_.all[0], Access::read};
+        const TileUse updates{few_.all[0], Access::update}, reads{few_.all[0], Access::read};
         const TileUse three[] = {
-            {*few_.all[0], Access::update}, {*few_.all[1], Access::read}, {*few_.all[2], Access::read}};
+            {few_.all[0], Access::update}, {few_.all[1], Access::read}, {few_.all[2], Access::read}};
         const auto kernel = [](Controller& on, std::span<const TileUse> uses) {
             on.launch("kernel", uses, nothing);
         };
@@ -143,8 +143,8 @@ private:
     void copies(const std::string& where, Tiled& tiled) {
         const auto written = [&](const auto& by) {
             return [&tiled, by] {
-                for (Tile* tile : tiled.all) {
-                    const TileUse use{*tile, Access::write};
+                for (const Tile& tile : tiled.all) {
+                    const TileUse use{tile, Access::write};
                     by(use);
                 }
             };
@@ -152,11 +152,11 @@ private:
         line("copy to the device" + where, written([&](const TileUse& use) {
                  on_.host_task("host task", {&use, 1}, [] {});
              }),
-             [&](unsigned i) { static_cast<void>(on_.prefetch(*tiled.all[i])); });
+             [&](unsigned i) { static_cast<void>(on_.prefetch(tiled.all[i])); });
         line("copy to the host" + where, written([&](const TileUse& use) {
                  on_.launch("kernel", {&use, 1}, nothing);
              }),
-             [&](unsigned i) { static_cast<void>(gather(*tiled.all[i])); });
+             [&](unsigned i) { static_cast<void>(gather(tiled.all[i])); });
     }
 
     void finish() {
@@ -165,7 +165,7 @@ private:
         beside_.wait_all();
         if (other_) other_->wait_all();
         for (Tiled* tiled : {&few_, &many_, &unpinned_})
-            for (Tile* tile : tiled->all) headrace::wait(*tile);
+            for (const Tile& tile : tiled->all) headrace::wait(tile);
     }
 
     void line(const std::string& name, const std::function<void()>& prepare,

@@ -73,16 +73,15 @@ Event Controller::host_task(std::string_view name, std::span<const TileUse> uses
 
 Memory& Controller::memory(Storage& storage) {
     const std::scoped_lock lock(storage.mutex_);
-    const StoragePart whole{storage, 0, storage.bytes()};
-    const Image image = image_with(whole, whole);
+    const Image image = image_with(storage.tile(), storage.tile());
     return image == host_image ? storage.host_view_locked() : *storage.holder(image).memory;
 }
 
-Controller::Window Controller::window(const StoragePart& part) {
-    Storage& storage = part.storage;
+Controller::Window Controller::window(const Tile& part) {
+    Storage& storage = part.storage();
     const std::scoped_lock lock(storage.mutex_);
     const Image image =
-        image_with(part, {storage, part.begin / window_alignment * window_alignment, part.end});
+        image_with(part, {storage, part.begin() / window_alignment * window_alignment, part.end()});
     if (image == host_image) return {storage.host_view_locked(), 0};
     return {*storage.holder(image).memory, storage.holder(image).begin};
 }
@@ -98,8 +97,8 @@ bool Controller::works_in_place(const Storage& storage) const {
     return host_in_place_ && storage.host_ && device_.reaches_host(storage.host_.get());
 }
 
-Image Controller::image_with(const StoragePart& needed, const StoragePart& wanted) {
-    Storage& storage = needed.storage;
+Image Controller::image_with(const Tile& needed, const Tile& wanted) {
+    Storage& storage = needed.storage();
     if (works_in_place(storage)) {
         static_cast<void>(storage.host_view_locked());
         return host_image;
@@ -108,11 +107,11 @@ Image Controller::image_with(const StoragePart& needed, const StoragePart& wante
     const std::uint64_t use = uses_.fetch_add(1, std::memory_order_relaxed);
     if (const Image image = storage.image_of(*this); image != host_image) {
         Storage::Holder& here = storage.holder(image);
-        if (!here.holds(needed.begin, needed.end))
-            throw Error{ErrorKind::out_of_memory, "bytes [" + std::to_string(needed.begin) + ", " +
-                                                      std::to_string(needed.end) + ") of '" + storage.name() +
-                                                      "' are needed where [" + std::to_string(here.begin) +
-                                                      ", " + std::to_string(here.end()) + ") are"}
+        if (!here.holds(needed.begin(), needed.end()))
+            throw Error{ErrorKind::out_of_memory,
+                        "bytes [" + std::to_string(needed.begin()) + ", " + std::to_string(needed.end()) +
+                            ") of '" + storage.name() + "' are needed where [" + std::to_string(here.begin) +
+                            ", " + std::to_string(here.end()) + ") are"}
                 .on_device(device_.info().id);
         here.last_use = use;
         return image;
@@ -125,8 +124,8 @@ Image Controller::image_with(const StoragePart& needed, const StoragePart& wante
             throw Error{ErrorKind::unsupported, "'" + storage.name() + "' is held by too many controllers"};
         place = holders.emplace(holders.end());
     }
-    place->memory = device_.allocate(wanted.end - wanted.begin);
-    place->begin = wanted.begin;
+    place->memory = device_.allocate(wanted.size());
+    place->begin = wanted.begin();
     place->controller = this;
     place->last_use = use;
     const std::scoped_lock lock(mutex_);
@@ -135,18 +134,18 @@ Image Controller::image_with(const StoragePart& needed, const StoragePart& wante
     return static_cast<Image>(place - holders.begin() + 1);
 }
 
-Event Controller::prefetch(Tile& tile) {
+Event Controller::prefetch(const Tile& tile) {
     const TileUse use{tile, Access::read};
     Submission submission(this, nullptr, {&use, 1});
     submission.acquire();
     return remember(submission.run({}, [](std::span<const Event> after) { return Event::all(after); }));
 }
 
-Event Controller::move_to(Tile& tile) { return explicit_move(tile, false); }
+Event Controller::move_to(const Tile& tile) { return explicit_move(tile, false); }
 
-Event Controller::move_from(Tile& tile) { return explicit_move(tile, true); }
+Event Controller::move_from(const Tile& tile) { return explicit_move(tile, true); }
 
-Event Controller::explicit_move(Tile& tile, bool to_host) {
+Event Controller::explicit_move(const Tile& tile, bool to_host) {
     if (tile.storage().is_internal())
         throw Error{ErrorKind::invalid_argument,
                     "'" + tile.storage().name() + "' is internal: it has no host image"};
@@ -239,15 +238,15 @@ void Controller::free_image(Storage& storage) {
             for (const Storage::Holder& other : storage.holders_)
                 last = last && (other.controller == nullptr || other.controller == this);
         }
-        storage.drain(0, storage.bytes(), {RequestKind::release, image}, !last);
+        storage.drain(storage.tile(), {RequestKind::release, image}, !last);
 
         const std::scoped_lock lock(storage.mutex_);
-        const auto busy = [image](const auto& leaf) {
+        const auto busy = [image](const auto& stretch) {
             return !std::ranges::all_of(
-                Storage::replicas(*leaf.second).unfinished({RequestKind::release, image}, true),
+                stretch.second.replicas.unfinished({RequestKind::release, image}, true),
                 [](const EventSlotPtr& slot) { return slot->settled(); });
         };
-        if (std::ranges::any_of(storage.leaves_, busy)) continue; // another thread used it meanwhile
+        if (std::ranges::any_of(storage.stretches_, busy)) continue; // another thread used it meanwhile
         drop(storage, image).reset();
         return;
     }

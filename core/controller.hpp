@@ -86,22 +86,22 @@ public:
     /// What kernels use for that part, where the whole may be too large: if nothing of the datum is here yet,
     /// the part alone is allocated, and this controller has no more of the datum until that is released or
     /// has made room. Throws out_of_memory also if another part is here.
-    [[nodiscard]] Window window(const StoragePart& part);
+    [[nodiscard]] Window window(const Tile& part);
     /// Makes this controller's image current, wherever the data is: what a kernel that reads would move.
-    Event prefetch(Tile& tile);
+    Event prefetch(const Tile& tile);
     /// Host to device and back. An image that is current already is not moved again; a stale source throws.
-    Event move_to(Tile& tile);
-    Event move_from(Tile& tile);
+    Event move_to(const Tile& tile);
+    Event move_from(const Tile& tile);
     /// Brings the host image up to date.
-    Event gather(Tile& tile) { return headrace::gather(tile); }
+    Event gather(const Tile& tile) { return headrace::gather(tile); }
     /// See headrace::host_wrote.
-    void host_wrote(Tile& tile) { headrace::host_wrote(tile); }
+    void host_wrote(const Tile& tile) { headrace::host_wrote(tile); }
 
     /// Since the controller was made.
     [[nodiscard]] Traffic traffic() const noexcept;
 
     /// See headrace::wait.
-    void wait(Tile& tile) { headrace::wait(tile); }
+    void wait(const Tile& tile) { headrace::wait(tile); }
     /// Blocks until every kernel and host task submitted here has ended; throws the first failure since the
     /// last call.
     void wait_all();
@@ -118,7 +118,7 @@ public:
     /// nothing to free or to wait for. What `memory` returned of a datum that is not needed may be gone.
     /// An image of what is needed that holds another part of it goes before all others; one that holds more
     /// than is needed, after them.
-    [[nodiscard]] Event make_room(const Error& lack, std::span<const StoragePart> needed);
+    [[nodiscard]] Event make_room(const Error& lack, std::span<const Tile> needed);
 
 private:
     friend class Submission;
@@ -137,17 +137,16 @@ private:
     // With the storage's mutex held:
     [[nodiscard]] bool works_in_place(const Storage& storage) const;
     /// `host_image` for kernels that work in place. Where there is none, an image of `wanted` is allocated.
-    [[nodiscard]] Image image_with(const StoragePart& needed, const StoragePart& wanted);
+    [[nodiscard]] Image image_with(const Tile& needed, const Tile& wanted);
     /// The image is gone, and its memory the caller's to free.
     [[nodiscard]] std::unique_ptr<Memory> drop(Storage& storage, Image image);
     void free_image(Storage& storage);
-    [[nodiscard]] std::vector<Resident> residents(std::span<const StoragePart> needed);
+    [[nodiscard]] std::vector<Resident> residents(std::span<const Tile> needed);
     [[nodiscard]] std::optional<Event> free_one(std::span<Resident> here, bool (*may_go)(const Resident&));
     [[nodiscard]] bool evict(Resident& resident);
     [[nodiscard]] std::optional<Event> write_back(const Resident& resident);
-    [[nodiscard]] std::string why_it_is_full(std::span<const StoragePart> needed,
-                                             std::vector<Resident> here) const;
-    Event explicit_move(Tile& tile, bool to_host);
+    [[nodiscard]] std::string why_it_is_full(std::span<const Tile> needed, std::vector<Resident> here) const;
+    Event explicit_move(const Tile& tile, bool to_host);
     Event remember(Event event);
     void forget_ended();
     std::vector<Event> take_under_way();

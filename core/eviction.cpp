@@ -32,9 +32,9 @@ struct Controller::Resident {
     /// With the storage locked.
     void look_again(Storage& storage, Image image) {
         in_the_way.clear();
-        storage.each_leaf(0, storage.bytes(), [&](Tile& leaf) {
-            Storage::replicas(leaf).sweep();
-            for (EventSlotPtr& slot : Storage::replicas(leaf).unfinished({RequestKind::release, image}, true))
+        storage.each_stretch(0, storage.bytes(), [&](Storage::Stretch& stretch) {
+            stretch.replicas.sweep();
+            for (EventSlotPtr& slot : stretch.replicas.unfinished({RequestKind::release, image}, true))
                 in_the_way.push_back(std::move(slot));
         });
     }
@@ -56,7 +56,7 @@ std::string with_size(const std::string& name, Bytes bytes) {
 
 } // namespace
 
-std::vector<Controller::Resident> Controller::residents(std::span<const StoragePart> needed) {
+std::vector<Controller::Resident> Controller::residents(std::span<const Tile> needed) {
     Lifelines held;
     {
         const std::scoped_lock lock(mutex_);
@@ -72,12 +72,12 @@ std::vector<Controller::Resident> Controller::residents(std::span<const StorageP
             resident.bytes = holder.memory->size();
             resident.last_use = holder.last_use;
             Bytes begin = holder.end(), end = 0; // of what is needed
-            for (const StoragePart& part : needed) {
-                if (&part.storage != &storage) continue;
+            for (const Tile& part : needed) {
+                if (&part.storage() != &storage) continue;
                 resident.is_needed = true;
-                resident.is_elsewhere |= !holder.holds(part.begin, part.end);
-                begin = std::min(begin, part.begin);
-                end = std::max(end, part.end);
+                resident.is_elsewhere |= !holder.holds(part.begin(), part.end());
+                begin = std::min(begin, part.begin());
+                end = std::max(end, part.end());
             }
             resident.is_larger = resident.is_needed && resident.bytes >= end - begin + window_alignment;
             resident.look_again(storage, image);
@@ -94,8 +94,8 @@ bool Controller::evict(Resident& resident) {
     resident.with_image(*this, [&](Storage& storage, Image image) {
         resident.look_again(storage, image);
         bool is_copy = true;
-        storage.each_leaf(0, storage.bytes(), [&](Tile& leaf) {
-            is_copy = is_copy && Storage::replicas(leaf).can_do_without(image);
+        storage.each_stretch(0, storage.bytes(), [&](const Storage::Stretch& stretch) {
+            is_copy = is_copy && stretch.replicas.can_do_without(image);
         });
         if (is_copy && resident.in_the_way.empty()) freed = drop(storage, image);
     });
@@ -114,8 +114,9 @@ std::optional<Event> Controller::write_back(const Resident& resident) {
             const std::scoped_lock lock(storage->mutex_);
             const Image image = storage->image_of(*this);
             if (image == host_image) return Event{};
-            storage->each_leaf(0, storage->bytes(), [&](Tile& leaf) {
-                if (!Storage::replicas(leaf).can_do_without(image)) uses.push_back({leaf, Access::read});
+            storage->each_stretch(0, storage->bytes(), [&](const Storage::Stretch& stretch) {
+                if (!stretch.replicas.can_do_without(image))
+                    uses.push_back({storage->tile(stretch.begin, stretch.end), Access::read});
             });
         }
         if (uses.empty()) return Event{}; // another device has it by now
@@ -128,12 +129,10 @@ std::optional<Event> Controller::write_back(const Resident& resident) {
 }
 
 /// Who has the memory: what is needed at once, and the largest of what cannot be freed.
-std::string Controller::why_it_is_full(std::span<const StoragePart> needed,
-                                       std::vector<Resident> here) const {
+std::string Controller::why_it_is_full(std::span<const Tile> needed, std::vector<Resident> here) const {
     std::string text;
-    for (const StoragePart& part : needed)
-        text += (text.empty() ? "needed at once are " : ", ") +
-                with_size(part.storage.name(), part.end - part.begin);
+    for (const Tile& part : needed)
+        text += (text.empty() ? "needed at once are " : ", ") + with_size(part.storage().name(), part.size());
     std::erase_if(here, [](const Resident& resident) { return resident.is_needed; });
     std::ranges::sort(here, std::ranges::greater{}, &Resident::bytes);
     constexpr std::size_t most = 3;
@@ -167,7 +166,7 @@ std::optional<Event> Controller::free_one(std::span<Resident> here, bool (*may_g
     return first_of(in_the_way);
 }
 
-Event Controller::make_room(const Error& lack, std::span<const StoragePart> needed) {
+Event Controller::make_room(const Error& lack, std::span<const Tile> needed) {
     std::vector<Resident> here = residents(needed);
     using Which = bool (*)(const Resident&);
     constexpr Which is_elsewhere = [](const Resident& one) { return one.is_elsewhere; };

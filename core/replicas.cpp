@@ -116,7 +116,7 @@ void Replicas::copied_to(Image image, const EventSlotPtr& producer) {
 }
 
 void Replicas::written(Image image, const EventSlotPtr& producer) {
-    producers_.assign(std::max<std::size_t>(producers_.size(), image + 1), nullptr);
+    producers_.assign(image + 1, nullptr);
     producers_[image] = producer;
     current_ = {image};
     poison_.reset();

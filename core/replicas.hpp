@@ -1,5 +1,6 @@
-// core/replicas.hpp - the coherence state of one tile: which images are current, and what is still under way
-// on it. For the core itself; programs use Tile and Storage. Guarded by the mutex of the tile's storage.
+// core/replicas.hpp - the coherence state of a range of bytes: which images are current, and what is still
+// under way on it. For the core itself; programs use Tile and Storage. Guarded by the mutex of the tile's
+// storage.
 #pragma once
 #include <headrace/core/dependencies.hpp>
 #include <headrace/core/event.hpp>
@@ -61,7 +62,7 @@ private:
     std::pmr::vector<Dependency> all_;
 };
 
-/// See the top of the file. Copies are independent: that is how a tile is split.
+/// See the top of the file. Copies are independent: that is how a range is cut.
 class Replicas {
 public:
     /// Storage that the user has filled: the host image is current. Else no image is.
@@ -97,12 +98,15 @@ public:
     [[nodiscard]] bool can_do_without(Image image) const noexcept;
     /// How many requests are remembered; bounded, however many there are.
     [[nodiscard]] std::size_t remembered() const noexcept { return unfinished_.size(); }
+    /// All requests that are remembered here are remembered there, with the same images current.
+    friend bool operator==(const Replicas&, const Replicas&) = default;
 
 private:
     struct Unfinished {
         Request request;
         const void* lane;
         EventSlotPtr slot;
+        friend bool operator==(const Unfinished&, const Unfinished&) = default;
     };
 
     void compact();

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::align_val_t host_alignment{64};
 
+/// A program whose requests use parts and the whole in turn would pay for each cut again, each time.
+constexpr unsigned passed_over_before_joined = 8;
+
 std::shared_ptr<void> allocate_host(const std::string& name, Bytes bytes) {
     try {
         return {::operator new(bytes, host_alignment),
@@ -34,12 +37,18 @@ private:
 
 } // namespace
 
+Tile::Tile(Storage& storage, Bytes begin, Bytes end) : storage_(&storage), begin_(begin), end_(end) {
+    if (begin >= end || end > storage.bytes())
+        throw Error{ErrorKind::invalid_argument, "bytes [" + std::to_string(begin) + ", " +
+                                                     std::to_string(end) + ") of '" + storage.name() +
+                                                     "', which has " + std::to_string(storage.bytes())};
+}
+
 Storage::Storage(std::string name, Bytes bytes, void* borrowed)
     : name_(std::move(name)), bytes_(bytes), lifeline_(std::make_shared<Lifeline>()) {
     if (bytes == 0) throw Error{ErrorKind::invalid_argument, "'" + name_ + "' has a size of zero"};
     if (borrowed != nullptr) host_ = std::shared_ptr<void>(borrowed, [](void*) {});
-    all_tiles_.push_back(std::unique_ptr<Tile>(new Tile(*this, 0, bytes, Replicas(borrowed != nullptr))));
-    leaves_[0] = all_tiles_.back().get();
+    stretches_.emplace(0, Stretch{0, bytes, Replicas(borrowed != nullptr)});
     lifeline_->storage = this;
 }
 
@@ -54,7 +63,7 @@ Storage::Storage(std::string name, Bytes bytes, Internal) : Storage(std::move(na
 
 Storage::~Storage() {
     const std::scoped_lock alive(lifeline_->mutex);
-    drain(0, bytes_, {RequestKind::release, host_image});
+    drain(tile(), {RequestKind::release, host_image});
     lifeline_->storage = nullptr;
     holders_.clear(); // under the lifeline: no controller, and so no device, goes away meanwhile
 }
@@ -74,28 +83,38 @@ Memory& Storage::host_view_locked() {
     return *host_view_;
 }
 
-std::vector<Tile*> Storage::tiles(Bytes begin, Bytes end) {
-    if (begin >= end || end > bytes_)
-        throw Error{ErrorKind::invalid_argument, "bytes [" + std::to_string(begin) + ", " +
-                                                     std::to_string(end) + ") of '" + name_ +
-                                                     "', which has " + std::to_string(bytes_)};
+std::size_t Storage::stretches() {
     const std::scoped_lock lock(mutex_);
-    split(begin);
-    split(end);
-    std::vector<Tile*> covering;
-    each_leaf(begin, end, [&](Tile& leaf) { covering.push_back(&leaf); });
-    return covering;
+    return stretches_.size();
 }
 
-void Storage::split(Bytes at) {
+void Storage::cut(const Tile& tile) {
+    cut(tile.begin());
+    cut(tile.end());
+}
+
+void Storage::cut(Bytes at) {
     if (at == bytes_) return;
-    const auto leaf = std::prev(leaves_.upper_bound(at));
-    const Tile& whole = *leaf->second;
-    if (whole.begin_ == at) return;
-    // Two new ones, so that whoever holds the old one still means all of it.
-    for (const auto& [begin, end] : {std::pair{whole.begin_, at}, std::pair{at, whole.end_}}) {
-        all_tiles_.push_back(std::unique_ptr<Tile>(new Tile(*this, begin, end, whole.replicas_)));
-        leaves_[begin] = all_tiles_.back().get();
+    const auto here = std::prev(stretches_.upper_bound(at));
+    Stretch& whole = here->second;
+    if (whole.begin != at) {
+        stretches_.emplace_hint(std::next(here), at, Stretch{at, whole.end, whole.replicas});
+        whole.end = at;
+    } else {
+        whole.passed_over = 0;
+    }
+}
+
+void Storage::join(const Tile& tile) {
+    auto one = stretches_.find(tile.begin());
+    for (auto next = std::next(one); next != stretches_.end() && next->first < tile.end();) {
+        if (++next->second.passed_over >= passed_over_before_joined &&
+            one->second.replicas == next->second.replicas) {
+            one->second.end = next->second.end;
+            next = stretches_.erase(next);
+        } else {
+            one = next++;
+        }
     }
 }
 
@@ -106,22 +125,22 @@ Image Storage::image_of(const Controller& controller) const noexcept {
 }
 
 std::unique_ptr<Memory> Storage::drop(Image image) {
-    each_leaf(0, bytes_, [image](Tile& leaf) {
-        leaf.replicas_.sweep();
-        leaf.replicas_.drop(image);
+    each_stretch(0, bytes_, [image](Stretch& stretch) {
+        stretch.replicas.sweep();
+        stretch.replicas.drop(image);
     });
     Holder& holder = this->holder(image);
     holder.controller = nullptr;
     return std::move(holder.memory);
 }
 
-void Storage::drain(Bytes begin, Bytes end, const Request& request, bool own_image_only) {
+void Storage::drain(const Tile& tile, const Request& request, bool own_image_only) {
     for (;;) {
         std::vector<EventSlotPtr> under_way;
         {
             const std::scoped_lock lock(mutex_);
-            each_leaf(begin, end, [&](const Tile& leaf) {
-                for (EventSlotPtr& slot : leaf.replicas_.unfinished(request, own_image_only))
+            each_stretch(tile.begin(), tile.end(), [&](const Stretch& stretch) {
+                for (EventSlotPtr& slot : stretch.replicas.unfinished(request, own_image_only))
                     if (!slot->settled()) under_way.push_back(std::move(slot));
             });
         }

@@ -1,4 +1,5 @@
-// core/storage.hpp - one datum: its host memory, its memory on every controller that holds it, and its tiles.
+// core/storage.hpp - one datum: its host memory, its memory on every controller that holds it, and what is
+// current of it where.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/replicas.hpp>
@@ -16,27 +17,24 @@ namespace headrace {
 class Controller;
 class Storage;
 
-/// A byte range of a storage. Made by Storage::tiles, lives as long as the storage.
+/// Bytes [begin, end) of a storage, which outlives it: what requests name.
 ///
-/// The ranges in which coherence is kept follow what programs ask for: asking for a smaller tile splits those
-/// that it cuts. A tile that has been split since stays valid and means its whole range.
+/// Tiles may overlap, and any may be asked for at any time: the storage cuts the ranges in which it keeps
+/// coherence where requests need it, and joins them where none has for a while.
 class Tile {
 public:
-    Tile(const Tile&) = delete; // requests hold its address
-    Tile& operator=(const Tile&) = delete;
+    /// Throws invalid_argument for a range that is empty or reaches outside.
+    Tile(Storage& storage, Bytes begin, Bytes end);
 
     [[nodiscard]] Storage& storage() const noexcept { return *storage_; }
     [[nodiscard]] Bytes begin() const noexcept { return begin_; }
     [[nodiscard]] Bytes end() const noexcept { return end_; }
+    [[nodiscard]] Bytes size() const noexcept { return end_ - begin_; }
+    friend bool operator==(const Tile&, const Tile&) = default;
 
 private:
-    friend class Storage;
-    Tile(Storage& storage, Bytes begin, Bytes end, const Replicas& replicas)
-        : storage_(&storage), begin_(begin), end_(end), replicas_(replicas) {}
-
     Storage* storage_;
     Bytes begin_, end_;
-    Replicas replicas_; // of use until the tile is split
 };
 
 /// Chooses the constructor of an internal datum.
@@ -69,16 +67,19 @@ public:
     /// The host memory; allocated now if it has not been. It need not be up to date: see headrace::gather.
     [[nodiscard]] void* host();
 
-    /// The tiles that cover [begin, end) exactly, in order; splits those that reach beyond it.
-    [[nodiscard]] std::vector<Tile*> tiles(Bytes begin, Bytes end);
-    [[nodiscard]] std::vector<Tile*> tiles() { return tiles(0, bytes_); }
+    [[nodiscard]] Tile tile(Bytes begin, Bytes end) { return {*this, begin, end}; }
+    /// All of it.
+    [[nodiscard]] Tile tile() { return {*this, 0, bytes_}; }
+
+    /// How many ranges coherence is kept in, for those who wonder.
+    [[nodiscard]] std::size_t stretches();
 
 private:
     friend class Controller;
     friend class Submission;
-    friend void host_wrote(Tile& tile);
-    friend bool is_unwritten(Tile&);
-    friend void wait(Tile& tile);
+    friend void host_wrote(const Tile& tile);
+    friend std::vector<Tile> unwritten_parts(const Tile& tile);
+    friend void wait(const Tile& tile);
 
     struct Holder {
         Controller* controller = nullptr; // null: a free place
@@ -95,15 +96,27 @@ private:
         Storage* storage;
     };
 
+    /// A range with one coherence state.
+    struct Stretch {
+        Bytes begin, end;
+        Replicas replicas;
+        unsigned passed_over = 0; ///< so many requests went on from the one before into this one
+    };
+
     // With mutex_ held:
-    /// Calls `visit` with each tile of [begin, end) that has not been split, in order.
+    /// Calls `visit` with each stretch that has bytes of [begin, end), in order.
     template <class Visit>
-    void each_leaf(Bytes begin, Bytes end, const Visit& visit) {
-        for (auto leaf = leaves_.lower_bound(begin); leaf != leaves_.end() && leaf->first < end; ++leaf)
-            visit(*leaf->second);
+    void each_stretch(Bytes begin, Bytes end, const Visit& visit) {
+        for (auto it = std::prev(stretches_.upper_bound(begin)); it != stretches_.end() && it->first < end;
+             ++it)
+            visit(it->second);
     }
-    void split(Bytes at);
-    [[nodiscard]] static Replicas& replicas(Tile& tile) noexcept { return tile.replicas_; }
+    /// Stretches begin and end where the tile does, from here on.
+    void cut(const Tile& tile);
+    void cut(Bytes at);
+    /// After a request: stretches of the tile that have come to be alike are one, unless some request has
+    /// ended between them not long ago.
+    void join(const Tile& tile);
     [[nodiscard]] void* host_locked();
     [[nodiscard]] Memory& host_view_locked();
     /// `host_image` if it holds none.
@@ -112,10 +125,10 @@ private:
     /// The image is gone, and its memory the caller's to free.
     [[nodiscard]] std::unique_ptr<Memory> drop(Image image);
 
-    /// Blocks until no request on [begin, end) is under way for which `request` would wait; if
+    /// Blocks until no request on the tile is under way for which `request` would wait; if
     /// `own_image_only`, among those on `request.image`. Takes mutex_ itself, and leaves it to others while
     /// it blocks.
-    void drain(Bytes begin, Bytes end, const Request& request, bool own_image_only = false);
+    void drain(const Tile& tile, const Request& request, bool own_image_only = false);
 
     std::string name_;
     Bytes bytes_;
@@ -123,18 +136,11 @@ private:
     std::atomic<std::uint64_t> changes_ = 0;
     std::mutex mutex_;
     std::shared_ptr<void> host_;
-    std::unique_ptr<Memory> host_view_; // what kernels that work in place are given
-    std::vector<Holder> holders_;       // image i is holders_[i - 1]
-    std::vector<std::unique_ptr<Tile>> all_tiles_;
-    std::map<Bytes, Tile*> leaves_; // by begin: those not split; they cover the storage
-    bool warned_ = false;           // that it was read before anything wrote it
+    std::unique_ptr<Memory> host_view_;  // what kernels that work in place are given
+    std::vector<Holder> holders_;        // image i is holders_[i - 1]
+    std::map<Bytes, Stretch> stretches_; // by begin; they cover the storage
+    bool warned_ = false;                // that it was read before anything wrote it
     std::shared_ptr<Lifeline> lifeline_;
-};
-
-/// Bytes [begin, end) of a datum.
-struct StoragePart {
-    Storage& storage;
-    Bytes begin, end;
 };
 
 } // namespace headrace

@@ -30,12 +30,11 @@ Submission::Submission(Controller* controller, InOrderLane* lane, std::span<cons
             throw Error{ErrorKind::invalid_argument,
                         "'" + storage.name() + "' is internal to devices: the host cannot use it"};
         // Memory is allocated before any state changes, so that running out of it throws and nothing else.
-        const Image image = controller == nullptr
-                                ? host_image
-                                : controller->image_with({storage, use.tile.begin(), use.tile.end()},
-                                                         {storage, 0, storage.bytes()});
-        uses_.push_back({&storage, image, use.access, use.tile.begin(), use.tile.end()});
-        uses_.back().each_tile([](const Tile&, Replicas& replicas) { replicas.sweep(); });
+        const Image image =
+            controller == nullptr ? host_image : controller->image_with(use.tile, storage.tile());
+        uses_.push_back({use.tile, image, use.access});
+        storage.cut(use.tile);
+        uses_.back().each_stretch([](Storage::Stretch& stretch) { stretch.replicas.sweep(); });
     }
 }
 
@@ -54,8 +53,9 @@ ImageSet Submission::reachable(const Use& use) const {
     ImageSet images;
     if (use.image == host_image) return images;
     const Device& here = controller_->device();
-    for (Image image = 1; image <= use.storage->holders_.size(); ++image) {
-        const Controller* other = use.storage->holder(image).controller;
+    Storage& storage = use.storage();
+    for (Image image = 1; image <= storage.holders_.size(); ++image) {
+        const Controller* other = storage.holder(image).controller;
         if (other != nullptr && image != use.image &&
             (&other->device() == &here || here.reaches(other->device())))
             images.insert(image);
@@ -73,13 +73,13 @@ void Submission::request() {
                                      ? (in_place ? RequestKind::host_out : RequestKind::kernel_out)
                                      : (in_place ? RequestKind::host_in : RequestKind::kernel_in);
         const Request request{kind, use.image};
-        use.each_tile([&](const Tile&, Replicas& replicas) {
-            replicas.collect(request, after_);
-            replicas.record(request, lane_, done_);
-            if (writes(use.access)) replicas.written(use.image, done_);
+        use.each_stretch([&](Storage::Stretch& stretch) {
+            stretch.replicas.collect(request, after_);
+            stretch.replicas.record(request, lane_, done_);
+            if (writes(use.access)) stretch.replicas.written(use.image, done_);
         });
         // relaxed: what is read on its account is ordered by requests on the same tiles.
-        if (writes(use.access)) use.storage->changes_.fetch_add(1, std::memory_order_relaxed);
+        if (writes(use.access)) use.storage().changes_.fetch_add(1, std::memory_order_relaxed);
     }
     after_.remove(done_); // a tile used twice by this request
 }
@@ -89,18 +89,19 @@ void Submission::acquire() {
 }
 
 void Submission::fetch(const Use& use) {
-    use.each_tile([&](const Tile& tile, Replicas& replicas) {
+    use.each_stretch([&](Storage::Stretch& stretch) {
+        Replicas& replicas = stretch.replicas;
         const bool stale = !replicas.current().has(use.image);
         const TransferPlan plan = plan_access(use.image, use.access, replicas.current(),
                                               stale && reads(use.access) ? reachable(use) : ImageSet{});
         if (plan.reads_nothing) {
             if (const ErrorPtr& poison = replicas.poison()) {
                 failure_ = poison;
-            } else if (!std::exchange(use.storage->warned_, true)) {
-                warnings_.push_back("'" + use.storage->name() + "' is read before anything wrote it");
+            } else if (!std::exchange(use.storage().warned_, true)) {
+                warnings_.push_back("'" + use.storage().name() + "' is read before anything wrote it");
             }
         }
-        for (const Move move : plan.moves) copy(*use.storage, tile, replicas, move);
+        for (const Move move : plan.moves) copy(use.storage(), stretch, move);
         if (reads(use.access)) replicas.collect_producer(use.image, after_);
     });
 }
@@ -108,10 +109,11 @@ void Submission::fetch(const Use& use) {
 void Submission::transfer(bool to_host) {
     for (const Use& use : uses_) {
         const Image from = to_host ? use.image : host_image;
-        use.each_tile([&](const Tile&, const Replicas& replicas) {
+        use.each_stretch([&](const Storage::Stretch& stretch) {
+            const Replicas& replicas = stretch.replicas;
             if (replicas.current().has(from)) return;
             if (replicas.poison()) throw Error{*replicas.poison()};
-            throw Error{ErrorKind::invalid_argument, "'" + use.storage->name() + "' is moved from " +
+            throw Error{ErrorKind::invalid_argument, "'" + use.storage().name() + "' is moved from " +
                                                          (to_host ? "the device" : "the host") +
                                                          ", whose image of it is stale"}
                 .on_device(controller_->device().info().id);
@@ -119,14 +121,15 @@ void Submission::transfer(bool to_host) {
     }
     for (const Use& use : uses_) {
         const Move move = to_host ? Move{use.image, host_image} : Move{host_image, use.image};
-        use.each_tile([&](const Tile& tile, Replicas& replicas) {
-            if (!replicas.current().has(move.to)) copy(*use.storage, tile, replicas, move);
-            replicas.collect_producer(move.to, after_);
+        use.each_stretch([&](Storage::Stretch& stretch) {
+            if (!stretch.replicas.current().has(move.to)) copy(use.storage(), stretch, move);
+            stretch.replicas.collect_producer(move.to, after_);
         });
     }
 }
 
 Event Submission::run(std::string_view name, const Starter& start, const TraceLabel& label) {
+    for (const Use& use : uses_) use.storage().join(use.tile);
     locks_.clear();
     Trace* const trace = name.empty() ? nullptr : Trace::recording();
     if (trace != nullptr && !copies_.empty()) span_ = trace->reserve();
@@ -147,45 +150,55 @@ Event Submission::run(std::string_view name, const Starter& start, const TraceLa
     return event;
 }
 
-Event gather(Tile& tile) {
+Event gather(const Tile& tile) {
     const TileUse use{tile, Access::read};
     Submission submission(nullptr, nullptr, {&use, 1});
     submission.acquire();
     return submission.run({}, [](std::span<const Event> after) { return Event::all(after); });
 }
 
-void host_wrote(Tile& tile) {
+void host_wrote(const Tile& tile) {
     Storage& storage = tile.storage();
     if (storage.is_internal())
         throw Error{ErrorKind::invalid_argument,
                     "'" + storage.name() + "' is internal: it has no host image"};
     // What the caller wrote must not be overwritten by a transfer that is still on its way.
-    storage.drain(tile.begin(), tile.end(), {RequestKind::host_out, host_image});
+    storage.drain(tile, {RequestKind::host_out, host_image});
     const std::scoped_lock lock(storage.mutex_);
-    storage.each_leaf(tile.begin(), tile.end(),
-                      [](Tile& leaf) { Storage::replicas(leaf).written(host_image, nullptr); });
+    storage.cut(tile);
+    storage.each_stretch(tile.begin(), tile.end(),
+                         [](Storage::Stretch& stretch) { stretch.replicas.written(host_image, nullptr); });
+    storage.join(tile);
     storage.changes_.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool is_unwritten(Tile& tile) {
+std::vector<Tile> unwritten_parts(const Tile& tile) {
     Storage& storage = tile.storage();
+    std::vector<Tile> parts;
     const std::scoped_lock lock(storage.mutex_);
-    bool unwritten = true;
-    storage.each_leaf(tile.begin(), tile.end(), [&](Tile& leaf) {
-        const Replicas& replicas = Storage::replicas(leaf);
-        unwritten = unwritten && replicas.current().empty() && !replicas.poison();
+    storage.each_stretch(tile.begin(), tile.end(), [&](const Storage::Stretch& stretch) {
+        if (!stretch.replicas.current().empty() || stretch.replicas.poison()) return;
+        const bool goes_on = !parts.empty() && parts.back().end() == stretch.begin;
+        const Bytes begin = goes_on ? parts.back().begin() : std::max(stretch.begin, tile.begin());
+        if (goes_on) parts.pop_back();
+        parts.emplace_back(storage, begin, std::min(stretch.end, tile.end()));
     });
-    return unwritten;
+    return parts;
 }
 
-void wait(Tile& tile) {
+void take_to_host(const Tile& tile) {
+    for (const Tile& part : unwritten_parts(tile)) host_wrote(part); // nothing is there to be brought
+    gather(tile).wait();
+    host_wrote(tile);
+}
+
+void wait(const Tile& tile) {
     Storage& storage = tile.storage();
-    storage.drain(tile.begin(), tile.end(), {RequestKind::wait, host_image});
+    storage.drain(tile, {RequestKind::wait, host_image});
     const std::scoped_lock lock(storage.mutex_);
-    storage.each_leaf(tile.begin(), tile.end(), [](Tile& leaf) {
-        Replicas& replicas = Storage::replicas(leaf);
-        replicas.sweep();
-        if (replicas.poison()) throw Error{*replicas.poison()};
+    storage.each_stretch(tile.begin(), tile.end(), [](Storage::Stretch& stretch) {
+        stretch.replicas.sweep();
+        if (stretch.replicas.poison()) throw Error{*stretch.replicas.poison()};
     });
 }
 

@@ -20,7 +20,7 @@ namespace headrace {
 
 /// A tile and how a request uses it.
 struct TileUse {
-    Tile& tile;
+    Tile tile;
     Access access;
 };
 
@@ -61,15 +61,15 @@ public:
 
 private:
     struct Use {
-        Storage* storage;
+        Tile tile;
         Image image; ///< that the request works on
         Access access;
-        Bytes begin, end;
 
-        /// The tiles in which coherence is kept, and what is known of each.
+        [[nodiscard]] Storage& storage() const noexcept { return tile.storage(); }
+        /// The ranges in which coherence is kept.
         template <class Visit>
-        void each_tile(const Visit& visit) const {
-            storage->each_leaf(begin, end, [&](Tile& tile) { visit(tile, Storage::replicas(tile)); });
+        void each_stretch(const Visit& visit) const {
+            storage().each_stretch(tile.begin(), tile.end(), visit);
         }
     };
     /// Of a copy through the host, as it was enqueued.
@@ -94,7 +94,7 @@ private:
 
     [[nodiscard]] ImageSet reachable(const Use& use) const;
     void fetch(const Use& use);
-    void copy(Storage& storage, const Tile& tile, Replicas& replicas, Move move);
+    void copy(Storage& storage, Storage::Stretch& stretch, Move move);
     void enqueue(Copy& copy);
     Event enqueue(const Copy& copy, Bytes begin, Bytes end, std::span<const Event> after);
     Event enqueue_pieces(Copy& copy, std::span<const Event> after);
@@ -117,13 +117,16 @@ private:
 };
 
 /// Brings the host image of `tile` up to date. The event fails with what its last writer failed with.
-[[nodiscard]] Event gather(Tile& tile);
+[[nodiscard]] Event gather(const Tile& tile);
 /// Announces that the caller has written the host image of `tile`, outside of host tasks and after waiting
 /// for it. Blocks until requests on the host image have ended.
-void host_wrote(Tile& tile);
-/// True if no part of `tile` was ever written: no image is current, and not because a writer failed.
-[[nodiscard]] bool is_unwritten(Tile& tile);
+void host_wrote(const Tile& tile);
+/// What of `tile` was never written: no image is current, and not because a writer failed.
+[[nodiscard]] std::vector<Tile> unwritten_parts(const Tile& tile);
+/// Brings to the host what was ever written of `tile`. Its host image is the caller's to write at once, and
+/// alone current from now on. Blocks; throws what the last writer failed with.
+void take_to_host(const Tile& tile);
 /// Blocks until every request on `tile` has ended; throws what made it invalid. Fetches nothing.
-void wait(Tile& tile);
+void wait(const Tile& tile);
 
 } // namespace headrace

@@ -26,26 +26,28 @@ constexpr Bytes piece_size(Bytes size) {
 
 } // namespace
 
-void Submission::copy(Storage& storage, const Tile& tile, Replicas& replicas, Move move) {
+void Submission::copy(Storage& storage, Storage::Stretch& stretch, Move move) {
+    Replicas& replicas = stretch.replicas;
     const EventSlotPtr& producer = replicas.producer(move.from);
 
-    // Neighbours that one request made, and that go the same way, go in one copy. A tile takes two at most.
+    // Neighbours that one request made, and that go the same way, go in one copy. A stretch takes two at
+    // most.
     const auto extends = [&](const Copy& copy) {
-        return copy.storage == &storage && copy.move == move && copy.end == tile.begin() &&
+        return copy.storage == &storage && copy.move == move && copy.end == stretch.begin &&
                copy.producer == producer;
     };
     const auto latest = copies_ | std::views::reverse | std::views::take(2);
     Copy* same = nullptr;
     if (const auto found = std::ranges::find_if(latest, extends); found != latest.end()) {
         same = &*found;
-        same->end = tile.end();
+        same->end = stretch.end;
     } else {
         const auto memory = [&](Image image) {
             return image == host_image ? nullptr : storage.holder(image).memory.get();
         };
         const auto begin = [&](Image image) { return image == host_image ? 0 : storage.holder(image).begin; };
         const Image owner = move.to == host_image ? move.from : move.to;
-        same = &copies_.emplace_back(Copy{&storage, move, tile.begin(), tile.end(), producer,
+        same = &copies_.emplace_back(Copy{&storage, move, stretch.begin, stretch.end, producer,
                                           Dependencies(&memory_), std::make_shared<EventSlot>(),
                                           storage.holder(owner).controller, memory(move.from),
                                           memory(move.to), begin(move.from), begin(move.to)});

@@ -70,6 +70,8 @@ public:
         std::string device, name;
         std::uint64_t requests = 0;       ///< that have ended, failed ones among them
         std::chrono::nanoseconds busy{0}; ///< with at least one request running
+        /// Jobs, items of streams: their time is that of others, which are in the trace as well.
+        [[nodiscard]] bool is_made_of_requests() const { return device == "jobs" || device == "stream"; }
     };
     /// In the order in which they were first used; later calls have the same ones in front.
     [[nodiscard]] std::vector<Unit> units();

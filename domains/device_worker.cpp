@@ -196,12 +196,13 @@ DeviceWorker::Inputs DeviceWorker::bind(Place& place, Held& held) {
         }
         const IndexRange part = elements_of(use, range);
         const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
-        for (Tile* tile : data.storage().tiles(begin, end)) inputs.uses.push_back({*tile, use.access});
+        const Tile tile = data.storage().tile(begin, end);
+        inputs.uses.push_back({tile, use.access});
         if (!place.in_windows) {
             task.bind({&data, use.access, &controller_->memory(data.storage()), 0});
             continue;
         }
-        const Controller::Window window = controller_->window({data.storage(), begin, end});
+        const Controller::Window window = controller_->window(tile);
         task.bind({&data, use.access, &window.memory, window.begin});
     }
     return inputs;

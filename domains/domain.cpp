@@ -85,13 +85,12 @@ void DomainData::reduce() {
     if (lost_) throw Error{*lost_};
     if (replicas_.empty()) return;
     auto* sums = static_cast<std::byte*>(storage_.host());
-    const bool from_zero =
-        std::ranges::all_of(storage_.tiles(), [](Tile* tile) { return is_unwritten(*tile); });
-    for (Tile* tile : storage_.tiles()) {
-        if (!is_unwritten(*tile))
-            headrace::gather(*tile).wait();
-        else if (!from_zero) // sums start from zero where nobody wrote
-            std::memset(sums + tile->begin(), 0, tile->end() - tile->begin());
+    const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
+    const bool from_zero = unwritten == std::vector{storage_.tile()};
+    if (!from_zero) {
+        take_to_host(storage_.tile());
+        for (const Tile& part : unwritten) // where sums start from zero
+            std::memset(sums + part.begin(), 0, part.size());
     }
     std::vector<std::shared_ptr<void>> images; // before the streams that copy to them, which are waited for
     std::vector<Part> parts;
@@ -126,7 +125,7 @@ void DomainData::reduce() {
         }
         throw;
     }
-    for (Tile* tile : storage_.tiles()) host_wrote(*tile);
+    host_wrote(storage_.tile());
     replicas_.clear();
 }
 
@@ -146,18 +145,14 @@ void DomainData::drop_replica(const Controller& controller, const ErrorPtr& erro
 
 void* DomainData::gather() {
     reduce();
-    for (Tile* tile : storage_.tiles()) headrace::gather(*tile).wait();
+    headrace::gather(storage_.tile()).wait();
     return storage_.host();
 }
 
 void* DomainData::fill() {
     reduce();
-    void* host = storage_.host();
-    for (Tile* tile : storage_.tiles()) {
-        if (!is_unwritten(*tile)) headrace::gather(*tile).wait();
-        host_wrote(*tile);
-    }
-    return host;
+    take_to_host(storage_.tile());
+    return storage_.host();
 }
 
 void DomainData::forget(const Controller& controller) {

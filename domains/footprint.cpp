@@ -40,14 +40,14 @@ IndexRange elements_of(const Job::Use& use, IndexRange units) {
     return part;
 }
 
-std::vector<StoragePart> data_of(const Job& job, IndexRange units, bool in_windows) {
-    std::vector<StoragePart> parts;
+std::vector<Tile> data_of(const Job& job, IndexRange units, bool in_windows) {
+    std::vector<Tile> parts;
     for (const Job::Use& use : job.uses()) {
         if (use.access == Access::accumulate) continue;
         DomainData& data = *use.slice.data;
         const Bytes size = data.element_size();
         const IndexRange part = in_windows ? elements_of(use, units) : IndexRange{0, data.extent().size()};
-        parts.push_back({data.storage(), part.begin * size, part.end * size});
+        parts.emplace_back(data.storage(), part.begin * size, part.end * size);
     }
     return parts;
 }

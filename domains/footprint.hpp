@@ -15,7 +15,7 @@ namespace headrace {
 
 /// What a device must hold for the task, by domain: its parts of them in windows, else all of each. Sums are
 /// not among them.
-[[nodiscard]] std::vector<StoragePart> data_of(const Job& job, IndexRange units, bool in_windows);
+[[nodiscard]] std::vector<Tile> data_of(const Job& job, IndexRange units, bool in_windows);
 
 /// With sums.
 [[nodiscard]] Bytes footprint(const Job& job, IndexRange units, bool in_windows);

@@ -23,9 +23,8 @@ struct Data {
           first("first line", all.first(1)),
           array("lines", {static_cast<std::int64_t>(all.size())}, all.data()) {
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            static_cast<void>(domain.data()->storage().tiles(i * sizeof(Line), (i + 1) * sizeof(Line)));
             parts.push_back(rows(array, static_cast<std::int64_t>(i), static_cast<std::int64_t>(i) + 1));
-            uses.push_back({*parts.back().tiles().front(), Access::update});
+            uses.push_back({parts.back().tile(), Access::update});
         }
     }
 

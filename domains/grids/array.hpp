@@ -58,21 +58,18 @@ public:
     [[nodiscard]] std::int64_t size() const noexcept { return shape_.size; }
     [[nodiscard]] Storage& storage() const noexcept { return storage_; }
     /// All of it.
-    [[nodiscard]] Tile& tile() const noexcept { return *tile_; }
-    [[nodiscard]] std::span<Tile* const> tiles() const noexcept { return {&tile_, 1}; }
+    [[nodiscard]] Tile tile() const { return storage_.tile(); }
 
     /// The elements on the host, up to date. Blocks; throws what their last writer failed with.
     [[nodiscard]] std::span<const T> gather() const {
-        headrace::gather(*tile_).wait();
+        headrace::gather(tile()).wait();
         return host();
     }
     /// The host's elements for the caller to write at once; every other image counts as stale from now on.
     /// What is not written keeps its value. Blocks like gather.
     [[nodiscard]] std::span<T> fill() {
-        if (!is_unwritten(*tile_)) headrace::gather(*tile_).wait();
-        const std::span<T> elements = host();
-        host_wrote(*tile_);
-        return elements;
+        take_to_host(tile());
+        return host();
     }
 
 private:
@@ -83,7 +80,6 @@ private:
 
     Shape shape_;
     mutable Storage storage_; // what is const are the elements; how they are held follows who reads them
-    Tile* tile_ = storage_.tiles().front(); // means all of it, however it is split later
 };
 
 /// Consecutive elements of an array under a request of their own; `rows` makes it. Indices stay those of the
@@ -95,10 +91,10 @@ public:
 
     /// Of slices of the slowest dimension.
     Part(Whole& whole, std::int64_t first, std::int64_t last)
-        : whole_(whole), tiles_(whole.storage().tiles(offset(first), offset(last))) {}
+        : whole_(whole), tile_(whole.storage(), offset(first), offset(last)) {}
 
     [[nodiscard]] Whole& whole() const noexcept { return whole_; }
-    [[nodiscard]] std::span<Tile* const> tiles() const noexcept { return tiles_; }
+    [[nodiscard]] Tile tile() const noexcept { return tile_; }
 
 private:
     [[nodiscard]] Bytes offset(std::int64_t slice) const {
@@ -107,7 +103,7 @@ private:
     }
 
     Whole& whole_;
-    std::vector<Tile*> tiles_;
+    Tile tile_;
 };
 
 /// [first, last) of the slowest dimension: rows of a matrix, planes of a volume.

@@ -34,7 +34,7 @@ struct ArrayTraits<Array<T>> {
     static constexpr bool is_array = true;
     using Element = T;
     static const Array<T>& whole(const Array<T>& array) { return array; }
-    static std::span<Tile* const> tiles(const Array<T>& array) { return array.tiles(); }
+    static Tile tile(const Array<T>& array) { return array.tile(); }
 };
 template <class T>
 struct ArrayTraits<const Array<T>> : ArrayTraits<Array<T>> {
@@ -45,7 +45,7 @@ struct ArrayTraits<Part<T>> {
     static constexpr bool is_array = true;
     using Element = T;
     static const Array<std::remove_const_t<T>>& whole(const Part<T>& part) { return part.whole(); }
-    static std::span<Tile* const> tiles(const Part<T>& part) { return part.tiles(); }
+    static Tile tile(const Part<T>& part) { return part.tile(); }
 };
 template <class T>
 struct ArrayTraits<const Part<T>> : ArrayTraits<Part<T>> {};
@@ -68,7 +68,7 @@ requires(ArrayTraits<Argument>::is_array) struct Binding<Argument> {
 template <>
 struct ArrayTraits<Texture> {
     static constexpr bool is_array = false;
-    static std::span<Tile* const> tiles(const Texture& texture) { return texture.tiles(); }
+    static Tile tile(const Texture& texture) { return texture.pixels().tile(); }
 };
 template <>
 struct ArrayTraits<const Texture> : ArrayTraits<Texture> {};
@@ -129,8 +129,7 @@ struct RoleList {
 private:
     template <class Role, class Argument>
     static void add([[maybe_unused]] Uses& uses, [[maybe_unused]] const Argument& argument) {
-        if constexpr (is_role<Role>)
-            for (Tile* tile : ArrayTraits<Argument>::tiles(argument)) uses.push_back({*tile, Role::access});
+        if constexpr (is_role<Role>) uses.push_back({ArrayTraits<Argument>::tile(argument), Role::access});
     }
 };
 

@@ -34,10 +34,9 @@ void Texture::refresh(OnController& here, Controller& controller) const {
     const std::uint64_t changes = pixels_.storage().changes();
     const bool failed = here.copied.state() && here.copied.state()->settled() && here.copied.outcome();
     if (here.texture->shows_memory() || (here.shows == changes && !failed)) return;
-    std::vector<TileUse> uses;
-    for (Tile* tile : tiles()) uses.push_back({*tile, Access::read});
+    const TileUse use{pixels_.tile(), Access::read};
     here.copied =
-        controller.launch("texture of '" + pixels_.name() + "'", uses,
+        controller.launch("texture of '" + pixels_.name() + "'", {&use, 1},
                           [texture = here.texture](const NativeStream& stream) { texture->refresh(stream); });
     here.shows = changes;
 }

@@ -42,7 +42,6 @@ public:
     Texture& operator=(const Texture&) = delete;
 
     [[nodiscard]] const Array<float>& pixels() const noexcept { return pixels_; }
-    [[nodiscard]] std::span<Tile* const> tiles() const noexcept { return pixels_.tiles(); }
     [[nodiscard]] int rows() const noexcept { return pixels_.shape().rows; }
     [[nodiscard]] int columns() const noexcept { return pixels_.shape().columns; }
 

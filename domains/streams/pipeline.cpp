@@ -401,10 +401,9 @@ void Pipeline::learn_links() {
 /// Seconds for `link_test` bytes; the second time, as with pieces.
 double Pipeline::measure_link(std::size_t from, std::size_t to) {
     Storage storage("what links carry", link_test, internal);
-    Tile& tile = *storage.tiles().front();
     const auto bring_to = [&](std::size_t device, Access access) {
         controllers_[device]
-            ->launch("link", std::array{TileUse{tile, access}}, [](const NativeStream&) {})
+            ->launch("link", std::array{TileUse{storage.tile(), access}}, [](const NativeStream&) {})
             .wait();
     };
     double seconds = 0;

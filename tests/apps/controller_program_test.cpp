@@ -51,7 +51,7 @@ protected:
 
 /// A kernel that takes its time, and a host task that reads what it made.
 void work_a_while(Machine& machine, headrace::Storage& data) {
-    headrace::Tile& tile = *data.tiles().front();
+    const headrace::Tile tile = data.tile();
     machine.controller().launch("slow", {{{tile, Access::write}}},
                                 [](const NativeStream&) { std::this_thread::sleep_for(20ms); });
     machine.lane("reading").run("read", {{{tile, Access::read}}}, [] { std::this_thread::sleep_for(2ms); });
@@ -91,19 +91,19 @@ TEST_F(ControllerProgram, ReportsWhatWasMeasured) {
 TEST_F(ControllerProgram, BytesAreThoseThatMoved) {
     std::ofstream(file("machine.toml"))
         << "[[node]]\n[[node.device]]\nkind = \"cpu\"\ncopies = \"private\"\n";
-    const Ended ended = run_with(
-        {"--devices", file("machine.toml"), "--report", file("report.json"), "--quiet"},
-        [](Machine& machine) {
-            EXPECT_FALSE(machine.controller().is_zero_copy()) << "the file's settings are heeded";
-            std::vector<char> input(1000);
-            headrace::Storage in("in", input.size(), input.data()), out("out", 300);
-            machine.timed([&] {
-                machine.controller().launch(
-                    "kernel", {{{*in.tiles().front(), Access::read}, {*out.tiles().front(), Access::write}}},
-                    [](const NativeStream&) {});
-                machine.lane("reading").run("read", {{{*out.tiles().front(), Access::read}}}, [] {});
-            });
-        });
+    const Ended ended =
+        run_with({"--devices", file("machine.toml"), "--report", file("report.json"), "--quiet"},
+                 [](Machine& machine) {
+                     EXPECT_FALSE(machine.controller().is_zero_copy()) << "the file's settings are heeded";
+                     std::vector<char> input(1000);
+                     headrace::Storage in("in", input.size(), input.data()), out("out", 300);
+                     machine.timed([&] {
+                         machine.controller().launch(
+                             "kernel", {{{in.tile(), Access::read}, {out.tile(), Access::write}}},
+                             [](const NativeStream&) {});
+                         machine.lane("reading").run("read", {{{out.tile(), Access::read}}}, [] {});
+                     });
+                 });
     EXPECT_EQ(ended.code, 0) << ended.errors;
     const auto report = read("report.json");
     const auto& cpu = report.at("devices").at(0);

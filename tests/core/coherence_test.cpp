@@ -67,7 +67,7 @@ struct Datum {
     explicit Datum(std::string name) : storage(std::move(name), words_per_storage * sizeof(Word)) {
         auto* words = static_cast<Word*>(storage.host());
         std::fill_n(words, words_per_storage, Word{0});
-        host_wrote(*storage.tiles().front());
+        host_wrote(storage.tile());
         expected.resize(words_per_storage, 0);
     }
     Storage storage;
@@ -103,8 +103,8 @@ public:
             // Cuts at multiples of eight words, so that tiles split but not without end.
             const std::size_t begin = random_() % 6, end = begin + 1 + random_() % (6 - begin);
             parts.push_back({&datum, begin * 8, end * 8, static_cast<Access>(random_() % 3)});
-            for (Tile* tile : datum.storage.tiles(begin * 8 * sizeof(Word), end * 8 * sizeof(Word)))
-                uses.push_back({*tile, parts.back().access});
+            uses.push_back(
+                {datum.storage.tile(begin * 8 * sizeof(Word), end * 8 * sizeof(Word)), parts.back().access});
         }
         std::vector<std::vector<Word>> expected;
         for (const Part& part : parts) {
@@ -119,10 +119,8 @@ public:
 
     void finish() {
         for (Datum& datum : data_) {
-            for (Tile* tile : datum.storage.tiles()) {
-                gather(*tile).wait();
-                headrace::wait(*tile); // host tasks that only read
-            }
+            gather(datum.storage.tile()).wait();
+            headrace::wait(datum.storage.tile()); // for host tasks that only read
             const auto* words = static_cast<const Word*>(datum.storage.host());
             EXPECT_TRUE(std::equal(datum.expected.begin(), datum.expected.end(), words))
                 << datum.storage.name();
@@ -197,7 +195,7 @@ TEST(Coherence, NothingMovesThatTheRulesDoNotAskFor) {
     on_every_machine(std::chrono::microseconds(0), [](Machine& machine, std::mt19937_64& random) {
         Storage storage("x", 64);
         static_cast<void>(storage.host());
-        Tile& tile = *storage.tiles().front();
+        const Tile tile = storage.tile();
         host_wrote(tile);
         Model model;
         const auto moved = [&] {
@@ -233,7 +231,7 @@ TEST(Coherence, SeveralThreadsUseSeveralControllersOnTheSameData) {
     on_every_machine(std::chrono::microseconds(20), [](Machine& machine, std::mt19937_64& random) {
         Storage shared("shared", sizeof(std::uint64_t));
         *static_cast<std::uint64_t*>(shared.host()) = 0;
-        Tile& sum = *shared.tiles().front();
+        const Tile sum = shared.tile();
         host_wrote(sum);
         constexpr std::uint64_t threads = 4, steps = 100;
         const std::uint64_t seed = random();
@@ -241,7 +239,7 @@ TEST(Coherence, SeveralThreadsUseSeveralControllersOnTheSameData) {
             std::mt19937_64 own_random(seed + thread);
             Storage own("own", sizeof(std::uint64_t));
             *static_cast<std::uint64_t*>(own.host()) = 0;
-            Tile& count = *own.tiles().front();
+            const Tile count = own.tile();
             host_wrote(count);
             for (std::uint64_t step = 0; step < steps; ++step) {
                 Controller& controller = machine.controllers[own_random() % machine.controllers.size()];
@@ -276,7 +274,7 @@ TEST(Coherence, AHundredThousandRequestsInFlight) {
     Machine machine(2, false, true, std::chrono::microseconds(0), 1);
     Storage storage("x", sizeof(std::uint64_t));
     *static_cast<std::uint64_t*>(storage.host()) = 0;
-    Tile& tile = *storage.tiles().front();
+    const Tile tile = storage.tile();
     host_wrote(tile);
     std::uint64_t writes_done = 0;
     for (std::uint64_t i = 0; i < 100'000; ++i) {

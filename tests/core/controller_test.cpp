@@ -63,7 +63,7 @@ protected:
         const TileUse use{x(), access};
         return controller.host_task({&use, 1}, std::move(task));
     }
-    Tile& x() { return *storage.tiles().front(); }
+    Tile x() { return storage.tile(); }
     std::uint64_t& value() { return *static_cast<std::uint64_t*>(storage.host()); }
     std::uint64_t* image() { return static_cast<std::uint64_t*>(controller.memory(storage).address()); }
 
@@ -80,7 +80,7 @@ TEST_F(ControllerTest, WarnsOncePerDatumAndByNameThatNothingWroteIt) {
     run_on_host(Access::read).wait();
     ASSERT_EQ(log.lines.size(), 1U);
     EXPECT_NE(log.lines[0].find("'x'"), std::string::npos) << log.lines[0];
-    const TileUse use{*y.tiles().front(), Access::update};
+    const TileUse use{y.tile(), Access::update};
     controller.launch("kernel", {&use, 1}, nothing).wait();
     ASSERT_EQ(log.lines.size(), 2U);
     EXPECT_NE(log.lines[1].find("'y'"), std::string::npos) << log.lines[1];
@@ -133,7 +133,7 @@ TEST_F(ControllerTest, AFullWriteHeals) {
     EXPECT_EQ(value(), 42U);
 
     run(Access::update, fails);
-    headrace::wait(*Storage("unrelated", 8).tiles().front());
+    headrace::wait(Storage("unrelated", 8).tile());
     EXPECT_TRUE(run_on_host(Access::read).outcome());
     run_on_host(Access::write, [this] { value() = 43; }).wait();
     run(Access::read).wait();
@@ -148,13 +148,13 @@ TEST_F(ControllerTest, AFailedUpdateIsNotHealedByAnUpdate) {
 
 TEST_F(ControllerTest, FailuresTravelAlongTheDataOnly) {
     Storage y("y", 8);
-    const TileUse both[] = {{x(), Access::read}, {*y.tiles().front(), Access::write}};
+    const TileUse both[] = {{x(), Access::read}, {y.tile(), Access::write}};
     run(Access::write, fails);
     const Event copied = controller.launch("x to y", both, nothing);
     EXPECT_TRUE(copied.outcome());
-    EXPECT_EQ(kind_of([&] { gather(*y.tiles().front()).wait(); }), ErrorKind::kernel);
+    EXPECT_EQ(kind_of([&] { gather(y.tile()).wait(); }), ErrorKind::kernel);
     Storage z("z", 8);
-    const TileUse use{*z.tiles().front(), Access::write};
+    const TileUse use{z.tile(), Access::write};
     EXPECT_NO_THROW(controller.launch("z", {&use, 1}, nothing).wait());
 }
 
@@ -197,11 +197,11 @@ TEST_F(ControllerTest, AFailureThatIsThereAtOnceDoesNotOvertakeItsLane) {
     // The second kernel cannot run; the writer must wait for the first all the same.
     host_wrote(x());
     Storage y("y", 8);
-    const TileUse spoil{*y.tiles().front(), Access::write};
+    const TileUse spoil{y.tile(), Access::write};
     EXPECT_TRUE(controller.launch("spoils y", {&spoil, 1}, fails).outcome());
     Promise gate;
     const Event first = run(Access::read, [&](const NativeStream&) { gate.event().wait(); });
-    const TileUse uses[] = {{x(), Access::read}, {*y.tiles().front(), Access::read}};
+    const TileUse uses[] = {{x(), Access::read}, {y.tile(), Access::read}};
     const Event second = controller.launch("reads x and y", uses, nothing);
     const TileUse write{x(), Access::write};
     const Event writer = controller.submit("writer", {&write, 1},
@@ -248,49 +248,88 @@ TEST_F(ControllerTest, AnExplicitMoveFromAStaleImageIsAnError) {
 TEST_F(ControllerTest, PartsOfADatumAreCoherentOnTheirOwn) {
     std::array<std::uint64_t, 4> words{1, 2, 3, 4};
     Storage array("array", sizeof words, words.data());
-    Tile& whole = *array.tiles().front();
+    const Tile whole = array.tile();
     auto* on_first = static_cast<std::uint64_t*>(controller.memory(array).address());
     auto* on_second = static_cast<std::uint64_t*>(other.memory(array).address());
-    const auto halves = array.tiles(16, 32);
-    ASSERT_EQ(halves.size(), 1U);
-    const TileUse first{*array.tiles(0, 16).front(), Access::update}, second{*halves.front(), Access::update};
+    const TileUse first{array.tile(0, 16), Access::update}, second{array.tile(16, 32), Access::update};
     controller.launch("first", {&first, 1},
                       [=](const NativeStream&) { on_first[0] += 10, on_first[1] += 10; });
     other.launch("second", {&second, 1},
                  [=](const NativeStream&) { on_second[2] += 20, on_second[3] += 20; });
     EXPECT_EQ(device.bytes_in(), 16U);
     EXPECT_EQ(other_device.bytes_in(), 16U);
-    // The tile that was split since means all of it; neighbours that one request made move as one.
+    // Neighbours that one request made move as one.
     gather(whole).wait();
     EXPECT_EQ(words, (std::array<std::uint64_t, 4>{11, 12, 23, 24}));
     const TileUse all{whole, Access::read};
     controller.launch("all", {&all, 1}, nothing).wait();
     EXPECT_EQ(device.bytes_in(), 16U + 16U);
-    EXPECT_EQ(array.tiles().size(), 2U);
+    EXPECT_EQ(array.stretches(), 2U);
 }
 
 TEST_F(ControllerTest, NeighboursOfOneOriginMoveInOneCopy) {
     std::vector<std::byte> bytes(1000);
     Storage array("array", bytes.size(), bytes.data());
-    for (Bytes cut = 10; cut < 1000; cut += 10) static_cast<void>(array.tiles(cut - 10, cut));
     std::vector<TileUse> uses;
-    for (Tile* tile : array.tiles()) uses.push_back({*tile, Access::read});
-    ASSERT_EQ(uses.size(), 100U);
+    for (Bytes cut = 10; cut <= 1000; cut += 10) uses.push_back({array.tile(cut - 10, cut), Access::read});
     controller.launch("all", uses, nothing).wait();
     EXPECT_EQ(device.requests(FakeRequest::copy_in), 1U);
     EXPECT_EQ(device.bytes_in(), 1000U);
 }
 
+TEST_F(ControllerTest, CutsAtEverNewPlacesAreForgotten) {
+    std::vector<std::byte> bytes(1 << 16);
+    Storage array("array", bytes.size(), bytes.data());
+    std::size_t most = 0;
+    for (Bytes at = 1; at < 2000; ++at) { // as where two devices share each step of a simulation anew
+        const TileUse left{array.tile(0, at * 32), Access::write},
+            right{array.tile(at * 32, bytes.size()), Access::write};
+        controller.launch("left", {&left, 1}, nothing);
+        other.launch("right", {&right, 1}, nothing);
+        gather(array.tile()).wait();
+        most = std::max(most, array.stretches());
+    }
+    EXPECT_LE(most, 20U);
+    const auto copies = device.requests(FakeRequest::copy_out);
+    const TileUse all{array.tile(), Access::write};
+    controller.launch("all", {&all, 1}, nothing);
+    gather(array.tile()).wait();
+    EXPECT_EQ(device.requests(FakeRequest::copy_out), copies + 1);
+}
+
+TEST_F(ControllerTest, CutsThatAreUsedRemain) {
+    std::vector<std::byte> bytes(64);
+    Storage array("array", bytes.size(), bytes.data());
+    for (int round = 0; round < 100; ++round) {
+        for (const Bytes at : {0, 16, 32, 48}) {
+            const TileUse use{array.tile(at, at + 16), Access::update};
+            controller.launch("part", {&use, 1}, nothing).wait();
+        }
+        gather(array.tile()).wait(); // all four are alike
+        EXPECT_EQ(array.stretches(), 4U);
+    }
+}
+
+TEST_F(ControllerTest, WhatDiffersIsNotJoined) {
+    std::vector<std::byte> bytes(64);
+    Storage array("array", bytes.size(), bytes.data());
+    const TileUse left{array.tile(0, 32), Access::update};
+    controller.launch("left", {&left, 1}, fails);
+    for (int round = 0; round < 20; ++round) EXPECT_TRUE(gather(array.tile()).outcome());
+    EXPECT_EQ(array.stretches(), 2U);
+    EXPECT_FALSE(gather(array.tile(32, 64)).outcome());
+}
+
 TEST_F(ControllerTest, TilesOutsideOfTheDatumAreRefused) {
-    EXPECT_EQ(kind_of([&] { static_cast<void>(storage.tiles(0, 9)); }), ErrorKind::invalid_argument);
-    EXPECT_EQ(kind_of([&] { static_cast<void>(storage.tiles(4, 4)); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { static_cast<void>(storage.tile(0, 9)); }), ErrorKind::invalid_argument);
+    EXPECT_EQ(kind_of([&] { static_cast<void>(storage.tile(4, 4)); }), ErrorKind::invalid_argument);
     EXPECT_EQ(kind_of([] { Storage empty("empty", 0); }), ErrorKind::invalid_argument);
 }
 
 TEST_F(ControllerTest, AFailureInOnePartLeavesTheOthers) {
     std::array<std::uint64_t, 2> words{1, 2};
     Storage array("array", sizeof words, words.data());
-    Tile &left = *array.tiles(0, 8).front(), &right = *array.tiles(8, 16).front();
+    const Tile left = array.tile(0, 8), right = array.tile(8, 16);
     const TileUse use{left, Access::update};
     controller.launch("breaks", {&use, 1}, fails);
     EXPECT_TRUE(gather(left).outcome());
@@ -335,7 +374,7 @@ TEST_F(ControllerTest, WorksInPlaceOnHostMemoryThatTheDeviceReachesIfAsked) {
         EXPECT_EQ(its.memory(datum).address() == mapped, in_place);
         EXPECT_NE(its.memory(plain).address(), plain.host());
 
-        Tile& tile = *datum.tiles().front();
+        const Tile tile = datum.tile();
         const TileUse update{tile, Access::update};
         auto* const image = static_cast<std::uint64_t*>(its.memory(datum).address());
         its.launch("adds", {&update, 1}, [image](const NativeStream&) { ++*image; }).wait();
@@ -348,7 +387,7 @@ TEST_F(ControllerTest, WorksInPlaceOnHostMemoryThatTheDeviceReachesIfAsked) {
 
 TEST_F(ControllerTest, InternalDataIsNotTheHosts) {
     Storage scratch("scratch", 8, internal);
-    Tile& tile = *scratch.tiles().front();
+    const Tile tile = scratch.tile();
     const TileUse write{tile, Access::write}, read{tile, Access::read};
     auto* here = static_cast<std::uint64_t*>(controller.memory(scratch).address());
     auto* there = static_cast<std::uint64_t*>(other.memory(scratch).address());
@@ -367,9 +406,9 @@ TEST_F(ControllerTest, LackOfMemoryThrowsWithSizesAndChangesNothing) {
     Controller on_small(small);
     std::vector<std::byte> bytes(101);
     Storage large("large", bytes.size(), bytes.data());
-    const TileUse uses[] = {{x(), Access::write}, {*large.tiles().front(), Access::read}};
+    const TileUse uses[] = {{x(), Access::write}, {large.tile(), Access::read}};
     EXPECT_EQ(kind_of([&] { on_small.launch("kernel", uses, nothing); }), ErrorKind::out_of_memory);
-    EXPECT_NO_THROW(gather(*large.tiles().front()).wait());
+    EXPECT_NO_THROW(gather(large.tile()).wait());
     const LogCapture log;
     run(Access::read).wait();
     EXPECT_EQ(log.lines.size(), 1U) << "x counts as unwritten still";
@@ -396,7 +435,7 @@ TEST_F(ControllerTest, StoragesAndControllersEndInAnyOrder) {
     auto datum = std::make_optional<Storage>("datum", 8);
     auto short_lived = std::make_optional<Controller>(other_device);
     const auto use_it = [&](Controller& on, Access access) {
-        const TileUse use{*datum->tiles().front(), access};
+        const TileUse use{datum->tile(), access};
         return on.launch("kernel", {&use, 1}, nothing);
     };
     use_it(controller, Access::write);

@@ -24,7 +24,7 @@ void nothing(const NativeStream&) {}
 class EvictionTest : public ::testing::Test {
 protected:
     Event run_on(Controller& on, Storage& storage, Access access, Stream::Body body = nothing) {
-        const TileUse use{*storage.tiles().front(), access};
+        const TileUse use{storage.tile(), access};
         return on.launch("kernel", {&use, 1}, std::move(body));
     }
     Event read(Storage& storage) { return run_on(controller, storage, Access::read); }
@@ -40,7 +40,7 @@ protected:
             });
     }
     static std::vector<unsigned char> gathered(Storage& storage) {
-        for (Tile* tile : storage.tiles()) gather(*tile).wait();
+        gather(storage.tile()).wait();
         const auto* bytes = static_cast<const unsigned char*>(storage.host());
         return {bytes, bytes + storage.bytes()};
     }
@@ -49,8 +49,8 @@ protected:
     }
 
     Event make_room(std::initializer_list<Storage*> needed) {
-        std::vector<StoragePart> parts;
-        for (Storage* storage : needed) parts.push_back({*storage, 0, storage->bytes()});
+        std::vector<Tile> parts;
+        for (Storage* storage : needed) parts.push_back(storage->tile());
         return controller.make_room(lack, parts);
     }
     Bytes taken() const { return device.options().memory - device.free_memory(); }
@@ -96,7 +96,7 @@ TEST_F(EvictionTest, WhatIsHereAloneGoesToTheHostFirst) {
 TEST_F(EvictionTest, OnlyThePartsThatAreHereAloneGoToTheHost) {
     Storage datum("datum", 30, words.data());
     read(datum).wait();
-    const TileUse part{*datum.tiles(10, 14).front(), Access::write};
+    const TileUse part{datum.tile(10, 14), Access::write};
     auto* here = static_cast<std::byte*>(controller.memory(datum).address());
     controller.launch("kernel", {&part, 1}, [=](const NativeStream&) { std::memset(here + 10, 9, 4); });
     controller.wait_all();
@@ -113,7 +113,7 @@ TEST_F(EvictionTest, WhatAKernelUsesIsWaitedFor) {
     Promise first, second;
     start_to_write(a, 1, [&] { first.event().wait(); });
     std::unique_ptr<Stream> stream = device.make_stream(); // beside the other one
-    const TileUse use{*b.tiles().front(), Access::write};
+    const TileUse use{b.tile(), Access::write};
     const Event ended = controller.submit("kernel", {&use, 1}, [&](std::span<const Event> after) {
         return stream->launch([&](const NativeStream&) { second.event().wait(); }, after);
     });
@@ -208,7 +208,7 @@ TEST_F(EvictionTest, OneMayMakeRoomWhileOthersUseAndEndTheirData) {
                 Storage datum("datum", here.size(), here.data());
                 try {
                     read(datum).wait();
-                    for (Tile* tile : datum.tiles()) gather(*tile).wait();
+                    gather(datum.tile()).wait();
                 } catch (const Error& error) {
                     EXPECT_EQ(error.kind(), ErrorKind::out_of_memory) << error.what();
                 }

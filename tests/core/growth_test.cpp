@@ -37,19 +37,19 @@ class GrowthTest : public ::testing::Test {
 protected:
     /// Kernels, host tasks, and between them the copies that they make necessary.
     void submit(unsigned long count) {
-        for (Tile* tile : whole_.tiles()) host_wrote(*tile);
-        const auto parts = divided_.tiles(0, 32);
+        host_wrote(whole_.tile());
+        const Tile part = divided_.tile(0, 32);
         for (unsigned long i = 0; i < count; ++i) {
             Controller& on = i % 7 == 0 ? in_place_ : i % 5 == 0 ? second_ : first_;
-            const TileUse uses[] = {{*whole_.tiles().front(), i % 3 == 0 ? Access::update : Access::read},
-                                    {*parts.front(), i % 4 == 0 ? Access::write : Access::read}};
+            const TileUse uses[] = {{whole_.tile(), i % 3 == 0 ? Access::update : Access::read},
+                                    {part, i % 4 == 0 ? Access::write : Access::read}};
             const auto held = std::make_shared<unsigned long>(i); // a body's own memory goes as well
             if (i % 11 == 0)
                 on.host_task(uses, [held] {});
             else
                 on.launch("kernel", uses, [held](const NativeStream&) {});
-            if (i % 13 == 0) static_cast<void>(gather(*parts.front()));
-            if (i % 17 == 0) on.prefetch(*parts.front());
+            if (i % 13 == 0) static_cast<void>(gather(part));
+            if (i % 17 == 0) on.prefetch(part);
             if (i % 250 == 0) on.release(whole_); // what was there is lost, and allocated anew
         }
     }
@@ -58,8 +58,7 @@ protected:
         end();
     }
     void end() {
-        for (Storage* storage : {&whole_, &divided_})
-            for (Tile* tile : storage->tiles()) headrace::wait(*tile);
+        for (Storage* storage : {&whole_, &divided_}) headrace::wait(storage->tile());
     }
 
     FakeDevice devices_[3]{FakeDevice{FakeOptions{.id = "fake:0"}}, FakeDevice{FakeOptions{.id = "fake:1"}},
@@ -92,7 +91,7 @@ TEST_F(GrowthTest, NothingRemainsOfRequestsThatHaveEnded) {
 
 TEST_F(GrowthTest, NothingRemainsOfWhatFailed) {
     for (unsigned long i = 0; i < requests() / 20; ++i) {
-        const TileUse uses[] = {{*divided_.tiles().front(), i % 10 == 0 ? Access::write : Access::update}};
+        const TileUse uses[] = {{divided_.tile(), i % 10 == 0 ? Access::write : Access::update}};
         Controller& on = i % 3 == 0 ? second_ : first_;
         on.launch("kernel", uses, [i](const NativeStream&) {
             if (i % 10 == 5) throw Error{ErrorKind::kernel, "every tenth"};

@@ -61,7 +61,7 @@ TEST(HostLane, WaitAllThrowsTheFirstFailureSinceTheLastTime) {
 TEST(HostLane, WaitAllTellsOfTasksThatNeverBegan) {
     Storage data("data", 64);
     HostLane failing, reading;
-    const TileUse writes{*data.tiles().front(), Access::write}, reads{*data.tiles().front(), Access::read};
+    const TileUse writes{data.tile(), Access::write}, reads{data.tile(), Access::read};
     bool ran = false;
     static_cast<void>(
         failing.run("broken", {&writes, 1}, [] { throw std::runtime_error("broken"); }).outcome());
@@ -149,7 +149,7 @@ TEST(HostLane, TasksOfManyWaitingThreadsRunOneAtATimeAndInOrder) {
 TEST(HostLane, LanesOverlapAndOrderFollowsTheData) {
     // Three lanes pass ten frames on through two buffers, as a pipeline does.
     Storage first("first", sizeof(int)), second("second", sizeof(int));
-    Tile &a = *first.tiles().front(), &b = *second.tiles().front();
+    const Tile a = first.tile(), b = second.tile();
     HostLane reading("reading"), working("working"), writing("writing");
     std::string written;
     for (int frame = 0; frame < 10; ++frame) {

@@ -49,7 +49,7 @@ protected:
         const TileUse use{x(), access};
         return on.launch("kernel", {&use, 1}, std::move(body));
     }
-    Tile& x() { return *storage->tiles().front(); }
+    Tile x() { return storage->tile(); }
 
     /// Runs `end` on another thread, and expects it to wait for the gate.
     void expect_it_waits(const std::function<void()>& end) {
@@ -101,7 +101,7 @@ TEST_F(MisuseTest, EndingAControllerWaitsForCopiesThatOthersMakeFromIt) {
 TEST_F(MisuseTest, WhatOnlyAControllerThatEndedHeldCountsAsUnwritten) {
     kernel(*controller, Access::write).wait();
     controller.reset();
-    EXPECT_TRUE(is_unwritten(x()));
+    EXPECT_EQ(unwritten_parts(x()), std::vector{x()});
 }
 
 TEST_F(MisuseTest, MovingADatumFromADeviceThatNeverHeldItSaysSoAndAllocatesNothing) {
@@ -117,15 +117,15 @@ TEST_F(MisuseTest, ReleasingADatumThatIsNotHeldDoesNothing) {
     kernel(*controller, Access::write).wait();
     other->release(*storage);
     other->release(*storage);
-    EXPECT_FALSE(is_unwritten(x()));
+    EXPECT_TRUE(unwritten_parts(x()).empty());
     EXPECT_FALSE(gather(x()).outcome());
 }
 
 TEST_F(MisuseTest, AMoveOfSeveralTilesThatOneRefusesMovesNone) {
     std::uint64_t words[2] = {1, 2};
     Storage pair("pair", sizeof words, words);
-    Tile& whole = *pair.tiles().front();
-    const TileUse left{*pair.tiles(0, 8).front(), Access::write};
+    const Tile whole = pair.tile();
+    const TileUse left{pair.tile(0, 8), Access::write};
     controller->launch("kernel", {&left, 1}, nothing).wait();
     EXPECT_EQ(thrown_by([&] { controller->move_to(whole); }).kind(), ErrorKind::invalid_argument);
     EXPECT_EQ(device.requests(FakeRequest::copy_in), 0U) << "the right half could have been moved";
@@ -135,7 +135,7 @@ TEST_F(MisuseTest, AMoveOfSeveralTilesThatOneRefusesMovesNone) {
 TEST_F(MisuseTest, AReadAndAWriteOfOneTileInOneRequestAreAnUpdate) {
     std::uint64_t word = 5;
     Storage y("y", sizeof word, &word);
-    Tile& tile = *y.tiles().front();
+    const Tile tile = y.tile();
     auto* on_device = static_cast<std::uint64_t*>(controller->memory(y).address());
     std::uint64_t expected = 5;
     for (const auto& [first, second] :
@@ -181,10 +181,9 @@ TEST_F(MisuseTest, FailuresWhileEverythingEndsReachTheirEvents) {
         std::optional<HostLane> lane;
         lane.emplace();
         std::optional<Storage> datum(std::in_place, "datum", 64), result(std::in_place, "result", 64);
-        host_wrote(*result->tiles().front());
-        const TileUse write[] = {{*datum->tiles().front(), Access::write}};
-        const TileUse on[] = {{*datum->tiles().front(), Access::read},
-                              {*result->tiles().front(), Access::update}};
+        host_wrote(result->tile());
+        const TileUse write[] = {{datum->tile(), Access::write}};
+        const TileUse on[] = {{datum->tile(), Access::read}, {result->tile(), Access::update}};
         failing.push_back(one->launch("fails", write, [opened = gate.event()](const NativeStream&) {
             opened.wait();
             throw std::runtime_error("broken");
@@ -192,7 +191,7 @@ TEST_F(MisuseTest, FailuresWhileEverythingEndsReachTheirEvents) {
         failing.push_back(two->launch("reads it", on, nothing));
         failing.push_back(lane->run("reads it on the host", on, [] {}));
         failing.push_back(one->host_task("reads it as well", on, [] {}));
-        failing.push_back(gather(*result->tiles().front()));
+        failing.push_back(gather(result->tile()));
         std::jthread opener([&] {
             std::this_thread::sleep_for(1ms);
             gate.complete();

@@ -48,7 +48,6 @@ namespace {
 struct Datum {
     std::unique_ptr<Storage> storage;
     std::vector<Word> borrowed;
-    std::map<std::pair<Bytes, Bytes>, Tile*> handles; ///< tiles got once; some of them have been split since
 };
 
 struct Record {
@@ -106,7 +105,6 @@ private:
         Datum& made = data_[datum];
         const DatumSpec& spec = program_.data[datum];
         const Bytes bytes = spec.words * word_bytes_;
-        made.handles.clear();
         made.storage.reset(); // waits
         switch (spec.host) {
         case HostSide::owned:
@@ -128,20 +126,13 @@ private:
         }
     }
 
-    [[nodiscard]] std::vector<Tile*> tiles(const Range& range, bool as_it_was = false) {
-        Datum& datum = data_[range.datum];
-        const Bytes begin = range.begin * word_bytes_, end = range.end * word_bytes_;
-        if (const auto known = datum.handles.find({begin, end}); as_it_was && known != datum.handles.end())
-            return {known->second};
-        std::vector<Tile*> found = datum.storage->tiles(begin, end);
-        if (found.size() == 1) datum.handles[{begin, end}] = found.front();
-        return found;
+    [[nodiscard]] Tile tile(const Range& range) {
+        return data_[range.datum].storage->tile(range.begin * word_bytes_, range.end * word_bytes_);
     }
 
     [[nodiscard]] std::vector<TileUse> uses(const Step& step) {
         std::vector<TileUse> uses;
-        for (const Range& range : step.ranges)
-            for (Tile* tile : tiles(range, random_() % 2 == 0)) uses.push_back({*tile, range.access});
+        for (const Range& range : step.ranges) uses.push_back({tile(range), range.access});
         return uses;
     }
 
@@ -201,8 +192,7 @@ private:
 
     /// Waits until it is known what became of the tiles.
     void settle(const Step& step) {
-        for (const Range& range : step.ranges)
-            for (Tile* tile : tiles(range)) static_cast<void>(fails([&] { headrace::wait(*tile); }));
+        for (const Range& range : step.ranges) static_cast<void>(fails([&] { headrace::wait(tile(range)); }));
     }
 
     [[nodiscard]] static bool fails(const std::function<void()>& call) {
@@ -237,30 +227,29 @@ private:
         case What::host_task:
             return host_task(step, number, record);
         case What::prefetch:
-            return on_each_tile(step, record, [&](Tile& tile) {
+            return on_tile(step, record, [&](const Tile& tile) {
                 return watched(step.on).emplace_back(
                     with_room(step, [&] { return controller->prefetch(tile); }));
             });
         case What::move_to:
         case What::move_from:
-            return on_each_tile(step, record, [&](Tile& tile) {
+            return on_tile(step, record, [&](const Tile& tile) {
                 return watched(step.on).emplace_back(
                     step.what == What::move_to ? controller->move_to(tile) : controller->move_from(tile));
             });
         case What::gather:
-            return on_each_tile(step, record, [](Tile& tile) { return headrace::gather(tile); });
+            return on_tile(step, record, [](const Tile& tile) { return headrace::gather(tile); });
         case What::host_wrote: {
             settle(step);
             const Range& range = step.ranges.front();
             auto* words = static_cast<Word*>(data_[range.datum].storage->host());
             for (unsigned i = range.begin; !record.expected.refused && i < range.end; ++i)
                 words[std::size_t{i} * program_.stride] = SerialModel::written_by_host(number, i);
-            for (Tile* tile : tiles(range)) headrace::host_wrote(*tile);
+            headrace::host_wrote(tile(range));
             return;
         }
         case What::wait: {
-            bool threw = false;
-            for (Tile* tile : tiles(step.ranges.front())) threw |= fails([&] { headrace::wait(*tile); });
+            const bool threw = fails([&] { headrace::wait(tile(step.ranges.front())); });
             if (threw != record.expected.fails) complain(record, threw ? "threw" : "threw nothing");
             return;
         }
@@ -283,18 +272,16 @@ private:
     }
 
     /// By datum: what lies between the ranges, too, where devices hold windows, else all of it.
-    [[nodiscard]] std::vector<StoragePart> needed(const Step& step) {
-        std::map<unsigned, StoragePart> parts;
+    [[nodiscard]] std::vector<Tile> needed(const Step& step) {
+        std::map<unsigned, Tile> parts;
         for (const Range& range : step.ranges) {
             Storage& storage = *data_[range.datum].storage;
             const Bytes begin = program_.windows ? range.begin * word_bytes_ : 0;
             const Bytes end = program_.windows ? range.end * word_bytes_ : storage.bytes();
-            StoragePart& part =
-                parts.try_emplace(range.datum, StoragePart{storage, begin, end}).first->second;
-            part.begin = std::min(part.begin, begin);
-            part.end = std::max(part.end, end);
+            Tile& part = parts.try_emplace(range.datum, storage, begin, end).first->second;
+            part = storage.tile(std::min(part.begin(), begin), std::max(part.end(), end));
         }
-        std::vector<StoragePart> needed;
+        std::vector<Tile> needed;
         for (const auto& [datum, part] : parts) needed.push_back(part);
         return needed;
     }
@@ -302,11 +289,11 @@ private:
     /// Calls it again as long as its device is full and room can be made.
     Event with_room(const Step& step, const std::function<Event()>& request) {
         Controller& controller = machine_.controller(step.on);
-        const std::vector<StoragePart> needed = this->needed(step);
+        const std::vector<Tile> needed = this->needed(step);
         for (;;) {
             Event room;
             try {
-                for (const StoragePart& part : needed) static_cast<void>(controller.window(part));
+                for (const Tile& part : needed) static_cast<void>(controller.window(part));
                 return request();
             } catch (const Error& error) {
                 if (error.kind() != ErrorKind::out_of_memory) throw;
@@ -342,12 +329,9 @@ private:
         };
     }
 
-    /// Some tiles may be refused and others not.
-    void on_each_tile(const Step& step, Record& record, const std::function<Event(Tile&)>& request) {
-        std::vector<Event> events;
-        for (Tile* tile : tiles(step.ranges.front()))
-            record.refused |= fails([&] { events.push_back(request(*tile)); });
-        record.event = Event::all(events);
+    void on_tile(const Step& step, Record& record, const std::function<Event(const Tile&)>& request) {
+        record.event = Event{};
+        record.refused = fails([&] { record.event = request(tile(step.ranges.front())); });
     }
 
     [[nodiscard]] std::vector<Event>& watched(unsigned controller) {
@@ -389,8 +373,8 @@ private:
     void compare_data() {
         for (unsigned datum = 0; datum < data_.size(); ++datum) {
             if (program_.data[datum].host == HostSide::internal) continue;
-            for (Tile* tile : data_[datum].storage->tiles()) // host tasks that only read
-                static_cast<void>(fails([&] { headrace::wait(*tile); }));
+            // For host tasks that only read.
+            static_cast<void>(fails([&] { headrace::wait(data_[datum].storage->tile()); }));
             const auto* words = static_cast<const Word*>(data_[datum].storage->host());
             for (unsigned i = 0; i < program_.data[datum].words; ++i)
                 if (model_.is_defined(datum, i) &&

@@ -28,14 +28,10 @@ bool has_pattern(const Memory& memory, Bytes begin, Bytes end) {
 /// A kernel of `from` writes all of the storage; one of `to` then reads it, and `right` says whether it is
 /// there.
 Event pass_on(Controller& from, Controller& to, Storage& storage, std::atomic<bool>& right) {
-    std::vector<TileUse> writes, reads;
-    for (Tile* tile : storage.tiles()) {
-        writes.push_back({*tile, Access::write});
-        reads.push_back({*tile, Access::read});
-    }
+    const TileUse write{storage.tile(), Access::write}, read{storage.tile(), Access::read};
     Memory &source = from.memory(storage), &target = to.memory(storage);
-    from.launch("write", writes, [&](const NativeStream&) { write_pattern(source); });
-    return to.launch("read", reads,
+    from.launch("write", {&write, 1}, [&](const NativeStream&) { write_pattern(source); });
+    return to.launch("read", {&read, 1},
                      [&](const NativeStream&) { right = has_pattern(target, 0, storage.bytes()); });
 }
 
@@ -53,7 +49,7 @@ TEST(Relay, BringsEveryByteOnceWhateverTheSize) {
             EXPECT_EQ(b.bytes_in(), size);
             EXPECT_EQ(b.requests(FakeRequest::copy_in), a.requests(FakeRequest::copy_out));
             EXPECT_GE(b.requests(FakeRequest::copy_in), size > Bytes{4} << 20 ? 4U : 1U);
-            headrace::gather(*storage.tiles().front()).wait(); // the host has it, too
+            headrace::gather(storage.tile()).wait(); // the host has it, too
             EXPECT_EQ(a.bytes_out(), size);
         }
 }
@@ -63,7 +59,7 @@ TEST(Relay, SplitTilesGoTheSameWay) {
     Controller from(a), to(b);
     const Bytes size = Bytes{6} << 20;
     Storage storage("x", size);
-    for (Bytes at = 1000; at < size; at += 1'234'567) static_cast<void>(storage.tiles(at, size));
+    for (Bytes at = 1000; at < size; at += 1'234'567) host_wrote(storage.tile(at, size));
     std::atomic<bool> right = false;
     pass_on(from, to, storage, right).wait();
     EXPECT_TRUE(right);
@@ -158,7 +154,7 @@ TEST(Relay, NothingIsOvertakenByWhatComesLater) {
     FakeDevice a({.id = "a", .longest_delay = 300us}), b({.id = "b", .longest_delay = 300us, .family = 1});
     Controller from(a), to(b);
     Storage storage("x", Bytes{4} << 20);
-    Tile& tile = *storage.tiles().front();
+    const Tile tile = storage.tile();
     Memory &here = from.memory(storage), &there = to.memory(storage);
     std::atomic<int> wrong = 0;
     for (int round = 0; round < 20;

@@ -2,6 +2,7 @@
 #include <core/serial_model.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace headrace::testing {
 
@@ -93,11 +94,11 @@ Expected SerialModel::move(const Step& step, Image from, Image to) {
     Expected expected;
     const Fault fault = to == host_image ? Fault::copy_out : Fault::copy_in;
     const Range& range = step.ranges.front();
-    for (unsigned i = range.begin; i < range.end; ++i) {
-        State& word = states_[range.datum][i];
-        if (!word.current.has(from))
-            expected.refused = true;
-        else if (!word.current.has(to) && step.fault == fault)
+    const auto words = std::span(states_[range.datum]).subspan(range.begin, range.end - range.begin);
+    expected.refused = std::ranges::any_of(words, [&](const State& word) { return !word.current.has(from); });
+    if (expected.refused) return expected;
+    for (State& word : words) {
+        if (!word.current.has(to) && step.fault == fault)
             expected.fails = true;
         else
             word.current.insert(to);

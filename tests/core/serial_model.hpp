@@ -11,7 +11,7 @@ namespace headrace::testing {
 
 /// What a step must do.
 struct Expected {
-    bool refused = false; ///< throws instead of being taken; a move: for one of the tiles at least
+    bool refused = false; ///< throws instead of being taken, and nothing has changed
     bool fails = false;   ///< its event carries an Error; of a wait: it throws
     bool runs = false;    ///< the body of a kernel or host task is called
     std::uint64_t sum = 0;

@@ -108,7 +108,7 @@ protected:
 
     FakeDevice device_;
     Storage data_{"data", 4096};
-    Tile& tile_ = *data_.tiles().front();
+    const Tile tile_ = data_.tile();
     Controller controller_{device_};
 };
 

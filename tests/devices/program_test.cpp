@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Growth, every_device(), test_name);
 TEST_P(Growth, NothingRemainsOfRequestsThatHaveEnded) {
     Controller first(device(), {.private_copies = true}), second(device(), {.private_copies = true});
     Storage storage("x", 4096, device().allocate_host(4096));
-    Tile& tile = *storage.tiles().front();
+    const Tile tile = storage.tile();
     host_wrote(tile);
     const auto submit = [&](unsigned requests) {
         for (unsigned i = 0; i < requests; ++i) {

@@ -41,7 +41,7 @@ TEST_P(Traced, RequestsThatWaitForEachOtherAreShownOneAfterAnother) {
     constexpr Bytes size = Bytes{8} << 20;
     constexpr int rounds = 10;
     Storage data("data", size, device().allocate_host(size));
-    Tile& tile = *data.tiles().front();
+    const Tile tile = data.tile();
     Controller controller(device(), {.private_copies = true});
     HostLane lane("host");
     const auto run = [&] {

@@ -119,7 +119,7 @@ public:
     }
 
 private:
-    Tile& tile(std::size_t place) { return *items_[place].tiles().front(); }
+    Tile tile(std::size_t place) { return items_[place].tile(); }
     std::uint64_t* host(std::size_t place) { return static_cast<std::uint64_t*>(items_[place].host()); }
     static std::uint64_t changed(std::uint64_t number, std::size_t piece) { return 31 * number + piece; }
 
