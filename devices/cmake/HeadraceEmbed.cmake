@@ -33,7 +33,8 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED HEADRACE_EMBED)
 #include <string_view>
 
 namespace headrace::embedded {
-inline constexpr std::string_view ${identifier} = R\"headrace(${text})headrace\";
+// Not inline: files in other folders may have the same name.
+constexpr std::string_view ${identifier} = R\"headrace(${text})headrace\";
 } // namespace headrace::embedded
 ")
 endif()
