@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -38,11 +39,19 @@ public:
                  std::size_t pairs_at_once)
         : size_(problem.size), devices_(open_set(set.substr(0, set.find('@')))) {
         const bool parts = devices_.size() > 1 && set.ends_with("@parts");
-        const std::size_t fill = optical_flow::pairs_that_fill(devices_.front()->info(), size_);
-        const std::size_t at_once = parts ? 1 : pairs_at_once > 0 ? pairs_at_once : fill;
+        const auto at_once = [&](const headrace::Device& device) {
+            return parts               ? 1
+                   : pairs_at_once > 0 ? pairs_at_once
+                                       : optical_flow::pairs_that_fill(device.info(), size_, devices_.size());
+        };
         std::vector<headrace::Controller*> controllers;
-        for (std::size_t i = 0; i < devices_.size() * at_once; ++i)
-            controllers.push_back(&controllers_.emplace_back(*devices_[i % devices_.size()]));
+        bool more = true;
+        for (std::size_t turn = 0; std::exchange(more, false); ++turn)
+            for (const auto& device : devices_)
+                if (turn < at_once(*device)) {
+                    controllers.push_back(&controllers_.emplace_back(*device));
+                    more = true;
+                }
         const optical_flow::Settings settings{.levels = problem.levels,
                                               .warps = problem.warps,
                                               .iterations = problem.iterations,

@@ -110,7 +110,7 @@ Report Machine::report() const {
         report.devices[i % device_count()].bytes_out += measured_.traffic[i].out;
     }
     for (const headrace::Trace::Unit& unit : measured_.units) {
-        if (unit.requests == 0) continue;
+        if (unit.requests == 0 || unit.is_made_of_requests()) continue;
         const double busy = std::chrono::duration<double>(unit.busy).count();
         report.units.push_back({unit.device, unit.name, unit.requests, busy});
         const auto device = std::ranges::find(report.devices, unit.device, &DevicePart::id);

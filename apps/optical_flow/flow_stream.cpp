@@ -42,19 +42,21 @@ struct ReadAhead {
 
 } // namespace
 
-std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size) {
+std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size, std::size_t devices) {
     if (device.kind != headrace::DeviceKind::gpu) return 1;
     // On an H200 more made it slower, or no faster: 640 x 480, 1920 x 1080, 3840 x 2160 took 0.43, 0.56 and
     // 0.79 of the time that one at once takes, 7680 x 4320 0.91.
     constexpr std::size_t pixels = 1 << 23; // of all of them
     const std::size_t fill = std::clamp<std::size_t>(pixels / size.pixels(), 2, 8);
-    // Each has two pairs, of 8 planes, an equation, of 4, and sees all frames; with coarser levels, a third
-    // more.
+    // Each has a controller, which comes to have images of all places, of 6 planes, and of their frames; an
+    // equation, of 4; two pyramids, of a plane together. With coarser levels, a third more.
     const auto bytes = [&](std::size_t pairs) {
-        return pairs * (2 * 8 + 4 + (2 * pairs + 1 + read_ahead)) * size.pixels() * sizeof(float) * 4 / 3;
+        const std::size_t places = 2 * devices * pairs;
+        return pairs * (6 * places + (places + 1 + read_ahead) + 5) * size.pixels() * sizeof(float) * 4 / 3;
     };
+    constexpr std::size_t controllers = headrace::ImageSet::capacity - 2; // of all devices; the host has one
     std::size_t pairs = fill;
-    while (pairs > 1 && bytes(pairs) > device.memory / 2) --pairs;
+    while (pairs > 1 && (bytes(pairs) > device.memory / 2 || devices * pairs > controllers)) --pairs;
     return pairs;
 }
 

@@ -24,9 +24,9 @@ struct Lanes {
     headrace::HostLane& writing;
 };
 
-/// Whole pairs that fill a device, as far as half of its memory goes: the coarse levels of one leave most of
-/// a GPU idle.
-[[nodiscard]] std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size);
+/// Whole pairs that fill a device, one of so many that have pairs of this size, as far as half of its memory
+/// goes: the coarse levels of one leave most of a GPU idle.
+[[nodiscard]] std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size, std::size_t devices);
 
 /// Hierarchical Horn-Schunck: on each level of a pyramid, from the coarsest to the frame itself, the second
 /// frame is warped by the flow so far, and what remains is found by so many iterations. A pair of frames is

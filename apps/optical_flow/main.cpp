@@ -13,6 +13,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -73,14 +74,20 @@ Plan plan_of(const Options& options, Machine& machine, Size size) {
     const bool first_alone = options.cuts.empty() && map == Options::Map::first;
     const std::size_t devices = first_alone ? 1 : machine.device_count();
     const bool whole = options.cuts.empty() && (devices == 1 || map != Options::Map::parts);
-    std::size_t each = 1; // device's controllers
-    if (whole && machine.is_asynchronous())
-        each = options.at_once > 0 ? static_cast<std::size_t>(options.at_once)
-                                   : pairs_that_fill(machine.device().info(), size);
-
+    const auto at_once = [&](std::size_t device) {
+        if (!whole || !machine.is_asynchronous()) return std::size_t{1};
+        return options.at_once > 0
+                   ? static_cast<std::size_t>(options.at_once)
+                   : pairs_that_fill(machine.controller(device).device().info(), size, devices);
+    };
     Plan plan{.devices = devices, .controllers = {}, .in_flight = 1};
-    for (std::size_t i = 0; i < devices * each; ++i) // beyond its devices the machine begins anew
-        plan.controllers.push_back(&machine.controller(first_alone ? i * machine.device_count() : i));
+    bool more = true;
+    for (std::size_t turn = 0; std::exchange(more, false); ++turn) // each device's first controller first
+        for (std::size_t device = 0; device < devices; ++device)
+            if (turn < at_once(device)) {
+                plan.controllers.push_back(&machine.controller(turn * machine.device_count() + device));
+                more = true;
+            }
     if (!machine.is_asynchronous()) return plan; // one pair after another
     const std::size_t count = plan.controllers.size();
     // Of whole pairs one is fetched or finished while another is computed.

@@ -12,7 +12,7 @@ namespace headrace {
 /// An item goes to the controller that is expected to have done it first, after those that it has: earliest
 /// finish time, as list scheduling has it (H. Topcuoglu et al., "HEFT", 2002). So items end about in their
 /// order, and a device that would keep the stream waiting has none; but it is tried once in a while, since it
-/// may have been slow for a moment only: so seldom that it costs the stream 2 % at most.
+/// may have been slow for a moment only: so seldom that all such together cost the stream 2 % at most.
 ///
 /// Threads   any
 class EarliestEnd {
@@ -21,27 +21,23 @@ public:
 
     explicit EarliestEnd(std::size_t controllers) : all_(controllers) {}
 
-    /// What an item is said to take there, until enough of them have been seen. Infinity: it has none.
+    /// What an item is said to take there, until some have been seen. Infinity: it has none.
     void expect(std::size_t controller, double seconds);
     /// Nobody has an item; what they take is still known.
-    void begin();
-    /// The one who has the next item. Of whom nothing is known is taken to be as fast as the fastest.
-    [[nodiscard]] std::size_t give(Clock::time_point now = Clock::now());
-    /// The item that it has had for longest is done.
-    void ended(std::size_t controller, Clock::time_point now = Clock::now());
+    void begin(Clock::time_point now = Clock::now());
+    /// Who should have the next item. Of whom nothing is known is taken to be as fast as the fastest.
+    [[nodiscard]] std::size_t next(Clock::time_point now = Clock::now());
+    void given(std::size_t controller, Clock::time_point now = Clock::now());
+    /// The item that it has had for longest is done; how long one that failed took says nothing.
+    void ended(std::size_t controller, bool succeeded, Clock::time_point now = Clock::now());
 
 private:
-    struct One;
-    [[nodiscard]] One& next(Clock::time_point now);
-
     struct One {
-        std::size_t items = 0;        ///< that it has
-        Clock::time_point since;      ///< it has been at the first of these
-        std::size_t passed_over = 0;  ///< items that others were given since it had one
-        bool is_warm = false;         ///< its first item, of a device that makes ready, says nothing
-        std::deque<double> seconds{}; ///< of the last ones
-        [[nodiscard]] bool is_known() const;
-        [[nodiscard]] double median() const;
+        std::size_t items = 0;               ///< that it has
+        Clock::time_point since{};           ///< it has been at the first of these, or has had none
+        bool is_warm = false;                ///< its first item, of a device that makes ready, says nothing
+        std::deque<double> seconds{};        ///< of the last ones
+        [[nodiscard]] double median() const; ///< of some
     };
 
     std::mutex mutex_; // guards what follows

@@ -1,14 +1,13 @@
 // domains/streams/item_spans.hpp - items of a stream in traces and Gantt charts: a bar for each part of each
 // item, beside the kernels that it is made of. Private to domains/streams/.
 #pragma once
-#include <headrace/core/event.hpp>
 #include <headrace/core/trace.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace {
@@ -18,24 +17,23 @@ namespace headrace {
 ///
 /// Threads   any
 class ItemSpans {
+    using Clock = std::chrono::steady_clock;
+
 public:
-    explicit ItemSpans(std::size_t controllers) : free_from_(controllers) {}
+    explicit ItemSpans(std::size_t controllers) : free_from_(controllers, Clock::now()) {}
     /// Null unless a trace records that keeps spans.
-    [[nodiscard]] static std::shared_ptr<ItemSpans> make(std::size_t controllers);
+    [[nodiscard]] static std::unique_ptr<ItemSpans> make(std::size_t controllers);
 
     /// An item on its way, from one part to the next.
     struct Item {
-        std::chrono::steady_clock::time_point there{};
+        Clock::time_point there{};
     };
-    static void watch_arrival(const std::shared_ptr<ItemSpans>& spans, const std::shared_ptr<Item>& item,
-                              const Event& there);
-    /// `last`: of the requests that `controller`, of a device called `device`, has for the item.
-    static void watch_part(const std::shared_ptr<ItemSpans>& spans, const std::shared_ptr<Item>& item,
-                           std::size_t controller, std::string device, std::string name, const Event& last);
+    /// Now.
+    void arrived(Item& item);
+    /// Now: what `controller`, of a device called `device`, has done of the item, which is called `name`.
+    void ended(Item& item, std::size_t controller, std::string_view device, std::string_view name);
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     std::mutex mutex_;                         // guards what follows, and items
     std::vector<Clock::time_point> free_from_; ///< of each controller
 };

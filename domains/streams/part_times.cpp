@@ -19,14 +19,7 @@ PartTimes::PartTimes(std::size_t parts, const PartTimes& before) : begin_(before
     first_out_ = before.first_out_;
 }
 
-void PartTimes::watch(const std::shared_ptr<PartTimes>& times, std::size_t row, std::int64_t item,
-                      const Event& event) {
-    event.then([times, row, item](const ErrorPtr& error) {
-        if (!error) times->ended(row, item);
-    });
-}
-
-void PartTimes::ended(std::size_t row, std::int64_t item) {
+void PartTimes::note(std::size_t row, std::int64_t item) {
     const std::scoped_lock lock(mutex_);
     const Clock::time_point now = Clock::now();
     rows_[row][static_cast<std::size_t>(item % kept)] = {item, now};

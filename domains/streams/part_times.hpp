@@ -1,13 +1,10 @@
 // domains/streams/part_times.hpp - when the parts of a stream's items ended, of the last items.
 // Private to domains/streams/.
 #pragma once
-#include <headrace/core/event.hpp>
-
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -25,16 +22,9 @@ public:
     /// Of the same run, cut into other parts: those of before are not known any more.
     PartTimes(std::size_t parts, const PartTimes& before);
 
-    /// `there`: the item's input is.
-    static void watch_arrival(const std::shared_ptr<PartTimes>& times, std::int64_t item,
-                              const Event& there) {
-        watch(times, 0, item, there);
-    }
-    /// `last`: the part's last request.
-    static void watch_part(const std::shared_ptr<PartTimes>& times, std::size_t part, std::int64_t item,
-                           const Event& last) {
-        watch(times, part + 1, item, last);
-    }
+    /// Now: the item's input is there; the part's last request has ended.
+    void arrived(std::int64_t item) { note(0, item); }
+    void ended(std::size_t part, std::int64_t item) { note(part + 1, item); }
 
     /// Seconds that a part takes: the median over the last items, none of them before `since`, from when both
     /// the item and the device were there. Nothing if fewer than `least` are known.
@@ -55,9 +45,7 @@ private:
     };
     using Row = std::array<End, kept>;
 
-    static void watch(const std::shared_ptr<PartTimes>& times, std::size_t row, std::int64_t item,
-                      const Event& event);
-    void ended(std::size_t row, std::int64_t item);
+    void note(std::size_t row, std::int64_t item);
     // With the lock held:
     [[nodiscard]] const End* end(std::size_t row, std::int64_t item) const;
 

@@ -2,12 +2,13 @@
 #include <headrace/core/log.hpp>
 #include <headrace/domains/streams/earliest_end.hpp>
 #include <headrace/domains/streams/feeder.hpp>
+#include <headrace/domains/streams/free_places.hpp>
 #include <headrace/domains/streams/item_spans.hpp>
+#include <headrace/domains/streams/listeners.hpp>
 #include <headrace/domains/streams/part_times.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/concurrent_queue.h>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,8 @@ constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
 constexpr double hopeless = 20;     // times what the fastest device takes: not worth a twentieth's wait
 constexpr double patience = 2;      // seconds at least: at first use a device may have to build its kernels
-constexpr std::size_t enough_items = 5; // to tell how long a part takes
+constexpr double unable = std::numeric_limits<double>::infinity(); // seconds of who has no part
+constexpr std::size_t enough_items = 5;                            // to tell how long a part takes
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -51,10 +53,6 @@ std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
 }
 
 } // namespace
-
-struct Pipeline::FreePlaces {
-    tbb::concurrent_bounded_queue<std::size_t> numbers;
-};
 
 /// What is submitted of one item is handed from thread to thread, part by part.
 class Pipeline::Feeding {
@@ -102,17 +100,22 @@ struct Pipeline::EndOfAll {
     const int exceptions = std::uncaught_exceptions();
     ~EndOfAll() {
         for (const Place& place : pipeline.places_) static_cast<void>(place.done.outcome());
-        if (std::uncaught_exceptions() == exceptions) return;
-        // Of an item that could not be submitted to its end, some requests may have been.
-        for (Controller* controller : pipeline.controllers_) try {
-                controller->wait_all();
-            } catch (const Error&) { // the first failure is on its way already
-            }
+        if (std::uncaught_exceptions() != exceptions) {
+            // Of an item that could not be submitted to its end, some requests may have been.
+            for (Controller* controller : pipeline.controllers_) try {
+                    controller->wait_all();
+                } catch (const Error&) { // the first failure is on its way already
+                }
+        }
+        pipeline.listeners_->wait();
     }
 };
 
 Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places)
-    : controllers_(std::move(controllers)), pieces_(std::move(pieces)), places_(places) {
+    : controllers_(std::move(controllers)),
+      pieces_(std::move(pieces)),
+      places_(places),
+      listeners_(std::make_unique<Listeners>()) {
     if (controllers_.empty() || pieces_.empty() || places_.empty())
         refuse("a pipeline needs a controller, a piece of work and a place for an item at least");
     cuts_ = {{0, 0, pieces_.size()}};
@@ -159,7 +162,8 @@ void Pipeline::map_one_to_one() {
 void Pipeline::give_whole_items() {
     map({{0, 0, pieces_.size()}});
     whole_items_ = true;
-    earliest_ = std::make_shared<EarliestEnd>(controllers_.size());
+    earliest_ = std::make_unique<EarliestEnd>(controllers_.size());
+    if (!piece_seconds_.empty()) expect_items();
 }
 
 void Pipeline::find_mapping(PerformanceModel& model) {
@@ -177,37 +181,51 @@ void Pipeline::feed_apart() {
 }
 
 std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
-    free_ = std::make_shared<FreePlaces>();
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-        places_[i] = {};
-        free_->numbers.push(i);
-    }
+    std::ranges::fill(places_, Place{});
+    free_ = std::make_unique<FreePlaces>(places_.size());
     remapped_ = 0;
     mapped_at_ = 0;
     times_ = std::make_shared<PartTimes>(cuts_.size());
     const EndOfAll end{*this};
     if (whole_items_) earliest_->begin();
     spans_ = ItemSpans::make(controllers_.size());
+    const auto finish = [this] { // the first failure is the first item's
+        std::vector<Place> left = places_;
+        std::ranges::sort(left, {}, &Place::item);
+        for (const Place& place : left) place.done.wait();
+    };
+    try {
+        take_items(ends, most);
+    } catch (...) {
+        finish();
+        throw;
+    }
+    finish();
+    times_->finish();
+    return items_;
+}
+
+void Pipeline::take_items(const StreamEnds& ends, std::int64_t most) {
     for (items_ = 0; items_ < most; ++items_) {
-        std::size_t place = 0;
-        free_->numbers.pop(place);                // the one that no item has been in for longest
-        if (places_[place].done.outcome()) break; // but an item before may have failed as well
+        free_->wait();
+        std::optional<std::size_t> who; // has all of it
+        if (whole_items_) who = earliest_->next();
+        const std::size_t place = free_->take(who);
+        if (places_[place].done.outcome()) return; // but an item before may have failed as well
         const std::optional<Event> there = ends.begin(items_, place);
-        if (!there) break;
+        if (!there) return;
         if (mapping_) {
             follow_drift(items_);
         } else if (model_ && !whole_items_) {
             there->wait();
             divide(items_, place);
+            if (whole_items_) who = earliest_->next();
         }
-        places_[place] = {submit(ends, items_, place, *there), items_};
-        places_[place].done.then([free = free_, place](const ErrorPtr&) { free->numbers.push(place); });
+        if (who) earliest_->given(*who);
+        const std::vector<StreamCut> whole{{who.value_or(0), 0, pieces_.size()}};
+        places_[place] = {submit(ends, items_, place, *there, who ? whole : cuts_), items_};
+        listeners_->listen(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
     }
-    std::vector<Place> left = places_;
-    std::ranges::sort(left, {}, &Place::item); // the first failure is the first item's
-    for (const Place& place : left) place.done.wait();
-    times_->finish();
-    return items_;
 }
 
 Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place) {
@@ -219,26 +237,29 @@ Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64
 }
 
 /// Returns what the item ends with.
-Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there) {
-    const std::vector<StreamCut> cuts =
-        whole_items_ ? std::vector<StreamCut>{{earliest_->give(), 0, pieces_.size()}} : cuts_;
-    if (is_timed()) PartTimes::watch_arrival(times_, item, there);
-    const auto shown = std::make_shared<ItemSpans::Item>();
-    if (spans_) ItemSpans::watch_arrival(spans_, shown, there);
+Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there,
+                       const std::vector<StreamCut>& cuts) {
+    const auto shown = spans_ ? std::make_shared<ItemSpans::Item>() : nullptr;
+    if (is_timed() || shown)
+        listeners_->listen(there, [this, times = times_, item, shown](const ErrorPtr& error) {
+            if (!error) times->arrived(item);
+            if (shown) spans_->arrived(*shown);
+        });
     Event before;
     for (std::size_t part = 0; part < cuts.size(); ++part) {
         // With what it needs: the mapping may be another when it is submitted.
         const auto work = [this, cut = cuts[part], item, place, times = times_, part, shown,
                            text = text_of(part)] {
             const Event last = submit_part(cut, item, place);
-            if (is_timed()) PartTimes::watch_part(times, part, item, last);
-            if (spans_)
-                ItemSpans::watch_part(spans_, shown, cut.device, controllers_[cut.device]->device().info().id,
-                                      text, last);
-            if (whole_items_)
-                last.then([earliest = earliest_, device = cut.device](const ErrorPtr&) {
-                    earliest->ended(device);
-                });
+            if (!is_timed() && !shown && !whole_items_) return;
+            listeners_->listen(last, [this, cut, item, times, part, shown, text](const ErrorPtr& error) {
+                if (whole_items_)
+                    earliest_->ended(cut.device, !error);
+                else if (!error)
+                    times->ended(part, item);
+                if (shown)
+                    spans_->ended(*shown, cut.device, controllers_[cut.device]->device().info().id, text);
+            });
         };
         if (feeding_)
             before = feeding_->part(cuts[part].device, before, work);
@@ -294,17 +315,23 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
     times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
     const StageMapping parts = find_parts();
     double items_per_second = 0;
-    std::vector<double> seconds;
-    for (const std::size_t first : firsts_) {
-        seconds.push_back(sum(piece_seconds_[first], {first, 0, pieces_.size()}));
-        items_per_second += 1 / seconds.back();
-    }
+    for (const std::size_t first : firsts_) items_per_second += 1 / seconds_of_item(first);
     if (!may_give_whole_items_ || items_per_second * parts.period < worth_parts) return use(parts, item);
     whole_items_ = true;
-    earliest_ = std::make_shared<EarliestEnd>(controllers_.size());
+    earliest_ = std::make_unique<EarliestEnd>(controllers_.size());
+    earliest_->begin();
+    expect_items();
+}
+
+double Pipeline::seconds_of_item(std::size_t controller) const {
+    return sum(piece_seconds_[controller], {controller, 0, pieces_.size()});
+}
+
+/// Of controllers of one device each is as much slower as there are.
+void Pipeline::expect_items() {
     for (std::size_t i = 0; i < controllers_.size(); ++i) {
         const auto sharers = std::ranges::count(device_of_, device_of_[i]);
-        earliest_->expect(i, seconds[device_of_[i]] * static_cast<double>(sharers));
+        earliest_->expect(i, seconds_of_item(firsts_[device_of_[i]]) * static_cast<double>(sharers));
     }
 }
 
@@ -314,12 +341,20 @@ void Pipeline::learn_costs(std::int64_t item, std::size_t place) {
     std::ranges::stable_sort(devices, std::greater{}, [this](std::size_t device) {
         return controllers_[device]->device().info().peak_gflops;
     });
-    double fastest = std::numeric_limits<double>::infinity();
+    double fastest = unable;
+    ErrorPtr cannot; // the last one that cannot do it
     for (const std::size_t device : devices) {
-        if (!knows_pieces(*model_, device))
-            measure_pieces(device, item, place, std::max(patience, hopeless * fastest));
-        fastest = std::min(fastest, sum(piece_seconds_[device], {device, 0, pieces_.size()}));
+        try {
+            if (!knows_pieces(*model_, device))
+                measure_pieces(device, item, place, std::max(patience, hopeless * fastest));
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
+            cannot = std::make_shared<const Error>(error);
+            leave_out(device, error.what());
+        }
+        fastest = std::min(fastest, seconds_of_item(device));
     }
+    if (fastest == unable && cannot) throw Error{*cannot};
     believed_seconds_ = piece_seconds_;
     learn_links();
 }
@@ -342,11 +377,8 @@ void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
         submit_piece(piece, all, item, place).wait();
         if (seconds_since(begin) < limit) continue;
-        log_info(fmt::format(
-            "{} has no part of a stream: after {:.3g} s it had done {} of {} pieces of an item",
-            controllers_[device]->device().info().id, seconds_since(begin), piece + 1, pieces_.size()));
-        std::ranges::fill(piece_seconds_[device], std::numeric_limits<double>::infinity());
-        return;
+        return leave_out(device, fmt::format("after {:.3g} s it had done {} of {} pieces of an item",
+                                             seconds_since(begin), piece + 1, pieces_.size()));
     }
     const std::vector<TimePoint> ends = ends_of_pieces(all, item, place);
     constexpr double least = 1e-6; // seconds that the clock tells apart
@@ -356,6 +388,11 @@ void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t
         model_->measured(controllers_[device]->device().info(), key_of(piece),
                          1 / piece_seconds_[device][piece]);
     }
+}
+
+void Pipeline::leave_out(std::size_t device, std::string_view why) {
+    log_info(fmt::format("{} has no part of a stream: {}", controllers_[device]->device().info().id, why));
+    std::ranges::fill(piece_seconds_[device], unable);
 }
 
 /// And the beginning before them.
@@ -384,7 +421,7 @@ void Pipeline::learn_links() {
     seconds_per_byte_.assign(controllers_.size(), std::vector<double>(controllers_.size()));
     for (const std::size_t from : firsts_)
         for (const std::size_t to : firsts_) {
-            if (from == to) continue;
+            if (from == to || seconds_of_item(from) == unable || seconds_of_item(to) == unable) continue;
             const DeviceInfo& here = controllers_[to]->device().info();
             const KernelKey key{.kernel = "link from " + controllers_[from]->device().info().name,
                                 .work_units = link_test,
@@ -484,9 +521,13 @@ StreamReport Pipeline::report() const {
         report.parts.push_back(std::move(told));
     }
     if (piece_seconds_.empty()) return report;
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const std::size_t i : firsts_)
-        fastest = std::min(fastest, sum(piece_seconds_[i], {i, 0, pieces_.size()}));
+    if (controllers_.size() > firsts_.size()) {
+        report.alone_seconds = report.speed_up = report.expected = report.efficiency = {
+            std::nullopt, "what a device alone takes for several items at once is not measured"};
+        return report;
+    }
+    double fastest = unable;
+    for (const std::size_t first : firsts_) fastest = std::min(fastest, seconds_of_item(first));
     const double alone = static_cast<double>(items_) * fastest;
     const double expected = expected_speed_up(costs(piece_seconds_));
     report.alone_seconds = {alone, {}};

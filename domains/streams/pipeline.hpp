@@ -17,12 +17,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace {
 
 class EarliestEnd;
+class FreePlaces;
 class ItemSpans;
+class Listeners;
 class PartTimes;
 
 /// A piece of an item that is to be submitted.
@@ -84,14 +87,16 @@ public:
     /// Piece i on device i, of which there are as many.
     void map_one_to_one();
     /// Whole items: each goes to the controller that should be done with it first, by what items have taken
-    /// there so far. A place is any controller's then, one item after another.
+    /// there so far, from when they were given. A place is any controller's then, one item after another, but
+    /// one that it had before if there is one.
     void give_whole_items();
     /// Measures the pieces on every device with the first item of the next run, each twice, and what links
     /// between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
     /// mapping. So pieces make of the item's input what they make, however often. While a stream runs, parts
     /// that take another time than they were to take have it found again. Of controllers of one device the
-    /// first has its part; a device that takes twenty times as long as the fastest, and two seconds, has
-    /// none.
+    /// first has its part. A device has none that cannot hold the item, or that takes twenty times as long as
+    /// the fastest, and two seconds, for the first time, which is looked at after each piece; the next run
+    /// measures it again.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise as many of them: as a rule,
     /// unless some pieces suit one device and others another.
@@ -115,10 +120,11 @@ public:
 
 private:
     struct EndOfAll;
-    struct FreePlaces; // in the order in which they came free
-    class Feeding;     // threads that submit
+    class Feeding; // threads that submit
 
-    Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there);
+    void take_items(const StreamEnds& ends, std::int64_t most);
+    Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there,
+                 const std::vector<StreamCut>& cuts);
     Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] bool is_timed() const;
     [[nodiscard]] std::string text_of(std::size_t part) const;
@@ -126,6 +132,9 @@ private:
     [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
     void divide(std::int64_t item, std::size_t place);
+    void expect_items();
+    void leave_out(std::size_t device, std::string_view why);
+    [[nodiscard]] double seconds_of_item(std::size_t controller) const;
     void learn_costs(std::int64_t item, std::size_t place);
     void measure_pieces(std::size_t device, std::int64_t item, std::size_t place, double limit);
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -150,11 +159,12 @@ private:
     std::vector<Place> places_;
     std::vector<StreamCut> cuts_;
     bool whole_items_ = false, may_give_whole_items_ = false, times_parts_ = false;
-    std::shared_ptr<FreePlaces> free_;
-    std::shared_ptr<ItemSpans> spans_;      ///< null: nobody wants to see them
-    std::shared_ptr<EarliestEnd> earliest_; ///< where whole items are given
+    std::unique_ptr<FreePlaces> free_;
+    std::unique_ptr<ItemSpans> spans_;      ///< null: nobody wants to see them
+    std::unique_ptr<EarliestEnd> earliest_; ///< where whole items are given
+    std::shared_ptr<PartTimes> times_;      ///< of the parts as they are; items under way may have others
+    std::unique_ptr<Listeners> listeners_;  ///< of items under way, who tell all these
     std::unique_ptr<Feeding> feeding_;
-    std::shared_ptr<PartTimes> times_;
     PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given
     std::vector<std::vector<double>> piece_seconds_;    ///< [controller][piece], measured; empty: not known
     std::vector<std::vector<double>> believed_seconds_; ///< the same, as far as drift has changed it

@@ -47,13 +47,17 @@ class Stream {
 public:
     static constexpr std::uint64_t numbers = 257;
 
-    Stream(std::size_t devices, std::size_t pieces, std::size_t places, bool has_peers = true)
+    /// `memory_of_last`: the last device's.
+    Stream(std::size_t devices, std::size_t pieces, std::size_t places, bool has_peers = true,
+           Bytes memory_of_last = Bytes{1} << 30)
         : pieces_(pieces), delays_(devices, std::vector<std::chrono::microseconds>(pieces)) {
         for (std::size_t i = 0; i < devices; ++i) {
-            devices_.emplace_back(::headrace::testing::FakeOptions{.id = "fake:" + std::to_string(i),
-                                                                   .has_peers = has_peers,
-                                                                   .longest_delay = 50us,
-                                                                   .seed = i + 1});
+            ::headrace::testing::FakeOptions options{.id = "fake:" + std::to_string(i),
+                                                     .has_peers = has_peers,
+                                                     .longest_delay = 50us,
+                                                     .seed = i + 1};
+            if (i + 1 == devices) options.memory = memory_of_last;
+            devices_.emplace_back(options);
             controllers_.emplace_back(devices_.back());
         }
         for (std::size_t i = 0; i < places; ++i)
@@ -77,6 +81,8 @@ public:
         delays_[device][piece] = time;
     }
     void breaks_from(std::int64_t item) { breaks_from_ = item; }
+    void kernels_fail(std::int64_t item) { kernels_fail_ = item; }
+    void has_no_input(std::int64_t item) { has_no_input_ = item; }
     void submitting_takes(std::chrono::microseconds time) { submitting_takes_ = time; }
     void all_take(std::size_t device, std::chrono::microseconds time) {
         for (std::size_t piece = 0; piece < pieces_; ++piece) takes(device, piece, time);
@@ -90,6 +96,7 @@ public:
         return pipeline_->run(
             {.begin = [this, items](std::int64_t item, std::size_t place) -> std::optional<Event> {
                  if (item == items) return std::nullopt;
+                 if (item == has_no_input_) throw Error{ErrorKind::internal, "there is no item"};
                  most_under_way_ = std::max<std::size_t>(most_under_way_, ++under_way_);
                  return reading_.run("read", std::array{TileUse{tile(place), Access::write}},
                                      [this, item, place] {
@@ -137,6 +144,8 @@ private:
                                               delay = delays_[step.device][piece];
                                           }
                                           std::this_thread::sleep_for(delay);
+                                          if (step.item == kernels_fail_)
+                                              throw Error{ErrorKind::kernel, "a kernel fails"};
                                           auto* const all = static_cast<std::uint64_t*>(memory.address());
                                           // What is measured is done several times, and must be the same.
                                           if (piece == 0) std::iota(all, all + numbers, step.item);
@@ -160,6 +169,7 @@ private:
     const std::size_t pieces_;
     std::chrono::microseconds submitting_takes_{};
     std::int64_t breaks_from_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t kernels_fail_ = -1, has_no_input_ = -1;
     std::atomic<std::size_t> under_way_ = 0;
     std::size_t most_under_way_ = 0;
     std::mutex mutex_;
@@ -462,6 +472,46 @@ TEST(Pipeline, TheFirstFailureIsTheFirstItems) {
             EXPECT_EQ(stream.ended(), in_order(broken));
         }
     }
+}
+
+TEST(Pipeline, AFailureIsToldAlthoughALaterItemHasNoInput) {
+    for (const bool whole : {false, true}) {
+        Stream stream(2, 2, 4);
+        if (whole) stream.pipeline().give_whole_items();
+        stream.all_take(0, 20ms);
+        stream.all_take(1, 20ms);
+        stream.kernels_fail(2);
+        stream.has_no_input(4);
+        try {
+            stream.run(7, !whole);
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.message(), "a kernel fails");
+        }
+    }
+}
+
+TEST(Pipeline, OfTwoFailuresThatOfTheFirstItemIsTold) {
+    Stream stream(2, 2, 4);
+    stream.pipeline().give_whole_items();
+    stream.all_take(0, 30ms); // the first item's; the second has the other device
+    stream.kernels_fail(0);
+    stream.breaks_from(1);
+    try {
+        stream.run(7, false);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.message(), "a kernel fails");
+    }
+}
+
+TEST(Pipeline, ADeviceThatCannotHoldAnItemHasNone) {
+    Stream stream(2, 3, 4, true, 100);
+    Remembers model;
+    stream.pipeline().find_division(model);
+    stream.run(20);
+    EXPECT_EQ(stream.ended().size(), 20u);
+    EXPECT_EQ(stream.device(1).requests(FakeRequest::launch), 0u);
 }
 
 TEST(Pipeline, ComparesAGivenMappingWithWhatIsKnown) {
