@@ -6,17 +6,16 @@
 #include <headrace/domains/streams/item_spans.hpp>
 #include <headrace/domains/streams/listeners.hpp>
 #include <headrace/domains/streams/part_times.hpp>
+#include <headrace/domains/streams/piece_times.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
 #include <exception>
 #include <functional>
-#include <latch>
 #include <numeric>
 #include <utility>
 
@@ -25,18 +24,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it costs
 constexpr double drifts = 1.15;     // by this factor: parts are measured from outside, with what delays them
 constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
-constexpr double hopeless = 20;     // times what the fastest device takes: not worth a twentieth's wait
-constexpr double patience = 2;      // seconds at least: at first use a device may have to build its kernels
-constexpr double unable = std::numeric_limits<double>::infinity(); // seconds of who has no part
-constexpr std::size_t enough_items = 5;                            // to tell how long a part takes
-
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
+constexpr std::size_t enough_items = 5; // to tell how long a part takes
 
 /// Of the cut's pieces.
 double sum(const std::vector<double>& pieces, const StreamCut& cut) {
@@ -163,7 +154,7 @@ void Pipeline::give_whole_items() {
     map({{0, 0, pieces_.size()}});
     whole_items_ = true;
     earliest_ = std::make_unique<EarliestEnd>(controllers_.size());
-    if (!piece_seconds_.empty()) expect_items();
+    if (piece_times_) expect_items();
 }
 
 void Pipeline::find_mapping(PerformanceModel& model) {
@@ -294,28 +285,28 @@ StreamCosts Pipeline::costs(const std::vector<std::vector<double>>& piece_second
     StreamCosts costs;
     for (const std::size_t first : firsts_) costs.seconds.push_back(piece_seconds[first]);
     costs.transfer = [this](std::size_t from, std::size_t to, std::size_t piece) {
-        return static_cast<double>(pieces_[piece].bytes_in) * seconds_per_byte_[firsts_[from]][firsts_[to]];
+        return static_cast<double>(pieces_[piece].bytes_in) *
+               piece_times_->seconds_per_byte(firsts_[from], firsts_[to]);
     };
     return costs;
 }
 
-KernelKey Pipeline::key_of(std::size_t piece) const {
-    return {.kernel = pieces_[piece].name, .work_units = 1, .bytes = 0};
-}
-
 void Pipeline::compare_with(const PerformanceModel& model) {
-    piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
-    for (const std::size_t device : firsts_)
-        if (!knows_pieces(model, device)) return piece_seconds_.clear();
+    piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
+    if (!piece_times_->look_up(model)) piece_times_.reset();
 }
 
 /// Whole items, where nothing has to be moved and nobody waits, or parts.
 void Pipeline::divide(std::int64_t item, std::size_t place) {
-    learn_costs(item, place);
+    piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
+    piece_times_->measure(*model_, [&](std::size_t piece, std::size_t controller) {
+        return submit_piece(piece, {controller, 0, pieces_.size()}, item, place);
+    });
+    believed_seconds_ = piece_times_->seconds();
     times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
     const StageMapping parts = find_parts();
     double items_per_second = 0;
-    for (const std::size_t first : firsts_) items_per_second += 1 / seconds_of_item(first);
+    for (const std::size_t first : firsts_) items_per_second += 1 / piece_times_->seconds_of_item(first);
     if (!may_give_whole_items_ || items_per_second * parts.period < worth_parts) return use(parts, item);
     whole_items_ = true;
     earliest_ = std::make_unique<EarliestEnd>(controllers_.size());
@@ -323,134 +314,13 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
     expect_items();
 }
 
-double Pipeline::seconds_of_item(std::size_t controller) const {
-    return sum(piece_seconds_[controller], {controller, 0, pieces_.size()});
-}
-
 /// Of controllers of one device each is as much slower as there are.
 void Pipeline::expect_items() {
     for (std::size_t i = 0; i < controllers_.size(); ++i) {
         const auto sharers = std::ranges::count(device_of_, device_of_[i]);
-        earliest_->expect(i, seconds_of_item(firsts_[device_of_[i]]) * static_cast<double>(sharers));
+        earliest_->expect(i, piece_times_->seconds_of_item(firsts_[device_of_[i]]) *
+                                 static_cast<double>(sharers));
     }
-}
-
-void Pipeline::learn_costs(std::int64_t item, std::size_t place) {
-    piece_seconds_.assign(controllers_.size(), std::vector<double>(pieces_.size()));
-    std::vector<std::size_t> devices = firsts_; // the fastest first, as far as is known
-    std::ranges::stable_sort(devices, std::greater{}, [this](std::size_t device) {
-        return controllers_[device]->device().info().peak_gflops;
-    });
-    double fastest = unable;
-    ErrorPtr cannot; // the last one that cannot do it
-    for (const std::size_t device : devices) {
-        try {
-            if (!knows_pieces(*model_, device))
-                measure_pieces(device, item, place, std::max(patience, hopeless * fastest));
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
-            cannot = std::make_shared<const Error>(error);
-            leave_out(device, error.what());
-        }
-        fastest = std::min(fastest, seconds_of_item(device));
-    }
-    if (fastest == unable && cannot) throw Error{*cannot};
-    believed_seconds_ = piece_seconds_;
-    learn_links();
-}
-
-bool Pipeline::knows_pieces(const PerformanceModel& model, std::size_t device) {
-    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-        const Estimate known = model.estimate(controllers_[device]->device().info(), key_of(piece));
-        if (!known.units_per_second) return false;
-        piece_seconds_[device][piece] = 1 / *known.units_per_second;
-    }
-    return true;
-}
-
-/// The second time counts: at first use devices allocate memory and load kernels. Who takes longer than
-/// `limit` for that is left out. The second time pieces go one behind another, as they do in a stream:
-/// waiting for each would be measured as well.
-void Pipeline::measure_pieces(std::size_t device, std::int64_t item, std::size_t place, double limit) {
-    const StreamCut all{device, 0, pieces_.size()};
-    const auto begin = Clock::now();
-    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-        submit_piece(piece, all, item, place).wait();
-        if (seconds_since(begin) < limit) continue;
-        return leave_out(device, fmt::format("after {:.3g} s it had done {} of {} pieces of an item",
-                                             seconds_since(begin), piece + 1, pieces_.size()));
-    }
-    const std::vector<TimePoint> ends = ends_of_pieces(all, item, place);
-    constexpr double least = 1e-6; // seconds that the clock tells apart
-    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-        const std::chrono::duration<double> passed = ends[piece + 1] - ends[piece];
-        piece_seconds_[device][piece] = std::max(passed.count(), least);
-        model_->measured(controllers_[device]->device().info(), key_of(piece),
-                         1 / piece_seconds_[device][piece]);
-    }
-}
-
-void Pipeline::leave_out(std::size_t device, std::string_view why) {
-    log_info(fmt::format("{} has no part of a stream: {}", controllers_[device]->device().info().id, why));
-    std::ranges::fill(piece_seconds_[device], unable);
-}
-
-/// And the beginning before them.
-std::vector<Pipeline::TimePoint> Pipeline::ends_of_pieces(const StreamCut& all, std::int64_t item,
-                                                          std::size_t place) {
-    struct Ends {
-        explicit Ends(std::size_t pieces) : all(pieces + 1, Clock::now()), left(std::ssize(all) - 1) {}
-        std::vector<Clock::time_point> all;
-        std::latch left;
-    };
-    const auto ends = std::make_shared<Ends>(pieces_.size()); // continuations may outlive a failure
-    std::vector<Event> events;
-    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-        events.push_back(submit_piece(piece, all, item, place));
-        events.back().then([ends, piece](const ErrorPtr&) {
-            ends->all[piece + 1] = Clock::now();
-            ends->left.count_down();
-        });
-    }
-    for (const Event& event : events) event.wait();
-    ends->left.wait(); // who waits may hear of it before continuations do
-    return ends->all;
-}
-
-void Pipeline::learn_links() {
-    seconds_per_byte_.assign(controllers_.size(), std::vector<double>(controllers_.size()));
-    for (const std::size_t from : firsts_)
-        for (const std::size_t to : firsts_) {
-            if (from == to || seconds_of_item(from) == unable || seconds_of_item(to) == unable) continue;
-            const DeviceInfo& here = controllers_[to]->device().info();
-            const KernelKey key{.kernel = "link from " + controllers_[from]->device().info().name,
-                                .work_units = link_test,
-                                .bytes = link_test};
-            double bytes_per_second = model_->estimate(here, key).units_per_second.value_or(0);
-            if (bytes_per_second <= 0) {
-                bytes_per_second = static_cast<double>(link_test) / measure_link(from, to);
-                model_->measured(here, key, bytes_per_second);
-            }
-            seconds_per_byte_[from][to] = 1 / bytes_per_second;
-        }
-}
-
-/// Seconds for `link_test` bytes; the second time, as with pieces.
-double Pipeline::measure_link(std::size_t from, std::size_t to) {
-    Storage storage("what links carry", link_test, internal);
-    const auto bring_to = [&](std::size_t device, Access access) {
-        controllers_[device]
-            ->launch("link", std::array{TileUse{storage.tile(), access}}, [](const NativeStream&) {})
-            .wait();
-    };
-    double seconds = 0;
-    for (int time = 0; time < 2; ++time) {
-        bring_to(from, Access::write);
-        const auto begin = Clock::now();
-        bring_to(to, Access::read);
-        seconds = seconds_since(begin);
-    }
-    return seconds;
 }
 
 /// Of controllers, not of devices as map_stages counts them.
@@ -515,21 +385,21 @@ StreamReport Pipeline::report() const {
                               .predicted_seconds = not_measured,
                               .seconds = {std::nullopt, "too few items had this part"}};
         if (const auto measured = times_->seconds(part, mapped_at_ + 1, 1)) told.seconds = {*measured, {}};
-        if (!piece_seconds_.empty()) told.predicted_seconds = {sum(piece_seconds_[cut.device], cut), {}};
+        if (piece_times_) told.predicted_seconds = {sum(piece_times_->seconds()[cut.device], cut), {}};
         if (mapping_) told.predicted_seconds = {mapping_->parts[part].seconds, {}}; // as drift has it
         if (mapping_) told.transfer_seconds = mapping_->parts[part].transfer_in;
         report.parts.push_back(std::move(told));
     }
-    if (piece_seconds_.empty()) return report;
+    if (!piece_times_) return report;
     if (controllers_.size() > firsts_.size()) {
         report.alone_seconds = report.speed_up = report.expected = report.efficiency = {
             std::nullopt, "what a device alone takes for several items at once is not measured"};
         return report;
     }
-    double fastest = unable;
-    for (const std::size_t first : firsts_) fastest = std::min(fastest, seconds_of_item(first));
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const std::size_t first : firsts_) fastest = std::min(fastest, piece_times_->seconds_of_item(first));
     const double alone = static_cast<double>(items_) * fastest;
-    const double expected = expected_speed_up(costs(piece_seconds_));
+    const double expected = expected_speed_up(costs(piece_times_->seconds()));
     report.alone_seconds = {alone, {}};
     report.expected = {expected, {}};
     report.speed_up = {alone / report.seconds, {}};

@@ -10,14 +10,12 @@
 #include <headrace/core/stage_mapping.hpp>
 #include <headrace/domains/streams/stream_report.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headrace {
@@ -27,6 +25,7 @@ class FreePlaces;
 class ItemSpans;
 class Listeners;
 class PartTimes;
+class PieceTimes;
 
 /// A piece of an item that is to be submitted.
 struct StreamStep {
@@ -95,8 +94,7 @@ public:
     /// mapping. So pieces make of the item's input what they make, however often. While a stream runs, parts
     /// that take another time than they were to take have it found again. Of controllers of one device the
     /// first has its part. A device has none that cannot hold the item, or that takes twenty times as long as
-    /// the fastest, and two seconds, for the first time, which is looked at after each piece; the next run
-    /// measures it again.
+    /// the fastest; in the first run that there is, to find this out takes some seconds.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise as many of them: as a rule,
     /// unless some pieces suit one device and others another.
@@ -130,19 +128,8 @@ private:
     [[nodiscard]] std::string text_of(std::size_t part) const;
     Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
-    [[nodiscard]] KernelKey key_of(std::size_t piece) const;
     void divide(std::int64_t item, std::size_t place);
     void expect_items();
-    void leave_out(std::size_t device, std::string_view why);
-    [[nodiscard]] double seconds_of_item(std::size_t controller) const;
-    void learn_costs(std::int64_t item, std::size_t place);
-    void measure_pieces(std::size_t device, std::int64_t item, std::size_t place, double limit);
-    using TimePoint = std::chrono::steady_clock::time_point;
-    [[nodiscard]] std::vector<TimePoint> ends_of_pieces(const StreamCut& all, std::int64_t item,
-                                                        std::size_t place);
-    [[nodiscard]] bool knows_pieces(const PerformanceModel& model, std::size_t device);
-    void learn_links();
-    [[nodiscard]] double measure_link(std::size_t from, std::size_t to);
     [[nodiscard]] StageMapping find_parts() const;
     void use(const StageMapping& mapping, std::int64_t item);
     void follow_drift(std::int64_t item);
@@ -166,9 +153,8 @@ private:
     std::unique_ptr<Listeners> listeners_;  ///< of items under way, who tell all these
     std::unique_ptr<Feeding> feeding_;
     PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given
-    std::vector<std::vector<double>> piece_seconds_;    ///< [controller][piece], measured; empty: not known
+    std::unique_ptr<PieceTimes> piece_times_;           ///< null: not known
     std::vector<std::vector<double>> believed_seconds_; ///< the same, as far as drift has changed it
-    std::vector<std::vector<double>> seconds_per_byte_; ///< [from][to]
     std::optional<StageMapping> mapping_;               ///< that was found
     std::int64_t mapped_at_ = 0;                        ///< the first item with the mapping as it is
     std::int64_t items_ = 0;

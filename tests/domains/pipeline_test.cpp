@@ -81,6 +81,7 @@ public:
         delays_[device][piece] = time;
     }
     void breaks_from(std::int64_t item) { breaks_from_ = item; }
+    void first_use_takes(std::size_t device, std::chrono::microseconds time) { first_use_ = {device, time}; }
     void kernels_fail(std::int64_t item) { kernels_fail_ = item; }
     void has_no_input(std::int64_t item) { has_no_input_ = item; }
     void submitting_takes(std::chrono::microseconds time) { submitting_takes_ = time; }
@@ -142,6 +143,8 @@ private:
                                               const std::scoped_lock lock(mutex_);
                                               done_by_[{step.item, piece}] = step.device;
                                               delay = delays_[step.device][piece];
+                                              if (first_use_.first == step.device)
+                                                  delay += std::exchange(first_use_.second, 0us);
                                           }
                                           std::this_thread::sleep_for(delay);
                                           if (step.item == kernels_fail_)
@@ -170,6 +173,7 @@ private:
     std::chrono::microseconds submitting_takes_{};
     std::int64_t breaks_from_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t kernels_fail_ = -1, has_no_input_ = -1;
+    std::pair<std::size_t, std::chrono::microseconds> first_use_{}; ///< of whom, while it has not been
     std::atomic<std::size_t> under_way_ = 0;
     std::size_t most_under_way_ = 0;
     std::mutex mutex_;
@@ -294,7 +298,23 @@ TEST(Pipeline, NobodyWaitsForAHopelessDeviceToBeMeasured) {
     EXPECT_EQ(stream.ended(), in_order(9));
     EXPECT_TRUE(model.rates.contains({"fake:0", "piece 3"}));
     EXPECT_FALSE(model.rates.contains({"fake:1", "piece 0"})) << "it takes 8.8 s";
+    EXPECT_EQ(model.rates.size(), 4u + 1u) << "that it is hopeless, too";
     EXPECT_DOUBLE_EQ(stream.pipeline().report().expected.value.value(), 1);
+    Stream again(2, 4, 3);
+    again.pipeline().find_division(model);
+    EXPECT_EQ(again.run(9), 9);
+    EXPECT_EQ(again.device(1).requests(FakeRequest::launch), 0u) << "it is known";
+}
+
+TEST(Pipeline, AFirstUseThatTakesLongIsNoReasonToLeaveADeviceOut) {
+    Stream stream(2, 4, 3);
+    stream.all_take(0, 10ms);
+    stream.all_take(1, 10ms);
+    stream.first_use_takes(1, 2200ms);
+    Remembers model;
+    stream.pipeline().find_division(model);
+    EXPECT_EQ(stream.run(20), 20);
+    EXPECT_TRUE(model.rates.contains({"fake:1", "piece 3"}));
 }
 
 TEST(Pipeline, WhoSubmitsToOneDeviceKeepsNobodyWaiting) {

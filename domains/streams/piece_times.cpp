@@ -1,0 +1,192 @@
+// domains/streams/piece_times.cpp - see piece_times.hpp.
+#include <headrace/core/log.hpp>
+#include <headrace/domains/streams/piece_times.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <latch>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double unable = std::numeric_limits<double>::infinity();
+constexpr double hopeless = 20;       // times what the fastest device takes: not worth a twentieth's wait
+constexpr double patience = 2;        // seconds at least: at first use a device may have to build its kernels
+constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it costs
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Pieces one after another, up to `end`, until they have taken so long. Returns how many are done.
+std::size_t try_pieces(const PieceTimes::Submit& submit, std::size_t controller, std::size_t begin,
+                       std::size_t end, double limit) {
+    const auto began = Clock::now();
+    for (; begin < end && seconds_since(began) < limit; ++begin) submit(begin, controller).wait();
+    return begin;
+}
+
+/// Pieces one behind another, as they are in a stream: to wait for each would be measured as well. When it
+/// began, and when each ended.
+std::vector<Clock::time_point> ends_of_pieces(const PieceTimes::Submit& submit, std::size_t controller,
+                                              std::size_t pieces) {
+    struct Ends {
+        explicit Ends(std::size_t count) : all(count + 1, Clock::now()), left(std::ssize(all) - 1) {}
+        std::vector<Clock::time_point> all;
+        std::latch left;
+    };
+    const auto ends = std::make_shared<Ends>(pieces); // continuations may outlive a failure
+    std::vector<Event> events;
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+        events.push_back(submit(piece, controller));
+        events.back().then([ends, piece](const ErrorPtr&) {
+            ends->all[piece + 1] = Clock::now();
+            ends->left.count_down();
+        });
+    }
+    for (const Event& event : events) event.wait();
+    ends->left.wait(); // who waits may hear of it before continuations do
+    return ends->all;
+}
+
+} // namespace
+
+PieceTimes::PieceTimes(const std::vector<Controller*>& controllers, const std::vector<std::size_t>& firsts,
+                       const std::vector<StreamPiece>& pieces)
+    : controllers_(controllers),
+      firsts_(firsts),
+      pieces_(pieces),
+      seconds_(controllers.size(), std::vector<double>(pieces.size())),
+      seconds_per_byte_(controllers.size(), std::vector<double>(controllers.size())) {}
+
+const DeviceInfo& PieceTimes::info(std::size_t controller) const {
+    return controllers_[controller]->device().info();
+}
+
+KernelKey PieceTimes::key_of(std::size_t piece) const {
+    return {.kernel = pieces_[piece].name, .work_units = 1, .bytes = 0};
+}
+
+/// Of who was left out: so long it takes at least.
+KernelKey PieceTimes::key_of_item() const {
+    return {.kernel = pieces_.front().name + " and all that comes after it", .work_units = 1, .bytes = 0};
+}
+
+double PieceTimes::seconds_of_item(std::size_t controller) const {
+    return std::accumulate(seconds_[controller].begin(), seconds_[controller].end(), 0.0);
+}
+
+bool PieceTimes::look_up(const PerformanceModel& model) {
+    return std::ranges::all_of(firsts_, [&](std::size_t first) { return look_up(model, first); });
+}
+
+bool PieceTimes::look_up(const PerformanceModel& model, std::size_t controller) {
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+        const Estimate known = model.estimate(info(controller), key_of(piece));
+        if (!known.units_per_second) return false;
+        seconds_[controller][piece] = 1 / *known.units_per_second;
+    }
+    return true;
+}
+
+bool PieceTimes::is_known_to_be_hopeless(const PerformanceModel& model, std::size_t controller,
+                                         double limit) const {
+    const Estimate known = model.estimate(info(controller), key_of_item());
+    return known.units_per_second && 1 / *known.units_per_second >= limit;
+}
+
+void PieceTimes::measure(PerformanceModel& model, const Submit& submit) {
+    std::vector<std::size_t> by_speed = firsts_; // the fastest first, as far as is known
+    std::ranges::stable_sort(by_speed, std::greater{},
+                             [this](std::size_t first) { return info(first).peak_gflops; });
+    double fastest = unable;
+    ErrorPtr lack; // of the last one that cannot do it
+    for (const std::size_t first : by_speed) {
+        const double limit = hopeless * fastest;
+        try {
+            if (is_known_to_be_hopeless(model, first, limit))
+                leave_out(first, "an item took it too long the last time");
+            else if (!look_up(model, first))
+                measure_pieces(model, first, submit, limit);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
+            lack = std::make_shared<const Error>(error);
+            leave_out(first, error.what());
+        }
+        fastest = std::min(fastest, seconds_of_item(first));
+    }
+    if (fastest == unable && lack) throw Error{*lack};
+    measure_links(model);
+}
+
+void PieceTimes::measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit,
+                                double limit) {
+    const std::size_t all = pieces_.size();
+    const std::size_t done = try_pieces(submit, controller, 0, all, std::max(patience, limit));
+    if (done < all) { // that may have been the first use
+        const auto begin = Clock::now();
+        if (try_pieces(submit, controller, 0, done, limit) < done || seconds_since(begin) >= limit) {
+            model.measured(info(controller), key_of_item(), 1 / seconds_since(begin));
+            return leave_out(controller, fmt::format("an item takes it more than {:.3g} s", limit));
+        }
+        static_cast<void>(try_pieces(submit, controller, done, all, unable));
+    }
+    const std::vector<Clock::time_point> ends = ends_of_pieces(submit, controller, all);
+    constexpr double least = 1e-6; // seconds that the clock tells apart
+    for (std::size_t piece = 0; piece < all; ++piece) {
+        const std::chrono::duration<double> passed = ends[piece + 1] - ends[piece];
+        seconds_[controller][piece] = std::max(passed.count(), least);
+        model.measured(info(controller), key_of(piece), 1 / seconds_[controller][piece]);
+    }
+}
+
+void PieceTimes::leave_out(std::size_t controller, std::string_view why) {
+    log_info(fmt::format("{} has no part of a stream: {}", info(controller).id, why));
+    std::ranges::fill(seconds_[controller], unable);
+}
+
+void PieceTimes::measure_links(PerformanceModel& model) {
+    const auto takes_part = [this](std::size_t first) { return seconds_of_item(first) < unable; };
+    for (const std::size_t from : firsts_)
+        for (const std::size_t to : firsts_) {
+            if (from == to || !takes_part(from) || !takes_part(to)) continue;
+            const KernelKey key{
+                .kernel = "link from " + info(from).name, .work_units = link_test, .bytes = link_test};
+            double bytes_per_second = model.estimate(info(to), key).units_per_second.value_or(0);
+            if (bytes_per_second <= 0) {
+                bytes_per_second = static_cast<double>(link_test) / measure_link(from, to);
+                model.measured(info(to), key, bytes_per_second);
+            }
+            seconds_per_byte_[from][to] = 1 / bytes_per_second;
+        }
+}
+
+/// Seconds for `link_test` bytes; the second time, as with pieces.
+double PieceTimes::measure_link(std::size_t from, std::size_t to) const {
+    Storage storage("what links carry", link_test, internal);
+    const auto bring_to = [&](std::size_t controller, Access access) {
+        controllers_[controller]
+            ->launch("link", std::array{TileUse{storage.tile(), access}}, [](const NativeStream&) {})
+            .wait();
+    };
+    double seconds = 0;
+    for (int time = 0; time < 2; ++time) {
+        bring_to(from, Access::write);
+        const auto begin = Clock::now();
+        bring_to(to, Access::read);
+        seconds = seconds_since(begin);
+    }
+    return seconds;
+}
+
+} // namespace headrace

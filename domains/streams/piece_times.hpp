@@ -1,0 +1,63 @@
+// domains/streams/piece_times.hpp - what each piece takes on each device that has nothing else to do, and
+// what links between devices carry. Private to domains/streams/.
+#pragma once
+#include <headrace/domains/streams/pipeline.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace {
+
+/// By controllers' numbers; of those of one device the first is the one that is measured.
+///
+/// Lifetime  what it is given outlives it
+/// Threads   one
+class PieceTimes {
+public:
+    /// Submits a piece of an item whose input is there.
+    using Submit = std::function<Event(std::size_t piece, std::size_t controller)>;
+
+    /// `firsts`: a controller of each device.
+    PieceTimes(const std::vector<Controller*>& controllers, const std::vector<std::size_t>& firsts,
+               const std::vector<StreamPiece>& pieces);
+
+    /// What is known. False: not of every device.
+    [[nodiscard]] bool look_up(const PerformanceModel& model);
+    /// Measures what is not known, and has `model` remember it: each piece twice on every device, the second
+    /// time counts; and links. Left out, with the log saying why, is who has no room for the item or no means
+    /// to compute it, and who takes more than twenty times as long as the fastest for what it has done in
+    /// that time or, at first use, in two seconds.
+    ///
+    /// Errors  what pieces fail with; if all devices are left out, what the last one lacks
+    void measure(PerformanceModel& model, const Submit& submit);
+
+    /// [controller][piece]; infinity: left out.
+    [[nodiscard]] const std::vector<std::vector<double>>& seconds() const noexcept { return seconds_; }
+    [[nodiscard]] double seconds_of_item(std::size_t controller) const;
+    [[nodiscard]] double seconds_per_byte(std::size_t from, std::size_t to) const {
+        return seconds_per_byte_[from][to];
+    }
+
+private:
+    [[nodiscard]] bool look_up(const PerformanceModel& model, std::size_t controller);
+    [[nodiscard]] bool is_known_to_be_hopeless(const PerformanceModel& model, std::size_t controller,
+                                               double limit) const;
+    void measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit, double limit);
+    void leave_out(std::size_t controller, std::string_view why);
+    void measure_links(PerformanceModel& model);
+    [[nodiscard]] double measure_link(std::size_t from, std::size_t to) const;
+    [[nodiscard]] const DeviceInfo& info(std::size_t controller) const;
+    [[nodiscard]] KernelKey key_of(std::size_t piece) const;
+    [[nodiscard]] KernelKey key_of_item() const;
+
+    const std::vector<Controller*>& controllers_;
+    const std::vector<std::size_t>& firsts_;
+    const std::vector<StreamPiece>& pieces_;
+    std::vector<std::vector<double>> seconds_;
+    std::vector<std::vector<double>> seconds_per_byte_; ///< [from][to]
+};
+
+} // namespace headrace
