@@ -14,7 +14,8 @@ std::vector<Size> level_sizes(Size frame, int levels) {
 }
 
 std::vector<Block> blocks_of(const Settings& settings) {
-    constexpr int of_a_warp = 8; // the finest level's warps may be a quarter of all work: 3 % in a block
+    // The finest level's warps may be a quarter of all work: 3 % in a block. Thousands take long to divide.
+    const int of_a_warp = std::clamp(1000 / (settings.levels * settings.warps), 1, 8);
     constexpr int step = 8;
     const int each = std::max(1, (settings.iterations + of_a_warp * step - 1) / (of_a_warp * step)) * step;
     std::vector<Block> blocks;

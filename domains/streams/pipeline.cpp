@@ -187,7 +187,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     };
     try {
         take_items(ends, most);
-    } catch (...) {
+    } catch (...) { // an earlier item's failure goes first
         finish();
         throw;
     }
