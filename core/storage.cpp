@@ -88,25 +88,33 @@ std::size_t Storage::stretches() {
     return stretches_.size();
 }
 
-void Storage::cut(const Tile& tile) {
-    cut(tile.begin());
-    cut(tile.end());
+// Not in the header: clang 15 as a compiler of HIP breaks down where it meets this map's lookups.
+Storage::Stretches::iterator Storage::stretch_with(Bytes at) { return std::prev(stretches_.upper_bound(at)); }
+
+Storage::Stretches::iterator Storage::cut(const Tile& tile) {
+    const auto first = cut(stretch_with(tile.begin()), tile.begin());
+    auto last = first;
+    while (last->second.end < tile.end()) ++last;
+    const auto next = std::next(last);
+    if (last->second.end > tile.end())
+        cut(last, tile.end());
+    else if (next != stretches_.end())
+        next->second.passed_over = 0;
+    return first;
 }
 
-void Storage::cut(Bytes at) {
-    if (at == bytes_) return;
-    const auto here = std::prev(stretches_.upper_bound(at));
-    Stretch& whole = here->second;
-    if (whole.begin != at) {
-        stretches_.emplace_hint(std::next(here), at, Stretch{at, whole.end, whole.replicas});
-        whole.end = at;
-    } else {
+Storage::Stretches::iterator Storage::cut(Stretches::iterator stretch, Bytes at) {
+    Stretch& whole = stretch->second;
+    if (whole.begin == at) {
         whole.passed_over = 0;
+        return stretch;
     }
+    const Bytes end = std::exchange(whole.end, at);
+    return stretches_.emplace_hint(std::next(stretch), at, Stretch{at, end, whole.replicas});
 }
 
 void Storage::join(const Tile& tile) {
-    auto one = stretches_.find(tile.begin());
+    auto one = stretch_with(tile.begin());
     for (auto next = std::next(one); next != stretches_.end() && next->first < tile.end();) {
         if (++next->second.passed_over >= passed_over_before_joined &&
             one->second.replicas == next->second.replicas) {

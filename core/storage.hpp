@@ -102,18 +102,25 @@ private:
         Replicas replicas;
         unsigned passed_over = 0; ///< so many requests went on from the one before into this one
     };
+    using Stretches = std::map<Bytes, Stretch>; ///< by begin
 
     // With mutex_ held:
-    /// Calls `visit` with each stretch that has bytes of [begin, end), in order.
+    /// Calls `visit` with each stretch from `first` to one that ends at `end` or beyond it.
+    template <class Visit>
+    void each_stretch(Stretches::iterator first, Bytes end, const Visit& visit) {
+        for (; first != stretches_.end() && first->first < end; ++first) visit(first->second);
+    }
+    /// Those that have bytes of [begin, end).
     template <class Visit>
     void each_stretch(Bytes begin, Bytes end, const Visit& visit) {
-        for (auto it = std::prev(stretches_.upper_bound(begin)); it != stretches_.end() && it->first < end;
-             ++it)
-            visit(it->second);
+        each_stretch(stretch_with(begin), end, visit);
     }
-    /// Stretches begin and end where the tile does, from here on.
-    void cut(const Tile& tile);
-    void cut(Bytes at);
+    [[nodiscard]] Stretches::iterator stretch_with(Bytes at);
+    /// Stretches begin and end where the tile does, from here on. Returns the first of them, which stays
+    /// until some are joined.
+    Stretches::iterator cut(const Tile& tile);
+    /// Returns the one that begins there.
+    Stretches::iterator cut(Stretches::iterator stretch, Bytes at);
     /// After a request: stretches of the tile that have come to be alike are one, unless some request has
     /// ended between them not long ago.
     void join(const Tile& tile);
@@ -136,10 +143,10 @@ private:
     std::atomic<std::uint64_t> changes_ = 0;
     std::mutex mutex_;
     std::shared_ptr<void> host_;
-    std::unique_ptr<Memory> host_view_;  // what kernels that work in place are given
-    std::vector<Holder> holders_;        // image i is holders_[i - 1]
-    std::map<Bytes, Stretch> stretches_; // by begin; they cover the storage
-    bool warned_ = false;                // that it was read before anything wrote it
+    std::unique_ptr<Memory> host_view_; // what kernels that work in place are given
+    std::vector<Holder> holders_;       // image i is holders_[i - 1]
+    Stretches stretches_;               // they cover the storage
+    bool warned_ = false;               // that it was read before anything wrote it
     std::shared_ptr<Lifeline> lifeline_;
 };
 

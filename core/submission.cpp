@@ -32,8 +32,8 @@ Submission::Submission(Controller* controller, InOrderLane* lane, std::span<cons
         // Memory is allocated before any state changes, so that running out of it throws and nothing else.
         const Image image =
             controller == nullptr ? host_image : controller->image_with(use.tile, storage.tile());
-        uses_.push_back({use.tile, image, use.access});
-        storage.cut(use.tile);
+        const auto first = storage.cut(use.tile);
+        uses_.push_back({use.tile, image, use.access, first, first->second.end < use.tile.end()});
         uses_.back().each_stretch([](Storage::Stretch& stretch) { stretch.replicas.sweep(); });
     }
 }
@@ -129,7 +129,8 @@ void Submission::transfer(bool to_host) {
 }
 
 Event Submission::run(std::string_view name, const Starter& start, const TraceLabel& label) {
-    for (const Use& use : uses_) use.storage().join(use.tile);
+    for (const Use& use : uses_)
+        if (use.is_cut) use.storage().join(use.tile);
     locks_.clear();
     Trace* const trace = name.empty() ? nullptr : Trace::recording();
     if (trace != nullptr && !copies_.empty()) span_ = trace->reserve();
@@ -165,8 +166,7 @@ void host_wrote(const Tile& tile) {
     // What the caller wrote must not be overwritten by a transfer that is still on its way.
     storage.drain(tile, {RequestKind::host_out, host_image});
     const std::scoped_lock lock(storage.mutex_);
-    storage.cut(tile);
-    storage.each_stretch(tile.begin(), tile.end(),
+    storage.each_stretch(storage.cut(tile), tile.end(),
                          [](Storage::Stretch& stretch) { stretch.replicas.written(host_image, nullptr); });
     storage.join(tile);
     storage.changes_.fetch_add(1, std::memory_order_relaxed);

@@ -64,12 +64,13 @@ private:
         Tile tile;
         Image image; ///< that the request works on
         Access access;
+        Storage::Stretches::iterator first; ///< of the ranges in which coherence is kept
+        bool is_cut;                        ///< there are several of them
 
         [[nodiscard]] Storage& storage() const noexcept { return tile.storage(); }
-        /// The ranges in which coherence is kept.
         template <class Visit>
         void each_stretch(const Visit& visit) const {
-            storage().each_stretch(tile.begin(), tile.end(), visit);
+            storage().each_stretch(first, tile.end(), visit);
         }
     };
     /// Of a copy through the host, as it was enqueued.

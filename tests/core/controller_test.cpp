@@ -297,6 +297,18 @@ TEST_F(ControllerTest, CutsAtEverNewPlacesAreForgotten) {
     EXPECT_EQ(device.requests(FakeRequest::copy_out), copies + 1);
 }
 
+TEST_F(ControllerTest, ARequestMayNameADatumAsOftenAsItLikes) {
+    std::vector<std::byte> bytes(64);
+    Storage array("array", bytes.size(), bytes.data());
+    for (int round = 0; round < 20; ++round) {
+        std::vector<TileUse> uses(20, {array.tile(), Access::read});
+        for (const Bytes at : {8, 16, 24}) uses.push_back({array.tile(at, at + 30), Access::update});
+        controller.launch("all", uses, nothing).wait();
+        gather(array.tile()).wait();
+    }
+    EXPECT_LE(array.stretches(), 7U);
+}
+
 TEST_F(ControllerTest, CutsThatAreUsedRemain) {
     std::vector<std::byte> bytes(64);
     Storage array("array", bytes.size(), bytes.data());
