@@ -54,7 +54,7 @@ inline std::string absent(const std::string& list) {
 /// Ends the process with a word if a test hangs: CTest's own limit would not say where.
 class TestDeadline {
 public:
-    explicit TestDeadline(std::string what, std::chrono::seconds limit = std::chrono::seconds(60))
+    explicit TestDeadline(std::string what, std::chrono::seconds limit = std::chrono::seconds(110))
         : thread_([this, what = std::move(what), limit](const std::stop_token& stop) {
               std::unique_lock lock(mutex_);
               if (never_.wait_for(lock, stop, limit, [] { return false; }) || stop.stop_requested()) return;
