@@ -21,11 +21,10 @@ Registry& registry() {
 
 } // namespace
 
-Context::Context(DeviceHandle device, DeviceInfo device_info)
-    : device_(std::move(device)), info_(std::move(device_info)) {
+Context::Context(cl_device_id device, DeviceInfo device_info)
+    : device_(device), info_(std::move(device_info)) {
     cl_int status = CL_SUCCESS;
-    const cl_device_id native = device_.get();
-    context_ = ContextHandle{clCreateContext(nullptr, 1, &native, nullptr, nullptr, &status)};
+    context_ = ContextHandle{clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status)};
     check(status, "clCreateContext");
     measure_clock();
     const std::scoped_lock lock(registry().mutex);

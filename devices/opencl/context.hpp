@@ -18,13 +18,13 @@ namespace headrace::opencl {
 /// Its address is the `family` of its events: only within one context can the driver order them.
 class Context : public std::enable_shared_from_this<Context> {
 public:
-    Context(DeviceHandle device, DeviceInfo device_info);
+    Context(cl_device_id device, DeviceInfo device_info);
     ~Context();
     Context(const Context&) = delete; // shared by address
     Context& operator=(const Context&) = delete;
 
     [[nodiscard]] cl_context get() const noexcept { return context_.get(); }
-    [[nodiscard]] cl_device_id device() const noexcept { return device_.get(); }
+    [[nodiscard]] cl_device_id device() const noexcept { return device_; }
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
 
     /// A new in-order queue that measures.
@@ -50,7 +50,7 @@ public:
 private:
     void measure_clock();
 
-    DeviceHandle device_;
+    cl_device_id device_;
     DeviceInfo info_;
     ContextHandle context_;
     std::chrono::nanoseconds clock_offset_{};

@@ -66,10 +66,10 @@ private:
 
 } // namespace
 
-OpenClDevice::OpenClDevice(DeviceHandle device, DeviceInfo info) {
+OpenClDevice::OpenClDevice(cl_device_id device, DeviceInfo info) {
     const std::string id = info.id;
     try {
-        context_ = make_destroyed_off_errands<Context>(std::move(device), std::move(info));
+        context_ = make_destroyed_off_errands<Context>(device, std::move(info));
     } catch (Error& error) {
         throw Error{error.on_device(id)};
     }

@@ -8,8 +8,8 @@ namespace headrace::opencl {
 
 class OpenClDevice final : public Device {
 public:
-    /// Makes a context for it. Throws Error{device}.
-    OpenClDevice(DeviceHandle device, DeviceInfo info);
+    /// Makes a context for `device`, which must last as long as the process. Throws Error{device}.
+    OpenClDevice(cl_device_id device, DeviceInfo info);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return context_->info(); }
     [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <sstream>
 #include <utility>
 
@@ -163,23 +166,36 @@ bool can_be_divided(cl_device_id device, const DeviceInfo& info) {
     return std::ranges::find(ways, CL_DEVICE_PARTITION_BY_COUNTS) != ways.end();
 }
 
-/// The device's last `cores` compute units.
+/// The device's last `cores` compute units. Each part is made once and kept for ever: PoCL 3.1 frees one with
+/// its last reference, although its own threads still end commands there and its contexts have not gone.
+cl_device_id part_of(cl_device_id whole, unsigned compute_units, unsigned cores) {
+    struct Parts {
+        std::mutex mutex;
+        std::map<std::pair<cl_device_id, unsigned>, cl_device_id> all;
+    };
+    static auto* const parts = std::make_unique<Parts>().release();
+    const std::scoped_lock lock(parts->mutex);
+    const auto known = parts->all.find({whole, cores});
+    if (known != parts->all.end()) return known->second;
+    const std::array<cl_device_partition_property, 5> by_counts{CL_DEVICE_PARTITION_BY_COUNTS,
+                                                                compute_units - cores, cores,
+                                                                CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+    std::array<cl_device_id, 2> both{};
+    check(clCreateSubDevices(whole, by_counts.data(), 2, both.data(), nullptr), "clCreateSubDevices");
+    clReleaseDevice(both.front()); // of no use to anyone
+    return parts->all.emplace(std::pair(whole, cores), both.back()).first->second;
+}
+
 std::unique_ptr<Device> open_part(cl_device_id whole, DeviceInfo info, unsigned cores) {
     if (cores == 0 || cores > info.compute_units)
         throw Error{ErrorKind::invalid_argument, std::to_string(cores) + " cores of " +
                                                      std::to_string(info.compute_units) + " are asked for"}
             .on_device(info.id);
-    if (cores == info.compute_units)
-        return std::make_unique<opencl::OpenClDevice>(opencl::DeviceHandle::retained(whole), info);
-    const std::array<cl_device_partition_property, 5> by_counts{CL_DEVICE_PARTITION_BY_COUNTS,
-                                                                info.compute_units - cores, cores,
-                                                                CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
-    std::array<cl_device_id, 2> parts{};
-    check(clCreateSubDevices(whole, by_counts.data(), 2, parts.data(), nullptr), "clCreateSubDevices");
-    const opencl::DeviceHandle others{parts[0]};
+    if (cores == info.compute_units) return std::make_unique<opencl::OpenClDevice>(whole, info);
+    const cl_device_id part = part_of(whole, info.compute_units, cores);
     info.peak_gflops *= static_cast<double>(cores) / info.compute_units;
     info.compute_units = cores;
-    return std::make_unique<opencl::OpenClDevice>(opencl::DeviceHandle{parts[1]}, std::move(info));
+    return std::make_unique<opencl::OpenClDevice>(part, std::move(info));
 }
 
 } // namespace
@@ -208,9 +224,7 @@ DeviceCandidates find_opencl_devices() {
                 candidate.aliases.push_back(alias);
                 candidate.aliases.push_back(alias + among);
             }
-            candidate.open = [device, info] {
-                return std::make_unique<opencl::OpenClDevice>(opencl::DeviceHandle::retained(device), info);
-            };
+            candidate.open = [device, info] { return std::make_unique<opencl::OpenClDevice>(device, info); };
             if (can_be_divided(device, info))
                 candidate.open_part = [device, info](unsigned cores) {
                     return open_part(device, info, cores);

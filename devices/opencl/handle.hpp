@@ -42,8 +42,6 @@ private:
     T value_ = nullptr;
 };
 
-/// Only parts of divided devices are counted; for whole ones both calls do nothing.
-using DeviceHandle = Handle<cl_device_id, clRetainDevice, clReleaseDevice>;
 using ContextHandle = Handle<cl_context, clRetainContext, clReleaseContext>;
 using QueueHandle = Handle<cl_command_queue, clRetainCommandQueue, clReleaseCommandQueue>;
 using EventHandle = Handle<cl_event, clRetainEvent, clReleaseEvent>;

@@ -296,6 +296,24 @@ TEST_F(OpenCl, AProcessorCanBeDivided) {
     }
 }
 
+// PoCL's threads still end commands after those who waited for them have gone on and let go of all.
+TEST_F(OpenCl, PartsOutliveThoseWhoOpenedThem) {
+    for (const DeviceCandidate& candidate : find_opencl_devices().devices) {
+        if (!candidate.open_part || candidate.info.compute_units < 2) continue;
+        const std::vector<int> from(64, 7);
+        for (int turn = 0; turn < 200; ++turn) {
+            std::vector<int> to(from.size());
+            const Bytes size = from.size() * sizeof(int);
+            const auto part = candidate.open_part(1);
+            const auto memory = part->allocate(size);
+            const auto stream = part->make_stream();
+            const Event there = stream->copy_in(*memory, 0, from.data(), size);
+            stream->copy_out(to.data(), *memory, 0, size, {&there, 1}).wait();
+            ASSERT_EQ(to, from) << "turn " << turn;
+        }
+    }
+}
+
 TEST_F(OpenCl, MemoryOfAnotherDeviceIsRefused) {
     const auto first = found_.devices.front().open();
     const auto second = found_.devices.front().open(); // the same silicon, but another context
