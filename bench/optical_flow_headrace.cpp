@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace bench {
@@ -39,19 +38,14 @@ public:
                  std::size_t pairs_at_once)
         : size_(problem.size), devices_(open_set(set.substr(0, set.find('@')))) {
         const bool parts = devices_.size() > 1 && set.ends_with("@parts");
-        const auto at_once = [&](const headrace::Device& device) {
-            return parts               ? 1
-                   : pairs_at_once > 0 ? pairs_at_once
-                                       : optical_flow::pairs_that_fill(device.info(), size_, devices_.size());
+        const auto at_once = [&](std::size_t device) -> std::size_t {
+            if (parts || pairs_at_once > 0) return parts ? 1 : pairs_at_once;
+            return optical_flow::pairs_that_fill(devices_[device]->info(), size_, devices_.size());
         };
         std::vector<headrace::Controller*> controllers;
-        bool more = true;
-        for (std::size_t turn = 0; std::exchange(more, false); ++turn)
-            for (const auto& device : devices_)
-                if (turn < at_once(*device)) {
-                    controllers.push_back(&controllers_.emplace_back(*device));
-                    more = true;
-                }
+        optical_flow::for_pairs_in_turns(devices_.size(), at_once, [&](std::size_t, std::size_t device) {
+            controllers.push_back(&controllers_.emplace_back(*devices_[device]));
+        });
         const optical_flow::Settings settings{.levels = problem.levels,
                                               .warps = problem.warps,
                                               .iterations = problem.iterations,

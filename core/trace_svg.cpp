@@ -123,8 +123,6 @@ Kind kind_of(const Trace::Unit& unit) {
                                         : Kind::work;
 }
 
-bool is_made_of_requests(Kind kind) { return kind == Kind::job || kind == Kind::item; }
-
 /// One request, or several that nobody could tell apart.
 struct Bar {
     nanoseconds begin, end;
@@ -137,6 +135,7 @@ struct Bar {
 struct Row {
     std::string_view device, name;
     Kind kind;
+    bool is_made_of_requests;
     std::vector<std::vector<Bar>> lines;
 };
 
@@ -156,7 +155,7 @@ public:
     /// In the order of their begins.
     void add(const Trace::Unit& unit, const Bar& bar) {
         Row& row = row_of(unit);
-        requests_ += is_made_of_requests(row.kind) ? 0 : 1;
+        requests_ += row.is_made_of_requests ? 0 : 1;
         if (row.kind == Kind::work) busy_[unit.device].add({Time(bar.begin), Time(bar.end)});
         const auto is_free = [&](const std::vector<Bar>& line) { return line.back().end <= bar.begin; };
         auto line = std::ranges::find_if(row.lines, is_free);
@@ -183,7 +182,7 @@ public:
     [[nodiscard]] std::string draw() {
         // Jobs, streams, devices in the order of their first requests, the host's lanes.
         std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
-            return std::tuple(!is_made_of_requests(row.kind), row.kind == Kind::host, order_.at(row.device),
+            return std::tuple(!row.is_made_of_requests, row.kind == Kind::host, order_.at(row.device),
                               row.kind);
         });
         double y = top;
@@ -213,7 +212,7 @@ private:
             rows_, [&](const Row& row) { return row.device == unit.device && row.name == unit.name; });
         if (same != rows_.end()) return *same;
         order_.emplace(unit.device, order_.size());
-        rows_.push_back({unit.device, unit.name, kind_of(unit), {}});
+        rows_.push_back({unit.device, unit.name, kind_of(unit), unit.is_made_of_requests(), {}});
         return rows_.back();
     }
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace optical_flow {
@@ -27,6 +28,19 @@ struct Lanes {
 /// Whole pairs that fill a device, one of so many that have pairs of this size, as far as half of its memory
 /// goes: the coarse levels of one leave most of a GPU idle.
 [[nodiscard]] std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size, std::size_t devices);
+
+/// Calls `visit(turn, device)` for each of the pairs that devices have at once, all devices' first ones
+/// first.
+template <class AtOnce, class Visit>
+void for_pairs_in_turns(std::size_t devices, const AtOnce& at_once, const Visit& visit) {
+    bool more = true;
+    for (std::size_t turn = 0; std::exchange(more, false); ++turn)
+        for (std::size_t device = 0; device < devices; ++device)
+            if (turn < at_once(device)) {
+                visit(turn, device);
+                more = true;
+            }
+}
 
 /// Hierarchical Horn-Schunck: on each level of a pyramid, from the coarsest to the frame itself, the second
 /// frame is warped by the flow so far, and what remains is found by so many iterations. A pair of frames is

@@ -13,7 +13,6 @@
 #include <memory>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -81,13 +80,9 @@ Plan plan_of(const Options& options, Machine& machine, Size size) {
                    : pairs_that_fill(machine.controller(device).device().info(), size, devices);
     };
     Plan plan{.devices = devices, .controllers = {}, .in_flight = 1};
-    bool more = true;
-    for (std::size_t turn = 0; std::exchange(more, false); ++turn) // each device's first controller first
-        for (std::size_t device = 0; device < devices; ++device)
-            if (turn < at_once(device)) {
-                plan.controllers.push_back(&machine.controller(turn * machine.device_count() + device));
-                more = true;
-            }
+    for_pairs_in_turns(devices, at_once, [&](std::size_t turn, std::size_t device) {
+        plan.controllers.push_back(&machine.controller(turn * machine.device_count() + device));
+    });
     if (!machine.is_asynchronous()) return plan; // one pair after another
     const std::size_t count = plan.controllers.size();
     // Of whole pairs one is fetched or finished while another is computed.

@@ -1,5 +1,6 @@
 // domains/streams/piece_times.cpp - see piece_times.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/domains/streams/listeners.hpp>
 #include <headrace/domains/streams/piece_times.hpp>
 
 #include <fmt/format.h>
@@ -8,7 +9,6 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <latch>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -40,23 +40,18 @@ std::size_t try_pieces(const PieceTimes::Submit& submit, std::size_t controller,
 /// began, and when each ended.
 std::vector<Clock::time_point> ends_of_pieces(const PieceTimes::Submit& submit, std::size_t controller,
                                               std::size_t pieces) {
-    struct Ends {
-        explicit Ends(std::size_t count) : all(count + 1, Clock::now()), left(std::ssize(all) - 1) {}
-        std::vector<Clock::time_point> all;
-        std::latch left;
-    };
-    const auto ends = std::make_shared<Ends>(pieces); // continuations may outlive a failure
+    using Times = std::vector<Clock::time_point>;
+    const auto times = std::make_shared<Times>(pieces + 1, Clock::now()); // listeners may outlive a failure
+    Listeners listeners;
     std::vector<Event> events;
     for (std::size_t piece = 0; piece < pieces; ++piece) {
         events.push_back(submit(piece, controller));
-        events.back().then([ends, piece](const ErrorPtr&) {
-            ends->all[piece + 1] = Clock::now();
-            ends->left.count_down();
-        });
+        listeners.listen(events.back(),
+                         [times, piece](const ErrorPtr&) { (*times)[piece + 1] = Clock::now(); });
     }
     for (const Event& event : events) event.wait();
-    ends->left.wait(); // who waits may hear of it before continuations do
-    return ends->all;
+    listeners.wait();
+    return *times;
 }
 
 } // namespace

@@ -12,17 +12,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 namespace headrace {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double drifts = 1.15;     // by this factor: parts are measured from outside, with what delays them
 constexpr double worth_it = 0.95;   // of the period: to move work is not free

@@ -4,13 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace headrace::test {
 namespace {
+
+/// Seconds after the clock's beginning.
+EarliestEnd::Clock::time_point at(double time) {
+    return EarliestEnd::Clock::time_point() +
+           std::chrono::duration_cast<EarliestEnd::Clock::duration>(std::chrono::duration<double>(time));
+}
 
 /// A stream in order: so many items under way at most, of which the first must be done before another one
 /// begins.
@@ -27,11 +36,6 @@ struct Simulated {
             std::size_t controller;
             double end;
             bool told = false;
-        };
-        const auto at = [](double time) {
-            return EarliestEnd::Clock::time_point() +
-                   std::chrono::duration_cast<EarliestEnd::Clock::duration>(
-                       std::chrono::duration<double>(time));
         };
         std::vector<double> busy_until(seconds.size());
         std::deque<Item> under_way;
@@ -75,7 +79,9 @@ TEST(EarliestEnd, EqualControllersHaveAsManyItems) {
 }
 
 TEST(EarliestEnd, UnequalOnesAreNearlyAsFastAsTheyCanBe) {
-    std::mt19937_64 random(7);
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> any(1, 4);
     for (int turn = 0; turn < 200; ++turn) {
         Simulated stream{.seconds = {1}, .places = 0};
@@ -132,9 +138,6 @@ TEST(EarliestEnd, AFailedItemSaysNothing) {
     EarliestEnd earliest(2);
     earliest.expect(0, 1);
     earliest.expect(1, 2);
-    const auto at = [](int seconds) {
-        return EarliestEnd::Clock::time_point() + std::chrono::seconds(seconds);
-    };
     for (int i = 0; i < 5; ++i) {
         earliest.given(1, at(i));
         earliest.ended(1, false, at(i)); // at once
@@ -146,9 +149,6 @@ TEST(EarliestEnd, OneThatIsOverdueHasNoMore) {
     EarliestEnd earliest(2);
     earliest.expect(0, 1);
     earliest.expect(1, 1);
-    const auto at = [](int seconds) {
-        return EarliestEnd::Clock::time_point() + std::chrono::seconds(seconds);
-    };
     earliest.begin(at(0));
     earliest.given(1, at(0));
     for (int second = 10; second < 30; ++second) { // it hangs
