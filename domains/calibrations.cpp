@@ -4,11 +4,15 @@
 #include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -20,7 +24,7 @@ namespace headrace {
 namespace {
 
 using Entry = Calibrations::Entry;
-constexpr int version = 2;
+constexpr int version = 3;
 constexpr double near = 16; // times as large or small
 constexpr double nearly = 2;
 constexpr std::size_t several = 3;
@@ -56,10 +60,19 @@ Entry to_entry(const nlohmann::json& json) {
     return entry;
 }
 
-/// Nothing if there is no such file. Throws what is wrong with it.
+/// That we did not make, or are not to see.
+struct NotOurs : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Nothing if there is no such file. Throws NotOurs, or what is wrong with its contents.
 std::vector<Entry> read(const std::filesystem::path& file) {
+    std::error_code unknown;
+    const auto status = std::filesystem::status(file, unknown);
+    if (!std::filesystem::exists(status)) return {};
+    if (!std::filesystem::is_regular_file(status)) throw NotOurs("it is no file");
     std::ifstream stream(file);
-    if (!stream) return {};
+    if (!stream) throw NotOurs("it may not be read");
     const auto json = nlohmann::json::parse(stream);
     if (json.at("version").get<int>() != version)
         throw Error{ErrorKind::unsupported, "it is of another version of Headrace"};
@@ -69,18 +82,46 @@ std::vector<Entry> read(const std::filesystem::path& file) {
     return entries;
 }
 
-/// The same, but a file that cannot be read is put aside.
+/// The same, but contents that make no sense are put aside.
 std::vector<Entry> read_or_put_aside(const std::filesystem::path& file) {
     try {
         return read(file);
-    } catch (const std::exception& error) {
+    } catch (const NotOurs&) {
+        throw;
+    } catch (const std::exception&) { // said when it was read first
         const std::filesystem::path aside = file.string() + ".unreadable";
         std::error_code failed;
         std::filesystem::rename(file, aside, failed);
-        log_warning("calibrations in " + file.string() + " cannot be read (" + error.what() +
-                    "): begun anew" + (failed ? "" : ", the old ones are in " + aside.string()));
+        if (!failed) log_warning("calibrations that cannot be read are kept in " + aside.string());
         return {};
     }
+}
+
+/// Processes, and runtimes within one, add to files of one folder in turns. Where a file system knows no
+/// locks nobody waits, and of what two add at once one part may be lost.
+class FolderLock {
+public:
+    explicit FolderLock(const std::filesystem::path& folder)
+        : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        while (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+        }
+    }
+    ~FolderLock() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    FolderLock(const FolderLock&) = delete; // unlocks once
+    FolderLock& operator=(const FolderLock&) = delete;
+
+private:
+    int descriptor_;
+};
+
+/// Under which a device is known. Of a processor, parts of about one size are one device: programs leave a
+/// core or two of it to themselves now and then.
+std::string name_of(const DeviceInfo& device) {
+    if (device.kind != DeviceKind::cpu) return device.name;
+    const double doublings = std::log2(std::max(1u, device.compute_units));
+    return fmt::format("{}, cores: about {}", device.name, 1u << std::lround(doublings));
 }
 
 void merge(std::vector<Entry>& entries, const Entry& fresh) {
@@ -146,7 +187,17 @@ bool Entry::is_like(const Entry& other) const {
 }
 
 Calibrations::Calibrations(std::filesystem::path file, std::string machine)
-    : file_(std::move(file)), machine_(std::move(machine)), known_(read_or_put_aside(file_)) {
+    : file_(std::move(file)), machine_(std::move(machine)) {
+    try {
+        known_ = read(file_);
+    } catch (const NotOurs& error) {
+        is_kept_ = false;
+        log_warning(
+            fmt::format("calibrations are not kept: {} is not used, since {}", file_.string(), error.what()));
+    } catch (const std::exception& error) {
+        log_warning(
+            fmt::format("calibrations in {} cannot be read ({}): begun anew", file_.string(), error.what()));
+    }
     const auto is_ours = [this](const Entry& entry) { return entry.machine == machine_; };
     if (!known_.empty() && std::ranges::none_of(known_, is_ours))
         log_info("calibrations in " + file_.string() + " are of another machine (" + known_.front().machine +
@@ -212,7 +263,7 @@ std::optional<WholeJobs> Calibrations::whole_jobs(std::span<const DeviceInfo* co
 
 Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel) const {
     return {.machine = machine_,
-            .device = device.name,
+            .device = name_of(device),
             .driver = device.driver,
             .kernel = kernel.kernel,
             .work_units = kernel.work_units,
@@ -226,7 +277,7 @@ Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const K
     Entry entry = entry_of(*devices.front(), kernel);
     // In an order of their own, whoever lists them how.
     std::vector<std::pair<std::string, std::string>> names;
-    for (const DeviceInfo* const device : devices) names.emplace_back(device->name, device->driver);
+    for (const DeviceInfo* const device : devices) names.emplace_back(name_of(*device), device->driver);
     std::ranges::sort(names);
     std::tie(entry.device, entry.driver) = names.front();
     for (const auto& [name, driver] : std::span(names).subspan(1)) {
@@ -246,10 +297,17 @@ void Calibrations::add(Entry entry) {
 
 void Calibrations::save() {
     const std::scoped_lock lock(mutex_);
-    if (file_.empty() || fresh_.empty()) return;
+    if (!is_kept_ || file_.empty() || fresh_.empty()) return;
     std::error_code failed;
     std::filesystem::create_directories(file_.parent_path(), failed);
-    std::vector<Entry> all = read_or_put_aside(file_); // another process may have added to it
+    const FolderLock lock_of_all(file_.parent_path());
+    std::vector<Entry> all;
+    try {
+        all = read_or_put_aside(file_); // another process may have added to it
+    } catch (const NotOurs& error) {
+        log_warning(fmt::format("calibrations cannot be written to {}: {}", file_.string(), error.what()));
+        return;
+    }
     for (const Entry& entry : fresh_) merge(all, entry);
     nlohmann::json json{{"version", version}, {"entries", nlohmann::json::array()}};
     for (const Entry& entry : all) json["entries"].push_back(to_json(entry));

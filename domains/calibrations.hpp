@@ -23,8 +23,12 @@ namespace headrace {
 /// problems of about its size: the nearest one, up to sixteen times as large or small. What is no positive
 /// number is not taken, from jobs or from the file.
 ///
-/// The file holds what several machines measured, and each reads its own. One that cannot be read is kept
-/// under another name and begun anew, with a warning; one that cannot be written costs a warning, too.
+/// A processor that is used in part is another device than the whole of it, unless nearly all is used.
+///
+/// The file holds what several machines measured, and each reads its own. One whose contents make no sense is
+/// begun anew, with a warning, and kept under another name when there is something to be written; what is no
+/// file, or may not be read, is left alone, and nothing is kept. One that cannot be written costs a warning,
+/// too.
 ///
 /// Threads   any; several processes may use one file: each adds what it has measured
 class Calibrations final : public PerformanceModel {
@@ -83,6 +87,7 @@ private:
 
     const std::filesystem::path file_;
     const std::string machine_;
+    bool is_kept_ = true;
     mutable std::mutex mutex_;
     std::vector<Entry> known_; ///< of every machine, with what is new
     std::vector<Entry> fresh_; ///< not in the file yet

@@ -3,6 +3,7 @@
 #include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,10 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <vector>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace headrace {
@@ -25,7 +29,10 @@ protected:
         gpu_.name = "gpu";
         gpu_.driver = "1.0";
         gpu_.peak_gflops = 1000;
+        gpu_.kind = DeviceKind::gpu;
         cpu_.name = "cpu";
+        cpu_.kind = DeviceKind::cpu;
+        cpu_.compute_units = 16;
         cpu_.peak_gflops = 10;
         sink_ = set_log_sink([this](LogLevel, std::string_view line) { log_.append(line).append("\n"); });
     }
@@ -174,16 +181,86 @@ TEST_F(CalibrationsOnDisk, SeveralProcessesAddToOneFile) {
     EXPECT_EQ(open().entries().size(), 2u);
 }
 
+TEST_F(CalibrationsOnDisk, WhatIsAddedAtOneTimeIsThereAfterwards) {
+    constexpr int processes = 4, each = 25;
+    std::filesystem::create_directories(file_.parent_path());
+    const auto add = [this](int process) {
+        for (int i = 0; i < each; ++i)
+            open().measured(gpu_, {.kernel = fmt::format("{} {}", process, i), .work_units = 1, .bytes = 0},
+                            1);
+    };
+    std::vector<pid_t> children;
+    for (int process = 0; process < processes; ++process) {
+        children.push_back(::fork());
+        if (children.back() != 0) continue;
+        add(process);
+        ::_exit(0);
+    }
+    std::vector<std::jthread> threads; // as runtimes of one process are
+    for (int thread = 0; thread < processes; ++thread)
+        threads.emplace_back([&add, thread] { add(processes + thread); });
+    threads.clear();
+    for (const pid_t child : children) EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+    EXPECT_EQ(open().entries().size(), std::size_t{2 * processes * each});
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file_.parent_path()), {}), 1)
+        << "no draft is left";
+}
+
+TEST_F(CalibrationsOnDisk, WhatIsNoFileIsLeftAlone) {
+    std::filesystem::create_directories(file_);
+    {
+        Calibrations known(file_, "this one");
+        EXPECT_NE(log_.find("it is no file"), std::string::npos) << log_;
+        known.measured(gpu_, kernel_, 3);
+        EXPECT_EQ(known.estimate(gpu_, kernel_).units_per_second, 3);
+    }
+    EXPECT_TRUE(std::filesystem::is_directory(file_));
+    EXPECT_TRUE(std::filesystem::is_empty(file_));
+}
+
+TEST_F(CalibrationsOnDisk, WhatMayNotBeReadIsLeftAlone) {
+    const std::string text = R"({"version": 3, "entries": []})";
+    write(text);
+    std::filesystem::permissions(file_, std::filesystem::perms::none);
+    const uid_t user = ::geteuid();
+    if (user == 0) { // who may read everything
+        ASSERT_EQ(::seteuid(65534), 0);
+    }
+    open().measured(gpu_, kernel_, 3);
+    ASSERT_EQ(::seteuid(user), 0);
+    EXPECT_NE(log_.find("it may not be read"), std::string::npos) << log_;
+    std::filesystem::permissions(file_, std::filesystem::perms::owner_read);
+    std::stringstream left;
+    left << std::ifstream(file_).rdbuf();
+    EXPECT_EQ(left.str(), text);
+}
+
+TEST_F(CalibrationsOnDisk, APartOfAProcessorIsAnotherDevice) {
+    Calibrations known(file_, "this one");
+    const auto with_cores = [this](unsigned cores) {
+        DeviceInfo part = cpu_;
+        part.compute_units = cores;
+        return part;
+    };
+    known.measured(with_cores(16), kernel_, 100);
+    EXPECT_TRUE(known.estimate(with_cores(15), kernel_).units_per_second) << "one is left to the program";
+    EXPECT_FALSE(known.estimate(with_cores(8), kernel_).units_per_second);
+    known.took(std::array<const DeviceInfo*, 2>{&gpu_, &cpu_}, kernel_, 1);
+    const DeviceInfo half = with_cores(8);
+    EXPECT_FALSE(known.whole_jobs(std::array<const DeviceInfo*, 2>{&gpu_, &half}, kernel_));
+}
+
 TEST_F(CalibrationsOnDisk, AnUnreadableFileIsKeptAsideAndSaid) {
     for (const std::string text :
-         {"", "nonsense", "{}", R"({"version": 99, "entries": []})", R"({"version": 2, "entries": 3})",
-          R"({"version": 2, "entries": [{"machine": 3}]})"}) {
+         {"", "nonsense", "{}", R"({"version": 99, "entries": []})", R"({"version": 3, "entries": 3})",
+          R"({"version": 3, "entries": [{"machine": 3}]})"}) {
         log_.clear();
         write(text);
         {
             Calibrations anew(file_, "this one");
             EXPECT_NE(log_.find("cannot be read"), std::string::npos) << text;
             EXPECT_NE(log_.find(file_.string()), std::string::npos) << "names the file";
+            EXPECT_TRUE(std::filesystem::exists(file_)) << "nothing is to be written yet";
             anew.measured(gpu_, kernel_, 7);
         }
         EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 7) << text;
@@ -195,7 +272,7 @@ TEST_F(CalibrationsOnDisk, AnUnreadableFileIsKeptAsideAndSaid) {
 }
 
 TEST_F(CalibrationsOnDisk, NumbersThatAreNoneAreLeftOut) {
-    write(R"({"version": 2, "entries": [{"machine": "this one", "device": "gpu", "driver": "1.0",
+    write(R"({"version": 3, "entries": [{"machine": "this one", "device": "gpu", "driver": "1.0",
               "kernel": "k", "work_units": 1000, "bytes": 4096, "when": 0,
               "units_per_second": [-5, 0, 42]}]})");
     EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 42);
