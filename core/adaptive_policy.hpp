@@ -22,8 +22,9 @@ namespace headrace {
 /// there, are those in reserve; those that certainly do less than a fortieth of what the best one does,
 /// unless there are so many that together they do more; and, before its first task, who certainly saves the
 /// others less than two tasks cost: what these save is less than what it costs the others to be ready for
-/// them (smaller tasks, pauses, memory). So a job is never later for a device that takes part, but for one
-/// such beginning; scheduling_test simulates it.
+/// them (smaller tasks, pauses, memory). So, as far as these numbers tell, a job is never later for a device
+/// that takes part, but for one such beginning (scheduling_test simulates it). What a device costs the others
+/// beyond them, whole jobs tell: teams.hpp.
 class AdaptivePolicy final : public Policy {
 public:
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;

@@ -38,6 +38,7 @@ void Rates::completed(std::size_t device, std::uint64_t units, std::chrono::nano
     one.agreeing = agree(rate, units_per_second(device).value_or(rate)) ? one.agreeing + 1 : 1;
     one.units = kept * one.units + static_cast<double>(units);
     one.seconds = kept * one.seconds + std::chrono::duration<double>(time).count();
+    one.fastest = std::max(one.fastest, one.units / one.seconds);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < devices_.size(); ++i)
         if (const auto known = units_per_second(i)) ratios.push_back(*known / estimated(devices_[i]));
@@ -73,6 +74,11 @@ std::optional<double> Rates::units_per_second(std::size_t device) const {
     const One& one = devices_[device];
     if (one.seconds <= 0) return std::nullopt;
     return one.units / one.seconds;
+}
+
+double Rates::slowdown(std::size_t device) const {
+    const auto now = units_per_second(device);
+    return now ? devices_[device].fastest / *now : 0;
 }
 
 } // namespace headrace

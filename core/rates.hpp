@@ -34,11 +34,14 @@ public:
     [[nodiscard]] bool certain(std::size_t device) const;
     /// In this job.
     [[nodiscard]] std::optional<double> units_per_second(std::size_t device) const;
+    /// How much faster it was when it was fastest in this job; 0: nothing was measured.
+    [[nodiscard]] double slowdown(std::size_t device) const;
 
 private:
     struct One {
         Estimate estimate;
         double units = 0, seconds = 0; ///< the older the less
+        double fastest = 0;            ///< units per second at some time
         unsigned agreeing = 0;         ///< of the last measurements
         bool lost = false;
     };

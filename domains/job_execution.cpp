@@ -355,14 +355,17 @@ JobReport JobExecution::report() const {
     report.seconds = seconds(end_ - begin_);
     report.work_units = job_.work_units();
     report.left_out = left_out_;
-    double first = report.seconds, last = 0;
+    double first = report.seconds, last = 0, last_of_gpus = 0, last_of_cpus = 0;
     for (const Share& share : shares_) {
         DeviceReport device = share.figures;
         device.capability = relative_capability(place_of(share));
         device.share = static_cast<double>(device.work_units) / static_cast<double>(job_.work_units());
+        device.slowdown = rates_.slowdown(place_of(share));
         if (device.tasks > 0) {
             first = std::min(first, device.finished_seconds);
             last = std::max(last, device.finished_seconds);
+            double& of_kind = device.kind == DeviceKind::cpu ? last_of_cpus : last_of_gpus;
+            of_kind = std::max(of_kind, device.finished_seconds);
         }
         report.devices.push_back(std::move(device));
     }
@@ -370,6 +373,10 @@ JobReport JobExecution::report() const {
         report.balance.value = first / last;
     else
         report.balance.why_absent = "no task ended";
+    if (last_of_gpus > 0 && last_of_cpus > 0)
+        report.gpu_over_cpu.value = last_of_gpus / last_of_cpus;
+    else
+        report.gpu_over_cpu.why_absent = "not both a processor and a GPU had a task";
     std::vector<double> alone;
     std::string unknown;
     for (std::size_t i = 0; i < shares_.size(); ++i)

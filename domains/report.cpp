@@ -25,6 +25,7 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
         {"work_units", device.work_units},
         {"busy_seconds", device.busy_seconds},
         {"finished_seconds", device.finished_seconds},
+        {"slowdown", device.slowdown},
         {"bytes_in", device.bytes_in},
         {"bytes_out", device.bytes_out},
         {"seeds_given", device.seeds_given},
@@ -49,6 +50,8 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
     if (!device.failure.empty()) json["failure"] = device.failure;
     return json;
 }
+
+constexpr double much_slower = 10; // than tasks of one job usually differ
 
 std::string mebibytes(std::uint64_t bytes) {
     return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20));
@@ -105,6 +108,10 @@ std::string JobReport::table() const {
             fmt::format_to(std::back_inserter(out),
                            "    gave {} seeds and {} units to other devices, received {} units\n",
                            device.seeds_given, device.units_given, device.units_received);
+        if (device.slowdown >= much_slower)
+            fmt::format_to(std::back_inserter(out),
+                           "    a unit took it {:.0f} times as long in the end as when it was quickest\n",
+                           device.slowdown);
         if (!device.reserve.empty())
             fmt::format_to(std::back_inserter(out), "    in reserve: {}\n", device.reserve);
         if (!device.failure.empty())
@@ -112,7 +119,8 @@ std::string JobReport::table() const {
     }
     for (const LeftOut& device : left_out)
         fmt::format_to(std::back_inserter(out), "  {:<12} left out: {}\n", device.id, device.why);
-    fmt::format_to(std::back_inserter(out), "  balance {}   speed-up {}   efficiency {}\n", text(balance),
+    fmt::format_to(std::back_inserter(out), "  balance {}{}   speed-up {}   efficiency {}\n", text(balance),
+                   gpu_over_cpu.value ? "   GPU / CPU " + text(gpu_over_cpu) : std::string{},
                    text(heterogeneous_speed_up), text(heterogeneous_efficiency));
     fmt::format_to(std::back_inserter(out), "  energy {}", text(energy_joules, " J"));
     if (energy_delay_product.value)
@@ -131,6 +139,7 @@ std::string JobReport::json() const {
     for (const LeftOut& device : left_out)
         json["left_out"].push_back({{"id", device.id}, {"name", device.name}, {"why", device.why}});
     json["balance"] = to_json(balance);
+    json["gpu_over_cpu"] = to_json(gpu_over_cpu);
     json["heterogeneous_speed_up"] = to_json(heterogeneous_speed_up);
     json["heterogeneous_efficiency"] = to_json(heterogeneous_efficiency);
     json["energy_joules"] = to_json(energy_joules);

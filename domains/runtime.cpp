@@ -9,13 +9,16 @@
 #include <headrace/domains/watchdog.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -54,9 +57,27 @@ private:
 /// Why this device cannot run the job; empty: it can.
 std::string obstacle(const Job& job, const DeviceInfo& device) {
     if (!job.devices().empty() && std::ranges::find(job.devices(), device.id) == job.devices().end())
-        return "the job is for others only";
+        return fmt::format("the job is for {} only", fmt::join(job.devices(), ", "));
     if (!job.variant(device.technology)) return "the job has no kernel for " + device.technology;
     return why_too_large(job, device);
+}
+
+/// Every name that is given a power is that of a device, or of a kind of them.
+void check_powers(const std::map<std::string, double>& powers, const std::vector<const DeviceInfo*>& devices,
+                  const std::vector<LeftOut>& left_out) {
+    for (const auto& [name, power] : powers) {
+        const auto is_it = [&name = name](const DeviceInfo* device) {
+            return device->id == name || to_string(device->kind) == name;
+        };
+        if (std::ranges::any_of(devices, is_it) ||
+            std::ranges::find(left_out, name, &LeftOut::id) != left_out.end())
+            continue;
+        std::vector<std::string> ids;
+        for (const DeviceInfo* const device : devices) ids.push_back(device->id);
+        throw Error{ErrorKind::not_found,
+                    fmt::format("'{}' is given a power, and is no device in use ({}) nor a kind of them",
+                                name, fmt::join(ids, ", "))};
+    }
 }
 
 /// What the user says of a device; nothing if of none.
@@ -77,8 +98,11 @@ public:
           model_(make_model(options_.model)),
           left_out_(std::move(selection.left_out)) {
         for (std::size_t i = 0; i < selection.devices.size(); ++i)
-            workers_.push_back(std::make_unique<DeviceWorker>(
-                i, std::move(selection.devices[i]), selection.controllers.at(i), options_.window, *this));
+            take_on(std::move(selection.devices[i]), selection.controllers.at(i));
+        if (workers_.empty())
+            throw Error{ErrorKind::device, "no device starts: " + left_out_.back().why}.on_device(
+                left_out_.back().id);
+        check_powers(options_.powers, devices(), left_out_);
         for (const auto& worker : workers_) energy_.push_back(reader_for(worker->device().info()));
         if (options_.patience > options_.patience.zero())
             watchdog_.emplace(
@@ -98,7 +122,7 @@ public:
         std::vector<Event> predecessors;
         {
             const std::scoped_lock lock(mutex_); // until others see this one: two may be submitted at once
-            predecessors = must_come_before(job);
+            predecessors = must_come_before(*execution);
             jobs_.push_back(execution);
         }
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
@@ -123,6 +147,18 @@ public:
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
 private:
+    /// Others can do without one that cannot be begun with.
+    void take_on(std::unique_ptr<Device> device, const ControllerOptions& how) {
+        const DeviceInfo info = device->info();
+        try {
+            workers_.push_back(std::make_unique<DeviceWorker>(workers_.size(), std::move(device), how,
+                                                              options_.window, *this));
+        } catch (const Error& error) {
+            log_warning(fmt::format("{} is left out: {}", info.id, error.what()));
+            left_out_.push_back({info.id, info.name, error.what()});
+        }
+    }
+
     /// One for all views of one piece of hardware.
     [[nodiscard]] std::shared_ptr<EnergyReader> reader_for(const DeviceInfo& device) const {
         for (std::size_t i = 0; i < energy_.size(); ++i)
@@ -213,24 +249,46 @@ private:
     }
 
     /// Those of an in-order job, with the lock held. Others are warned of.
-    [[nodiscard]] std::vector<Event> must_come_before(const Job& job) const {
+    [[nodiscard]] std::vector<Event> must_come_before(const JobExecution& execution) {
+        const Job& job = execution.job();
         std::vector<Event> events;
+        std::optional<std::set<const JobExecution*>> known; // to come before
         Conflicts conflicts(job);
         for (auto other = jobs_.rbegin(); other != jobs_.rend() && conflicts.goes_on(); ++other) {
             const JobExecution& earlier = **other;
             const DomainData* const domain =
                 earlier.event().done() ? nullptr : conflicts.look_at(earlier.job());
             if (!domain) continue;
-            if (job.is_in_order())
+            if (job.is_in_order()) {
                 events.push_back(earlier.event());
-            else if (std::ranges::none_of(job.predecessors(), [&](const JobHandle& known) {
-                         return known.execution() == *other;
-                     }))
+                in_order_after_[&execution].push_back(&earlier);
+                continue;
+            }
+            if (!known) known = all_before(job);
+            if (!known->contains(&earlier))
                 log_warning("jobs '" + earlier.job().name() + "' and '" + job.name() + "' both use domain '" +
                             domain->name() +
                             "' and one of them writes it: order them with after() or in_order()");
         }
         return events;
+    }
+
+    /// Jobs that have not ended and that this one comes after, or one of these does; with the lock held.
+    [[nodiscard]] std::set<const JobExecution*> all_before(const Job& job) const {
+        std::set<const JobExecution*> found;
+        std::vector<const JobExecution*> left;
+        const auto add = [&](const JobExecution* one) {
+            if (!one->event().done() && found.insert(one).second) left.push_back(one);
+        };
+        for (const JobHandle& predecessor : job.predecessors()) add(predecessor.execution().get());
+        while (!left.empty()) {
+            const JobExecution* const one = left.back();
+            left.pop_back();
+            for (const JobHandle& predecessor : one->job().predecessors()) add(predecessor.execution().get());
+            if (const auto others = in_order_after_.find(one); others != in_order_after_.end())
+                std::ranges::for_each(others->second, add);
+        }
+        return found;
     }
 
     void start(const std::shared_ptr<JobExecution>& job, const ErrorPtr& predecessor_failed) {
@@ -273,6 +331,8 @@ private:
             const auto is_it = [&](const auto& job) { return job.get() == &execution; };
             std::erase_if(jobs_, is_it);
             std::erase_if(running_, is_it);
+            in_order_after_.erase(&execution);
+            for (auto& [later, earlier] : in_order_after_) std::erase(earlier, &execution);
             // Under the lock: the destructor may return, and we are gone, as soon as it is released.
             job_ended_.notify_all();
             for (const auto& worker : workers_) worker->wake();
@@ -281,7 +341,9 @@ private:
 
     void learn(const JobExecution& execution) {
         const KernelKey kernel = kernel_key(execution.job());
-        for (const auto& [device, rate] : execution.measurements()) model_->measured(*device, kernel, rate);
+        for (const auto& [device, rate] : execution.measurements())
+            if (!execution.was_disturbed() || !model_->estimate(*device, kernel).units_per_second)
+                model_->measured(*device, kernel, rate);
         const bool tells = chooses_teams(execution.job()) || !execution.has_several_devices();
         if (tells && !execution.was_disturbed() && !execution.has_losses())
             model_->took(execution.team(), kernel, execution.seconds_so_far());
@@ -315,11 +377,12 @@ private:
 
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
-    const std::vector<LeftOut> left_out_;
+    std::vector<LeftOut> left_out_;
     mutable std::mutex mutex_;
     std::condition_variable job_ended_;
     std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
     std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
+    std::map<const JobExecution*, std::vector<const JobExecution*>> in_order_after_; // both not ended
     std::vector<std::shared_ptr<EnergyReader>> energy_;  // of each worker's device
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it
     std::optional<Watchdog> watchdog_;                   // so does its

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,16 +53,25 @@ protected:
         headrace::RuntimeOptions options;
         options.model = "online";
         runtime_ = std::make_unique<headrace::Runtime>(std::move(devices), std::move(options));
+        set_up(60'001);
+    }
+
+    void set_up(std::uint64_t size) {
         coexec::Settings settings;
-        settings.size = 60'001;
+        settings.size = size;
         settings.terms = 300;
         problem_ = coexec::make_taylor(settings, *runtime_);
     }
 
-    headrace::JobReport run(const std::function<void()>& when_it_has_done_something = [] {}) {
+    headrace::JobReport run(
+        const std::function<void()>& when_it_has_done_something = [] {},
+        const std::string& policy = "turns") {
         problem_->reset();
         headrace::Job job = problem_->job();
-        job.policy([] { return std::make_unique<Turns>(); }, "turns");
+        if (policy == "turns")
+            job.policy([] { return std::make_unique<Turns>(); }, policy);
+        else
+            job.policy(policy);
         const std::string id = slowed_->info().id;
         job.on_tasks({}, [&](const headrace::TaskStatistics& tasks) {
             if (tasks.device == id) when_it_has_done_something();
@@ -95,6 +106,25 @@ TEST_P(Slowed, SlowingDownInMidJobDoesNotChangeTheResult) {
     const headrace::JobReport report = run([this] { slowed_->slow_down(50); });
     EXPECT_GT(report.devices[0].tasks, 0u);
     EXPECT_NEAR(report.devices[0].share + report.devices[1].share, 1, 1e-9);
+    EXPECT_GT(report.devices[0].slowdown, 10) << "the report names it";
+    EXPECT_NE(report.table().find("times as long in the end"), std::string::npos) << report.table();
+}
+
+/// If it had half of what was left, the job would take 25 times as long.
+TEST_P(Slowed, SlowingDownInMidJobLeavesMostOfTheWorkToTheOther) {
+    const auto least_of_three = [this](const std::function<void()>& when_it_has_done_something) {
+        double seconds = std::numeric_limits<double>::infinity();
+        for (int time = 0; time < 3; ++time) {
+            slowed_->slow_down(1);
+            seconds = std::min(seconds, run(when_it_has_done_something, "adaptive").seconds);
+        }
+        return seconds;
+    };
+    set_up(400'003);
+    static_cast<void>(run([] {}, "adaptive")); // compilers, caches
+    const double undisturbed = least_of_three([] {});
+    const double disturbed = least_of_three([this] { slowed_->slow_down(50); });
+    EXPECT_LT(disturbed, 8 * undisturbed);
 }
 
 TEST_P(Slowed, FailingInMidJobLeavesTheWorkToTheOther) {

@@ -110,6 +110,7 @@ struct FakeOptions {
     bool has_addresses = true;
     double peak_gflops = 1000;
     std::string technology = "fake";
+    bool makes_streams = true;
     std::string architecture{};
     unsigned family = 0; ///< below 4: between two of them the host orders, not the "driver"
     std::shared_ptr<Adversary> adversary = {}; ///< gives turns to its streams; null: they run as they come
@@ -198,6 +199,7 @@ public:
     }
     using Device::make_stream;
     [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing) override {
+        if (!options_.makes_streams) throw Error{ErrorKind::device, "no stream"}.on_device(info_.id);
         return std::make_unique<FakeStream>(*this, options_.seed + ++streams_);
     }
     [[nodiscard]] bool reaches_host(const void* memory) const override {

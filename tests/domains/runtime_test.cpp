@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <random>
 #include <thread>
@@ -73,6 +75,54 @@ Job sum_up(const Domain<std::uint64_t>& sum, std::uint64_t size, const std::func
             const auto total = task.sum(sum);
             for (std::uint64_t i = task.range().begin; i < task.range().end; ++i) total.add(0, i);
         });
+}
+
+TEST(Runtime, ADeviceThatDoesNotStartIsLeftToItself) {
+    const auto make = [](std::initializer_list<bool> start) {
+        std::vector<std::unique_ptr<Device>> devices;
+        for (const bool starts : start)
+            devices.push_back(std::make_unique<FakeDevice>(
+                FakeOptions{.id = "fake:" + std::to_string(devices.size()), .makes_streams = starts}));
+        return std::make_unique<Runtime>(std::move(devices), RuntimeOptions{.model = "peak"});
+    };
+    const auto runtime = make({false, true, true});
+    ASSERT_EQ(runtime->devices().size(), 2u);
+    ASSERT_EQ(runtime->left_out().size(), 1u);
+    EXPECT_EQ(runtime->left_out().front().id, "fake:0");
+    EXPECT_NE(runtime->left_out().front().why.find("no stream"), std::string::npos);
+    const Domain<std::uint64_t> x("x", {1007});
+    const JobHandle job = runtime->submit(iota(x));
+    job.wait();
+    for (std::uint64_t i = 0; i < x.size(); ++i) ASSERT_EQ(x.gather()[i], i);
+    EXPECT_EQ(job.report().devices.front().id, "fake:1");
+    EXPECT_NE(job.report().table().find("fake:0"), std::string::npos) << "the report says who is missing";
+    EXPECT_THROW(make({false, false}), Error);
+}
+
+TEST(Runtime, TheNextTasksDataComeWhileOneRuns) {
+    auto owned = std::make_unique<FakeDevice>(FakeOptions{});
+    FakeDevice& device = *owned;
+    std::vector<std::unique_ptr<Device>> devices;
+    devices.push_back(std::move(owned));
+    Runtime runtime(std::move(devices), {.policy = "dynamic:2", .model = "peak"});
+    const Domain<int> x("x", {1000});
+    std::ranges::fill(x.fill(), 1);
+    std::atomic<Bytes> came = 0; // while the first one ran
+    std::atomic_flag is_not_first;
+    runtime
+        .submit(Job("read", x.size())
+                    .reads(rows(x))
+                    .host_function("fake",
+                                   [&](Task&, const NativeStream&) {
+                                       if (is_not_first.test_and_set()) return;
+                                       const auto limit =
+                                           std::chrono::steady_clock::now() + std::chrono::seconds(20);
+                                       while ((came = device.bytes_in()) < 1000 * sizeof(int) &&
+                                              std::chrono::steady_clock::now() < limit)
+                                           std::this_thread::yield();
+                                   }))
+        .wait();
+    EXPECT_EQ(came, 1000 * sizeof(int));
 }
 
 TEST(Runtime, DevicesShareAJob) {

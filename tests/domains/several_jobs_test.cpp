@@ -1,5 +1,6 @@
 // tests/domains/several_jobs_test.cpp - several jobs at once: whose turn it is, hooks, policies of one's own.
 #include <core/fake_device.hpp>
+#include <headrace/core/log.hpp>
 #include <headrace/domains/headrace.hpp>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -104,6 +106,65 @@ TEST(SeveralJobs, AJobInOrderWaitsForAllThatItConflictsWith) {
         EXPECT_TRUE(first.event().done());
         EXPECT_TRUE(between.event().done());
     }
+}
+
+/// Warnings of conflicts, while it lives.
+class Warnings {
+public:
+    Warnings() {
+        sink_ = set_log_sink([this](LogLevel level, std::string_view line) {
+            const std::scoped_lock lock(mutex_);
+            if (level == LogLevel::warning) lines_.emplace_back(line);
+        });
+    }
+    ~Warnings() { set_log_sink(sink_); }
+    Warnings(const Warnings&) = delete; // puts the sink back once
+    Warnings& operator=(const Warnings&) = delete;
+
+    [[nodiscard]] std::vector<std::string> take() {
+        const std::scoped_lock lock(mutex_);
+        return std::exchange(lines_, {});
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::string> lines_;
+    LogSink sink_;
+};
+
+TEST(SeveralJobs, WhatConflictsAndIsNotOrderedIsWarnedOf) {
+    Warnings warnings;
+    const auto runtime = fakes(1);
+    const Domain<int> data("the data", {1}), other("other", {1});
+    std::atomic<bool> go_on = false;
+    const auto waits = [&](const char* name) {
+        return Job(name, 1).host_function("fake", [&](Task&, const NativeStream&) {
+            while (!go_on.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        });
+    };
+    const auto writes = [&](const char* name) { return waits(name).writes(rows(data)); };
+    std::vector<JobHandle> jobs{runtime->submit(writes("first"))};
+    const auto submit = [&](const Job& job) { return jobs.emplace_back(runtime->submit(job)); };
+
+    submit(waits("elsewhere").writes(rows(other)));
+    const JobHandle second = submit(writes("second").after(jobs.front()));
+    const JobHandle third = submit(writes("third").after(second));
+    const JobHandle fourth = submit(writes("fourth").in_order());
+    submit(writes("fifth").after(fourth));
+    EXPECT_TRUE(warnings.take().empty()) << "each comes after those before it";
+
+    submit(writes("sixth").after(third)); // it comes after four of the six, and not after two
+    const auto said = warnings.take();
+    ASSERT_EQ(said.size(), 2u);
+    for (const auto& [line, name] : {std::pair(said[0], "'fifth'"), std::pair(said[1], "'fourth'")}) {
+        EXPECT_NE(line.find(name), std::string::npos) << line;
+        EXPECT_NE(line.find("'sixth'"), std::string::npos) << line;
+        EXPECT_NE(line.find("'the data'"), std::string::npos) << line;
+    }
+    go_on.store(true);
+    for (const JobHandle& job : jobs) job.wait();
+    submit(writes("seventh")).wait();
+    EXPECT_TRUE(warnings.take().empty()) << "nobody is under way";
 }
 
 TEST(SeveralJobs, AJobThatIsStoppedWhileItWaitsIsForgotten) {
@@ -285,6 +346,13 @@ TEST(Policies, ADevicesPowerCanBeGiven) {
     EXPECT_EQ(handle.report().devices[0].work_units, 750u);
     EXPECT_EQ(handle.report().devices[1].work_units, 250u);
     EXPECT_THROW(fakes(1, {.powers = {{"fake:0", 0.0}}}), Error);
+    try {
+        fakes(2, {.powers = {{"gpu", 1}, {"fake:2", 3}}});
+        ADD_FAILURE() << "there is no fake:2";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("'fake:2'"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("fake:0, fake:1"), std::string::npos) << error.what();
+    }
     EXPECT_THROW(fakes(1, {.model = "tarot"}), Error);
 }
 

@@ -168,6 +168,8 @@ TEST(CoexecProgramMistakes, AreToldInALine) {
         {{"--problem", "rap", "--memory", "none"}, "--memory"},
         {{"--problem", "rap", "--policy", "no such"}, "no such"},
         {{"--problem", "rap", "--devices", "abacus:0"}, "abacus:0"},
+        {{"--problem", "rap", "--devices", "cpu", "--power", "cuda:7=2"}, "'cuda:7'"},
+        {{"--problem", "rap", "--model", "tarot"}, "tarot"},
         {{"--problem", "rap", "--precision", "half"}, "--precision"},
         {{"--problem", "rap", "--check-every", "0"}, "--check-every"},
         {{"--problem", "rap", "--report", "no/such/folder/r.json"}, "no/such/folder"},
