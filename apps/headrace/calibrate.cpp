@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -38,33 +38,74 @@ Options parse(const std::string& name, int argc, char** argv) {
     return options;
 }
 
-std::vector<std::string> ids(const std::string& list) {
-    std::vector<std::string> ids;
-    for (const auto& device : headrace::select_devices(list).devices) ids.push_back(device->info().id);
-    return ids;
+std::filesystem::path file_to_fill() {
+    auto file = headrace::Calibrations::file_of_user();
+    if (file.empty())
+        program::refuse(std::getenv("HEADRACE_CALIBRATIONS") != nullptr
+                            ? "HEADRACE_CALIBRATIONS is empty, so nothing would be kept: name a file, or "
+                              "unset it"
+                            : "neither XDG_CACHE_HOME nor HOME says where to keep calibrations: let "
+                              "HEADRACE_CALIBRATIONS name a file");
+    return file;
 }
 
-void run_once(headrace::Runtime& runtime, coexec::Problem& problem) {
-    problem.reset();
-    runtime.submit(problem.job()).wait();
+headrace::RuntimeOptions runtime_with(const std::string& devices, const std::string& model) {
+    headrace::RuntimeOptions options;
+    options.devices = devices;
+    options.model = model;
+    return options;
 }
 
-/// The runtime keeps what it measures when it ends.
-void calibrate(const std::string& device, const coexec::ProblemKind& kind, const Options& options) {
-    coexec::Settings settings;
-    settings.size = options.small ? kind.small : kind.size;
-    {
-        headrace::RuntimeOptions warm_up;
-        warm_up.devices = device;
-        warm_up.model = "online"; // compilers and caches are nobody's speed
-        headrace::Runtime runtime(warm_up);
-        run_once(runtime, *kind.make(settings, runtime));
+/// Devices as they are side by side, a processor with as many cores as that leaves it; one works at a time.
+class Calibration {
+public:
+    explicit Calibration(const Options& options)
+        : options_(options),
+          warm_up_(runtime_with(options.devices, "online")),
+          measuring_(runtime_with(options.devices, "calibrated")) {}
+
+    [[nodiscard]] std::vector<const headrace::DeviceInfo*> devices() const { return measuring_.devices(); }
+    /// The runtime keeps what it measures when it ends.
+    void measure(const std::string& device, const coexec::ProblemKind& kind) {
+        run(warm_up_, device, kind, 1); // compilers and caches are nobody's speed
+        run(measuring_, device, kind, options_.repeat);
     }
-    headrace::RuntimeOptions measuring;
-    measuring.devices = device;
-    headrace::Runtime runtime(measuring);
-    const auto problem = kind.make(settings, runtime);
-    for (unsigned i = 0; i < options.repeat; ++i) run_once(runtime, *problem);
+
+private:
+    void run(headrace::Runtime& runtime, const std::string& device, const coexec::ProblemKind& kind,
+             unsigned times) const {
+        coexec::Settings settings;
+        settings.size = options_.small ? kind.small : kind.size;
+        const auto problem = kind.make(settings, runtime);
+        for (unsigned i = 0; i < times; ++i) {
+            problem->reset();
+            runtime.submit(problem->job().only_on({device})).wait();
+        }
+    }
+
+    const Options& options_;
+    headrace::Runtime warm_up_, measuring_;
+};
+
+/// Returns what went wrong, a line each.
+std::vector<std::string> calibrate_all(const Options& options) {
+    std::vector<std::string> failures;
+    Calibration calibration(options);
+    const auto devices = calibration.devices();
+    const auto kinds = coexec::problem_kinds();
+    job_program::ProgressBar bar(devices.size() * kinds.size(), !options.quiet);
+    std::uint64_t done = 0;
+    for (const headrace::DeviceInfo* const device : devices)
+        for (const coexec::ProblemKind& kind : kinds) {
+            bar.show(done++, fmt::format("{}: {}", device->id, kind.name));
+            try {
+                calibration.measure(device->id, kind);
+            } catch (const headrace::Error& error) {
+                failures.push_back(fmt::format("{} on {}: {}", kind.name, device->id, error.what()));
+            }
+        }
+    bar.finish();
+    return failures;
 }
 
 } // namespace
@@ -73,22 +114,13 @@ int calibrate(int argc, char** argv) {
     const std::string name = "headrace calibrate";
     return program::exit_code_of(name, [&] {
         const Options options = parse(name, argc, argv);
-        const auto file = headrace::Calibrations::file_of_user();
-        if (file.empty())
-            program::refuse(
-                "HEADRACE_CALIBRATIONS is empty, so nothing would be kept: name a file, or unset it");
-        const auto devices = ids(options.devices);
-        const auto kinds = coexec::problem_kinds();
-        job_program::ProgressBar bar(devices.size() * kinds.size(), !options.quiet);
-        std::uint64_t done = 0;
-        for (const std::string& device : devices)
-            for (const coexec::ProblemKind& kind : kinds) {
-                calibrate(device, kind, options);
-                bar.show(++done);
-            }
-        bar.finish();
+        const auto file = file_to_fill();
+        const auto failures = calibrate_all(options);
         if (!options.quiet)
             program::write_output("-", calibrations_table(headrace::Calibrations(file).entries()));
+        if (!failures.empty())
+            throw headrace::Error{headrace::ErrorKind::device,
+                                  fmt::format("not measured: {}", fmt::join(failures, "; "))};
     });
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 namespace job_program {
 
@@ -10,7 +11,8 @@ namespace job_program {
 class ProgressBar {
 public:
     ProgressBar(std::uint64_t total, bool is_wanted);
-    void show(std::uint64_t finished);
+    /// `doing`: what comes next.
+    void show(std::uint64_t finished, const std::string& doing = {});
     /// Ends the line.
     void finish();
 
@@ -18,6 +20,7 @@ private:
     std::uint64_t total_;
     bool is_wanted_, is_terminal_;
     unsigned shown_ = 1001; // tenths of a percent
+    std::string doing_;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace headrace::end_to_end {
@@ -51,6 +52,23 @@ TEST_F(HeadraceProgram, CalibratingFillsTheModelsAndListsThem) {
         EXPECT_EQ(entry.at("measurements"), 2);
         EXPECT_GE(entry.at("spread"), 0);
         EXPECT_GE(entry.at("age_seconds"), 0);
+    }
+}
+
+TEST_F(HeadraceProgram, DevicesOfAFileAreCalibratedAsTheFileHasThem) {
+    if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "this machine has one core";
+    folder_.write("two.toml", "[[node]]\n"
+                              "[[node.device]]\nkind = \"cpu\"\nthreads = 1\n"
+                              "[[node.device]]\nkind = \"cpu\"\nthreads = 1\n");
+    const test::EnvironmentVariable where("HEADRACE_CALIBRATIONS", (folder_.path() / "c.json").string());
+    const Outcome outcome =
+        run({"calibrate", "--devices", "@two.toml", "--small", "--repeat", "1", "--quiet"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    const auto calibrations = inventory("cpu").at("calibrations");
+    ASSERT_GE(calibrations.size(), 14u);
+    for (const auto& entry : calibrations) {
+        EXPECT_EQ(entry.at("measurements"), 2) << "of two devices that are alike";
+        EXPECT_NE(entry.at("device").get<std::string>().find("cores: about 1"), std::string::npos);
     }
 }
 
