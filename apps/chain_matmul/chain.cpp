@@ -3,6 +3,8 @@
 #include "matrices/multiply.hpp"
 #include "matrices/npy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -21,12 +23,11 @@ std::array<Controller*, stages> place(Machine& machine, int controllers) {
     const int devices = std::min(static_cast<int>(machine.device_count()), controllers);
     std::array<Controller*, stages> placed{};
     for (int stage = 0; stage < stages; ++stage) {
-        const auto device_of = [&](int controller) { return controller * devices / controllers; };
-        const int mine = stage * controllers / stages, device = device_of(mine);
-        int earlier = 0; // controllers of the same device
-        while (earlier < mine && device_of(mine - earlier - 1) == device) ++earlier;
-        placed[static_cast<std::size_t>(stage)] = &machine.controller(
-            static_cast<std::size_t>(device) + static_cast<std::size_t>(earlier) * machine.device_count());
+        const int mine = stage * controllers / stages, device = mine * devices / controllers;
+        const int first = (device * controllers + devices - 1) / devices; // of the same device
+        placed[static_cast<std::size_t>(stage)] =
+            &machine.controller(static_cast<std::size_t>(device) +
+                                static_cast<std::size_t>(mine - first) * machine.device_count());
     }
     return placed;
 }
@@ -37,10 +38,15 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
     : machine_(machine),
       problem_(std::move(problem)),
       threads_(threads),
+      sizes_(problem_.size, problem_.size),
       stages_(place(machine, controllers)),
       sets_(machine.is_asynchronous() ? 2 : 1),
-      normalised_("normalised B", {problem_.size, problem_.size}) {
-    for (std::size_t stage = 0; stage < stages; ++stage) make_constant(stage);
+      normalised_("normalised B", sizes_) {
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+        Matrix& constant =
+            constants_.emplace_back(fmt::format("C{}", stage + 1), sizes_, stages_[stage]->device());
+        make(constant.fill(), problem_.constants, stage, 0);
+    }
     for (auto& set : sets_)
         for (int stage = 0; stage < stages + (machine.is_asynchronous() ? 1 : 0); ++stage) add(set, stage);
 
@@ -56,42 +62,32 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
     pipeline_->map_one_to_one();
 }
 
-void Chain::make_constant(std::size_t stage) {
+void Chain::make(std::span<float> matrix, const std::vector<std::filesystem::path>& files, std::size_t number,
+                 std::uint64_t first_stream) {
     const int size = problem_.size;
-    Matrix& constant = constants_.emplace_back(std::string("C").append(std::to_string(stage + 1)),
-                                               headrace::Sizes(size, size), stages_[stage]->device());
-    if (problem_.constants.empty())
-        matrices::fill_uniform(constant.fill(), problem_.seed, stage, 2.0f / static_cast<float>(size),
-                               threads_);
-    else
-        matrices::read_npy(problem_.constants.at(stage), {size, size}, constant.fill());
-}
-
-void Chain::make_a(std::size_t number, std::span<float> a) {
-    const auto& files = problem_.stream;
     if (files.empty())
-        matrices::fill_uniform(a, problem_.seed, stages + number, 2.0f / static_cast<float>(problem_.size),
+        matrices::fill_uniform(matrix, problem_.seed, first_stream + number, 2.0f / static_cast<float>(size),
                                threads_);
     else
-        matrices::read_npy(files[number % files.size()], {problem_.size, problem_.size}, a);
+        matrices::read_npy(files[number % files.size()], {size, size}, matrix);
 }
 
 void Chain::add(std::deque<Matrix>& set, int stage) {
-    const std::string name = std::string("A after stage ").append(std::to_string(stage));
-    const headrace::Sizes sizes(problem_.size, problem_.size);
+    const std::string name = fmt::format("A after stage {}", stage);
     Device& before = stages_[static_cast<std::size_t>(std::max(stage - 1, 0))]->device();
     Device& after = stages_[static_cast<std::size_t>(std::min(stage, stages - 1))]->device();
     const bool passes_host = stage == 0 || stage == stages || !after.reaches(before);
     if (passes_host) // pinned for the one that copies: what works on the host's memory needs none
-        set.emplace_back(name, sizes, before.info().shares_host_memory ? after : before);
+        set.emplace_back(name, sizes_, before.info().shares_host_memory ? after : before);
     else
-        set.emplace_back(name, sizes);
+        set.emplace_back(name, sizes_);
 }
 
 void Chain::submit(std::vector<matrices::Normalisation>& found) {
     const auto begin = [this](std::int64_t i, std::size_t) {
         return std::optional(host_task(
-            machine_.lane("generate"), [this, i](Write<float> a) { make_a(static_cast<std::size_t>(i), a); },
+            machine_.lane("generate"),
+            [this, i](Write<float> a) { make(a, problem_.stream, static_cast<std::size_t>(i), stages); },
             set(i)[0]));
     };
     const auto end = [&](std::int64_t i, std::size_t) {

@@ -62,12 +62,14 @@ private:
     [[nodiscard]] Matrix& product(std::deque<Matrix>& set, std::size_t stage) {
         return set[(stage + 1) % set.size()];
     }
-    void make_constant(std::size_t stage);
-    void make_a(std::size_t number, std::span<float> a);
+    /// From one of the files, in turns, or of random numbers: of stream `first_stream` + `number`.
+    void make(std::span<float> matrix, const std::vector<std::filesystem::path>& files, std::size_t number,
+              std::uint64_t first_stream);
 
     controller_program::Machine& machine_;
     const Problem problem_;
     matrices::HostThreads& threads_;
+    const headrace::Sizes sizes_;
     std::array<headrace::Controller*, stages> stages_{};
     std::deque<Matrix> constants_;
     std::vector<std::deque<Matrix>> sets_; // [0] of each is A, the last or A again is B
