@@ -179,15 +179,4 @@ StageMapping on_one_device(const StreamCosts& costs, std::size_t device) {
     return {{{device, 0, pieces, seconds, 0}}, seconds, seconds};
 }
 
-double expected_speed_up(const StreamCosts& costs) {
-    check(costs);
-    double fastest = impossible, sum = 0;
-    for (std::size_t device = 0; device < costs.seconds.size(); ++device) {
-        const double seconds = on_one_device(costs, device).period;
-        fastest = std::min(fastest, seconds);
-        sum += 1 / seconds;
-    }
-    return fastest * sum;
-}
-
 } // namespace headrace

@@ -54,8 +54,4 @@ struct StageMapping {
 /// All pieces on one device.
 [[nodiscard]] StageMapping on_one_device(const StreamCosts& costs, std::size_t device);
 
-/// What devices could gain together over the fastest of them, if nothing had to be moved and work could be
-/// cut anywhere: the sum of their speeds, the fastest being 1. (The same paper's Se.)
-[[nodiscard]] double expected_speed_up(const StreamCosts& costs);
-
 } // namespace headrace

@@ -2,6 +2,7 @@
 #include "controller_program/run.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
+#include <headrace/core/log.hpp>
 
 #include <cstdio>
 
@@ -23,6 +24,7 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         line.flag("--quiet", options.quiet, "Nothing but errors");
         line.parse(argc, argv);
         options.asynchronous = mode == 0;
+        if (options.quiet) headrace::set_log_level(headrace::LogLevel::error);
 
         Machine machine(line.program(), options);
         work(machine);

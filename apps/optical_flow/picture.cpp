@@ -34,7 +34,10 @@ std::unique_ptr<Picture> open_picture(const std::string& file) {
     if (bytes.starts_with("\x89PNG")) return open_png(file, std::move(bytes));
     if (bytes.starts_with("P5") || bytes.starts_with("P6")) return open_pnm(file, std::move(bytes));
     throw headrace::Error{headrace::ErrorKind::io,
-                          file + (bytes.empty() ? ": is empty" : ": is neither PNG nor binary PGM or PPM")};
+                          file + (bytes.empty() ? ": is empty"
+                                  : bytes.starts_with("YUV4MPEG2")
+                                      ? ": is a film, and does not end in .y4m; - reads one from a pipe"
+                                      : ": is neither PNG nor binary PGM or PPM")};
 }
 
 } // namespace optical_flow

@@ -31,6 +31,12 @@ void EarliestEnd::expect(std::size_t controller, double seconds) {
     all_[controller].seconds.assign(said, seconds);
 }
 
+std::optional<double> EarliestEnd::seconds(std::size_t controller) const {
+    const std::scoped_lock lock(mutex_);
+    const One& one = all_[controller];
+    return one.seconds.empty() ? std::nullopt : std::optional(one.median());
+}
+
 void EarliestEnd::begin(Clock::time_point now) {
     const std::scoped_lock lock(mutex_);
     for (One& one : all_) {

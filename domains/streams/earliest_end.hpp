@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace headrace {
@@ -30,6 +31,8 @@ public:
     void given(std::size_t controller, Clock::time_point now = Clock::now());
     /// The item that it has had for longest is done; how long one that failed took says nothing.
     void ended(std::size_t controller, bool succeeded, Clock::time_point now = Clock::now());
+    /// Of an item: what the last ones took, or what was said; nothing: neither.
+    [[nodiscard]] std::optional<double> seconds(std::size_t controller) const;
 
 private:
     struct One {
@@ -40,7 +43,7 @@ private:
         [[nodiscard]] double median() const; ///< of some
     };
 
-    std::mutex mutex_; // guards what follows
+    mutable std::mutex mutex_; // guards what follows
     std::vector<One> all_;
 };
 

@@ -21,19 +21,25 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double unable = std::numeric_limits<double>::infinity();
 constexpr double hopeless = 20;       // times what the fastest device takes: not worth a twentieth's wait
-constexpr double patience = 2;        // seconds at least: at first use a device may have to build its kernels
 constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it costs
+constexpr Bytes least_link_test = 4 << 10;
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Pieces one after another, up to `end`, until they have taken so long. Returns how many are done.
-std::size_t try_pieces(const PieceTimes::Submit& submit, std::size_t controller, std::size_t begin,
-                       std::size_t end, double limit) {
-    const auto began = Clock::now();
-    for (; begin < end && seconds_since(began) < limit; ++begin) submit(begin, controller).wait();
-    return begin;
+/// Pieces one after another, until they have taken so long. Each is done twice, and the second time counts:
+/// at first use a device may have to build its kernels. Returns how long they took.
+double try_pieces(const PieceTimes::Submit& submit, std::size_t controller, std::size_t pieces,
+                  double limit) {
+    double seconds = 0;
+    for (std::size_t piece = 0; piece < pieces && seconds < limit; ++piece) {
+        submit(piece, controller).wait();
+        const auto begin = Clock::now();
+        submit(piece, controller).wait();
+        seconds += seconds_since(begin);
+    }
+    return seconds;
 }
 
 /// Pieces one behind another, as they are in a stream: to wait for each would be measured as well. When it
@@ -81,11 +87,30 @@ double PieceTimes::seconds_of_item(std::size_t controller) const {
     return std::accumulate(seconds_[controller].begin(), seconds_[controller].end(), 0.0);
 }
 
-bool PieceTimes::look_up(const PerformanceModel& model) {
-    return std::ranges::all_of(firsts_, [&](std::size_t first) { return look_up(model, first); });
+/// The fastest first, as far as is known.
+std::vector<std::size_t> PieceTimes::firsts_by_speed() const {
+    std::vector<std::size_t> firsts = firsts_;
+    std::ranges::stable_sort(firsts, std::greater{},
+                             [this](std::size_t first) { return info(first).peak_gflops; });
+    return firsts;
 }
 
-bool PieceTimes::look_up(const PerformanceModel& model, std::size_t controller) {
+bool PieceTimes::look_up(const PerformanceModel& model) {
+    double fastest = unable;
+    for (const std::size_t first : firsts_by_speed()) {
+        if (!look_up(model, first, hopeless * fastest)) return false;
+        fastest = std::min(fastest, seconds_of_item(first));
+    }
+    return fastest < unable;
+}
+
+/// Also that it takes more than so many seconds; not if that was found long ago.
+bool PieceTimes::look_up(const PerformanceModel& model, std::size_t controller, double limit) {
+    const auto items = model.whole_jobs(std::array{&info(controller)}, key_of_item());
+    if (items && items->jobs > 0 && items->seconds >= limit) {
+        leave_out(controller, fmt::format("an item took it more than {:.3g} s the last time", limit));
+        return true;
+    }
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
         const Estimate known = model.estimate(info(controller), key_of(piece));
         if (!known.units_per_second) return false;
@@ -94,25 +119,13 @@ bool PieceTimes::look_up(const PerformanceModel& model, std::size_t controller) 
     return true;
 }
 
-bool PieceTimes::is_known_to_be_hopeless(const PerformanceModel& model, std::size_t controller,
-                                         double limit) const {
-    const Estimate known = model.estimate(info(controller), key_of_item());
-    return known.units_per_second && 1 / *known.units_per_second >= limit;
-}
-
 void PieceTimes::measure(PerformanceModel& model, const Submit& submit) {
-    std::vector<std::size_t> by_speed = firsts_; // the fastest first, as far as is known
-    std::ranges::stable_sort(by_speed, std::greater{},
-                             [this](std::size_t first) { return info(first).peak_gflops; });
     double fastest = unable;
     ErrorPtr lack; // of the last one that cannot do it
-    for (const std::size_t first : by_speed) {
+    for (const std::size_t first : firsts_by_speed()) {
         const double limit = hopeless * fastest;
         try {
-            if (is_known_to_be_hopeless(model, first, limit))
-                leave_out(first, "an item took it too long the last time");
-            else if (!look_up(model, first))
-                measure_pieces(model, first, submit, limit);
+            if (!look_up(model, first, limit)) measure_pieces(model, first, submit, limit);
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
             lack = std::make_shared<const Error>(error);
@@ -121,24 +134,20 @@ void PieceTimes::measure(PerformanceModel& model, const Submit& submit) {
         fastest = std::min(fastest, seconds_of_item(first));
     }
     if (fastest == unable && lack) throw Error{*lack};
+    for (const LeftOut& device : left_out_)
+        log_info(fmt::format("{} has no part of a stream: {}", device.id, device.why));
     measure_links(model);
 }
 
 void PieceTimes::measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit,
                                 double limit) {
-    const std::size_t all = pieces_.size();
-    const std::size_t done = try_pieces(submit, controller, 0, all, std::max(patience, limit));
-    if (done < all) { // that may have been the first use
-        const auto begin = Clock::now();
-        if (try_pieces(submit, controller, 0, done, limit) < done || seconds_since(begin) >= limit) {
-            model.measured(info(controller), key_of_item(), 1 / seconds_since(begin));
-            return leave_out(controller, fmt::format("an item takes it more than {:.3g} s", limit));
-        }
-        static_cast<void>(try_pieces(submit, controller, done, all, unable));
+    if (const double seconds = try_pieces(submit, controller, pieces_.size(), limit); seconds >= limit) {
+        model.took(std::array{&info(controller)}, key_of_item(), seconds);
+        return leave_out(controller, fmt::format("an item takes it more than {:.3g} s", limit));
     }
-    const std::vector<Clock::time_point> ends = ends_of_pieces(submit, controller, all);
+    const std::vector<Clock::time_point> ends = ends_of_pieces(submit, controller, pieces_.size());
     constexpr double least = 1e-6; // seconds that the clock tells apart
-    for (std::size_t piece = 0; piece < all; ++piece) {
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
         const std::chrono::duration<double> passed = ends[piece + 1] - ends[piece];
         seconds_[controller][piece] = std::max(passed.count(), least);
         model.measured(info(controller), key_of(piece), 1 / seconds_[controller][piece]);
@@ -146,7 +155,7 @@ void PieceTimes::measure_pieces(PerformanceModel& model, std::size_t controller,
 }
 
 void PieceTimes::leave_out(std::size_t controller, std::string_view why) {
-    log_info(fmt::format("{} has no part of a stream: {}", info(controller).id, why));
+    left_out_.push_back({info(controller).id, info(controller).name, std::string(why)});
     std::ranges::fill(seconds_[controller], unable);
 }
 
@@ -159,16 +168,25 @@ void PieceTimes::measure_links(PerformanceModel& model) {
                 .kernel = "link from " + info(from).name, .work_units = link_test, .bytes = link_test};
             double bytes_per_second = model.estimate(info(to), key).units_per_second.value_or(0);
             if (bytes_per_second <= 0) {
-                bytes_per_second = static_cast<double>(link_test) / measure_link(from, to);
+                bytes_per_second = measure_link(from, to);
                 model.measured(info(to), key, bytes_per_second);
             }
             seconds_per_byte_[from][to] = 1 / bytes_per_second;
         }
 }
 
-/// Seconds for `link_test` bytes; the second time, as with pieces.
+/// Bytes a second; of fewer where there is no room for so many.
 double PieceTimes::measure_link(std::size_t from, std::size_t to) const {
-    Storage storage("what links carry", link_test, internal);
+    for (Bytes bytes = link_test;; bytes /= 4) try {
+            return static_cast<double>(bytes) / time_link(from, to, bytes);
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::out_of_memory || bytes <= least_link_test) throw;
+        }
+}
+
+/// Seconds; the second time, as with pieces.
+double PieceTimes::time_link(std::size_t from, std::size_t to, Bytes bytes) const {
+    Storage storage("what links carry", bytes, internal);
     const auto bring_to = [&](std::size_t controller, Access access) {
         controllers_[controller]
             ->launch("link", std::array{TileUse{storage.tile(), access}}, [](const NativeStream&) {})

@@ -24,12 +24,12 @@ public:
     PieceTimes(const std::vector<Controller*>& controllers, const std::vector<std::size_t>& firsts,
                const std::vector<StreamPiece>& pieces);
 
-    /// What is known. False: not of every device.
+    /// What is known. False: not of every device, not even that it is to be left out.
     [[nodiscard]] bool look_up(const PerformanceModel& model);
-    /// Measures what is not known, and has `model` remember it: each piece twice on every device, the second
-    /// time counts; and links. Left out, with the log saying why, is who has no room for the item or no means
-    /// to compute it, and who takes more than twenty times as long as the fastest for what it has done in
-    /// that time or, at first use, in two seconds.
+    /// Measures what is not known, and has `model` remember it: pieces, each three times on every device, and
+    /// links. Left out, with the log saying why, is who has no room for the item or no means to compute it,
+    /// and, as soon as that is plain, who takes more than twenty times as long as the fastest: `model`
+    /// remembers that as the time of a job.
     ///
     /// Errors  what pieces fail with; if all devices are left out, what the last one lacks
     void measure(PerformanceModel& model, const Submit& submit);
@@ -37,18 +37,19 @@ public:
     /// [controller][piece]; infinity: left out.
     [[nodiscard]] const std::vector<std::vector<double>>& seconds() const noexcept { return seconds_; }
     [[nodiscard]] double seconds_of_item(std::size_t controller) const;
+    [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
     [[nodiscard]] double seconds_per_byte(std::size_t from, std::size_t to) const {
         return seconds_per_byte_[from][to];
     }
 
 private:
-    [[nodiscard]] bool look_up(const PerformanceModel& model, std::size_t controller);
-    [[nodiscard]] bool is_known_to_be_hopeless(const PerformanceModel& model, std::size_t controller,
-                                               double limit) const;
+    [[nodiscard]] std::vector<std::size_t> firsts_by_speed() const;
+    [[nodiscard]] bool look_up(const PerformanceModel& model, std::size_t controller, double limit);
     void measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit, double limit);
     void leave_out(std::size_t controller, std::string_view why);
     void measure_links(PerformanceModel& model);
     [[nodiscard]] double measure_link(std::size_t from, std::size_t to) const;
+    [[nodiscard]] double time_link(std::size_t from, std::size_t to, Bytes bytes) const;
     [[nodiscard]] const DeviceInfo& info(std::size_t controller) const;
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
     [[nodiscard]] KernelKey key_of_item() const;
@@ -56,6 +57,7 @@ private:
     const std::vector<Controller*>& controllers_;
     const std::vector<std::size_t>& firsts_;
     const std::vector<StreamPiece>& pieces_;
+    std::vector<LeftOut> left_out_;
     std::vector<std::vector<double>> seconds_;
     std::vector<std::vector<double>> seconds_per_byte_; ///< [from][to]
 };

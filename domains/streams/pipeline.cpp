@@ -212,7 +212,8 @@ void Pipeline::take_items(const StreamEnds& ends, std::int64_t most) {
         }
         if (who) earliest_->given(*who);
         const std::vector<StreamCut> whole{{who.value_or(0), 0, pieces_.size()}};
-        places_[place] = {submit(ends, items_, place, *there, who ? whole : cuts_), items_};
+        places_[place] = {*there, items_}; // if it cannot be submitted
+        places_[place].done = submit(ends, items_, place, *there, who ? whole : cuts_);
         listeners_->listen(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
     }
 }
@@ -364,12 +365,32 @@ void Pipeline::follow_drift(std::int64_t item) {
 
 // ---- what it has done --------------------------------------------------------------------------
 
+/// Of each device; empty: not known of all.
+std::vector<double> Pipeline::items_per_second() const {
+    const bool has_one_item_at_a_time = !whole_items_ || controllers_.size() == firsts_.size();
+    std::vector<double> rates(firsts_.size());
+    for (std::size_t i = 0; i < controllers_.size(); ++i) {
+        std::optional<double> seconds;
+        if (piece_times_ && has_one_item_at_a_time) {
+            if (firsts_[device_of_[i]] != i) continue;
+            seconds = piece_times_->seconds_of_item(i);
+        } else if (whole_items_) {
+            seconds = earliest_->seconds(i);
+        }
+        if (!seconds) return {};
+        rates[device_of_[i]] += 1 / *seconds;
+    }
+    return rates;
+}
+
 StreamReport Pipeline::report() const {
     StreamReport report;
     report.items = items_;
     report.remapped = remapped_;
     const Figure not_measured{
-        std::nullopt, "what pieces take is not known: they are measured where the mapping is to be found"};
+        std::nullopt,
+        whole_items_ ? "what items take is not known of each device: there were too few"
+                     : "what pieces take is not known: they are measured where the mapping is to be found"};
     report.alone_seconds = report.speed_up = report.expected = report.efficiency = not_measured;
     if (!times_) return report;
     report.seconds = times_->seconds();
@@ -381,23 +402,20 @@ StreamReport Pipeline::report() const {
                               .first_piece = pieces_[cut.begin].name,
                               .last_piece = pieces_[cut.end - 1].name,
                               .predicted_seconds = not_measured,
-                              .seconds = {std::nullopt, "too few items had this part"}};
+                              .seconds = {std::nullopt, is_timed() ? "too few items had this part"
+                                                                   : "parts are timed when it is asked for"}};
         if (const auto measured = times_->seconds(part, mapped_at_ + 1, 1)) told.seconds = {*measured, {}};
         if (piece_times_) told.predicted_seconds = {sum(piece_times_->seconds()[cut.device], cut), {}};
         if (mapping_) told.predicted_seconds = {mapping_->parts[part].seconds, {}}; // as drift has it
         if (mapping_) told.transfer_seconds = mapping_->parts[part].transfer_in;
         report.parts.push_back(std::move(told));
     }
-    if (!piece_times_) return report;
-    if (controllers_.size() > firsts_.size()) {
-        report.alone_seconds = report.speed_up = report.expected = report.efficiency = {
-            std::nullopt, "what a device alone takes for several items at once is not measured"};
-        return report;
-    }
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const std::size_t first : firsts_) fastest = std::min(fastest, piece_times_->seconds_of_item(first));
-    const double alone = static_cast<double>(items_) * fastest;
-    const double expected = expected_speed_up(costs(piece_times_->seconds()));
+    if (piece_times_) report.left_out = piece_times_->left_out();
+    const std::vector<double> rates = items_per_second();
+    if (rates.empty()) return report;
+    const double fastest = std::ranges::max(rates);
+    const double alone = static_cast<double>(items_) / fastest;
+    const double expected = std::accumulate(rates.begin(), rates.end(), 0.0) / fastest;
     report.alone_seconds = {alone, {}};
     report.expected = {expected, {}};
     report.speed_up = {alone / report.seconds, {}};

@@ -89,12 +89,13 @@ public:
     /// there so far, from when they were given. A place is any controller's then, one item after another, but
     /// one that it had before if there is one.
     void give_whole_items();
-    /// Measures the pieces on every device with the first item of the next run, each twice, and what links
-    /// between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
-    /// mapping. So pieces make of the item's input what they make, however often. While a stream runs, parts
-    /// that take another time than they were to take have it found again. Of controllers of one device the
-    /// first has its part. A device has none that cannot hold the item, or that takes twenty times as long as
-    /// the fastest; in the first run that there is, to find this out takes some seconds.
+    /// Measures the pieces on every device with the first item of the next run, each three times, and what
+    /// links between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
+    /// mapping. So all pieces in turn make of the item's input what they make, whatever has been tried with
+    /// the item before. While a stream runs, parts that take another time than they were to take have it
+    /// found again. Of controllers of one device the first has its part. A device has none that cannot hold
+    /// the item, or that takes twenty times as long as the fastest: to find that out, in the first run that
+    /// there is, takes about as long as forty items.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise as many of them: as a rule,
     /// unless some pieces suit one device and others another.
@@ -131,6 +132,7 @@ private:
     void divide(std::int64_t item, std::size_t place);
     void expect_items();
     [[nodiscard]] StageMapping find_parts() const;
+    [[nodiscard]] std::vector<double> items_per_second() const;
     void use(const StageMapping& mapping, std::int64_t item);
     void follow_drift(std::int64_t item);
 

@@ -1,6 +1,7 @@
 // domains/streams/stream_report.hpp - how well a stream was divided among devices.
 #pragma once
 #include <headrace/core/figure.hpp>
+#include <headrace/devices/candidate.hpp>
 
 #include <cstdint>
 #include <string>
@@ -24,10 +25,13 @@ struct StreamReport {
     double drain_seconds = 0;            ///< since the last one left the first part
     std::vector<StreamPartReport> parts; ///< empty: each device had whole items
     unsigned remapped = 0;               ///< how often, while it ran
-    Figure alone_seconds;                ///< all items on the fastest device, by its measured pieces
-    Figure speed_up;                     ///< alone_seconds / seconds: the paper's S
-    Figure expected;                     ///< the sum of all devices' speeds, the fastest being 1: Se
-    Figure efficiency;                   ///< speed_up / expected
+    std::vector<LeftOut> left_out;       ///< devices that were measured, and did not suit
+    /// All items on the fastest device: by what its pieces take when it has nothing else to do, or, where
+    /// several whole items are on a device at once, by what items took there in this run.
+    Figure alone_seconds;
+    Figure speed_up;   ///< alone_seconds / seconds: the paper's S
+    Figure expected;   ///< the sum of all devices' speeds, the fastest being 1, as if nothing were moved: Se
+    Figure efficiency; ///< speed_up / expected
 };
 
 } // namespace headrace

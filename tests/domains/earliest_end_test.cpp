@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -95,6 +96,23 @@ TEST(EarliestEnd, UnequalOnesAreNearlyAsFastAsTheyCanBe) {
         for (std::size_t i = 0; i < stream.seconds.size(); ++i) earliest.expect(i, stream.seconds[i]);
         const auto outcome = stream.run(earliest, 200);
         EXPECT_LT(outcome.seconds, 1.06 * 200 / rate) << turn;
+    }
+}
+
+TEST(EarliestEnd, AnotherDeviceNeverMakesAStreamSlower) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> doublings(0, 7);
+    for (int turn = 0; turn < 1000; ++turn) {
+        Simulated stream{.seconds = {1}, .places = 1 + random() % 12};
+        for (std::size_t others = 1 + random() % 3; others > 0; --others)
+            stream.seconds.push_back(std::exp2(doublings(random)));
+        const std::size_t items = 1 + random() % 300;
+        EarliestEnd earliest(stream.seconds.size());
+        for (std::size_t i = 0; i < stream.seconds.size(); ++i) earliest.expect(i, stream.seconds[i]);
+        const double alone = static_cast<double>(items);
+        ASSERT_LT(stream.run(earliest, items).seconds, 1.02 * alone + 1e-6) << "turn " << turn;
     }
 }
 
