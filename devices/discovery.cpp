@@ -145,6 +145,7 @@ private:
             const DeviceInfo& info = found_.devices[i].info;
             try {
                 selection_.devices.push_back(open(found_.devices[i], choice));
+                if (choice.named) selection_.named.push_back(selection_.devices.back()->info().id);
                 selection_.controllers.push_back(
                     {.private_copies = settings_of(choice).private_copies.value_or(false)});
                 used_.push_back(i);

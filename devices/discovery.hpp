@@ -13,7 +13,8 @@ struct DeviceSelection {
     std::vector<std::unique_ptr<Device>> devices; ///< at least one
     std::vector<ControllerOptions> controllers;   ///< of each: how it is to be controlled
     std::vector<LeftOut> left_out;
-    bool by_default = false; ///< neither the request nor the environment said which
+    std::vector<std::string> named; ///< ids of those whose names the list has: not starting is an error
+    bool by_default = false;        ///< neither the request nor the environment said which
 };
 
 /// Opens the devices of a list, in its order.

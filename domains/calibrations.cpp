@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -24,7 +24,7 @@ namespace headrace {
 namespace {
 
 using Entry = Calibrations::Entry;
-constexpr int version = 3;
+constexpr int version = 2;
 constexpr double near = 16; // times as large or small
 constexpr double nearly = 2;
 constexpr std::size_t several = 3;
@@ -69,6 +69,7 @@ struct NotOurs : std::runtime_error {
 std::vector<Entry> read(const std::filesystem::path& file) {
     std::error_code unknown;
     const auto status = std::filesystem::status(file, unknown);
+    if (status.type() == std::filesystem::file_type::none) throw NotOurs(unknown.message());
     if (!std::filesystem::exists(status)) return {};
     if (!std::filesystem::is_regular_file(status)) throw NotOurs("it is no file");
     std::ifstream stream(file);
@@ -97,31 +98,33 @@ std::vector<Entry> read_or_put_aside(const std::filesystem::path& file) {
     }
 }
 
-/// Processes, and runtimes within one, add to files of one folder in turns. Where a file system knows no
-/// locks nobody waits, and of what two add at once one part may be lost.
-class FolderLock {
+/// Who adds to the file does so alone, other runtimes of this process included. But nobody waits for long:
+/// where locks are not to be had, one part of what two add at once may be lost.
+class Turn {
 public:
-    explicit FolderLock(const std::filesystem::path& folder)
-        : descriptor_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-        while (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
-        }
+    explicit Turn(const std::filesystem::path& file)
+        : lock_(::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 &&
+               std::chrono::steady_clock::now() < limit)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    ~FolderLock() {
-        if (descriptor_ >= 0) ::close(descriptor_);
+    ~Turn() {
+        if (lock_ < 0) return;
+        ::flock(lock_, LOCK_UN); // a process that was forked meanwhile has it, too
+        ::close(lock_);
     }
-    FolderLock(const FolderLock&) = delete; // unlocks once
-    FolderLock& operator=(const FolderLock&) = delete;
+    Turn(const Turn&) = delete; // ends once
+    Turn& operator=(const Turn&) = delete;
 
 private:
-    int descriptor_;
+    int lock_;
 };
 
-/// Under which a device is known. Of a processor, parts of about one size are one device: programs leave a
-/// core or two of it to themselves now and then.
-std::string name_of(const DeviceInfo& device) {
-    if (device.kind != DeviceKind::cpu) return device.name;
-    const double doublings = std::log2(std::max(1u, device.compute_units));
-    return fmt::format("{}, cores: about {}", device.name, 1u << std::lround(doublings));
+/// Nobody else writes there.
+std::filesystem::path draft_of(const std::filesystem::path& file) {
+    static std::atomic<unsigned> number = 0;
+    return fmt::format("{}.{}.{}", file.string(), ::getpid(), ++number);
 }
 
 void merge(std::vector<Entry>& entries, const Entry& fresh) {
@@ -186,8 +189,8 @@ bool Entry::is_like(const Entry& other) const {
     return is_of_same(other) && work_units == other.work_units && bytes == other.bytes;
 }
 
-Calibrations::Calibrations(std::filesystem::path file, std::string machine)
-    : file_(std::move(file)), machine_(std::move(machine)) {
+Calibrations::Calibrations(std::filesystem::path file, std::string machine, unsigned threads)
+    : file_(std::move(file)), machine_(std::move(machine)), threads_(threads), is_kept_(!file_.empty()) {
     try {
         known_ = read(file_);
     } catch (const NotOurs& error) {
@@ -261,6 +264,15 @@ std::optional<WholeJobs> Calibrations::whole_jobs(std::span<const DeviceInfo* co
     return WholeJobs{.seconds = known->median(), .jobs = known->is_recent() ? known->measurements.size() : 0};
 }
 
+/// Under which a device is known. Of a processor it says how much of the machine's hardware threads that is,
+/// roughly, since programs leave a core or two to themselves: "Xeon / 2" is a half, give or take a quarter.
+std::string Calibrations::name_of(const DeviceInfo& device) const {
+    if (device.kind != DeviceKind::cpu || device.compute_units == 0) return device.name;
+    const double times_as_many = static_cast<double>(threads_) / device.compute_units;
+    const auto halvings = std::lround(std::log2(std::max(1.0, times_as_many)));
+    return halvings == 0 ? device.name : fmt::format("{} / {}", device.name, 1u << halvings);
+}
+
 Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel) const {
     return {.machine = machine_,
             .device = name_of(device),
@@ -297,10 +309,10 @@ void Calibrations::add(Entry entry) {
 
 void Calibrations::save() {
     const std::scoped_lock lock(mutex_);
-    if (!is_kept_ || file_.empty() || fresh_.empty()) return;
+    if (!is_kept_ || fresh_.empty()) return;
     std::error_code failed;
     std::filesystem::create_directories(file_.parent_path(), failed);
-    const FolderLock lock_of_all(file_.parent_path());
+    const Turn turn(file_);
     std::vector<Entry> all;
     try {
         all = read_or_put_aside(file_); // another process may have added to it
@@ -312,7 +324,7 @@ void Calibrations::save() {
     nlohmann::json json{{"version", version}, {"entries", nlohmann::json::array()}};
     for (const Entry& entry : all) json["entries"].push_back(to_json(entry));
     // Under its name the file is whole at any time.
-    const std::filesystem::path draft = file_.string() + "." + std::to_string(::getpid());
+    const std::filesystem::path draft = draft_of(file_);
     std::ofstream stream(draft);
     stream << json.dump(1) << '\n';
     stream.close();

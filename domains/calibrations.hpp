@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace headrace {
@@ -23,7 +24,7 @@ namespace headrace {
 /// problems of about its size: the nearest one, up to sixteen times as large or small. What is no positive
 /// number is not taken, from jobs or from the file.
 ///
-/// A processor that is used in part is another device than the whole of it, unless nearly all is used.
+/// Half of a processor, or less, is another device than the whole of it.
 ///
 /// The file holds what several machines measured, and each reads its own. One whose contents make no sense is
 /// begun anew, with a warning, and kept under another name when there is something to be written; what is no
@@ -58,8 +59,9 @@ public:
         [[nodiscard]] bool is_like(const Entry& other) const;
     };
 
-    /// Reads the file. `machine`: whose measurements count.
-    explicit Calibrations(std::filesystem::path file = file_of_user(), std::string machine = this_machine());
+    /// Reads the file. `machine`: whose measurements count; it has so many hardware threads.
+    explicit Calibrations(std::filesystem::path file = file_of_user(), std::string machine = this_machine(),
+                          unsigned threads = std::thread::hardware_concurrency());
     ~Calibrations() override; // writes what is new
 
     /// $HEADRACE_CALIBRATIONS, or calibrations.json in headrace's folder of $XDG_CACHE_HOME or ~/.cache;
@@ -78,16 +80,20 @@ public:
     void save();
     [[nodiscard]] std::vector<Entry> entries() const; ///< of this machine
     [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
+    /// False: the file is left alone, or there is none.
+    [[nodiscard]] bool is_kept() const noexcept { return is_kept_; }
 
 private:
     void add(Entry entry);
+    [[nodiscard]] std::string name_of(const DeviceInfo& device) const;
     // Without a measurement.
     [[nodiscard]] Entry entry_of(const DeviceInfo& device, const KernelKey& kernel) const;
     [[nodiscard]] Entry entry_of(std::span<const DeviceInfo* const> devices, const KernelKey& kernel) const;
 
     const std::filesystem::path file_;
     const std::string machine_;
-    bool is_kept_ = true;
+    const unsigned threads_;
+    bool is_kept_;
     mutable std::mutex mutex_;
     std::vector<Entry> known_; ///< of every machine, with what is new
     std::vector<Entry> fresh_; ///< not in the file yet

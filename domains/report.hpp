@@ -45,7 +45,7 @@ struct DeviceReport {
     double busy_seconds = 0;      ///< with at least one kernel running, by the device's own clock
     double finished_seconds = 0;  ///< end of its last task, since the job began
     /// So many times as long a unit took it in the end as when it was quickest: units differ, or it slowed
-    /// down. 0: too few tasks to tell.
+    /// down. 0: speeds were given, not measured.
     double slowdown = 0;
     std::uint64_t bytes_in = 0, bytes_out = 0;
     std::uint64_t seeds_given = 0;    ///< of its tasks, not begun when others had nothing to do
@@ -70,7 +70,7 @@ struct JobReport {
     std::vector<LeftOut> left_out; ///< devices of this machine that took no part
 
     Figure balance;                  ///< first device to finish / last
-    Figure gpu_over_cpu;             ///< when GPUs had finished / when processors had
+    Figure gpu_over_cpu;             ///< when GPUs and other accelerators had finished / when processors had
     Figure heterogeneous_speed_up;   ///< T of the fastest device alone / T
     Figure heterogeneous_efficiency; ///< (1 / T) / sum of 1 / T_i
     Figure energy_joules;            ///< of the devices that had tasks, each piece of hardware once

@@ -62,21 +62,21 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
     return why_too_large(job, device);
 }
 
-/// Every name that is given a power is that of a device, or of a kind of them.
+/// Every name that is given a power is a kind of devices, or a device that was found.
 void check_powers(const std::map<std::string, double>& powers, const std::vector<const DeviceInfo*>& devices,
                   const std::vector<LeftOut>& left_out) {
     for (const auto& [name, power] : powers) {
-        const auto is_it = [&name = name](const DeviceInfo* device) {
-            return device->id == name || to_string(device->kind) == name;
-        };
-        if (std::ranges::any_of(devices, is_it) ||
+        const auto is_kind = [&name = name](DeviceKind kind) { return to_string(kind) == name; };
+        constexpr std::array kinds{DeviceKind::cpu, DeviceKind::gpu, DeviceKind::accelerator};
+        if (std::ranges::any_of(kinds, is_kind) ||
+            std::ranges::find(devices, name, &DeviceInfo::id) != devices.end() ||
             std::ranges::find(left_out, name, &LeftOut::id) != left_out.end())
             continue;
         std::vector<std::string> ids;
         for (const DeviceInfo* const device : devices) ids.push_back(device->id);
         throw Error{ErrorKind::not_found,
-                    fmt::format("'{}' is given a power, and is no device in use ({}) nor a kind of them",
-                                name, fmt::join(ids, ", "))};
+                    fmt::format("'{}' is given a power, and is no device here ({}) nor a kind of them", name,
+                                fmt::join(ids, ", "))};
     }
 }
 
@@ -97,11 +97,14 @@ public:
         : options_(std::move(options)),
           model_(make_model(options_.model)),
           left_out_(std::move(selection.left_out)) {
+        if (selection.devices.empty()) throw Error{ErrorKind::invalid_argument, "a runtime needs a device"};
         for (std::size_t i = 0; i < selection.devices.size(); ++i)
-            take_on(std::move(selection.devices[i]), selection.controllers.at(i));
-        if (workers_.empty())
-            throw Error{ErrorKind::device, "no device starts: " + left_out_.back().why}.on_device(
-                left_out_.back().id);
+            take_on(std::move(selection.devices[i]), selection.controllers.at(i), selection.named);
+        if (workers_.empty()) {
+            std::vector<std::string> all;
+            for (const LeftOut& device : left_out_) all.push_back(device.id + ": " + device.why);
+            throw Error{ErrorKind::device, fmt::format("no device starts: {}", fmt::join(all, "; "))};
+        }
         check_powers(options_.powers, devices(), left_out_);
         for (const auto& worker : workers_) energy_.push_back(reader_for(worker->device().info()));
         if (options_.patience > options_.patience.zero())
@@ -147,13 +150,15 @@ public:
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
 private:
-    /// Others can do without one that cannot be begun with.
-    void take_on(std::unique_ptr<Device> device, const ControllerOptions& how) {
+    /// Others can do without one that does not start, unless the user wants it by name.
+    void take_on(std::unique_ptr<Device> device, const ControllerOptions& how,
+                 const std::vector<std::string>& named) {
         const DeviceInfo info = device->info();
         try {
             workers_.push_back(std::make_unique<DeviceWorker>(workers_.size(), std::move(device), how,
                                                               options_.window, *this));
         } catch (const Error& error) {
+            if (std::ranges::find(named, info.id) != named.end()) throw;
             log_warning(fmt::format("{} is left out: {}", info.id, error.what()));
             left_out_.push_back({info.id, info.name, error.what()});
         }
@@ -342,7 +347,7 @@ private:
     void learn(const JobExecution& execution) {
         const KernelKey kernel = kernel_key(execution.job());
         for (const auto& [device, rate] : execution.measurements())
-            if (!execution.was_disturbed() || !model_->estimate(*device, kernel).units_per_second)
+            if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain)
                 model_->measured(*device, kernel, rate);
         const bool tells = chooses_teams(execution.job()) || !execution.has_several_devices();
         if (tells && !execution.was_disturbed() && !execution.has_losses())
@@ -423,9 +428,9 @@ Runtime::Runtime(RuntimeOptions options) {
 
 Runtime::Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions options) {
     options = checked(std::move(options));
-    const std::size_t count = devices.size();
-    DeviceSelection selection{
-        std::move(devices), with(options.memory, std::vector<ControllerOptions>(count)), {}};
+    DeviceSelection selection;
+    selection.controllers = with(options.memory, std::vector<ControllerOptions>(devices.size()));
+    selection.devices = std::move(devices);
     impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ std::filesystem::path file_to_fill() {
                               "unset it"
                             : "neither XDG_CACHE_HOME nor HOME says where to keep calibrations: let "
                               "HEADRACE_CALIBRATIONS name a file");
+    if (!headrace::Calibrations(file).is_kept())
+        program::refuse(fmt::format("nothing can be kept in {}", file.string()));
     return file;
 }
 
@@ -56,33 +59,34 @@ headrace::RuntimeOptions runtime_with(const std::string& devices, const std::str
     return options;
 }
 
-/// Devices as they are side by side, a processor with as many cores as that leaves it; one works at a time.
+/// Of one problem, on devices as they are side by side, a processor with as many cores as that leaves it; one
+/// works at a time. What was measured is kept at the end.
 class Calibration {
 public:
-    explicit Calibration(const Options& options)
-        : options_(options),
+    Calibration(const coexec::ProblemKind& kind, const Options& options)
+        : kind_(kind),
+          options_(options),
           warm_up_(runtime_with(options.devices, "online")),
           measuring_(runtime_with(options.devices, "calibrated")) {}
 
     [[nodiscard]] std::vector<const headrace::DeviceInfo*> devices() const { return measuring_.devices(); }
-    /// The runtime keeps what it measures when it ends.
-    void measure(const std::string& device, const coexec::ProblemKind& kind) {
-        run(warm_up_, device, kind, 1); // compilers and caches are nobody's speed
-        run(measuring_, device, kind, options_.repeat);
+    void measure(const std::string& device) {
+        run(warm_up_, device, 1); // compilers and caches are nobody's speed
+        run(measuring_, device, options_.repeat);
     }
 
 private:
-    void run(headrace::Runtime& runtime, const std::string& device, const coexec::ProblemKind& kind,
-             unsigned times) const {
+    void run(headrace::Runtime& runtime, const std::string& device, unsigned times) const {
         coexec::Settings settings;
-        settings.size = options_.small ? kind.small : kind.size;
-        const auto problem = kind.make(settings, runtime);
+        settings.size = options_.small ? kind_.small : kind_.size;
+        const auto problem = kind_.make(settings, runtime);
         for (unsigned i = 0; i < times; ++i) {
             problem->reset();
             runtime.submit(problem->job().only_on({device})).wait();
         }
     }
 
+    const coexec::ProblemKind& kind_;
     const Options& options_;
     headrace::Runtime warm_up_, measuring_;
 };
@@ -90,21 +94,23 @@ private:
 /// Returns what went wrong, a line each.
 std::vector<std::string> calibrate_all(const Options& options) {
     std::vector<std::string> failures;
-    Calibration calibration(options);
-    const auto devices = calibration.devices();
     const auto kinds = coexec::problem_kinds();
-    job_program::ProgressBar bar(devices.size() * kinds.size(), !options.quiet);
+    std::optional<job_program::ProgressBar> bar;
     std::uint64_t done = 0;
-    for (const headrace::DeviceInfo* const device : devices)
-        for (const coexec::ProblemKind& kind : kinds) {
-            bar.show(done++, fmt::format("{}: {}", device->id, kind.name));
+    for (const coexec::ProblemKind& kind : kinds) {
+        Calibration calibration(kind, options);
+        const auto devices = calibration.devices();
+        if (!bar) bar.emplace(devices.size() * kinds.size(), !options.quiet);
+        for (const headrace::DeviceInfo* const device : devices) {
+            bar->show(done++, fmt::format("{} on {}", kind.name, device->id));
             try {
-                calibration.measure(device->id, kind);
+                calibration.measure(device->id);
             } catch (const headrace::Error& error) {
                 failures.push_back(fmt::format("{} on {}: {}", kind.name, device->id, error.what()));
             }
         }
-    bar.finish();
+    }
+    if (bar) bar->finish();
     return failures;
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -203,6 +204,7 @@ void Pipeline::take_items(const StreamEnds& ends, std::int64_t most) {
         if (places_[place].done.outcome()) return; // but an item before may have failed as well
         const std::optional<Event> there = ends.begin(items_, place);
         if (!there) return;
+        places_[place] = {*there, items_}; // if it cannot be submitted
         if (mapping_) {
             follow_drift(items_);
         } else if (model_ && !whole_items_) {
@@ -212,7 +214,6 @@ void Pipeline::take_items(const StreamEnds& ends, std::int64_t most) {
         }
         if (who) earliest_->given(*who);
         const std::vector<StreamCut> whole{{who.value_or(0), 0, pieces_.size()}};
-        places_[place] = {*there, items_}; // if it cannot be submitted
         places_[place].done = submit(ends, items_, place, *there, who ? whole : cuts_);
         listeners_->listen(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
     }
@@ -405,12 +406,20 @@ StreamReport Pipeline::report() const {
                               .seconds = {std::nullopt, is_timed() ? "too few items had this part"
                                                                    : "parts are timed when it is asked for"}};
         if (const auto measured = times_->seconds(part, mapped_at_ + 1, 1)) told.seconds = {*measured, {}};
-        if (piece_times_) told.predicted_seconds = {sum(piece_times_->seconds()[cut.device], cut), {}};
+        if (piece_times_)
+            if (const double seconds = sum(piece_times_->seconds()[cut.device], cut); std::isfinite(seconds))
+                told.predicted_seconds = {seconds, {}};
         if (mapping_) told.predicted_seconds = {mapping_->parts[part].seconds, {}}; // as drift has it
         if (mapping_) told.transfer_seconds = mapping_->parts[part].transfer_in;
         report.parts.push_back(std::move(told));
     }
-    if (piece_times_) report.left_out = piece_times_->left_out();
+    if (piece_times_) { // who was not asked for a part all the same
+        report.left_out = piece_times_->left_out();
+        std::erase_if(report.left_out, [&](const LeftOut& device) {
+            return std::ranges::find(report.parts, device.id, &StreamPartReport::device) !=
+                   report.parts.end();
+        });
+    }
     const std::vector<double> rates = items_per_second();
     if (rates.empty()) return report;
     const double fastest = std::ranges::max(rates);

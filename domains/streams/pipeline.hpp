@@ -95,7 +95,7 @@ public:
     /// the item before. While a stream runs, parts that take another time than they were to take have it
     /// found again. Of controllers of one device the first has its part. A device has none that cannot hold
     /// the item, or that takes twenty times as long as the fastest: to find that out, in the first run that
-    /// there is, takes about as long as forty items.
+    /// there is, takes about as long as forty items, or as one piece there twice.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise as many of them: as a rule,
     /// unless some pieces suit one device and others another.

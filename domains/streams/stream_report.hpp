@@ -27,7 +27,7 @@ struct StreamReport {
     unsigned remapped = 0;               ///< how often, while it ran
     std::vector<LeftOut> left_out;       ///< devices that were measured, and did not suit
     /// All items on the fastest device: by what its pieces take when it has nothing else to do, or, where
-    /// several whole items are on a device at once, by what items took there in this run.
+    /// several whole items are on a device at once, by what the last items took there.
     Figure alone_seconds;
     Figure speed_up;   ///< alone_seconds / seconds: the paper's S
     Figure expected;   ///< the sum of all devices' speeds, the fastest being 1, as if nothing were moved: Se

@@ -298,8 +298,10 @@ TEST_F(OpenCl, AProcessorCanBeDivided) {
 
 // PoCL's threads still end commands after those who waited for them have gone on and let go of all.
 TEST_F(OpenCl, PartsOutliveThoseWhoOpenedThem) {
+    bool can_be_divided = false;
     for (const DeviceCandidate& candidate : find_opencl_devices().devices) {
         if (!candidate.open_part || candidate.info.compute_units < 2) continue;
+        can_be_divided = true;
         const std::vector<int> from(64, 7);
         for (int turn = 0; turn < 200; ++turn) {
             std::vector<int> to(from.size());
@@ -312,6 +314,7 @@ TEST_F(OpenCl, PartsOutliveThoseWhoOpenedThem) {
             ASSERT_EQ(to, from) << "turn " << turn;
         }
     }
+    if (!can_be_divided) GTEST_SKIP() << "no OpenCL device here can be divided";
 }
 
 TEST_F(OpenCl, MemoryOfAnotherDeviceIsRefused) {

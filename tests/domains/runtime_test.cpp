@@ -97,6 +97,7 @@ TEST(Runtime, ADeviceThatDoesNotStartIsLeftToItself) {
     EXPECT_EQ(job.report().devices.front().id, "fake:1");
     EXPECT_NE(job.report().table().find("fake:0"), std::string::npos) << "the report says who is missing";
     EXPECT_THROW(make({false, false}), Error);
+    EXPECT_THROW(make({}), Error);
 }
 
 TEST(Runtime, TheNextTasksDataComeWhileOneRuns) {

@@ -155,12 +155,11 @@ TEST(SeveralJobs, WhatConflictsAndIsNotOrderedIsWarnedOf) {
 
     submit(writes("sixth").after(third)); // it comes after four of the six, and not after two
     const auto said = warnings.take();
-    ASSERT_EQ(said.size(), 2u);
-    for (const auto& [line, name] : {std::pair(said[0], "'fifth'"), std::pair(said[1], "'fourth'")}) {
-        EXPECT_NE(line.find(name), std::string::npos) << line;
-        EXPECT_NE(line.find("'sixth'"), std::string::npos) << line;
-        EXPECT_NE(line.find("'the data'"), std::string::npos) << line;
-    }
+    const std::vector<std::string> names{"'fifth'", "'fourth'"};
+    EXPECT_EQ(said.size(), names.size());
+    for (std::size_t i = 0; i < std::min(said.size(), names.size()); ++i)
+        for (const std::string& word : {names[i], std::string("'sixth'"), std::string("'the data'")})
+            EXPECT_NE(said[i].find(word), std::string::npos) << said[i];
     go_on.store(true);
     for (const JobHandle& job : jobs) job.wait();
     submit(writes("seventh")).wait();
@@ -347,7 +346,8 @@ TEST(Policies, ADevicesPowerCanBeGiven) {
     EXPECT_EQ(handle.report().devices[1].work_units, 250u);
     EXPECT_THROW(fakes(1, {.powers = {{"fake:0", 0.0}}}), Error);
     try {
-        fakes(2, {.powers = {{"gpu", 1}, {"fake:2", 3}}});
+        fakes(2, {.powers = {{"gpu", 1}, {"cpu", 0.35}}}); // though there is no GPU
+        fakes(2, {.powers = {{"fake:2", 3}}});
         ADD_FAILURE() << "there is no fake:2";
     } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("'fake:2'"), std::string::npos) << error.what();

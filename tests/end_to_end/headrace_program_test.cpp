@@ -68,7 +68,7 @@ TEST_F(HeadraceProgram, DevicesOfAFileAreCalibratedAsTheFileHasThem) {
     ASSERT_GE(calibrations.size(), 14u);
     for (const auto& entry : calibrations) {
         EXPECT_EQ(entry.at("measurements"), 2) << "of two devices that are alike";
-        EXPECT_NE(entry.at("device").get<std::string>().find("cores: about 1"), std::string::npos);
+        EXPECT_NE(entry.at("device").get<std::string>().find(" / "), std::string::npos) << entry.dump();
     }
 }
 
