@@ -104,7 +104,7 @@ class Turn {
 public:
     explicit Turn(const std::filesystem::path& file)
         : lock_(::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 &&
                std::chrono::steady_clock::now() < limit)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
