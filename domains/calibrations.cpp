@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -106,7 +107,7 @@ public:
         : lock_(::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
         const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 &&
-               std::chrono::steady_clock::now() < limit)
+               (errno == EWOULDBLOCK || errno == EINTR) && std::chrono::steady_clock::now() < limit)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     ~Turn() {
