@@ -52,13 +52,6 @@ std::filesystem::path file_to_fill() {
     return file;
 }
 
-headrace::RuntimeOptions runtime_with(const std::string& devices, const std::string& model) {
-    headrace::RuntimeOptions options;
-    options.devices = devices;
-    options.model = model;
-    return options;
-}
-
 /// Of one problem, on devices as they are side by side, a processor with as many cores as that leaves it; one
 /// works at a time. What was measured is kept at the end.
 class Calibration {
@@ -66,8 +59,8 @@ public:
     Calibration(const coexec::ProblemKind& kind, const Options& options)
         : kind_(kind),
           options_(options),
-          warm_up_(runtime_with(options.devices, "online")),
-          measuring_(runtime_with(options.devices, "calibrated")) {}
+          warm_up_({.devices = options.devices, .model = "online"}),
+          measuring_({.devices = options.devices, .model = "calibrated"}) {}
 
     [[nodiscard]] std::vector<const headrace::DeviceInfo*> devices() const { return measuring_.devices(); }
     void measure(const std::string& device) {

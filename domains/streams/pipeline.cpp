@@ -368,16 +368,16 @@ void Pipeline::follow_drift(std::int64_t item) {
 
 /// Of each device; empty: not known of all.
 std::vector<double> Pipeline::items_per_second() const {
-    const bool has_one_item_at_a_time = !whole_items_ || controllers_.size() == firsts_.size();
     std::vector<double> rates(firsts_.size());
+    const bool have_one_item_at_a_time = !whole_items_ || controllers_.size() == firsts_.size();
+    if (piece_times_ && have_one_item_at_a_time) {
+        for (std::size_t device = 0; device < firsts_.size(); ++device)
+            rates[device] = 1 / piece_times_->seconds_of_item(firsts_[device]);
+        return rates;
+    }
+    if (!whole_items_) return {};
     for (std::size_t i = 0; i < controllers_.size(); ++i) {
-        std::optional<double> seconds;
-        if (piece_times_ && has_one_item_at_a_time) {
-            if (firsts_[device_of_[i]] != i) continue;
-            seconds = piece_times_->seconds_of_item(i);
-        } else if (whole_items_) {
-            seconds = earliest_->seconds(i);
-        }
+        const std::optional<double> seconds = earliest_->seconds(i);
         if (!seconds) return {};
         rates[device_of_[i]] += 1 / *seconds;
     }
