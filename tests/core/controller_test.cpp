@@ -1,9 +1,9 @@
 // tests/core/controller_test.cpp - failures that travel with data, explicit moves, splitting, memory,
 // warnings.
 #include <headrace/core/controller.hpp>
-#include <headrace/core/log.hpp>
 
 #include <core/fake_device.hpp>
+#include <core/log_lines.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,23 +20,10 @@ namespace {
 using testing::FakeDevice;
 using testing::FakeOptions;
 using testing::FakeRequest;
+using testing::LogLines;
 
 void nothing(const NativeStream&) {}
 void fails(const NativeStream&) { throw std::runtime_error("the kernel's own words"); }
-
-/// Lines that were logged while it lives.
-class LogCapture {
-public:
-    LogCapture() {
-        set_log_sink([this](LogLevel level, std::string_view line) {
-            if (level == LogLevel::warning) lines.emplace_back(line);
-        });
-    }
-    ~LogCapture() { set_log_sink({}); }
-    LogCapture(const LogCapture&) = delete; // the sink holds its address
-    LogCapture& operator=(const LogCapture&) = delete;
-    std::vector<std::string> lines;
-};
 
 ErrorKind kind_of(const std::function<void()>& call) {
     try {
@@ -73,25 +60,25 @@ protected:
 };
 
 TEST_F(ControllerTest, WarnsOncePerDatumAndByNameThatNothingWroteIt) {
-    const LogCapture log;
+    const LogLines log(LogLevel::warning);
     Storage y("y", 8);
     run(Access::read).wait();
     run(Access::read).wait();
     run_on_host(Access::read).wait();
-    ASSERT_EQ(log.lines.size(), 1U);
-    EXPECT_NE(log.lines[0].find("'x'"), std::string::npos) << log.lines[0];
+    ASSERT_EQ(log.lines().size(), 1U);
+    EXPECT_NE(log.lines()[0].find("'x'"), std::string::npos) << log.lines()[0];
     const TileUse use{y.tile(), Access::update};
     controller.launch("kernel", {&use, 1}, nothing).wait();
-    ASSERT_EQ(log.lines.size(), 2U);
-    EXPECT_NE(log.lines[1].find("'y'"), std::string::npos) << log.lines[1];
+    ASSERT_EQ(log.lines().size(), 2U);
+    EXPECT_NE(log.lines()[1].find("'y'"), std::string::npos) << log.lines()[1];
 }
 
 TEST_F(ControllerTest, DoesNotWarnOfWhatAnotherControllerWrote) {
-    const LogCapture log;
+    const LogLines log(LogLevel::warning);
     run(Access::write);
     run_on(other, Access::read).wait();
     run_on_host(Access::read).wait();
-    EXPECT_TRUE(log.lines.empty());
+    EXPECT_TRUE(log.lines().empty());
 }
 
 TEST_F(ControllerTest, AFailureReachesWhatReadsTheDataOnEveryImage) {
@@ -421,9 +408,9 @@ TEST_F(ControllerTest, LackOfMemoryThrowsWithSizesAndChangesNothing) {
     const TileUse uses[] = {{x(), Access::write}, {large.tile(), Access::read}};
     EXPECT_EQ(kind_of([&] { on_small.launch("kernel", uses, nothing); }), ErrorKind::out_of_memory);
     EXPECT_NO_THROW(gather(large.tile()).wait());
-    const LogCapture log;
+    const LogLines log(LogLevel::warning);
     run(Access::read).wait();
-    EXPECT_EQ(log.lines.size(), 1U) << "x counts as unwritten still";
+    EXPECT_EQ(log.lines().size(), 1U) << "x counts as unwritten still";
 }
 
 TEST_F(ControllerTest, ReleaseFreesOnceNothingUsesTheImage) {

@@ -32,6 +32,10 @@ struct Simulated {
         double seconds = 0;
         std::vector<std::size_t> items{}; ///< of each controller
     };
+    /// What items will take.
+    void tell(EarliestEnd& earliest) const {
+        for (std::size_t i = 0; i < seconds.size(); ++i) earliest.expect(i, seconds[i]);
+    }
     Outcome run(EarliestEnd& earliest, std::size_t items) const {
         struct Item {
             std::size_t controller;
@@ -93,7 +97,7 @@ TEST(EarliestEnd, UnequalOnesAreNearlyAsFastAsTheyCanBe) {
         }
         stream.places = 5 * stream.seconds.size();
         EarliestEnd earliest(stream.seconds.size());
-        for (std::size_t i = 0; i < stream.seconds.size(); ++i) earliest.expect(i, stream.seconds[i]);
+        stream.tell(earliest);
         const auto outcome = stream.run(earliest, 200);
         EXPECT_LT(outcome.seconds, 1.06 * 200 / rate) << turn;
     }
@@ -110,7 +114,7 @@ TEST(EarliestEnd, AnotherDeviceNeverMakesAStreamSlower) {
             stream.seconds.push_back(std::exp2(doublings(random)));
         const std::size_t items = 1 + random() % 300;
         EarliestEnd earliest(stream.seconds.size());
-        for (std::size_t i = 0; i < stream.seconds.size(); ++i) earliest.expect(i, stream.seconds[i]);
+        stream.tell(earliest);
         const double alone = static_cast<double>(items);
         ASSERT_LT(stream.run(earliest, items).seconds, 1.02 * alone + 1e-6) << "turn " << turn;
     }
@@ -119,8 +123,7 @@ TEST(EarliestEnd, AnotherDeviceNeverMakesAStreamSlower) {
 TEST(EarliestEnd, ADeviceThatWouldKeepTheStreamWaitingHasNothing) {
     const Simulated stream{.seconds = {1, 100}, .places = 4};
     EarliestEnd earliest(2);
-    earliest.expect(0, 1);
-    earliest.expect(1, 100);
+    stream.tell(earliest);
     EXPECT_EQ(stream.run(earliest, 500).items, (std::vector<std::size_t>{500, 0}));
     // Where nobody knows, it is tried, and the first item says nothing.
     EarliestEnd unknowing(2);
@@ -133,8 +136,7 @@ TEST(EarliestEnd, ADeviceThatWouldKeepTheStreamWaitingHasNothing) {
 TEST(EarliestEnd, OneThatWasSlowIsTriedAgain) {
     Simulated stream{.seconds = {1, 10}, .places = 4};
     EarliestEnd earliest(2);
-    earliest.expect(0, 1);
-    earliest.expect(1, 10);
+    stream.tell(earliest);
     const auto slow = stream.run(earliest, 5000);
     EXPECT_GE(slow.items[1], 5u);
     EXPECT_LT(slow.seconds, 1.02 * 5000);
@@ -146,7 +148,7 @@ TEST(EarliestEnd, OneThatWasSlowIsTriedAgain) {
 TEST(EarliestEnd, HoweverManyAreSlowTryingThemCostsLittle) {
     const Simulated stream{.seconds = {1, 1, 1, 1, 10, 10, 10, 10}, .places = 16};
     EarliestEnd earliest(8);
-    for (std::size_t i = 0; i < 8; ++i) earliest.expect(i, stream.seconds[i]);
+    stream.tell(earliest);
     const auto outcome = stream.run(earliest, 40000);
     EXPECT_GE(outcome.items[7], 4u);
     EXPECT_LT(outcome.seconds, 1.02 * 10000);

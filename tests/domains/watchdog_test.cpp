@@ -1,9 +1,9 @@
 // tests/domains/watchdog_test.cpp - work that does not get on is reported, with who waits for what; work that
 // does, is not.
 #include <core/fake_device.hpp>
+#include <core/log_lines.hpp>
 #include <devices/devices_fixture.hpp>
 #include <domains/job.kernels.hpp>
-#include <headrace/core/log.hpp>
 #include <headrace/domains/headrace.hpp>
 #include <headrace/domains/watchdog.hpp>
 
@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <mutex>
 #include <thread>
 
 #include <unistd.h>
@@ -148,28 +147,6 @@ TEST(Standing, FollowsATaskFromItsRangeToItsEnd) {
 // ---- the runtime's
 // ------------------------------------------------------------------------------------------------
 
-/// Errors that were logged while it lives.
-class ErrorLog {
-public:
-    ErrorLog() {
-        set_log_sink([this](LogLevel level, std::string_view line) {
-            const std::scoped_lock lock(mutex_);
-            if (level == LogLevel::error) lines_.emplace_back(line);
-        });
-    }
-    ~ErrorLog() { set_log_sink({}); }
-    ErrorLog(const ErrorLog&) = delete; // the sink holds its address
-    ErrorLog& operator=(const ErrorLog&) = delete;
-    std::vector<std::string> lines() {
-        const std::scoped_lock lock(mutex_);
-        return lines_;
-    }
-
-private:
-    std::mutex mutex_;
-    std::vector<std::string> lines_;
-};
-
 /// See Stuck for `released`.
 Job stuck(const std::string& name, const Domain<std::uint64_t>& turns, const std::uint32_t* released) {
     const char* const twin = "#define HEADRACE_PARAMETERS __global ulong* turns, uint ends\n"
@@ -189,7 +166,7 @@ Job stuck(const std::string& name, const Domain<std::uint64_t>& turns, const std
 
 TEST(Watchdog, ReportsAStuckKernelAgainAndAgainUntilItGetsOn) {
     constexpr auto patience = 200ms;
-    ErrorLog log;
+    const testing::LogLines log(LogLevel::error);
     std::atomic<unsigned> hangs = 0;
     Runtime runtime({.devices = "cpu", .patience = patience, .on_hang = [&] { ++hangs; }});
     const Domain<std::uint64_t> turns("turns", {1});
@@ -214,7 +191,7 @@ TEST(Watchdog, ReportsAStuckKernelAgainAndAgainUntilItGetsOn) {
 
 TEST(Watchdog, LetsWorkThatGetsOnTakeItsTime) {
     constexpr auto patience = 1s;
-    ErrorLog log;
+    const testing::LogLines log(LogLevel::error);
     std::vector<std::unique_ptr<Device>> devices;
     devices.push_back(std::make_unique<headrace::testing::FakeDevice>(
         headrace::testing::FakeOptions{.id = "fake:0", .seed = 1}));
