@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@ struct LeftOut {
     std::string name; ///< for people; may be empty
     std::string why;
 };
+
+/// "id: why; id: why".
+[[nodiscard]] inline std::string reasons(std::span<const LeftOut> left_out) {
+    std::string all;
+    for (const LeftOut& out : left_out) all += (all.empty() ? "" : "; ") + out.id + ": " + out.why;
+    return all;
+}
 
 /// A device that can be opened.
 struct DeviceCandidate {

@@ -12,7 +12,7 @@ namespace headrace {
 struct DeviceRequest {
     std::string name;
     DeviceSettings settings = {};
-    std::string where = {}; ///< "machines.toml: line 7"; empty outside files
+    std::string where = {}; ///< "machines.toml: line 7", "HEADRACE_DEVICES"; empty: the caller's own
 };
 
 struct DeviceList {

@@ -264,12 +264,8 @@ DeviceSelection select_devices(std::string_view request) {
     }
     DeviceSelection selection = Opening(std::move(found), std::move(choices), requests).open_all();
     selection.by_default = list.by_default;
-    if (selection.devices.empty()) {
-        std::string why;
-        for (const LeftOut& out : selection.left_out)
-            why += (why.empty() ? "" : "; ") + out.id + ": " + out.why;
-        throw Error{ErrorKind::device, "no device starts: " + why};
-    }
+    if (selection.devices.empty())
+        throw Error{ErrorKind::device, "no device starts: " + reasons(selection.left_out)};
     return selection;
 }
 

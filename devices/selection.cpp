@@ -19,7 +19,7 @@ std::string what_is_there(const DeviceCandidates& found) {
     for (const DeviceCandidate& candidate : found.devices)
         text += " " + candidate.info.id + " (" + candidate.info.name + ")";
     if (found.devices.empty()) text = "there is no device at all";
-    for (const LeftOut& out : found.left_out) text += "; " + out.id + ": " + out.why;
+    if (!found.left_out.empty()) text += "; " + reasons(found.left_out);
     return text;
 }
 

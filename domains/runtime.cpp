@@ -100,11 +100,7 @@ public:
         if (selection.devices.empty()) throw Error{ErrorKind::invalid_argument, "a runtime needs a device"};
         for (std::size_t i = 0; i < selection.devices.size(); ++i)
             take_on(std::move(selection.devices[i]), selection.controllers.at(i), selection.named);
-        if (workers_.empty()) {
-            std::vector<std::string> all;
-            for (const LeftOut& device : left_out_) all.push_back(device.id + ": " + device.why);
-            throw Error{ErrorKind::device, fmt::format("no device starts: {}", fmt::join(all, "; "))};
-        }
+        if (workers_.empty()) throw Error{ErrorKind::device, "no device starts: " + reasons(left_out_)};
         check_powers(options_.powers, devices(), left_out_);
         for (const auto& worker : workers_) energy_.push_back(reader_for(worker->device().info()));
         if (options_.patience > options_.patience.zero())
@@ -175,7 +171,7 @@ private:
     std::shared_ptr<JobExecution> make_execution(const Job& job) {
         std::vector<JobExecution::Participant> participants;
         std::vector<LeftOut> left_out = left_out_;
-        std::string reasons;
+        std::vector<LeftOut> unsuited;
         const KernelKey kernel = kernel_key(job);
         for (std::size_t i = 0; i < workers_.size(); ++i) {
             const DeviceInfo& info = workers_[i]->device().info();
@@ -187,12 +183,12 @@ private:
                                         energy_[i]});
                 continue;
             }
-            reasons += (reasons.empty() ? "" : "; ") + info.id + ": " + why;
-            left_out.push_back({info.id, info.name, why});
+            unsuited.push_back({info.id, info.name, why});
         }
         if (participants.empty())
-            throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons + ")"}.in_job(
-                job.name());
+            throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons(unsuited) + ")"}
+                .in_job(job.name());
+        left_out.insert(left_out.end(), unsuited.begin(), unsuited.end());
         const bool has_own = static_cast<bool>(job.own_policy());
         std::vector<std::optional<double>> alone;
         for (const auto& participant : participants) {

@@ -2,7 +2,6 @@
 #include "controller_program/run.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
-#include <headrace/core/log.hpp>
 
 #include <cstdio>
 
@@ -21,10 +20,9 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         line.group("Messages");
         line.output("--report", options.report, "Who did what in which time, as JSON");
         options.trace.add_options(line);
-        line.flag("--quiet", options.quiet, "Nothing but errors");
+        line.quiet(options.quiet);
         line.parse(argc, argv);
         options.asynchronous = mode == 0;
-        if (options.quiet) headrace::set_log_level(headrace::LogLevel::error);
 
         Machine machine(line.program(), options);
         work(machine);

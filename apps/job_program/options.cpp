@@ -62,7 +62,7 @@ void add_message_options(program::CommandLine& line, program::TraceFiles& trace,
                          const char* bar) {
     trace.add_options(line);
     line.flag("--progress", progress, bar);
-    line.flag("--quiet", quiet, "Nothing but errors");
+    line.quiet(quiet);
 }
 
 } // namespace job_program

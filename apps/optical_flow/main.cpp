@@ -119,10 +119,7 @@ void report(Machine& machine, const StreamReport& stream) {
     figure("expected_speed_up", stream.expected);
     figure("efficiency", stream.efficiency);
     if (!stream.efficiency.value) machine.report("efficiency_absent", stream.efficiency.why_absent);
-    std::string left_out;
-    for (const headrace::LeftOut& device : stream.left_out)
-        left_out += (left_out.empty() ? "" : "; ") + device.id + ": " + device.why;
-    if (!left_out.empty()) machine.report("without", left_out);
+    if (!stream.left_out.empty()) machine.report("without", reasons(stream.left_out));
     if (stream.parts.size() < 2) return;
     machine.report("fill_seconds", stream.fill_seconds);
     machine.report("drain_seconds", stream.drain_seconds);

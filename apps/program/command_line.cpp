@@ -1,6 +1,7 @@
 // apps/program/command_line.cpp - see command_line.hpp. The one unit that sees CLI11.
 #include "program/command_line.hpp"
 #include "program/output_file.hpp"
+#include <headrace/core/log.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -68,6 +69,13 @@ void CommandLine::choice(const std::string& name, std::size_t& value, const std:
 
 void CommandLine::flag(const std::string& name, bool& value, const char* help) {
     impl_->app.add_flag(name, value, help)->group(impl_->heading);
+}
+
+void CommandLine::quiet(bool& value) {
+    flag("--quiet", value, "Nothing but errors");
+    impl_->takes.emplace_back([&value] {
+        if (value) headrace::set_log_level(headrace::LogLevel::error);
+    });
 }
 
 void CommandLine::input(const std::string& name, std::filesystem::path& value, const char* help) {

@@ -48,6 +48,8 @@ public:
     void choice(const std::string& name, std::size_t& value, const std::vector<std::string>& words,
                 const char* help);
     void flag(const std::string& name, bool& value, const char* help);
+    /// --quiet: the library's log has nothing but errors from then on, too.
+    void quiet(bool& value);
     /// A file to be read; not looked at.
     void input(const std::string& name, std::filesystem::path& value, const char* help);
     /// A file to be written: whether it can be is found out when all options have been read (see

@@ -1,4 +1,5 @@
 // tests/devices/device_list_test.cpp - what a device list means, on machines that are made up.
+#include <core/environment_variable.hpp>
 #include <devices/devices_fixture.hpp>
 #include <headrace/devices/device_list.hpp>
 #include <headrace/devices/selection.hpp>
@@ -10,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 DeviceCandidate candidate(std::string id, std::string silicon, std::vector<std::string> aliases = {}) {
     DeviceCandidate made_up;
@@ -176,6 +178,21 @@ TEST(DeviceList, SaysAllIfNobodySaysAnything) {
 TEST(DeviceList, TheEnvironmentSpeaksWhenTheCallerDoesNot) {
     EXPECT_THAT(read_with_environment("cpu,cuda:0", ""), ElementsAre("cpu", "cuda:0"));
     EXPECT_THAT(read_with_environment("cuda:0", "cpu"), ElementsAre("cpu"));
+}
+
+TEST(DeviceList, WhatIsWrongInTheEnvironmentNamesTheVariable) {
+    const auto error = [](const char* list) -> std::string {
+        const EnvironmentVariable devices("HEADRACE_DEVICES", list);
+        try {
+            static_cast<void>(select_devices(""));
+        } catch (const Error& refused) {
+            return refused.what();
+        }
+        return "none";
+    };
+    EXPECT_THAT(error("no-such-device"),
+                StartsWith("HEADRACE_DEVICES: no device answers to \"no-such-device\""));
+    EXPECT_THAT(error("cpu,,cpu"), StartsWith("HEADRACE_DEVICES: an empty name"));
 }
 
 TEST(DeviceList, IsADefaultOnlyIfNobodySaysAnything) {

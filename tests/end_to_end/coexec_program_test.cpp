@@ -123,6 +123,16 @@ TEST(CoexecProgramOptions, SomeValuesAreVerifiedIfAsked) {
         report_of(folder, {"--problem", "rap", "--size", "10", "--devices", "cpu"}).contains("verdict"));
 }
 
+TEST(CoexecProgramOutput, WithoutWarningsIfItIsToBeQuiet) {
+    const Scratch folder;
+    const test::EnvironmentVariable no_file("HEADRACE_CALIBRATIONS", folder.path());
+    const Options options{"--problem", "mandelbrot", "--small", "--devices", "cpu", "--repeat", "3"};
+    EXPECT_NE(run(folder, options).errors.find("calibrations"), std::string::npos);
+    const Outcome quiet = run(folder, options + Options{"--quiet"});
+    EXPECT_EQ(quiet.exit_code, 0);
+    EXPECT_EQ(quiet.output + quiet.errors, "");
+}
+
 TEST(CoexecProgramOutput, IsATableAndOnRequestATrace) {
     const Scratch folder;
     const Options options{"--problem", "mandelbrot", "--small",  "--devices",
