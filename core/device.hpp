@@ -46,7 +46,7 @@ struct DeviceInfo {
 /// technology | stream            | context      | device
 /// cpu        | headrace::CpuArena* | -          | -
 /// cuda, hip  | cudaStream_t, hipStream_t | -    | - (`ordinal` is current while the body runs)
-/// opencl     | cl_command_queue  | cl_context   | cl_device_id
+/// opencl     | cl_command_queue  | cl_context   | cl_device_id (`ordinal`: see opencl::StreamNumber)
 struct NativeStream {
     std::string_view technology;
     void* stream = nullptr;

@@ -2,6 +2,8 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS // clCreateCommandQueue: the one that every version has
 #include <headrace/devices/opencl/context.hpp>
 
+#include <array>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -19,10 +21,17 @@ Registry& registry() {
     return *instance;
 }
 
+bool is_pocl(cl_device_id device) {
+    std::array<char, 1024> version{};
+    return clGetDeviceInfo(device, CL_DEVICE_VERSION, version.size() - 1, version.data(), nullptr) ==
+               CL_SUCCESS &&
+           (std::strstr(version.data(), "PoCL") || std::strstr(version.data(), "pocl"));
+}
+
 } // namespace
 
 Context::Context(cl_device_id device, DeviceInfo device_info)
-    : device_(device), info_(std::move(device_info)) {
+    : device_(device), info_(std::move(device_info)), mixes_up_grids_(is_pocl(device)) {
     cl_int status = CL_SUCCESS;
     context_ = ContextHandle{clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status)};
     check(status, "clCreateContext");

@@ -26,6 +26,8 @@ public:
     [[nodiscard]] cl_context get() const noexcept { return context_.get(); }
     [[nodiscard]] cl_device_id device() const noexcept { return device_; }
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
+    /// Streams must not share programs (stream_number.hpp).
+    [[nodiscard]] bool mixes_up_grids() const noexcept { return mixes_up_grids_; }
 
     /// A new in-order queue that measures.
     [[nodiscard]] QueueHandle make_queue() const;
@@ -52,6 +54,7 @@ private:
 
     cl_device_id device_;
     DeviceInfo info_;
+    bool mixes_up_grids_;
     ContextHandle context_;
     std::chrono::nanoseconds clock_offset_{};
     mutable std::mutex mutex_;

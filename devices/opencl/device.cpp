@@ -147,4 +147,8 @@ OpenClTarget opencl_target(const NativeStream& stream) {
     return {static_cast<cl_context>(stream.context), static_cast<cl_device_id>(stream.device)};
 }
 
+std::string stream_option(const NativeStream& stream) {
+    return stream.ordinal == 0 ? "" : " -DHEADRACE_STREAM=" + std::to_string(stream.ordinal);
+}
+
 } // namespace headrace

@@ -79,8 +79,10 @@ void ImageObject::copy_by_kernel(const NativeStream& stream) const {
         "    write_imagef(to, (int2)(x, y), from[first + (ulong)y * get_global_size(0) + x]);"
         "}";
     const OpenClTarget target = opencl_target(stream);
-    const auto kernel = shared_kernel(
-        target, source, [&] { return make_kernel(build_program(target, source, ""), "fill_picture"); });
+    const std::string option = stream_option(stream);
+    const auto kernel = shared_kernel(target, source + option, [&] {
+        return make_kernel(build_program(target, source, option), "fill_picture");
+    });
     const std::scoped_lock lock(kernel->mutex);
     const cl_kernel native = kernel->native.get();
     const cl_mem from = pixels_.get(), to = image_.get();

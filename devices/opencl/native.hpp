@@ -26,6 +26,10 @@ struct OpenClTarget {
 [[nodiscard]] opencl::ProgramHandle build_program(OpenClTarget target, const std::string& source,
                                                   const std::string& options);
 
+/// What `source` is built with for kernels whose grids have offsets or not, from launch to launch: nothing,
+/// or a name that keeps the stream's programs apart from other streams' (opencl/stream_number.hpp).
+[[nodiscard]] std::string stream_option(const NativeStream& stream);
+
 /// A kernel that several launches share. Its arguments belong to whoever holds the mutex, until the launch is
 /// enqueued.
 struct SharedKernel {

@@ -20,6 +20,10 @@ bool any_failed(std::span<const Event> after) {
 QueueStream::QueueStream(std::shared_ptr<const Context> context, Timing timing)
     : context_(std::move(context)), timing_(timing), queue_(context_->make_queue()) {}
 
+QueueStream::~QueueStream() {
+    if (number_ && !last_.done()) number_->keep();
+}
+
 cl_mem QueueStream::range(const Memory& memory, Bytes offset, Bytes size, std::string_view what) const {
     const auto* buffer = dynamic_cast<const Buffer*>(&memory);
     const auto complain = [&](const std::string& text) {
@@ -126,10 +130,12 @@ Event QueueStream::launch(Body body, std::span<const Event> after) {
         if (Trace::measures(timing_)) before = marker(nullptr);
         if (!any_failed(after)) {
             try {
+                if (!number_ && context_->mixes_up_grids()) number_.emplace();
                 body({.technology = "opencl",
                       .stream = queue_.get(),
                       .context = context_->get(),
-                      .device = context_->device()});
+                      .device = context_->device(),
+                      .ordinal = number_ ? number_->get() : 0});
             } catch (...) {
                 // What the body had enqueued before may still run, so the event ends with that.
                 Error error{*current_error()};

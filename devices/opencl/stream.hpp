@@ -2,9 +2,11 @@
 #pragma once
 #include <headrace/devices/opencl/event.hpp>
 #include <headrace/devices/opencl/memory.hpp>
+#include <headrace/devices/opencl/stream_number.hpp>
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -13,6 +15,7 @@ namespace headrace::opencl {
 class QueueStream final : public Stream {
 public:
     QueueStream(std::shared_ptr<const Context> context, Timing timing);
+    ~QueueStream() override;
 
     Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                   std::span<const Event> after) override;
@@ -39,6 +42,7 @@ private:
     std::shared_ptr<const Context> context_;
     const Timing timing_;
     QueueHandle queue_;
+    std::optional<StreamNumber> number_; ///< from the first launch on, where kernels are mixed up
     Event last_; // what a request that could not be enqueued must still not complete before
 };
 

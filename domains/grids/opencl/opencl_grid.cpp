@@ -83,9 +83,10 @@ void OpenClGridKernel::enqueue(const AnyGrid& grid, const KernelMembers& members
     for (int d = 0; d < grid.rank; ++d)
         if (grid.end[d] <= (d == 0 ? grid.first : 0)) return; // a run of nothing is an error there
     const OpenClTarget target = opencl_target(stream);
-    const auto kernel = shared_kernel(target, key_, [&] {
+    const std::string option = stream_option(stream);
+    const auto kernel = shared_kernel(target, key_ + option, [&] {
         try {
-            return make_kernel(build_program(target, source_, options_), name_);
+            return make_kernel(build_program(target, source_, options_ + option), name_);
         } catch (const Error& error) {
             throw Error{error.kind(), quoted(name_) + ": " + error.message()}.with_code(error.native_code());
         }

@@ -1,6 +1,7 @@
 // tests/domains/grids/special_test.cpp - implementations beside the generic source, on every technology.
 #include "special.kernels.hpp"
 
+#include <core/environment_variable.hpp>
 #include <devices/devices_fixture.hpp>
 #include <headrace/domains/grids/launch.hpp>
 #include <headrace/domains/grids/opencl/opencl_grid.hpp>
@@ -68,6 +69,45 @@ TEST_P(Special, MistakesInOpenClCAreToldWithTheKernelsName) {
     EXPECT_NE(failure("__kernel void Whose(__global int* out, long size) {}").find("no kernel \"Who\""),
               std::string::npos);
     EXPECT_EQ(failure("__kernel void Who(__global int* out, long size) {}"), "no error");
+}
+
+/// With as many threads of PoCL as launches, of which each may have one. (Another test of the process may
+/// have begun it before, with others.)
+class SpecialOnManyThreads : public Special {
+    const EnvironmentVariable threads_{"POCL_MAX_PTHREAD_COUNT", "6"};
+};
+INSTANTIATE_TEST_SUITE_P(Every, SpecialOnManyThreads, ::testing::Values("opencl:pocl"), test_name);
+
+/// Four of a kernel's launches are of a whole grid and one is of a part, which ends last: see
+/// devices/opencl/stream_number.hpp.
+TEST_P(SpecialOnManyThreads, PartsRunBesideWholeGrids) {
+    const OpenClGridKernel kernel("slow", "here", R"(
+        __kernel void slow(__global uint* out, uint turns, long size) {
+            uint x = get_global_id(0);
+            for (uint turn = 0; turn < turns; ++turn) x = x * 1664525u + (x >> 13);
+            if (get_global_id(0) < size) out[get_global_id(0)] = x;
+        })");
+    const auto run = [&](Stream& stream, Memory& out, std::int64_t first, std::uint32_t turns) {
+        AnyGrid grid(headrace::grid(256));
+        grid.first = first;
+        return stream.launch([&out, &kernel, grid, turns](const NativeStream& native) {
+            const void* const buffer = out.handle();
+            kernel.enqueue(grid, {std::as_bytes(std::span(&buffer, 1)), std::as_bytes(std::span(&turns, 1))},
+                           native);
+        });
+    };
+    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<std::unique_ptr<Memory>> outs;
+    for (std::size_t i = 0; i < 5; ++i) {
+        streams.push_back(device().make_stream());
+        outs.push_back(device().allocate(1024));
+        run(*streams[i], *outs[i], 0, 1).wait(); // it is compiled
+    }
+    std::vector<Event> all;
+    for (std::size_t i = 0; i < 4; ++i) all.push_back(run(*streams[i], *outs[i], 0, 200'000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // they run
+    all.push_back(run(*streams[4], *outs[4], 128, 400'000));
+    Event::all(all).wait();
 }
 
 } // namespace
