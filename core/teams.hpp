@@ -24,8 +24,10 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// data that lies apart, no rate tells. Only a whole job does.
 ///
 /// All of them do a problem several times before they are doubted. Then the fastest one alone, the fastest
-/// two and so on are tried as often, if their rates promise an earlier end than all have reached, or one that
-/// is a tenth later at most: without the others they may be faster. A rate may be wrong; then the reserve
+/// two and so on have one job each, if by their rates that ends not much later than with all, by a quarter or
+/// a tenth of a second, and within twice their time: without the others they may be faster than their rates.
+/// After the fastest the second fastest alone has one, too, where jobs take less than a quarter of a second.
+/// Who came near the best has as many as settle it. A rate may be wrong the other way, too; then the reserve
 /// steps in, when the job has taken twice as long as with all. (Not before the launch has ended, where a
 /// kernel cannot pause: a host function.) Whoever has taken least, by the median, has the next job.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,

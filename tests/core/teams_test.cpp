@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <random>
@@ -35,7 +36,45 @@ TEST(Teams, AllDevicesUntilSeveralOfTheirJobsAreKnown) {
 TEST(Teams, TheFastestAloneIsTriedIfItsRatePromisesMore) {
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {1.2, 3}}}), Team{1});
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.95, 3}}}), Team{1}) << "alone it may be faster";
-    EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.9, 3}}}), both) << "it needs a second";
+    EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.7, 3}}}), both) << "it needs a second";
+}
+
+TEST(Teams, OneJobThatIsSomewhatLongerIsAffordable) {
+    const auto alone = [](double together) { return choose({at(1000), at(1000)}, {{both, {together, 3}}}); };
+    EXPECT_EQ(alone(0.81), Team{0}) << "a quarter longer";
+    EXPECT_EQ(alone(0.79), both) << "more than a quarter, and a fifth of a second";
+    const auto quick = [](double together) { return choose({at(20e3), at(20e3)}, {{both, {together, 3}}}); };
+    EXPECT_EQ(quick(0.026), Team{0}) << "twice 26 ms, not even a tenth of a second longer";
+    EXPECT_EQ(quick(0.024), both) << "more than twice";
+    // One is enough if it was not worth it.
+    const WholeJobs slow{0.05, 1};
+    EXPECT_EQ(choose({at(20e3), at(20e3)}, {{both, {0.026, 3}}, {{0}, slow}, {{1}, slow}}), both);
+    EXPECT_EQ(choose({at(20e3), at(20e3)}, {{both, {0.026, 3}}, {{0}, {0.028, 1}}, {{1}, slow}}), Team{0});
+}
+
+/// Fewer bodies than the GPU has lanes: any part of them takes it as long as all. With another device it did
+/// five sixths of the job in two tasks, one after the other, and its rate seems to be half of what it is.
+TEST(Teams, ADeviceThatAJobDoesNotFillIsFasterAloneThanItsRate) {
+    const std::vector<Estimate> devices{at(3e3), at(15e3)};
+    EXPECT_EQ(choose(devices, {{both, {0.058, 3}}}), Team{1});
+    EXPECT_EQ(choose(devices, {{both, {0.058, 3}}, {{1}, {0.030, 1}}}), Team{1});
+    EXPECT_EQ(choose(devices, {{both, {0.058, 3}}, {{1}, {0.030, 3}}}), Team{1});
+}
+
+/// The slower it seemed, the less it was given: now it seems to be the slower one.
+TEST(Teams, TheSecondAloneHasAJobIfJobsAreShort) {
+    const std::vector<Estimate> devices{at(5e3), at(1e3)};
+    const std::map<Team, WholeJobs> first{{both, {0.19, 3}}, {{0}, {0.185, 3}}};
+    const auto after = [&](WholeJobs second) {
+        auto known = first;
+        known[{1}] = second;
+        return choose(devices, known);
+    };
+    EXPECT_EQ(choose(devices, first), Team{1});
+    EXPECT_EQ(after({0.143, 1}), Team{1});
+    EXPECT_EQ(after({0.3, 1}), Team{0}) << "one was enough";
+    EXPECT_EQ(choose({at(5e3), at(600)}, first), Team{0}) << "more than eight times slower";
+    EXPECT_EQ(choose(devices, {{both, {0.3, 3}}, {{0}, {0.29, 3}}}), Team{0}) << "no short job";
 }
 
 TEST(Teams, WhoeverTookLeastHasTheNextJob) {
@@ -55,15 +94,18 @@ TEST(Teams, OfSeveralDevicesTheFastestOnes) {
     EXPECT_EQ(choose(devices, {{all, {2, 3}}, {gpus, {1.5, 3}}, {{1}, {1.1, 3}}}), Team{1});
 }
 
-/// Whatever being together costs; and it takes no more jobs than three of each team.
+/// Whatever being together costs, of jobs that take from 3 ms to seconds; and it takes no more jobs than
+/// three of each team that may be tried.
 TEST(Teams, TheBestIsFoundAndKept) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    std::uniform_real_distribution<double> overhead(1, 1.5), rate(1, 1000);
+    std::uniform_real_distribution<double> overhead(1, 1.5), rate(1, 1000), scale(0, 2);
     for (int round = 0; round < 1000; ++round) {
         std::vector<Estimate> devices; // the fastest first
-        for (std::size_t i = 0; i < 2 + random() % 3; ++i) devices.push_back(at(rate(random)));
+        const double faster = std::pow(10, scale(random));
+        for (std::size_t i = 0, n = 2 + random() % 3; i < n; ++i)
+            devices.push_back(at(faster * rate(random)));
         std::ranges::sort(devices, std::ranges::greater{},
                           [](const Estimate& one) { return *one.units_per_second; });
         std::map<Team, double> takes; // seconds
@@ -75,6 +117,7 @@ TEST(Teams, TheBestIsFoundAndKept) {
             takes[team] = 1000 / sum * (i == 0 ? 1 : overhead(random));
             best = std::min(best, takes[team]);
         }
+        takes[{1}] = 1000 / *devices[1].units_per_second;
         std::map<Team, WholeJobs> known;
         std::vector<Team> chosen;
         for (int job = 0; job < 20; ++job) {
@@ -84,7 +127,7 @@ TEST(Teams, TheBestIsFoundAndKept) {
             jobs = {takes[chosen.back()], jobs.jobs + 1};
         }
         ASSERT_EQ(takes[chosen.back()], best);
-        for (std::size_t job = 3 * devices.size(); job < chosen.size(); ++job)
+        for (std::size_t job = 3 * devices.size() + 3; job < chosen.size(); ++job)
             ASSERT_EQ(chosen[job], chosen.back());
     }
 }
