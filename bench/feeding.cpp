@@ -229,7 +229,8 @@ int main(int argc, char** argv) {
     app.add_option("--units", options.units, "in each task")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--turns", options.turns, "multiplications in each unit")->capture_default_str();
+    app.add_option("--turns", options.turns, "multiplications and additions in each unit")
+        ->capture_default_str();
     app.add_option("--trips", options.trips, "units that are fed one by one")->capture_default_str();
     app.add_option("--repeats", options.repeats, "turns of each program")->capture_default_str();
     app.add_option("--commit", options.commit, "for the table");

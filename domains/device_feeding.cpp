@@ -8,7 +8,7 @@ namespace headrace {
 namespace {
 
 constexpr std::uint64_t most_ahead = 16384;  // tasks: the host makes some thousands between two looks
-constexpr std::uint64_t growth_of_ahead = 4; // while the device has begun with all of them between two looks
+constexpr std::uint64_t growth_of_ahead = 4; // while it begins with more than half between two looks
 
 } // namespace
 
@@ -18,7 +18,8 @@ Event DeviceWorker::open(Place& place, std::span<const Event> ready) {
     place.open = true;
     place.wanting = !is_short_of_room();
     place.fed = place.begun = 0;
-    place.opened = std::chrono::steady_clock::now();
+    place.filled = 0;
+    place.opened = Clock::now();
     return opened;
 }
 
@@ -89,10 +90,12 @@ void DeviceWorker::keep_fed(Place& place) {
         for (; place.begun < place.fed && place.held[place.begun].upto <= begun; ++place.begun)
             place.job->begun(number_, place.held[place.begun].portion,
                              place.held[place.begun].portion.work_units());
-        if (place.begun == place.held.size())
+        const auto now = Clock::now();
+        const std::uint64_t left = engine.fed() - begun;
+        if (place.wanting && 2 * left < place.filled)
             place.ahead = std::min(growth_of_ahead * place.ahead, most_ahead);
-        if (std::chrono::steady_clock::now() - place.opened > place.job->job().tuning().launch_time ||
-            another_is_more_urgent(place))
+        if (left == 0) place.look_closely_until = now + look_period;
+        if (now - place.opened > place.job->job().tuning().launch_time || another_is_more_urgent(place))
             place.wanting = false;
         feed(place);
         while (place.wanting) {
@@ -101,6 +104,7 @@ void DeviceWorker::keep_fed(Place& place) {
             place.wanting = hold_more(place, std::min(place.ahead - ahead, most_at_once(place)));
             feed(place);
         }
+        place.filled = engine.fed() - begun;
     } catch (...) {
         place.failure = current_error();
         place.open = place.wanting = false;

@@ -23,6 +23,7 @@ void DeviceWorker::resume(Place& place) {
 /// How far it is, by the seeds that lane groups have claimed. What was fed is told as it is begun with.
 void DeviceWorker::tell_of_pause(Place& place) {
     const Portion& portion = place.held.front().portion;
+    place.job->ran(number_, portion, sum(place.engine->launch_times()));
     if (place.held.size() > 1 || portion.units || place.fed > 0) return;
     const SeedRange unclaimed = place.engine->unclaimed();
     const std::uint64_t upto = unclaimed.empty() ? portion.range.end : unclaimed.next;
@@ -69,29 +70,57 @@ bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     return true;
 }
 
-/// What no lane group of a parked launch has begun with waits until it is this job's turn again.
-void DeviceWorker::give_up_seeds(Place& place) {
+/// What no lane group of a parked launch has begun with waits until it is this job's turn again. True if that
+/// was all that was left: the task has ended.
+bool DeviceWorker::give_up_seeds(Place& place) {
     const SeedRange unclaimed = place.engine->unclaimed();
-    if (unclaimed.empty()) return;
+    if (unclaimed.empty()) return false;
     IndexRange& range = place.held.front().portion.range;
     const std::uint64_t cut = place.job->make_way(number_, range, unclaimed.next);
-    if (cut == range.end) return;
+    if (cut == range.end) return false;
     place.engine->give_back(cut);
     range.end = cut;
+    return place.engine->remaining() == 0;
 }
 
 /// Where others may soon have nothing to do, launches pause more often, for what they have not begun to be
-/// given away; and when those in reserve are to step in, but short jobs, which are over by then as a rule,
-/// have no launch more than without a reserve.
+/// given away; where another job has work here, for its launches to come between; and when those in reserve
+/// are to step in, but short jobs, which are over by then as a rule, have no launch more than without a
+/// reserve.
 std::chrono::nanoseconds DeviceWorker::launch_time(const JobExecution& job) const {
     const auto usual = job.job().tuning().launch_time;
+    const bool is_cpu = device_->info().kind == DeviceKind::cpu;
+    if (usual == EngineOptions{}.launch_time && has_work_of_another(job))
+        return is_cpu ? pause_of_cpu : pause_of_gpu;
     if (const auto reserve = job.reserve_steps_in()) {
         const auto patience = std::chrono::nanoseconds(*reserve - Clock::now());
         return std::clamp(patience, std::min<std::chrono::nanoseconds>(pause_of_gpu, usual), usual);
     }
     if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
-    if (device_->info().kind == DeviceKind::cpu) return pause_of_cpu;
+    if (is_cpu) return pause_of_cpu;
     return job.wants(number_) ? usual : pause_of_gpu;
+}
+
+/// Of one that has this device in turns with the job, or before it.
+bool DeviceWorker::has_work_of_another(const JobExecution& job) const {
+    const int mine = job.job().priority();
+    const auto is_another = [&](const JobExecution& other) {
+        return &other != &job && other.job().priority() >= mine;
+    };
+    const auto jobs = colleagues_.running();
+    return std::ranges::any_of(places_,
+                               [&](const auto& place) { return place->job && is_another(*place->job); }) ||
+           std::ranges::any_of(
+               jobs, [&](const auto& other) { return is_another(*other) && other->wants(number_); });
+}
+
+/// It is the turn of a job that has no place, and long tasks have them all.
+bool DeviceWorker::has_no_place_for_next() const {
+    if (!std::ranges::all_of(places_, [](const auto& place) { return place->job != nullptr; })) return false;
+    for (const auto& job : colleagues_.by_turn())
+        if (job->wants(number_))
+            return std::ranges::none_of(places_, [&](const auto& place) { return place->job == job; });
+    return false;
 }
 
 /// A job of higher priority has work for this device.

@@ -11,6 +11,8 @@
 
 namespace headrace {
 
+inline constexpr std::chrono::microseconds look_period{100}; // at what an open launch has begun with
+
 /// One place in the window, with the stream and engines that launches here use one after another: at most one
 /// launch, of one task, or fed with many of one job.
 struct DeviceWorker::Place {
@@ -30,13 +32,15 @@ struct DeviceWorker::Place {
     bool short_tasks = false;    ///< so far: the next launch is to be fed
     bool kernels_differ = false; ///< from task to task: none is to be fed
 
-    bool open = false;       ///< the launch can be fed
-    bool wanting = false;    ///< it is to get tasks beside those that are held
-    std::size_t fed = 0;     ///< of `held`; the others wait for their inputs
-    std::size_t begun = 0;   ///< of `held`: the launch does not want for work because of these
-    std::uint64_t ahead = 1; ///< so many tasks should be held that are not begun
-    std::chrono::steady_clock::time_point opened;
-    ErrorPtr failure; ///< of a task that could not be fed
+    bool open = false;        ///< the launch can be fed
+    bool wanting = false;     ///< it is to get tasks beside those that are held
+    std::size_t fed = 0;      ///< of `held`; the others wait for their inputs
+    std::size_t begun = 0;    ///< of `held`: the launch does not want for work because of these
+    std::uint64_t ahead = 1;  ///< so many tasks should be held that are not begun
+    std::uint64_t filled = 0; ///< seeds that it had and had not begun with, after the last look
+    Clock::time_point opened;
+    Clock::time_point look_closely_until; ///< it had nothing left a moment ago
+    ErrorPtr failure;                     ///< of a task that could not be fed
 
     [[nodiscard]] std::uint64_t tasks(std::size_t first, std::size_t last) const {
         std::uint64_t tasks = 0;

@@ -12,9 +12,8 @@ namespace headrace {
 
 namespace {
 
-constexpr std::chrono::milliseconds short_task{5};    // longer ones do not notice what a launch costs
-constexpr std::chrono::microseconds look_period{100}; // at what an open launch has begun with
-constexpr Bytes most_kept = 64 << 20;                 // of queues that no job uses
+constexpr std::chrono::milliseconds short_task{5}; // longer ones do not notice what a launch costs
+constexpr Bytes most_kept = 64 << 20;              // of queues that no job uses
 
 EngineFigures engine_figures(const Engine& engine) {
     const EngineCounters counters = engine.counters();
@@ -81,7 +80,7 @@ ErrorPtr DeviceWorker::retired() const {
 
 void DeviceWorker::run(const std::stop_token& stop) {
     while (true) {
-        bool open = false;
+        bool open = false, hurried = false;
         for (const auto& place : places_) {
             if (place->job && place->event.done()) {
                 if (place->waits_to)
@@ -95,9 +94,12 @@ void DeviceWorker::run(const std::stop_token& stop) {
             if (!place->job && !retired() && !is_short_of_room()) start_a_task(*place);
             if (place->open) keep_fed(*place);
             open = open || place->open;
+            hurried = hurried || (place->open && Clock::now() < place->look_closely_until);
         }
         tell_of_idleness();
-        if (open)
+        if (hurried)
+            std::this_thread::yield(); // a sleep takes longer than what starves has to do
+        else if (open)
             bell_->wait_for(look_period);         // who consumes seeds rings no bell
         else if (const auto reserve = steps_in()) // nobody rings for what time brings about
             bell_->wait_for(std::chrono::ceil<std::chrono::microseconds>(*reserve - Clock::now()));
@@ -324,10 +326,12 @@ void DeviceWorker::settle(Place& place) {
                 error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
             } else if (parked) {
                 tell_of_pause(place);
-                if (another_is_more_urgent(place)) give_up_seeds(place);
-                share_work(place);
-                place.engine->aim_at(launch_time(*place.job));
-                return with_room(place, &DeviceWorker::resume);
+                const bool makes_way = another_is_more_urgent(place) || has_no_place_for_next();
+                if (!makes_way || !give_up_seeds(place)) {
+                    share_work(place);
+                    place.engine->aim_at(launch_time(*place.job));
+                    return with_room(place, &DeviceWorker::resume);
+                }
             }
         } catch (...) {
             error = current_error();

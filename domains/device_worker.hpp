@@ -105,8 +105,10 @@ private:
     void tell_of_pause(Place& place);
     void resume(Place& place);
     [[nodiscard]] std::chrono::nanoseconds launch_time(const JobExecution& job) const;
+    [[nodiscard]] bool has_work_of_another(const JobExecution& job) const;
+    [[nodiscard]] bool has_no_place_for_next() const;
     [[nodiscard]] bool another_is_more_urgent(const Place& place) const;
-    void give_up_seeds(Place& place);
+    [[nodiscard]] bool give_up_seeds(Place& place);
     void share_work(Place& place);
     [[nodiscard]] bool give_seeds(Place& place, Clock::duration busy);
     [[nodiscard]] bool give_units(Place& place, Clock::duration busy);

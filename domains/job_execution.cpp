@@ -20,6 +20,8 @@ std::vector<Estimate> estimates(const std::vector<JobExecution::Participant>& pa
 /// A launch, its inputs, whoever waits for it, and threads that wake: what it is taken for, not a
 /// measurement.
 constexpr double cost_of_task = 50e-6;
+/// Seconds that a task is charged before it has taken any: longer ones pause, and are charged what they took.
+constexpr double longest_expected = 0.1;
 
 /// What so many units tell of a device's speed that a model may keep it.
 constexpr double enough_seconds = 1e-4;
@@ -126,6 +128,14 @@ void JobExecution::inputs_came(std::size_t device, const Portion& portion) {
 void JobExecution::begun(std::size_t device, const Portion& portion, std::uint64_t units) {
     const std::scoped_lock lock(mutex_);
     if (TaskInFlight* task = in_flight(device, portion)) note_begun(*share_of(device), *task, units);
+}
+
+void JobExecution::ran(std::size_t device, const Portion& portion, Clock::duration busy) {
+    const std::scoped_lock lock(mutex_);
+    TaskInFlight* task = in_flight(device, portion);
+    HEADRACE_ASSERT(task);
+    const double charge = std::max(task->charge, seconds(busy));
+    charged_ += charge - std::exchange(task->charge, charge);
 }
 
 void JobExecution::paused(std::size_t device, const Portion& portion, std::uint64_t units,
@@ -414,7 +424,8 @@ Portion JobExecution::give_out(Share& share, Portion portion) {
     for (Share& one : shares_) one.refused = one.has_woken = false;
     const std::size_t place = place_of(share);
     const auto rate = rates_.units_per_second(place);
-    const double charge = rate ? static_cast<double>(portion.work_units()) / *rate : 0;
+    const double expected = rate ? static_cast<double>(portion.work_units()) / *rate : 0;
+    const double charge = std::min(expected, longest_expected);
     charged_ += charge;
     if (share.outstanding + share.begun == 0) share.reckoned_from = last_sign_;
     share.outstanding += portion.work_units();

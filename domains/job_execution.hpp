@@ -41,7 +41,7 @@ struct TaskInFlight {
     std::size_t awaited = 0;                         ///< requests that have to end before the first of them
     std::uint64_t begun = 0;                         ///< work units of it, as far as that is known
     std::uint64_t learned = 0;                       ///< of these: the device's speed takes them into account
-    double charge = 0;                               ///< seconds, for what it was expected to take
+    double charge = 0; ///< seconds, for what it was expected to take, or has taken
 };
 
 /// How far a job is, for those who wonder why it does not end.
@@ -106,6 +106,8 @@ public:
     void launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
                   std::size_t awaited = 0);
     void inputs_came(std::size_t device, const Portion& portion);
+    /// The task's launches have taken so long, before one that is to follow.
+    void ran(std::size_t device, const Portion& portion, Clock::duration busy);
     /// So much of the task has been begun with, of a launch that has paused or that others are in, too.
     void begun(std::size_t device, const Portion& portion, std::uint64_t units);
     /// The same, and the device has worked on nothing else since it last told something.

@@ -306,26 +306,30 @@ TEST_P(Jobs, CancelledJobsEndSoonAndSaySo) {
     EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
 }
 
-/// The long one would not end within years, and each device has its share of it in one task.
+/// The long one would not end within years. Each device has its share of it in one task, or in one for each
+/// of its places.
 TEST_P(Jobs, OthersDoNotWaitForALongOne) {
-    const Domain<std::uint64_t> turns("turns", {1});
-    const JobHandle spins = runtime().submit(
-        Job("spin", std::uint64_t{1} << 40).accumulates(turns).policy("static").kernel([&](Task& task) {
-            return Spin{task.sum(turns)};
-        }));
-    EXPECT_FALSE(spins.wait_for(std::chrono::milliseconds(100)));
-    for (const int priority : {1, 0}) { // more urgent, and as urgent
-        const Domain<std::uint64_t> bins("bins", {7});
-        const JobHandle counts = runtime().submit(
-            Job("count", 70'000).accumulates(bins).priority(priority).kernel([&](Task& task) {
-                return Histogram{task.sum(bins)};
+    for (const char* const policy : {"static", "dynamic:4"}) {
+        const Domain<std::uint64_t> turns("turns", {1});
+        const JobHandle spins = runtime().submit(
+            Job("spin", std::uint64_t{1} << 40).accumulates(turns).policy(policy).kernel([&](Task& task) {
+                return Spin{task.sum(turns)};
             }));
-        EXPECT_TRUE(counts.wait_for(std::chrono::seconds(30))) << "priority " << priority;
-        counts.cancel();
-        EXPECT_FALSE(spins.done());
+        EXPECT_FALSE(spins.wait_for(std::chrono::milliseconds(100)));
+        for (const int priority : {1, 0}) { // more urgent, and as urgent
+            SCOPED_TRACE(std::string(policy) + ", priority " + std::to_string(priority));
+            const Domain<std::uint64_t> bins("bins", {7});
+            const JobHandle counts = runtime().submit(
+                Job("count", 70'000).accumulates(bins).priority(priority).kernel([&](Task& task) {
+                    return Histogram{task.sum(bins)};
+                }));
+            EXPECT_TRUE(counts.wait_for(std::chrono::seconds(10)));
+            counts.cancel();
+            EXPECT_FALSE(spins.done());
+        }
+        spins.cancel();
+        EXPECT_THROW(spins.wait(), Error);
     }
-    spins.cancel();
-    EXPECT_THROW(spins.wait(), Error);
 }
 
 TEST_P(Jobs, DestroyingTheRuntimeEndsItsJobs) {
