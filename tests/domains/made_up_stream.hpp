@@ -69,6 +69,7 @@ public:
     void first_use_takes(std::size_t device, std::chrono::microseconds time) { first_use_ = {device, time}; }
     void reading_takes(std::chrono::microseconds time) { reading_takes_ = time; }
     [[nodiscard]] std::size_t being_read() const { return being_read_; }
+    /// -1: of no item.
     void kernels_fail(std::int64_t item) { kernels_fail_ = item; }
     void has_no_input(std::int64_t item) { has_no_input_ = item; }
     void submitting_takes(std::chrono::microseconds time) { submitting_takes_ = time; }
