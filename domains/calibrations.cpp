@@ -1,19 +1,17 @@
 // domains/calibrations.cpp - see calibrations.hpp.
 #include <headrace/core/cache_folder.hpp>
 #include <headrace/core/error.hpp>
+#include <headrace/core/file_lock.hpp>
 #include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -98,29 +96,6 @@ std::vector<Entry> read_or_put_aside(const std::filesystem::path& file) {
         return {};
     }
 }
-
-/// Who adds to the file does so alone, other runtimes of this process included. But nobody waits for long:
-/// where locks are not to be had, one part of what two add at once may be lost.
-class Turn {
-public:
-    explicit Turn(const std::filesystem::path& file)
-        : lock_(::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 &&
-               (errno == EWOULDBLOCK || errno == EINTR) && std::chrono::steady_clock::now() < limit)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    ~Turn() {
-        if (lock_ < 0) return;
-        ::flock(lock_, LOCK_UN); // a process that was forked meanwhile has it, too
-        ::close(lock_);
-    }
-    Turn(const Turn&) = delete; // ends once
-    Turn& operator=(const Turn&) = delete;
-
-private:
-    int lock_;
-};
 
 /// Nobody else writes there.
 std::filesystem::path draft_of(const std::filesystem::path& file) {
@@ -313,7 +288,7 @@ void Calibrations::save() {
     if (!is_kept_ || fresh_.empty()) return;
     std::error_code failed;
     std::filesystem::create_directories(file_.parent_path(), failed);
-    const Turn turn(file_);
+    const FileLock alone(file_.string() + ".lock"); // other runtimes of this process do, too
     std::vector<Entry> all;
     try {
         all = read_or_put_aside(file_); // another process may have added to it

@@ -86,6 +86,9 @@ ProgramHandle build_program(OpenClTarget target, const std::string& source, cons
         if (ProgramHandle built = ours->find_program(key)) return built;
 
     const ProgramCache cache = ProgramCache::of_user();
+    // What one process builds the others load. And PoCL 3.1 unpacks what it loads into a folder of its own,
+    // where whoever loads or builds the same at that moment finds half of it, and fails or crashes.
+    const FileLock turn = cache.turn(key);
     ProgramHandle program;
     if (const auto binary = cache.load(key)) {
         program = from_binary(target, *binary, options);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,8 @@
 
 namespace headrace::opencl {
 namespace {
+
+constexpr std::chrono::seconds longest_build{60};
 
 // A file: this header, the key, the value.
 struct Header {
@@ -63,6 +66,13 @@ std::optional<std::vector<unsigned char>> ProgramCache::load(std::string_view ke
         stored_key != key || fnv1a(value.data(), value.size()) != header.value_hash)
         return std::nullopt;
     return value;
+}
+
+FileLock ProgramCache::turn(std::string_view key) const {
+    std::error_code ignored;
+    std::filesystem::create_directories(folder_, ignored);
+    const auto number = static_cast<std::uint32_t>(fnv1a(key.data(), key.size()));
+    return FileLock(folder_ / "programs.lock", number, longest_build);
 }
 
 void ProgramCache::store(std::string_view key, const std::vector<unsigned char>& value) const {

@@ -2,6 +2,8 @@
 // One file per key, which holds the whole key: neither a hash that two keys share nor a file that was cut
 // short can pass for what was asked.
 #pragma once
+#include <headrace/core/file_lock.hpp>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,6 +25,9 @@ public:
     [[nodiscard]] std::optional<std::vector<unsigned char>> load(std::string_view key) const;
     void store(std::string_view key, const std::vector<unsigned char>& value) const;
     void forget(std::string_view key) const;
+
+    /// While it lives, nobody else who asks builds what `key` stands for.
+    [[nodiscard]] FileLock turn(std::string_view key) const;
 
     [[nodiscard]] std::filesystem::path file(std::string_view key) const;
 

@@ -1,7 +1,7 @@
 // Files that are no scenes. Each is refused in one line that names the file, and none crashes the importer.
 #include "apps/gltf_builder.hpp"
-#include "apps/scratch_folder.hpp"
 #include "scene.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -11,6 +11,8 @@
 
 namespace path_tracer::test {
 namespace {
+
+using headrace::testing::ScratchFolder;
 
 class BadScene : public testing::Test {
 protected:

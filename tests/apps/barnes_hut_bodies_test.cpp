@@ -1,10 +1,10 @@
 // Bodies: those of a Plummer sphere, and those in files.
-#include "apps/scratch_folder.hpp"
 #include "bodies.hpp"
 #include "density.hpp"
 #include "program/npy.hpp"
 #include "read_bodies.hpp"
 #include "reference_gravity.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST(NpyBodies, AreReadInBothPrecisionsAndNamedByRowAndField) {
 }
 
 TEST(BodyFiles, ComeBackAsTheyWereWritten) {
-    const path_tracer::test::ScratchFolder folder;
+    const headrace::testing::ScratchFolder folder;
     const Bodies bodies = plummer_sphere(50, 1);
     for (const char* name : {"bodies.csv", "bodies.npy"}) {
         const auto file = folder.path() / name;

@@ -1,6 +1,6 @@
 // The command line of every program: what is taken, and what is refused in words that name the option.
 #include "program/command_line.hpp"
-#include <apps/scratch_folder.hpp>
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace program {
 namespace {
 
-using path_tracer::test::ScratchFolder;
+using headrace::testing::ScratchFolder;
 
 struct Values {
     int size = 64;

@@ -1,8 +1,8 @@
 // The frame of the controller programs: devices and modes as chosen, a report of what was measured, exit
 // codes.
 #include "controller_program/run.hpp"
-#include <apps/scratch_folder.hpp>
 #include <core/fake_device.hpp>
+#include <core/scratch_folder.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using headrace::Access;
 using headrace::NativeStream;
-using path_tracer::test::ScratchFolder;
+using headrace::testing::ScratchFolder;
 
 struct Ended {
     int code;

@@ -1,12 +1,14 @@
 // What glTF files become.
 #include "apps/gltf_builder.hpp"
-#include "apps/scratch_folder.hpp"
 #include "scene.hpp"
+#include <core/scratch_folder.hpp>
 
 #include <gtest/gtest.h>
 
 namespace path_tracer::test {
 namespace {
+
+using headrace::testing::ScratchFolder;
 
 const SurfaceDescription& only_material(const Scene& scene) {
     return scene.materials.at(scene.triangles.at(0).material);

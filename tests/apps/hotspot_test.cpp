@@ -3,7 +3,7 @@
 #include "hotspot.kernels.hpp"
 #include "simulate.hpp"
 
-#include <apps/scratch_folder.hpp>
+#include <core/scratch_folder.hpp>
 #include <devices/devices_fixture.hpp>
 
 #include "chip.hpp"
@@ -196,7 +196,7 @@ protected:
         }
         return "";
     }
-    path_tracer::test::ScratchFolder folder_;
+    headrace::testing::ScratchFolder folder_;
 };
 
 TEST_F(HotspotFiles, AreReadAsTheyWereWritten) {

@@ -1,6 +1,6 @@
 // Image files say what the film says, and are whole or not there.
-#include "apps/scratch_folder.hpp"
 #include "image.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -16,6 +16,8 @@
 
 namespace path_tracer::test {
 namespace {
+
+using headrace::testing::ScratchFolder;
 
 std::vector<Rgb> gradient(uint32_t width, uint32_t height) {
     std::vector<Rgb> pixels;

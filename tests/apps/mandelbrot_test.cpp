@@ -2,7 +2,6 @@
 #include "mandelbrot.kernels.hpp"
 #include "zoom.hpp"
 
-#include <apps/scratch_folder.hpp>
 #include <devices/devices_fixture.hpp>
 
 #include "picture.hpp"

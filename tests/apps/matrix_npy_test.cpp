@@ -1,6 +1,6 @@
 // NumPy's files: what is written can be read, and what is none of ours is refused in words.
-#include "apps/scratch_folder.hpp"
 #include "matrices/npy.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ protected:
         return "was read";
     }
 
-    path_tracer::test::ScratchFolder folder_;
+    headrace::testing::ScratchFolder folder_;
 };
 
 const std::string floats = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";

@@ -1,7 +1,7 @@
 // Flow fields come out as vectors, colours and video; what cannot be written is named.
-#include "apps/scratch_folder.hpp"
 #include "flow_files.hpp"
 #include "frame_source.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
-using path_tracer::test::ScratchFolder;
+using headrace::testing::ScratchFolder;
 using Bytes = std::vector<std::uint8_t>;
 using Component = std::vector<float>;
 

@@ -1,7 +1,7 @@
 // Frames come in as brightness, whatever they are stored as; files that are broken say so.
-#include "apps/scratch_folder.hpp"
 #include "frame_source.hpp"
 #include "generated_frames.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
-using path_tracer::test::ScratchFolder;
+using headrace::testing::ScratchFolder;
 using Bytes = std::vector<std::uint8_t>;
 using Frame = std::vector<float>;
 

@@ -1,6 +1,6 @@
 // Files of programs: found out before work begins, and whole or not there.
 #include "program/output_file.hpp"
-#include <apps/scratch_folder.hpp>
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace program {
 namespace {
 
-using path_tracer::test::ScratchFolder;
+using headrace::testing::ScratchFolder;
 
 TEST(OutputFile, IsCheckedWithoutLeavingATrace) {
     const ScratchFolder folder;

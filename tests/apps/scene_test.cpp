@@ -1,7 +1,7 @@
 // What OBJ and PLY files become, and the cameras.
-#include "apps/scratch_folder.hpp"
 #include "scene.hpp"
 #include "vector_math.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@
 
 namespace path_tracer::test {
 namespace {
+
+using headrace::testing::ScratchFolder;
 
 void expect_rgb(Rgb got, Rgb expected) {
     EXPECT_NEAR(got.r, expected.r, 1e-6);

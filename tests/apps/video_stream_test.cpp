@@ -1,7 +1,7 @@
 // Frames in files: what streams say, and what happens when they say it wrongly or stop half-way.
 #include "apps/error_of.hpp"
-#include "apps/scratch_folder.hpp"
 #include "video/frame_stream.hpp"
+#include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using headrace::Error;
 using headrace::ErrorKind;
 using headrace::test::error_of;
 using headrace::test::mentions;
-using path_tracer::test::ScratchFolder;
+using headrace::testing::ScratchFolder;
 using Frame = std::vector<std::uint8_t>;
 
 std::string content(const std::filesystem::path& file) {

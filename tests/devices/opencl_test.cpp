@@ -5,11 +5,14 @@
 #include <headrace/devices/opencl/program_cache.hpp>
 
 #include <core/environment_variable.hpp>
+#include <core/scratch_folder.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -22,26 +25,7 @@ namespace headrace::test {
 namespace {
 
 using opencl::ProgramCache;
-
-/// A folder that is gone afterwards.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "headrace-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete; // removes once
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using testing::ScratchFolder;
 
 using Bytes8 = std::vector<unsigned char>;
 
@@ -49,6 +33,21 @@ Bytes8 some_bytes(std::size_t count) {
     Bytes8 bytes(count);
     std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(7));
     return bytes;
+}
+
+/// The first one that is kept there.
+std::filesystem::path program_in(const std::filesystem::path& folder) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().extension() == ".clbin") return entry.path();
+    return {};
+}
+
+std::string key_of(const std::filesystem::path& program) {
+    std::ifstream in(program, std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(in), {}};
+    std::uint64_t bytes = 0;
+    whole.copy(reinterpret_cast<char*>(&bytes), sizeof bytes, 8);
+    return whole.substr(32, bytes); // the file's header has 32 bytes
 }
 
 bool is_pci_address(const std::string& text) {
@@ -59,7 +58,7 @@ bool is_pci_address(const std::string& text) {
 }
 
 TEST(ProgramCache, GivesBackWhatWasStoredUnderThatKeyAlone) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const ProgramCache cache(folder.path() / "made" / "on demand");
     EXPECT_FALSE(cache.load("a key"));
     cache.store("a key", some_bytes(1000));
@@ -72,7 +71,7 @@ TEST(ProgramCache, GivesBackWhatWasStoredUnderThatKeyAlone) {
 }
 
 TEST(ProgramCache, KeysWithOneHashAreToldApart) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const ProgramCache cache(folder.path());
     cache.store("first", some_bytes(100));
     std::filesystem::rename(cache.file("first"), cache.file("other"));
@@ -80,7 +79,7 @@ TEST(ProgramCache, KeysWithOneHashAreToldApart) {
 }
 
 TEST(ProgramCache, EveryTruncationAndEveryFlippedByteIsNoticed) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const ProgramCache cache(folder.path());
     const std::string key = "key";
     cache.store(key, some_bytes(40));
@@ -104,7 +103,7 @@ TEST(ProgramCache, EveryTruncationAndEveryFlippedByteIsNoticed) {
 }
 
 TEST(ProgramCache, AFolderThatCannotBeIsNoError) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     std::ofstream(folder.path() / "file") << "in the way";
     const ProgramCache cache(folder.path() / "file" / "below");
     cache.store("key", some_bytes(5));
@@ -112,7 +111,7 @@ TEST(ProgramCache, AFolderThatCannotBeIsNoError) {
 }
 
 TEST(ProgramCache, ReadersSeeAllOfAFileOrNone) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const ProgramCache cache(folder.path());
     {
         std::vector<std::jthread> threads;
@@ -143,7 +142,7 @@ TEST(ProgramCache, LiesWhereXdgSays) {
 }
 
 /// Every OpenCL device of this machine; skipped where there is none.
-class OpenCl : public testing::Test {
+class OpenCl : public ::testing::Test {
 protected:
     void SetUp() override {
         found_ = find_opencl_devices();
@@ -208,25 +207,41 @@ TEST_F(OpenCl, TheSiliconBehindADeviceHasOneNameInAllTechnologies) {
 }
 
 TEST_F(OpenCl, ProgramsAreBuiltAndKeptOnDisk) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     const EnvironmentVariable cache("XDG_CACHE_HOME", folder.path().string());
     for (const auto& candidate : found_.devices) {
         expect_doubling_works(*candidate.open());
-        EXPECT_FALSE(std::filesystem::is_empty(folder.path() / "headrace"));
+        EXPECT_TRUE(std::filesystem::exists(program_in(folder.path() / "headrace")));
         expect_doubling_works(*candidate.open()); // another context, so from the disk
     }
 }
 
-TEST_F(OpenCl, AProgramOnDiskThatTheDriverRefusesIsBuiltAnew) {
-    const TemporaryFolder folder;
+/// Others may not even load it, as long as PoCL unpacks it.
+TEST_F(OpenCl, OneProcessAtATimeBuildsAProgram) {
+    const ScratchFolder folder;
     const EnvironmentVariable variable("XDG_CACHE_HOME", folder.path().string());
     expect_doubling_works(*found_.devices.front().open());
-    const auto file = std::filesystem::directory_iterator(folder.path() / "headrace")->path();
-    std::ifstream in(file, std::ios::binary);
-    std::string whole{std::istreambuf_iterator<char>(in), {}};
-    std::uint64_t key_bytes = 0;
-    whole.copy(reinterpret_cast<char*>(&key_bytes), sizeof key_bytes, 8);
-    const std::string key = whole.substr(32, key_bytes); // the file's header has 32 bytes
+    const ProgramCache cache(folder.path() / "headrace");
+    const std::string key = key_of(program_in(folder.path() / "headrace"));
+    std::atomic<bool> is_there = false;
+    std::jthread other;
+    {
+        const FileLock turn = cache.turn(key);
+        other = std::jthread([&] {
+            expect_doubling_works(*found_.devices.front().open());
+            is_there = true;
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        EXPECT_FALSE(is_there);
+    }
+    other.join();
+}
+
+TEST_F(OpenCl, AProgramOnDiskThatTheDriverRefusesIsBuiltAnew) {
+    const ScratchFolder folder;
+    const EnvironmentVariable variable("XDG_CACHE_HOME", folder.path().string());
+    expect_doubling_works(*found_.devices.front().open());
+    const std::string key = key_of(program_in(folder.path() / "headrace"));
     const ProgramCache cache(folder.path() / "headrace");
     ASSERT_TRUE(cache.load(key));
     cache.store(key, some_bytes(64)); // whole, and nonsense

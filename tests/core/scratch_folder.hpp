@@ -1,4 +1,4 @@
-// tests/apps/scratch_folder.hpp - a folder that lives as long as a test.
+// tests/core/scratch_folder.hpp - a folder that lives as long as a test.
 #pragma once
 #include <filesystem>
 #include <fstream>
@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-namespace path_tracer::test {
+namespace headrace::testing {
 
 class ScratchFolder {
 public:
@@ -37,4 +37,4 @@ private:
     std::filesystem::path path_;
 };
 
-} // namespace path_tracer::test
+} // namespace headrace::testing
