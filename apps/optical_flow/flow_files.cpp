@@ -25,9 +25,10 @@ std::filesystem::path file_of(const std::filesystem::path& folder, std::int64_t 
     return folder / name;
 }
 
-video::FrameFormat format_of(const std::string& file, Size size) {
+video::FrameFormat format_of(const std::string& file, Size size, const std::string& rate) {
     return video::parse_y4m(file, "YUV4MPEG2 W" + std::to_string(size.width) + " H" +
-                                      std::to_string(size.height) + " F0:0 Ip A0:0 C444 XCOLORRANGE=FULL");
+                                      std::to_string(size.height) + " F" + rate +
+                                      " Ip A0:0 C444 XCOLORRANGE=FULL");
 }
 
 /// BT.601 in full range, as in JPEG files: Y, Cb and Cr take all values from 0 to 255.
@@ -83,8 +84,11 @@ void FlowFolder::write(std::int64_t pair, std::span<const float> u, std::span<co
     program::write_whole(file_of(folder_, pair, "png"), encode_png(size_, u, v, longest_));
 }
 
-FlowVideo::FlowVideo(const std::string& file, Size size, float longest)
-    : longest_(longest), stream_(file, format_of(file, size)), rgb_(3 * size.pixels()), yuv_(rgb_.size()) {}
+FlowVideo::FlowVideo(const std::string& file, Size size, float longest, const std::string& rate)
+    : longest_(longest),
+      stream_(file, format_of(file, size, rate)),
+      rgb_(3 * size.pixels()),
+      yuv_(rgb_.size()) {}
 
 void FlowVideo::write(std::int64_t, std::span<const float> u, std::span<const float> v) {
     colour(u, v, longest_, rgb_);

@@ -56,8 +56,9 @@ private:
 class FlowVideo final : public FlowSink {
 public:
     /// "-": standard output. `longest`: as for colour(); 0 makes the scale change from frame to frame.
-    /// Errors: invalid_argument if the file cannot be opened, or for a size beyond 65535; io
-    FlowVideo(const std::string& file, Size size, float longest);
+    /// `rate`: as FrameSource::rate(). Errors: invalid_argument if the file cannot be opened, or for a size
+    /// beyond 65535; io
+    FlowVideo(const std::string& file, Size size, float longest, const std::string& rate);
     void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) override;
     void close() override { stream_.close(); }
 

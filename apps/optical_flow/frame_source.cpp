@@ -65,6 +65,7 @@ public:
         const video::Plane& luma = stream_.format().planes.plane[0];
         return {luma.columns, luma.rows};
     }
+    std::string rate() const override { return stream_.format().rate; }
     bool read(std::span<float> brightness) override {
         video::FrameHeader header;
         if (!stream_.read(header, frame_)) return false;

@@ -17,6 +17,8 @@ public:
 
     /// Of every frame.
     [[nodiscard]] virtual Size size() const = 0;
+    /// Frames a second as YUV4MPEG2 writes it; 0:0: nobody says.
+    [[nodiscard]] virtual std::string rate() const { return "0:0"; }
     /// The next frame; false: there are no more.
     ///
     /// Shapes    brightness [height x width], row-major, 0 to 1

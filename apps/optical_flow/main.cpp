@@ -27,12 +27,14 @@ void check_different(const Options& options) {
     for (std::string file; std::getline(files, file, ',');) program::check_different(file, options.video);
 }
 
-std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Size size) {
+std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Size size,
+                                                  const std::string& rate) {
     check_different(options);
     const auto longest = static_cast<float>(options.longest);
     std::vector<std::unique_ptr<FlowSink>> sinks;
     if (!options.folder.empty()) sinks.push_back(std::make_unique<FlowFolder>(options.folder, size, longest));
-    if (!options.video.empty()) sinks.push_back(std::make_unique<FlowVideo>(options.video, size, longest));
+    if (!options.video.empty())
+        sinks.push_back(std::make_unique<FlowVideo>(options.video, size, longest, rate));
     return sinks;
 }
 
@@ -147,7 +149,8 @@ void find_flow(const Options& options, Machine& machine) {
     FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
                     options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
     choose_mapping(options, plan, flow, calibrations);
-    const auto sinks = open_sinks(options, size); // last: nothing is overwritten for a mistake in an option
+    const auto sinks =
+        open_sinks(options, size, source->rate()); // last: nothing is overwritten for a mistake in an option
 
     std::vector<double> norms;
     const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {

@@ -17,6 +17,38 @@ namespace fs = std::filesystem;
 using headrace::Error;
 using headrace::ErrorKind;
 
+[[noreturn]] void fail(const fs::path& file, const std::string& why) {
+    throw Error{ErrorKind::io, file.string() + ": writing failed: " + why};
+}
+constexpr const char* full = "is the disk full?";
+
+/// Devices and pipes, and what a process has open (/dev/stdout, /dev/fd/3): nothing may take its name, or
+/// those who read there would not see it.
+bool is_written_in_place(const fs::path& file) {
+    std::error_code ignored;
+    if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored) && !fs::is_directory(file, ignored))
+        return true;
+    const auto is_of_process = [](const fs::path& path) { return path.string().starts_with("/proc/"); };
+    return fs::is_symlink(file, ignored) && (is_of_process(fs::read_symlink(file, ignored)) ||
+                                             is_of_process(fs::canonical(file.parent_path(), ignored)));
+}
+
+void write_in_place(const fs::path& file, std::string_view bytes) {
+    errno = 0;
+    std::ofstream stream(file, std::ios::binary | std::ios::app);
+    if (!stream) fail(file, std::generic_category().message(errno));
+    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    stream.close();
+    if (!stream) fail(file, full);
+}
+
+/// The file that a link leads to, so that the link stays one.
+fs::path behind_links(const fs::path& file) {
+    std::error_code nowhere;
+    const fs::path found = fs::canonical(file, nowhere);
+    return nowhere ? file : found;
+}
+
 /// The file that is written first. Removed at the end unless it has taken its name.
 class Beside {
 public:
@@ -66,7 +98,11 @@ void check_writable(const fs::path& file) {
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     if (!fs::is_directory(folder, ignored))
         refuse("there is no folder " + folder.string() + "; create it first");
-    const Beside probe(file);
+    if (is_written_in_place(file)) {
+        if (::access(file.c_str(), W_OK) != 0) refuse(std::generic_category().message(errno));
+        return;
+    }
+    const Beside probe(behind_links(file));
     if (!probe.is_open()) refuse(probe.why_not() + "; choose another folder");
 }
 
@@ -77,13 +113,11 @@ void check_different(const fs::path& input, const fs::path& output) {
 }
 
 void write_whole(const fs::path& file, std::string_view bytes) {
-    const auto fail = [&](const std::string& why) {
-        throw Error{ErrorKind::io, file.string() + ": writing failed: " + why};
-    };
-    Beside beside(file);
-    if (!beside.is_open()) fail(beside.why_not());
-    if (!beside.write(bytes)) fail("is the disk full?");
-    if (!beside.take_name()) fail(beside.why_not());
+    if (is_written_in_place(file)) return write_in_place(file, bytes);
+    Beside beside(behind_links(file));
+    if (!beside.is_open()) fail(file, beside.why_not());
+    if (!beside.write(bytes)) fail(file, full);
+    if (!beside.take_name()) fail(file, beside.why_not());
 }
 
 void write_output(const fs::path& file, std::string_view bytes) {

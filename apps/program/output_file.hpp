@@ -13,7 +13,8 @@ void check_writable(const std::filesystem::path& file);
 /// Errors  invalid_argument if both are the same file
 void check_different(const std::filesystem::path& input, const std::filesystem::path& output);
 
-/// Writes beside `file` and then takes its name, so that nobody ever sees half of it under that name.
+/// Writes beside `file` and then takes its name, so that nobody ever sees half of it under that name. A link
+/// stays one: the file that it leads to is replaced. Devices, pipes and /dev/stdout are written as they are.
 /// Errors  io; nothing is left behind then
 void write_whole(const std::filesystem::path& file, std::string_view bytes);
 

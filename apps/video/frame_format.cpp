@@ -36,6 +36,15 @@ Planes planes_of(const Chroma& chroma, int width, int height) {
     return planes;
 }
 
+/// N:D; what is none is none's concern but the player's.
+bool is_rate(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    const auto is_number = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+    };
+    return colon != text.npos && is_number(text.substr(0, colon)) && is_number(text.substr(colon + 1));
+}
+
 } // namespace
 
 FrameFormat yuv_420(int width, int height) {
@@ -43,7 +52,7 @@ FrameFormat yuv_420(int width, int height) {
         if (size < 1 || size > largest)
             program::refuse("frames of " + std::to_string(width) + " x " + std::to_string(height) +
                             ": each side takes 1 to " + std::to_string(largest) + " pixels");
-    return {planes_of(known.front(), width, height), {}};
+    return {.planes = planes_of(known.front(), width, height)};
 }
 
 FrameFormat parse_y4m(const std::string& name, const std::string& line) {
@@ -57,6 +66,7 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
             "and --height");
 
     int width = 0, height = 0;
+    std::string rate = FrameFormat{}.rate;
     std::string chroma = "420jpeg"; // what a header without one means
     while (words >> word) {
         const std::string value = word.substr(1);
@@ -64,6 +74,8 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
             width = program::whole(name + ": width W", value, 1, largest);
         else if (word[0] == 'H')
             height = program::whole(name + ": height H", value, 1, largest);
+        else if (word[0] == 'F' && is_rate(value))
+            rate = value;
         else if (word[0] == 'C')
             chroma = value;
     }
@@ -72,14 +84,14 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
     if (found == known.end())
         refuse("its chroma format is C" + chroma +
                ", which cannot be used; use one of 8 bits (ffmpeg -pix_fmt yuv420p)");
-    return {planes_of(*found, width, height), line};
+    return {.planes = planes_of(*found, width, height), .rate = rate, .y4m = line};
 }
 
 FrameFormat as_y4m(FrameFormat format) {
     const Plane& luma = format.planes.plane[0];
     if (!format.is_y4m())
-        format.y4m = "YUV4MPEG2 W" + std::to_string(luma.columns) + " H" + std::to_string(luma.rows) +
-                     " F0:0 Ip A0:0 C420jpeg";
+        format.y4m = "YUV4MPEG2 W" + std::to_string(luma.columns) + " H" + std::to_string(luma.rows) + " F" +
+                     format.rate + " Ip A0:0 C420jpeg";
     return format;
 }
 

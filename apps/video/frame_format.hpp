@@ -9,7 +9,8 @@ namespace video {
 /// Eight bits a pixel, planes one behind the other.
 struct FrameFormat {
     Planes planes;
-    std::string y4m; ///< first line of a YUV4MPEG2 stream, without its end; empty: raw frames alone
+    std::string rate = "0:0"; ///< frames a second as YUV4MPEG2 writes it, "30000:1001"; 0:0: unknown
+    std::string y4m;          ///< first line of a YUV4MPEG2 stream, without its end; empty: raw frames alone
 
     [[nodiscard]] bool is_y4m() const noexcept { return !y4m.empty(); }
 };
@@ -23,7 +24,7 @@ struct FrameFormat {
 /// Errors: invalid_argument, what is wrong with it, or which format is beyond us
 [[nodiscard]] FrameFormat parse_y4m(const std::string& name, const std::string& line);
 
-/// As a YUV4MPEG2 stream; one that was raw has an unknown rate.
+/// As a YUV4MPEG2 stream.
 [[nodiscard]] FrameFormat as_y4m(FrameFormat format);
 /// As raw frames.
 [[nodiscard]] FrameFormat as_raw(FrameFormat format);

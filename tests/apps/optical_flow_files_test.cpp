@@ -187,9 +187,9 @@ TEST(FlowSinks, SayWhichFileCannotBeWritten) {
     std::filesystem::create_directories(scratch.path() / "flow_00004.flo" / "in the way");
     names(said([&] { sink.write(4, {&zero, 1}, {&zero, 1}); }), "flow_00004.flo");
     if (::access("/dev/full", W_OK) == 0)
-        names(said([&] { FlowVideo("/dev/full", {1, 1}, 0); }), "/dev/full");
+        names(said([&] { FlowVideo("/dev/full", {1, 1}, 0, "0:0"); }), "/dev/full");
     try {
-        FlowVideo(scratch.path() / "nowhere" / "a.y4m", {1, 1}, 0);
+        FlowVideo(scratch.path() / "nowhere" / "a.y4m", {1, 1}, 0, "0:0");
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
         EXPECT_TRUE(error.is_users_mistake());
@@ -202,7 +202,7 @@ TEST(FlowSinks, AVideoHasTheColours) {
     std::mt19937 random(5);
     constexpr Size size{67, 41};
     std::vector<Bytes> colours;
-    FlowVideo sink(file, size, 6);
+    FlowVideo sink(file, size, 6, "30000:1001");
     for (std::int64_t pair = 0; pair < 3; ++pair) {
         const Flow flow = random_flow(random, size);
         colour(flow.u, flow.v, 6, colours.emplace_back(3 * size.pixels()));
@@ -213,6 +213,7 @@ TEST(FlowSinks, AVideoHasTheColours) {
     video::StreamSource source(file, nullptr);
     EXPECT_EQ(source.format().planes.plane[2].columns, size.width); // 4:4:4
     EXPECT_NE(source.format().y4m.find("XCOLORRANGE=FULL"), std::string::npos);
+    EXPECT_EQ(source.format().rate, "30000:1001");
     video::FrameHeader header;
     Bytes yuv(source.format().planes.bytes());
     for (const Bytes& rgb : colours) {
@@ -229,6 +230,7 @@ TEST(FlowSinks, AVideoHasTheColours) {
     EXPECT_FALSE(source.read(header, yuv));
 
     const auto frames = open_frames(file, {}); // ours can be read again
+    EXPECT_EQ(frames->rate(), "30000:1001");
     Component brightness(size.pixels());
     for (std::size_t i = 0; i < colours.size(); ++i) EXPECT_TRUE(frames->read(brightness));
     EXPECT_FALSE(frames->read(brightness));

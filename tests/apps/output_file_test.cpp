@@ -5,6 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <filesystem>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace program {
 namespace {
 
@@ -34,6 +42,54 @@ TEST(OutputFile, ReplacesTheOldOneAtOnce) {
     folder.write("b.png/file", "in the way");
     EXPECT_THROW(write_whole(folder.path() / "b.png", "x"), headrace::Error);
     EXPECT_EQ(folder.files(), 2u); // a.png and the folder b.png: the half-written file is gone
+}
+
+TEST(OutputFile, WhatIsNoFileStaysWhatItIs) {
+    const ScratchFolder folder;
+    const auto pipe = folder.path() / "pipe", link = folder.path() / "link";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::filesystem::create_symlink(pipe, link);
+    for (const auto& name : {pipe, link}) {
+        const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+        ASSERT_GE(reader, 0);
+        check_writable(name);
+        write_whole(name, "for the reader");
+        std::array<char, 32> read{};
+        EXPECT_EQ(::read(reader, read.data(), read.size()), 14);
+        EXPECT_STREQ(read.data(), "for the reader");
+        ::close(reader);
+    }
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(folder.files(), 2u);
+}
+
+TEST(OutputFile, ALinkLeadsToTheNewFile) {
+    const ScratchFolder folder;
+    std::filesystem::create_directory(folder.path() / "elsewhere");
+    const auto file = folder.write("elsewhere/a.png", "old"), link = folder.path() / "link";
+    std::filesystem::create_symlink("elsewhere/a.png", link);
+    check_writable(link);
+    write_whole(link, "new content");
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(std::filesystem::file_size(file), 11u);
+
+    std::filesystem::remove(file);
+    write_whole(link, "again"); // it leads nowhere
+    EXPECT_EQ(std::filesystem::file_size(link), 5u);
+}
+
+/// As /dev/stdout is, but nothing could take its name.
+TEST(OutputFile, WhatAProcessHasOpenIsAddedTo) {
+    const ScratchFolder folder;
+    const auto file = folder.write("log", "first\n");
+    const int open = ::open(file.c_str(), O_WRONLY);
+    const std::string name = "/dev/fd/" + std::to_string(open);
+    check_writable(name);
+    write_whole(name, "second\n");
+    ::close(open);
+    EXPECT_EQ(std::filesystem::file_size(file), 13u);
+    EXPECT_EQ(folder.files(), 1u);
 }
 
 TEST(OutputFile, ADashIsStandardOutputAndNoNameIsNoFile) {

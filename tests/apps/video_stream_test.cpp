@@ -62,6 +62,17 @@ TEST(VideoFormat, ChromaPlanesHaveTheSizesThatTheirFormatSays) {
     EXPECT_EQ(yuv_420(1920, 1080).planes.bytes(), 3110400U);
 }
 
+TEST(VideoFormat, TheRateIsTheHeadersOrUnknown) {
+    const auto rate = [](const std::string& header) {
+        return parse_y4m("made up", "YUV4MPEG2 W5 H3" + header).rate;
+    };
+    EXPECT_EQ(rate(" F30000:1001 Ip"), "30000:1001");
+    EXPECT_EQ(rate(" Ip F25:1"), "25:1");
+    for (const char* none : {"", " F", " F25", " F:", " F25:", " F:1", " F-1:1", " F2.5:1", " F1:1:1"})
+        EXPECT_EQ(rate(none), "0:0") << none;
+    EXPECT_NE(as_y4m(yuv_420(4, 2)).y4m.find(" F0:0 "), std::string::npos);
+}
+
 TEST(VideoFormat, HeadersThatCannotBeUsedSayWhy) {
     const auto refused = [](const std::string& line, const std::string& word) {
         const Error error = error_of([&] { static_cast<void>(parse_y4m("film.y4m", line)); });

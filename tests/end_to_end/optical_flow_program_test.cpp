@@ -69,6 +69,7 @@ protected:
     static constexpr std::size_t colour_bytes = 6 + 3 * width * height; ///< of a frame of a video of colours
     static constexpr std::size_t colour_header =
         sizeof "YUV4MPEG2 W120 H88 F0:0 Ip A0:0 C444 XCOLORRANGE=FULL";
+    static constexpr std::size_t film_header = colour_header + 1; // films have 25 frames a second
 
     const test::EnvironmentVariable nowhere_{"HEADRACE_CALIBRATIONS", ""};
 };
@@ -158,14 +159,14 @@ TEST_F(OpticalFlowProgram, FilesAndPipesGiveTheSame) {
     folder_.write("film.y4m", film_of(width, height, {.u = 1.5}, 5));
     expect_success(run(work + Options{"--input", "film.y4m", "--output", "file.y4m"}));
     const std::string colours = content("file.y4m");
-    ASSERT_EQ(colours.size(), colour_header + 4 * colour_bytes);
-    EXPECT_EQ(colours.substr(0, colour_header), "YUV4MPEG2 W120 H88 F0:0 Ip A0:0 C444 XCOLORRANGE=FULL\n");
+    ASSERT_EQ(colours.size(), film_header + 4 * colour_bytes);
+    EXPECT_EQ(colours.substr(0, film_header), "YUV4MPEG2 W120 H88 F25:1 Ip A0:0 C444 XCOLORRANGE=FULL\n");
     // To the right is red: little blue, much red.
     const std::size_t plane = width * height, pixel = plane / 2 + width / 2;
     for (std::size_t frame = 0; frame < 4; ++frame) {
         const auto at = [&](std::size_t component) {
             return static_cast<unsigned char>(
-                colours[colour_header + frame * colour_bytes + 6 + component * plane + pixel]);
+                colours[film_header + frame * colour_bytes + 6 + component * plane + pixel]);
         };
         EXPECT_LT(at(1), 118) << frame;
         EXPECT_GT(at(2), 158) << frame;
@@ -191,7 +192,7 @@ TEST_F(OpticalFlowProgram, StandardOutputHoldsTheStreamAlone) {
     folder_.write("film.y4m", film_of(width, height, {.u = 1}, 3));
     const Outcome outcome = run(little + Options{"--input", "film.y4m", "--output", "-"});
     expect_success(outcome);
-    EXPECT_EQ(outcome.output.size(), colour_header + 2 * colour_bytes);
+    EXPECT_EQ(outcome.output.size(), film_header + 2 * colour_bytes);
     EXPECT_NE(outcome.errors.find("pairs"), std::string::npos) << "no report";
 }
 
@@ -341,7 +342,7 @@ TEST_F(OpticalFlowProgram, AShortVideoIsAFailureAfterItsWholeFrames) {
     folder_.write("short.y4m", film.substr(0, header + 3 * frame + 1000));
     expect_refusal(little + Options{"--input", "short.y4m", "--output", "out.y4m"}, {"short.y4m", "frame 4"},
                    1);
-    EXPECT_EQ(content("out.y4m").size(), colour_header + 2 * colour_bytes);
+    EXPECT_EQ(content("out.y4m").size(), film_header + 2 * colour_bytes);
     folder_.write("short.y4m", film.substr(0, header + 1000));
     expect_refusal(little + Options{"--input", "short.y4m"}, {"short.y4m", "frame 1"}, 1);
     folder_.write("short.y4m", film.substr(0, header));
