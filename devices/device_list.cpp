@@ -19,16 +19,16 @@ std::string_view trimmed(std::string_view text) {
 
 constexpr const char* variable = "HEADRACE_DEVICES";
 
-DeviceList split(std::string_view list, const std::string& where) {
+DeviceList split(std::string_view list) {
     DeviceList names;
     for (std::size_t begin = 0; begin <= list.size();) {
         const auto comma = std::min(list.find(',', begin), list.size());
         const std::string_view name = trimmed(list.substr(begin, comma - begin));
         if (name.empty())
-            throw Error{ErrorKind::invalid_argument,
-                        (where.empty() ? "" : where + ": ") + "an empty name in the device list \"" +
-                            std::string(list) + "\": write for example \"cpu,cuda:0\""};
-        names.devices.push_back({.name = std::string(name), .where = where});
+            throw Error{ErrorKind::invalid_argument, "an empty name in the device list \"" +
+                                                         std::string(list) +
+                                                         "\": write for example \"cpu,cuda:0\""};
+        names.devices.push_back({.name = std::string(name)});
         begin = comma + 1;
     }
     return names;
@@ -43,18 +43,24 @@ std::string name_of_this_machine() {
 }
 
 DeviceList read_device_list(std::string_view request) {
+    const auto read = [](std::string_view list) {
+        const bool is_marked = list.starts_with('@');
+        if (!is_marked && !list.ends_with(".toml")) return split(list);
+        return read_device_file(std::string(list.substr(is_marked ? 1 : 0)), name_of_this_machine());
+    };
     request = trimmed(request);
-    std::string where;
-    if (request.empty())
-        if (const char* const environment = std::getenv(variable)) {
-            request = trimmed(environment);
-            where = variable;
-        }
-    if (request.empty()) return {.devices = {{"all"}}, .by_default = true};
-    if (request.starts_with('@'))
-        return read_device_file(std::string(request.substr(1)), name_of_this_machine());
-    if (request.ends_with(".toml")) return read_device_file(std::string(request), name_of_this_machine());
-    return split(request, where);
+    if (!request.empty()) return read(request);
+    const char* const environment = std::getenv(variable);
+    const std::string_view said = trimmed(environment ? environment : "");
+    if (said.empty()) return {.devices = {{"all"}}, .by_default = true};
+    try {
+        DeviceList list = read(said);
+        for (DeviceRequest& device : list.devices)
+            if (device.where.empty()) device.where = variable;
+        return list;
+    } catch (const Error& error) {
+        throw Error{error.kind(), variable + (": " + error.message())};
+    }
 }
 
 } // namespace headrace

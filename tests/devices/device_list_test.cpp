@@ -193,6 +193,7 @@ TEST(DeviceList, WhatIsWrongInTheEnvironmentNamesTheVariable) {
     EXPECT_THAT(error("no-such-device"),
                 StartsWith("HEADRACE_DEVICES: no device answers to \"no-such-device\""));
     EXPECT_THAT(error("cpu,,cpu"), StartsWith("HEADRACE_DEVICES: an empty name"));
+    EXPECT_THAT(error("@no/such/file"), StartsWith("HEADRACE_DEVICES: no/such/file"));
 }
 
 TEST(DeviceList, IsADefaultOnlyIfNobodySaysAnything) {
