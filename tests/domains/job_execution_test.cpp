@@ -123,6 +123,37 @@ TEST(JobExecution, WhoIsLeftOutIsAskedWhenTheOtherProvesSlow) {
     EXPECT_TRUE(far.job.next(7));
 }
 
+/// Whose turn it is goes by it.
+TEST(JobExecution, ATaskIsChargedLittleBeforehandAndWhatItTookAtItsPauses) {
+    using namespace std::chrono_literals;
+    FarApart far;
+    far.job.start();
+    auto now = std::chrono::steady_clock::now();
+    const auto ended_after = [&](const Portion& portion, std::chrono::milliseconds time) {
+        TaskFigures figures;
+        figures.launches = {{now, now + time}};
+        now += time;
+        far.job.finished(4, {portion}, figures);
+    };
+    const auto first = far.job.next(4);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(far.job.charged_seconds(), 0) << "nobody knows";
+    ended_after({*first}, 1s);
+    EXPECT_DOUBLE_EQ(far.job.charged_seconds(), 1);
+
+    const auto second = far.job.next(4);
+    ASSERT_TRUE(second);
+    ASSERT_GT(second->size(), first->size() / 5) << "more than 0.2 s are expected of it";
+    EXPECT_DOUBLE_EQ(far.job.charged_seconds(), 1.1);
+    for (const auto& [took, charged] :
+         {std::pair{50ms, 1.1}, std::pair{700ms, 1.7}, std::pair{2000ms, 3.0}}) {
+        far.job.ran(4, {*second}, took);
+        EXPECT_DOUBLE_EQ(far.job.charged_seconds(), charged);
+    }
+    ended_after({*second}, 2500ms);
+    EXPECT_DOUBLE_EQ(far.job.charged_seconds(), 3.5);
+}
+
 /// Two devices, of which one had better stay out of it.
 struct WithReserve {
     explicit WithReserve(double expected_seconds) : expected(expected_seconds) { job.start(); }
