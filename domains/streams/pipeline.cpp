@@ -27,6 +27,7 @@ constexpr double drifts = 1.15;     // by this factor: parts are measured from o
 constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
 constexpr std::size_t enough_items = 5; // to tell how long a part takes
+constexpr double seldom = 50;           // times as long as it would be in the way
 
 /// Of the cut's pieces.
 double sum(const std::vector<double>& pieces, const StreamCut& cut) {
@@ -355,6 +356,11 @@ void Pipeline::follow_drift(std::int64_t item) {
         }
         period = std::max({period, sum(pieces, cut), planned.transfer_in});
     }
+    for (const std::size_t device : firsts_)
+        if (is_to_be_tried_again(device, item)) {
+            has_drifted = true;
+            believed_seconds_[device] = piece_times_->seconds()[device];
+        }
     if (!has_drifted) return;
     const StageMapping better = find_parts();
     if (better.period > worth_it * period) return;
@@ -362,6 +368,15 @@ void Pipeline::follow_drift(std::int64_t item) {
                          item, better.period, period));
     use(better, item);
     ++remapped_;
+}
+
+/// Who has no part since it was slower than it had been measured. If it still is, that costs the stream a few
+/// items that take so many times as long.
+bool Pipeline::is_to_be_tried_again(std::size_t device, std::int64_t item) const {
+    if (std::ranges::find(mapping_->parts, device, &StagePart::device) != mapping_->parts.end()) return false;
+    const StreamCut all{device, 0, pieces_.size()};
+    const double slower = sum(believed_seconds_[device], all) / sum(piece_times_->seconds()[device], all);
+    return slower > 1 && static_cast<double>(item - mapped_at_) > seldom * enough_items * slower;
 }
 
 // ---- what it has done --------------------------------------------------------------------------

@@ -93,9 +93,10 @@ public:
     /// links between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
     /// mapping. So all pieces in turn make of the item's input what they make, whatever has been tried with
     /// the item before. While a stream runs, parts that take another time than they were to take have it
-    /// found again. Of controllers of one device the first has its part. A device has none that cannot hold
-    /// the item, or that takes twenty times as long as the fastest: to find that out, in the first run that
-    /// there is, takes about as long as forty items, or as one piece there twice.
+    /// found again; who lost its part so is tried again now and then. Of controllers of one device the first
+    /// has its part. A device has none that cannot hold the item, or that takes twenty times as long as the
+    /// fastest: to find that out, in the first run that there is, takes about as long as forty items, or as
+    /// one piece there twice.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise as many of them: as a rule,
     /// unless some pieces suit one device and others another.
@@ -135,6 +136,7 @@ private:
     [[nodiscard]] std::vector<double> items_per_second() const;
     void use(const StageMapping& mapping, std::int64_t item);
     void follow_drift(std::int64_t item);
+    [[nodiscard]] bool is_to_be_tried_again(std::size_t device, std::int64_t item) const;
 
     const std::vector<Controller*> controllers_;
     std::vector<std::size_t> firsts_;    ///< controllers: the first one of each device
