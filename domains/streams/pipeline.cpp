@@ -1,5 +1,6 @@
 // domains/streams/pipeline.cpp - see pipeline.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/domains/streams/believed_times.hpp>
 #include <headrace/domains/streams/earliest_end.hpp>
 #include <headrace/domains/streams/feeder.hpp>
 #include <headrace/domains/streams/free_places.hpp>
@@ -23,11 +24,8 @@
 namespace headrace {
 namespace {
 
-constexpr double drifts = 1.15;     // by this factor: parts are measured from outside, with what delays them
 constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
-constexpr std::size_t enough_items = 5; // to tell how long a part takes
-constexpr double seldom = 50;           // times as long as it would be in the way
 
 /// Of the cut's pieces.
 double sum(const std::vector<double>& pieces, const StreamCut& cut) {
@@ -303,7 +301,7 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
     piece_times_->measure(*model_, [&](std::size_t piece, std::size_t controller) {
         return submit_piece(piece, {controller, 0, pieces_.size()}, item, place);
     });
-    believed_seconds_ = piece_times_->seconds();
+    believed_ = std::make_unique<BelievedTimes>(piece_times_->seconds());
     times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
     const StageMapping parts = find_parts();
     double items_per_second = 0;
@@ -326,7 +324,7 @@ void Pipeline::expect_items() {
 
 /// Of controllers, not of devices as map_stages counts them.
 StageMapping Pipeline::find_parts() const {
-    StageMapping found = map_stages(costs(believed_seconds_));
+    StageMapping found = map_stages(costs(believed_->seconds()));
     for (StagePart& part : found.parts) part.device = firsts_[part.device];
     return found;
 }
@@ -340,27 +338,19 @@ void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
 
 /// Where a part takes another time than it was to take, all pieces do on that device.
 void Pipeline::follow_drift(std::int64_t item) {
-    if (item - mapped_at_ < static_cast<std::int64_t>(enough_items)) return;
+    const std::int64_t items = item - mapped_at_;
+    if (items < static_cast<std::int64_t>(BelievedTimes::enough_items)) return;
+    const std::vector<StagePart>& parts = mapping_->parts;
     bool has_drifted = false;
     double period = 0; // as it is believed to be now
-    for (std::size_t part = 0; part < mapping_->parts.size(); ++part) {
-        const StagePart& planned = mapping_->parts[part];
-        std::vector<double>& pieces = believed_seconds_[planned.device];
-        const StreamCut cut{planned.device, planned.begin, planned.end};
-        const auto measured = times_->seconds(part, mapped_at_ + 1, enough_items);
-        const double believed = sum(pieces, cut);
-        const double factor = measured && believed > 0 ? *measured / believed : 1;
-        if (factor >= drifts || factor <= 1 / drifts) {
-            has_drifted = true;
-            for (double& seconds : pieces) seconds *= factor;
-        }
-        period = std::max({period, sum(pieces, cut), planned.transfer_in});
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        if (const auto took = times_->seconds(part, mapped_at_ + 1, BelievedTimes::enough_items))
+            has_drifted |= believed_->took(parts[part], *took);
+        period = std::max({period, believed_->of(parts[part]), parts[part].transfer_in});
     }
     for (const std::size_t device : firsts_)
-        if (is_to_be_tried_again(device, item)) {
-            has_drifted = true;
-            believed_seconds_[device] = piece_times_->seconds()[device];
-        }
+        if (std::ranges::find(parts, device, &StagePart::device) == parts.end())
+            has_drifted |= believed_->had_no_part(device, static_cast<std::size_t>(items));
     if (!has_drifted) return;
     const StageMapping better = find_parts();
     if (better.period > worth_it * period) return;
@@ -368,15 +358,6 @@ void Pipeline::follow_drift(std::int64_t item) {
                          item, better.period, period));
     use(better, item);
     ++remapped_;
-}
-
-/// Who has no part since it was slower than it had been measured. If it still is, that costs the stream a few
-/// items that take so many times as long.
-bool Pipeline::is_to_be_tried_again(std::size_t device, std::int64_t item) const {
-    if (std::ranges::find(mapping_->parts, device, &StagePart::device) != mapping_->parts.end()) return false;
-    const StreamCut all{device, 0, pieces_.size()};
-    const double slower = sum(believed_seconds_[device], all) / sum(piece_times_->seconds()[device], all);
-    return slower > 1 && static_cast<double>(item - mapped_at_) > seldom * enough_items * slower;
 }
 
 // ---- what it has done --------------------------------------------------------------------------

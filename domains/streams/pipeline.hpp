@@ -20,6 +20,7 @@
 
 namespace headrace {
 
+class BelievedTimes;
 class EarliestEnd;
 class FreePlaces;
 class ItemSpans;
@@ -136,7 +137,6 @@ private:
     [[nodiscard]] std::vector<double> items_per_second() const;
     void use(const StageMapping& mapping, std::int64_t item);
     void follow_drift(std::int64_t item);
-    [[nodiscard]] bool is_to_be_tried_again(std::size_t device, std::int64_t item) const;
 
     const std::vector<Controller*> controllers_;
     std::vector<std::size_t> firsts_;    ///< controllers: the first one of each device
@@ -156,11 +156,11 @@ private:
     std::shared_ptr<PartTimes> times_;      ///< of the parts as they are; items under way may have others
     std::unique_ptr<Listeners> listeners_;  ///< of items under way, who tell all these
     std::unique_ptr<Feeding> feeding_;
-    PerformanceModel* model_ = nullptr;                 ///< null: the mapping was given
-    std::unique_ptr<PieceTimes> piece_times_;           ///< null: not known
-    std::vector<std::vector<double>> believed_seconds_; ///< the same, as far as drift has changed it
-    std::optional<StageMapping> mapping_;               ///< that was found
-    std::int64_t mapped_at_ = 0;                        ///< the first item with the mapping as it is
+    PerformanceModel* model_ = nullptr;       ///< null: the mapping was given
+    std::unique_ptr<PieceTimes> piece_times_; ///< null: not known
+    std::unique_ptr<BelievedTimes> believed_; ///< the same, as far as drift has changed it
+    std::optional<StageMapping> mapping_;     ///< that was found
+    std::int64_t mapped_at_ = 0;              ///< the first item with the mapping as it is
     std::int64_t items_ = 0;
     unsigned remapped_ = 0;
 };

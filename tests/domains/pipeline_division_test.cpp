@@ -255,30 +255,6 @@ TEST(Pipeline, IsCutAnewWhenADeviceBecomesSlow) {
     EXPECT_LE(done_by_slow, 2u);
 }
 
-TEST(Pipeline, ADeviceThatWasSlowForAWhileHasAPartAgain) {
-    Stream stream(2, 2, 4);
-    stream.all_take(0, 500us);
-    stream.all_take(1, 500us);
-    Remembers model;
-    stream.pipeline().find_mapping(model);
-    std::jthread later([&stream] {
-        std::this_thread::sleep_for(100ms);
-        stream.all_take(1, 2ms);
-        std::this_thread::sleep_for(400ms);
-        stream.all_take(1, 500us);
-    });
-    constexpr std::int64_t items = 2500, last = 500;
-    EXPECT_EQ(stream.run(items), items);
-    const auto done_by_second = [&stream](std::int64_t begin, std::int64_t end) {
-        std::int64_t done = 0;
-        for (std::int64_t item = begin; item < end; ++item)
-            done += stream.done_by(item, 0) == 1 || stream.done_by(item, 1) == 1;
-        return done;
-    };
-    EXPECT_LT(done_by_second(0, items), items - last) << "it had none while it was slow, and some time more";
-    EXPECT_GT(done_by_second(items - last, items), 0);
-}
-
 TEST(Pipeline, ADeviceThatCannotHoldAnItemHasNone) {
     Stream stream(2, 3, 4, true, 100);
     Remembers model;

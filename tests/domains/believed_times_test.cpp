@@ -1,0 +1,57 @@
+// tests/domains/believed_times_test.cpp - what pieces of a stream are believed to take, by what parts took.
+#include <headrace/domains/streams/believed_times.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+StagePart part(std::size_t device, std::size_t begin, std::size_t end) {
+    return {.device = device, .begin = begin, .end = end, .seconds = 0, .transfer_in = 0};
+}
+
+TEST(BelievedTimes, APartThatTakesLongerMakesAllPiecesOfItsDeviceSlower) {
+    BelievedTimes times({{1, 2, 4}, {1, 1, 1}});
+    EXPECT_EQ(times.of(part(0, 1, 3)), 6);
+    EXPECT_TRUE(times.took(part(0, 1, 3), 9));
+    EXPECT_EQ(times.seconds(), (std::vector<std::vector<double>>{{1.5, 3, 6}, {1, 1, 1}}));
+    EXPECT_TRUE(times.took(part(0, 0, 1), 0.75)) << "and faster again";
+    EXPECT_EQ(times.seconds().front(), (std::vector<double>{0.75, 1.5, 3}));
+}
+
+TEST(BelievedTimes, ALittleMoreOrLessIsNoDrift) {
+    BelievedTimes times({{1, 2}});
+    for (const double seconds : {2.7, 3.0, 3.4}) EXPECT_FALSE(times.took(part(0, 0, 2), seconds));
+    EXPECT_EQ(times.seconds().front(), (std::vector<double>{1, 2}));
+    BelievedTimes nothing({{0, 0}});
+    EXPECT_FALSE(nothing.took(part(0, 0, 2), 1)) << "no factor makes it so much";
+}
+
+/// To try it takes `enough_items` that are four times as long: a fiftieth of 50 * 5 * 4.
+TEST(BelievedTimes, WhoLostItsPartIsBelievedToBeFastAgainAfterLong) {
+    BelievedTimes times({{1, 1}, {1, 1}});
+    ASSERT_TRUE(times.took(part(1, 1, 2), 4));
+    for (const std::size_t items : {std::size_t{5}, std::size_t{999}, std::size_t{1000}})
+        EXPECT_FALSE(times.had_no_part(1, items));
+    EXPECT_EQ(times.seconds().back(), (std::vector<double>{4, 4}));
+    EXPECT_TRUE(times.had_no_part(1, 1001));
+    EXPECT_EQ(times.seconds().back(), (std::vector<double>{1, 1}));
+    EXPECT_FALSE(times.had_no_part(1, 1'000'000)) << "there is nothing to find out";
+}
+
+TEST(BelievedTimes, WhoNeverHadAPartIsNotTried) {
+    BelievedTimes times({{1, 1}, {never, 1}, {100, 100}});
+    for (const std::size_t device : {std::size_t{1}, std::size_t{2}})
+        EXPECT_FALSE(times.had_no_part(device, 1'000'000'000));
+    ASSERT_TRUE(times.took(part(2, 0, 1), 50));
+    EXPECT_FALSE(times.had_no_part(2, 1'000'000'000)) << "it is faster than it was measured";
+}
+
+} // namespace
+} // namespace headrace
