@@ -103,6 +103,12 @@ std::filesystem::path draft_of(const std::filesystem::path& file) {
     return fmt::format("{}.{}.{}", file.string(), ::getpid(), ++number);
 }
 
+std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
 void merge(std::vector<Entry>& entries, const Entry& fresh) {
     const auto known =
         std::ranges::find_if(entries, [&](const Entry& entry) { return entry.is_like(fresh); });
@@ -114,13 +120,7 @@ void merge(std::vector<Entry>& entries, const Entry& fresh) {
     all.insert(all.end(), fresh.measurements.begin(), fresh.measurements.end());
     if (all.size() > Calibrations::most_measurements)
         all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(Calibrations::most_measurements));
-    known->when = std::max(known->when, fresh.when);
-}
-
-std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
+    known->when = std::min(std::max(known->when, fresh.when), now()); // clocks may have been set wrong
 }
 
 /// How many times as large, at least 1.
@@ -134,7 +134,8 @@ double ratio(std::uint64_t one, std::uint64_t other) {
 double Entry::median() const {
     std::vector<double> sorted = measurements;
     std::ranges::sort(sorted);
-    return sorted.at(sorted.size() / 2);
+    const std::size_t middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted.at(middle) : (sorted.at(middle - 1) + sorted.at(middle)) / 2;
 }
 
 double Entry::spread() const {

@@ -305,6 +305,15 @@ std::vector<const DeviceInfo*> JobExecution::team() const {
     return team;
 }
 
+double JobExecution::seconds_of_team() const {
+    const double seconds = seconds_so_far();
+    const std::scoped_lock lock(mutex_);
+    double units = 0;
+    for (const Share& share : shares_)
+        if (!share.is_in_reserve()) units += static_cast<double>(share.figures.work_units);
+    return seconds * static_cast<double>(finished_) / units;
+}
+
 bool JobExecution::has_losses() const {
     const std::scoped_lock lock(mutex_);
     return std::ranges::any_of(shares_, [](const Share& share) { return share.retired; });

@@ -157,6 +157,9 @@ public:
     [[nodiscard]] std::optional<Clock::time_point> steps_in(std::size_t device) const;
     [[nodiscard]] std::vector<const DeviceInfo*> devices() const; ///< that take part
     [[nodiscard]] std::vector<const DeviceInfo*> team() const;    ///< those that are not in reserve
+    /// What the job took these. Where the reserve has helped: what it would have, at the pace at which they
+    /// did their part; infinite if they have ended nothing.
+    [[nodiscard]] double seconds_of_team() const;
     /// Somebody was lost.
     [[nodiscard]] bool has_losses() const;
     /// Another job had devices at the same time.

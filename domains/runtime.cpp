@@ -193,7 +193,7 @@ private:
         std::vector<std::optional<double>> alone;
         for (const auto& participant : participants) {
             const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel);
-            alone.push_back(jobs ? std::optional(jobs->seconds) : std::nullopt);
+            alone.push_back(jobs ? std::optional(jobs->seconds) : seconds_alone(*participant.info, kernel));
         }
         const double expected = chooses_teams(job) ? keep_reserve(participants, kernel) : 0;
         auto execution = std::make_shared<JobExecution>(
@@ -346,8 +346,21 @@ private:
             if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain)
                 model_->measured(*device, kernel, rate);
         const bool tells = chooses_teams(execution.job()) || !execution.has_several_devices();
-        if (tells && !execution.was_disturbed() && !execution.has_losses())
-            model_->took(execution.team(), kernel, execution.seconds_so_far());
+        if (!tells || execution.was_disturbed() || execution.has_losses()) return;
+        const std::vector<const DeviceInfo*> team = execution.team();
+        model_->took(team, kernel, execution.seconds_of_team());
+        if (team.size() > 1 || workers_.size() == 1) return; // nobody asks
+        const std::scoped_lock lock(mutex_);
+        alone_.insert_or_assign({team.front()->id, kernel.kernel, kernel.work_units, kernel.bytes},
+                                execution.seconds_of_team());
+    }
+
+    /// The last time that it was so, whether the model keeps it or not.
+    [[nodiscard]] std::optional<double> seconds_alone(const DeviceInfo& device,
+                                                      const KernelKey& kernel) const {
+        const std::scoped_lock lock(mutex_);
+        const auto known = alone_.find({device.id, kernel.kernel, kernel.work_units, kernel.bytes});
+        return known == alone_.end() ? std::nullopt : std::optional(known->second);
     }
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override {
@@ -384,6 +397,8 @@ private:
     std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
     std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
     std::map<const JobExecution*, std::vector<const JobExecution*>> in_order_after_; // both not ended
+    std::map<std::tuple<std::string, std::string, std::uint64_t, Bytes>, double>
+        alone_;                                          // seconds, by device and problem
     std::vector<std::shared_ptr<EnergyReader>> energy_;  // of each worker's device
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it
     std::optional<Watchdog> watchdog_;                   // so does its
@@ -398,9 +413,16 @@ std::vector<ControllerOptions> with(MemoryModel memory, std::vector<ControllerOp
     return controllers;
 }
 
+/// One that keeps measurements reads them when it is made.
+void check_model(std::string_view name) {
+    if (name != "calibrated" && name != "online" && name != "peak")
+        throw Error{ErrorKind::not_found, "there is no performance model '" + std::string(name) +
+                                              "'; there is calibrated, online, peak"};
+}
+
 RuntimeOptions checked(RuntimeOptions options) {
     static_cast<void>(make_policy(options.policy)); // before devices are opened
-    static_cast<void>(make_model(options.model));
+    check_model(options.model);
     for (const auto& [device, power] : options.powers)
         if (!(power > 0) || !std::isfinite(power))
             throw Error{ErrorKind::invalid_argument, "the power of '" + device + "' is to be above zero"};
@@ -409,10 +431,9 @@ RuntimeOptions checked(RuntimeOptions options) {
 } // namespace
 
 std::unique_ptr<PerformanceModel> make_model(std::string_view name) {
+    check_model(name);
     if (name == "calibrated") return std::make_unique<Calibrations>();
-    if (name == "online" || name == "peak") return std::make_unique<PerformanceModel>();
-    throw Error{ErrorKind::not_found, "there is no performance model '" + std::string(name) +
-                                          "'; there is calibrated, online, peak"};
+    return std::make_unique<PerformanceModel>();
 }
 
 Runtime::Runtime(RuntimeOptions options) {

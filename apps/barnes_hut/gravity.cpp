@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -253,7 +254,12 @@ headrace::Job Gravity::job(bool with_potential, const Counts& counts) {
     const bool by_body = settings_.kernel == KernelChoice::producer_node;
     headrace::Job job(by_body ? "gravity by node visits" : "gravity",
                       by_body ? domains_->bodies.size() : domains_->boxes.size());
-    job.reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
+    const bool by_accuracy = settings_.accuracy > 0;
+    std::ostringstream name; // of what measurements are kept for
+    name << "gravity, " << name_of(settings_.kernel) << (by_accuracy ? ", accuracy " : ", theta ")
+         << (by_accuracy ? settings_.accuracy : settings_.theta);
+    job.kernel_name(name.str())
+        .reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
         .accumulates(counts)
         .tune({.wishes = {}, .first_rounds = first_rounds(settings_)});
     const auto forces = domains_->forces;

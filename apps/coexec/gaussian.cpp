@@ -37,7 +37,8 @@ public:
 
     [[nodiscard]] headrace::Job job() const override {
         headrace::Job job("gaussian", blurred_.size());
-        job.reads(rows(image_, width_ / 2), filter_)
+        job.kernel_name("gaussian, filter " + std::to_string(width_))
+            .reads(rows(image_, width_ / 2), filter_)
             .writes(rows(blurred_))
             .kernel([image = image_, filter = filter_, blurred = blurred_](Task& task) {
                 return Blur{task.read(image), task.read(filter), task.write(blurred)};

@@ -29,7 +29,8 @@ public:
 
     [[nodiscard]] headrace::Job job() const override {
         headrace::Job job("mandelbrot", steps_.size());
-        job.writes(elements(steps_))
+        job.kernel_name("mandelbrot, " + std::to_string(window_.iterations) + " steps")
+            .writes(elements(steps_))
             .kernel([steps = steps_, window = window_](Task& task) {
                 return EscapeTimes{task.write(steps), window};
             })

@@ -38,7 +38,9 @@ public:
 
     [[nodiscard]] headrace::Job job() const override {
         headrace::Job job("matmul", matrices_.c.size());
-        job.reads(rows(matrices_.a), matrices_.b)
+        job.kernel_name(std::string("matmul") + (std::is_same_v<Real, double> ? ", double" : ", single") +
+                        (libraries_.empty() ? ", kernels" : ""))
+            .reads(rows(matrices_.a), matrices_.b)
             .writes(rows(matrices_.c))
             .grain(least_rows * matrices_.columns())
             .kernel([m = matrices_](Task& task) {

@@ -33,7 +33,9 @@ public:
 
     [[nodiscard]] headrace::Job job() const override {
         headrace::Job job("ray", picture_.size());
-        job.reads(spheres_)
+        job.kernel_name("ray, " + std::to_string(scene_.spheres) + " spheres, " +
+                        std::to_string(scene_.bounces) + " bounces")
+            .reads(spheres_)
             .writes(elements(picture_))
             .kernel([spheres = spheres_, picture = picture_, scene = scene_](Task& task) {
                 return SeeSpheres{task.read(spheres), task.write(picture), scene};

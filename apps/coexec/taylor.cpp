@@ -30,7 +30,8 @@ public:
 
     [[nodiscard]] headrace::Job job() const override {
         headrace::Job job("taylor", angles_.size());
-        job.reads(rows(angles_))
+        job.kernel_name("taylor, " + std::to_string(terms_) + " terms")
+            .reads(rows(angles_))
             .writes(rows(sines_), rows(cosines_))
             .kernel([angles = angles_, sines = sines_, cosines = cosines_, terms = terms_](Task& task) {
                 return Series{task.read(angles), task.write(sines), task.write(cosines), terms};

@@ -10,9 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <span>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 namespace fluorescence {
 namespace {
@@ -123,6 +126,17 @@ std::uint64_t in_batch(std::uint64_t photons, std::uint32_t batch) {
     return photons / FLUORESCENCE_BATCHES + (batch < photons % FLUORESCENCE_BATCHES ? 1 : 0);
 }
 
+/// Measurements are of this tissue, seen so.
+std::string kernel_name(const Problem& problem, const Settings& settings) {
+    const std::vector<Layer> layers = make_layers(problem, settings);
+    const std::string_view bytes(reinterpret_cast<const char*>(layers.data()), layers.size() * sizeof(Layer));
+    std::ostringstream name;
+    name << "fluorescence, " << (settings.kernel == KernelChoice::consumer ? "consumer" : "producer")
+         << (settings.grid == GridChoice::rz ? ", rz, " : ", xyz, ") << settings.emission_weight
+         << ", layers " << std::hex << std::hash<std::string_view>{}(bytes);
+    return name.str();
+}
+
 } // namespace
 
 double specular_reflectance(const Problem& problem) {
@@ -219,6 +233,7 @@ headrace::Job Simulation::job() const {
             task.read(layers), tissue, {task.sum(totals), task.sum(absorption), task.sum(escape)}};
     };
     headrace::Job job("fluorescence", settings_.photons);
+    job.kernel_name(kernel_name(problem_, settings_));
     job.reads(layers_).accumulates(totals_, absorption_, escape_).share_units();
     if (settings_.grid == GridChoice::rz)
         add_kernel<Rz>(job, settings_.kernel, tissue_, view);

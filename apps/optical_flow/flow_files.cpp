@@ -86,14 +86,18 @@ void FlowFolder::write(std::int64_t pair, std::span<const float> u, std::span<co
 
 FlowVideo::FlowVideo(const std::string& file, Size size, float longest, const std::string& rate)
     : longest_(longest),
-      stream_(file, format_of(file, size, rate)),
+      file_(file),
+      format_(format_of(file, size, rate)),
       rgb_(3 * size.pixels()),
-      yuv_(rgb_.size()) {}
+      yuv_(rgb_.size()) {
+    if (file != "-") program::check_writable(file);
+}
 
 void FlowVideo::write(std::int64_t, std::span<const float> u, std::span<const float> v) {
     colour(u, v, longest_, rgb_);
     to_yuv(rgb_, yuv_);
-    stream_.write({}, yuv_);
+    if (!stream_) stream_.emplace(file_, format_);
+    stream_->write({}, yuv_);
 }
 
 } // namespace optical_flow

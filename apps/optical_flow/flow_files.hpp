@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,16 +57,20 @@ private:
 class FlowVideo final : public FlowSink {
 public:
     /// "-": standard output. `longest`: as for colour(); 0 makes the scale change from frame to frame.
-    /// `rate`: as FrameSource::rate(). Errors: invalid_argument if the file cannot be opened, or for a size
-    /// beyond 65535; io
+    /// `rate`: as FrameSource::rate(). A file that is there is overwritten with the first pair. Errors:
+    /// invalid_argument if the file cannot be written, or for a size beyond 65535
     FlowVideo(const std::string& file, Size size, float longest, const std::string& rate);
     void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) override;
-    void close() override { stream_.close(); }
+    void close() override {
+        if (stream_) stream_->close();
+    }
 
 private:
     const float longest_;
-    video::StreamSink stream_;
-    std::vector<std::uint8_t> rgb_, yuv_; ///< of one frame
+    const std::string file_;
+    const video::FrameFormat format_;
+    std::optional<video::StreamSink> stream_; ///< from the first pair on
+    std::vector<std::uint8_t> rgb_, yuv_;     ///< of one frame
 };
 
 } // namespace optical_flow

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include <unistd.h>
@@ -28,10 +29,13 @@ std::string text_of(Size size) { return std::to_string(size.width) + " x " + std
 class PictureSource final : public FrameSource {
 public:
     explicit PictureSource(std::vector<std::string> files) : files_(std::move(files)) {
-        for (const std::string& file : files_) // better now than after hours of work
-            if (::access(file.c_str(), R_OK) != 0)
-                throw Error{ErrorKind::not_found, file + ": cannot be read: " + std::strerror(errno)}
-                    .with_code(errno);
+        for (const std::string& file : files_) { // better now than after hours of work
+            const bool is_there = ::access(file.c_str(), R_OK) == 0;
+            if (is_there && !std::filesystem::is_directory(file)) continue;
+            const int code = is_there ? EISDIR : errno;
+            throw Error{ErrorKind::not_found, file + ": cannot be read: " + std::strerror(code)}.with_code(
+                code);
+        }
         first_ = open_picture(files_.front());
         size_ = first_->size();
     }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <sstream>
@@ -21,10 +22,18 @@ using namespace optical_flow;
 using controller_program::Machine;
 using headrace::StreamReport;
 
-/// Opening the video would empty a file that frames come from.
+/// What is written must not be what frames come from.
 void check_different(const Options& options) {
     std::istringstream files(options.input);
-    for (std::string file; std::getline(files, file, ',');) program::check_different(file, options.video);
+    for (std::string file; std::getline(files, file, ',');) {
+        program::check_different(file, options.video);
+        std::error_code ignored; // what is not there is said elsewhere
+        const std::filesystem::path path = std::filesystem::absolute(file, ignored);
+        if (path.filename().string().starts_with("flow_") &&
+            std::filesystem::equivalent(path.parent_path(), options.folder, ignored))
+            program::refuse(file +
+                            ": may be overwritten, since it lies in --output-dir; name another folder");
+    }
 }
 
 std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Size size,
@@ -110,33 +119,37 @@ void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
 }
 
 void report(Machine& machine, const StreamReport& stream) {
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN(); // null in JSON
     const auto figure = [&](const char* name, const headrace::Figure& value) {
         if (value.value) machine.report(name, *value.value);
     };
     machine.report("pairs", stream.items);
     if (stream.items > 0)
         machine.report("seconds_per_pair", machine.report().seconds / static_cast<double>(stream.items));
+    if (stream.seconds > 0) machine.report("stream_seconds", stream.seconds);
     figure("alone_seconds", stream.alone_seconds);
     figure("speed_up", stream.speed_up);
     figure("expected_speed_up", stream.expected);
     figure("efficiency", stream.efficiency);
     if (!stream.efficiency.value) machine.report("efficiency_absent", stream.efficiency.why_absent);
     if (!stream.left_out.empty()) machine.report("without", reasons(stream.left_out));
-    if (stream.parts.size() < 2) return;
+    if (stream.parts.empty()) return;
     machine.report("fill_seconds", stream.fill_seconds);
     machine.report("drain_seconds", stream.drain_seconds);
     machine.report("remapped", std::int64_t{stream.remapped});
     std::string parts;
-    std::vector<double> predicted, measured;
+    std::vector<double> predicted, measured, transfers;
     for (const headrace::StreamPartReport& part : stream.parts) {
         parts +=
             (parts.empty() ? "" : "; ") + part.device + ": " + part.first_piece + " to " + part.last_piece;
-        if (part.predicted_seconds.value) predicted.push_back(*part.predicted_seconds.value);
-        if (part.seconds.value) measured.push_back(*part.seconds.value);
+        predicted.push_back(part.predicted_seconds.value.value_or(unknown));
+        measured.push_back(part.seconds.value.value_or(unknown));
+        transfers.push_back(part.transfer_seconds);
     }
     machine.report("parts", parts);
     machine.report("part_seconds_predicted", predicted);
     machine.report("part_seconds", measured);
+    machine.report("part_transfer_seconds_predicted", transfers);
 }
 
 void find_flow(const Options& options, Machine& machine) {
@@ -162,7 +175,7 @@ void find_flow(const Options& options, Machine& machine) {
     std::int64_t pairs = 0;
     machine.timed([&] { pairs = flow.run(*source, finish, most); });
     for (const auto& sink : sinks) sink->close();
-    if (pairs == 0) program::refuse("--input: there is one frame; flow needs two");
+    if (pairs == 0) program::refuse("--input: there are fewer than two frames; flow needs two");
 
     machine.report("width", std::int64_t{size.width});
     machine.report("height", std::int64_t{size.height});

@@ -7,18 +7,38 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace program {
+
+namespace {
+
+/// What an option names to be written.
+struct Output {
+    std::string option;
+    std::function<std::string()> name;
+    bool is_checked; ///< beforehand, that it can be
+};
+
+/// Of two that are written to one pipe or device the user may think as he likes.
+bool is_one_file(const std::string& one, const std::string& other) {
+    std::error_code ignored;
+    const bool is_file =
+        !std::filesystem::exists(one, ignored) || std::filesystem::is_regular_file(one, ignored);
+    return is_file && (one == other || std::filesystem::equivalent(one, other, ignored));
+}
+
+} // namespace
 
 struct CommandLine::Impl {
     CLI::App app;
     std::string heading = "Options";
     std::deque<std::string> written; // CLI11 keeps their addresses
     std::vector<std::function<void()>> takes;
-    std::vector<const std::filesystem::path*> outputs;
-    std::vector<const std::string*> streams;
+    std::vector<Output> outputs;
 };
 
 CommandLine::CommandLine(std::string program, std::string about) : impl_(std::make_unique<Impl>()) {
@@ -84,13 +104,13 @@ void CommandLine::input(const std::string& name, std::filesystem::path& value, c
 
 void CommandLine::output(const std::string& name, std::filesystem::path& value, const char* help) {
     input(name, value, help);
-    impl_->outputs.push_back(&value);
+    impl_->outputs.push_back({name, [&value] { return value.string(); }, true});
 }
 
 void CommandLine::output_stream(const std::string& name, std::string& value, const char* form,
                                 const char* help) {
     text(name, value, form, help);
-    impl_->streams.push_back(&value);
+    impl_->outputs.push_back({name, [&value] { return value; }, false});
 }
 
 void CommandLine::parse(int argc, char** argv) {
@@ -108,13 +128,21 @@ void CommandLine::parse(int argc, char** argv) {
         refuse(what + "; see --help");
     }
     for (const auto& take : impl_->takes) take();
-    for (const std::filesystem::path* file : impl_->outputs)
-        if (!file->empty() && *file != "-") check_writable(*file);
+    std::vector<Output>& outputs = impl_->outputs;
+    std::erase_if(outputs, [](const Output& output) { return output.name().empty(); });
+    for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+        const std::string name = output->name();
+        const auto other = std::find_if(outputs.begin(), output,
+                                        [&](const Output& one) { return is_one_file(one.name(), name); });
+        if (other != output)
+            refuse(other->option + " and " + output->option + " are both written to " +
+                   (name == "-" ? "standard output" : name) + "; name another file");
+        if (output->is_checked && name != "-") check_writable(name);
+    }
 }
 
 bool CommandLine::writes_to_stdout() const {
-    const auto is_stdout = [](const auto* name) { return *name == "-"; };
-    return std::ranges::any_of(impl_->outputs, is_stdout) || std::ranges::any_of(impl_->streams, is_stdout);
+    return std::ranges::any_of(impl_->outputs, [](const Output& output) { return output.name() == "-"; });
 }
 
 } // namespace program

@@ -146,6 +146,30 @@ TEST_P(CoexecMemory, UnifiedGivesTheSame) { solve_again_and_again(MemoryModel::u
 TEST_P(CoexecMemory, BuffersGiveTheSame) { solve_again_and_again(MemoryModel::buffers); }
 
 /// On the processor alone.
+/// Measurements of one must not be taken for the other's.
+TEST(CoexecProblems, WhatMakesAWorkUnitLongerIsInTheKernelsName) {
+    Runtime runtime(RuntimeOptions{.devices = "cpu", .model = "peak"});
+    const auto name = [&](std::string_view problem, void (*change)(Settings&)) {
+        Settings settings;
+        settings.size = 64;
+        change(settings);
+        return kind_named(problem).make(settings, runtime)->job().kernel_name();
+    };
+    const auto as_it_is = [](Settings&) {};
+    const auto expect_other = [&](std::string_view problem, void (*change)(Settings&)) {
+        EXPECT_NE(name(problem, as_it_is), name(problem, change)) << problem;
+    };
+    expect_other("taylor", [](Settings& settings) { ++settings.terms; });
+    expect_other("gaussian", [](Settings& settings) { settings.filter += 2; });
+    expect_other("mandelbrot", [](Settings& settings) { ++settings.iterations; });
+    expect_other("ray", [](Settings& settings) { ++settings.spheres; });
+    expect_other("ray", [](Settings& settings) { ++settings.bounces; });
+    expect_other("matmul", [](Settings& settings) { settings.is_double = !settings.is_double; });
+    expect_other("matmul", [](Settings& settings) { settings.uses_blas = !settings.uses_blas; });
+    for (const ProblemKind& kind : problem_kinds())
+        EXPECT_EQ(name(kind.name, as_it_is), name(kind.name, [](Settings& settings) { ++settings.seed; }));
+}
+
 class CoexecVerdict : public testing::Test {
 protected:
     std::unique_ptr<Problem> solved(std::string_view name, Settings settings) {

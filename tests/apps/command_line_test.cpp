@@ -21,7 +21,8 @@ struct Values {
     std::string name = "none";
     std::size_t mode = 1;
     bool loud = false;
-    std::filesystem::path in, out;
+    std::filesystem::path in, out, log;
+    std::string film;
 };
 
 /// A program with an option of each kind, and what is read from its command line.
@@ -39,6 +40,8 @@ protected:
         line.flag("--loud", values.loud, "Or not");
         line.input("--in", values.in, "Read");
         line.output("--out", values.out, "Written");
+        line.output("--log", values.log, "Written, too");
+        line.output_stream("--film", values.film, "FILE", "Written as it comes");
         arguments.insert(arguments.begin(), "headrace-test");
         std::vector<char*> argv;
         for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -104,6 +107,18 @@ TEST_F(CommandLineTest, MistakesNameTheOptionAndWhatItTakes) {
 TEST_F(CommandLineTest, FilesThatCannotBeWrittenAreRefused) {
     expect_refused({"--out", (folder_.path() / "nowhere" / "a").string()}, "nowhere");
     expect_refused({"--out", folder_.path().string()}, "folder");
+}
+
+TEST_F(CommandLineTest, NoTwoOutputsAreOneFile) {
+    const ScratchFolder folder;
+    const std::string a = folder.path() / "a", b = folder.path() / "b";
+    expect_refused({"--out", a, "--log", a}, "--out and --log are both written to " + a);
+    expect_refused({"--film", a, "--log", a}, "--log and --film");
+    expect_refused({"--film", "-", "--log", "-"}, "standard output");
+    parse({"--out", a, "--log", b, "--film", "-"});
+    parse({"--out", "/dev/null", "--log", "/dev/null"});
+    std::filesystem::create_symlink(folder.write("a", ""), b);
+    expect_refused({"--out", a, "--log", b}, "--out and --log");
 }
 
 TEST_F(CommandLineTest, ADashIsStandardOutput) {

@@ -186,8 +186,10 @@ TEST(FlowSinks, SayWhichFileCannotBeWritten) {
     names(said([&] { sink.write(3, {&zero, 1}, {&zero, 1}); }), "flow_00003.png");
     std::filesystem::create_directories(scratch.path() / "flow_00004.flo" / "in the way");
     names(said([&] { sink.write(4, {&zero, 1}, {&zero, 1}); }), "flow_00004.flo");
-    if (::access("/dev/full", W_OK) == 0)
-        names(said([&] { FlowVideo("/dev/full", {1, 1}, 0, "0:0"); }), "/dev/full");
+    if (::access("/dev/full", W_OK) == 0) {
+        FlowVideo video("/dev/full", {1, 1}, 0, "0:0");
+        names(said([&] { video.write(0, {&zero, 1}, {&zero, 1}); }), "/dev/full");
+    }
     try {
         FlowVideo(scratch.path() / "nowhere" / "a.y4m", {1, 1}, 0, "0:0");
         ADD_FAILURE() << "no error";

@@ -152,6 +152,24 @@ TEST_F(CalibrationsOnDisk, AreCertainIfSeveralAgree) {
     EXPECT_FALSE(certain()) << "two do not";
 }
 
+TEST_F(CalibrationsOnDisk, OfTwoTheMedianIsBetweenThem) {
+    Calibrations known(file_, "this one");
+    known.measured(gpu_, kernel_, 100);
+    known.measured(gpu_, kernel_, 130);
+    EXPECT_EQ(known.estimate(gpu_, kernel_).units_per_second, 115);
+}
+
+/// Somebody's clock was.
+TEST_F(CalibrationsOnDisk, WhatWasMeasuredInTheFutureIsOfNowOnceItIsMeasuredAgain) {
+    open().measured(gpu_, kernel_, 100);
+    std::ifstream in(file_);
+    auto json = nlohmann::json::parse(in);
+    json["entries"][0]["when"] = json["entries"][0]["when"].get<std::int64_t>() + 365 * 24 * 3600;
+    std::ofstream(file_) << json;
+    for (int i = 0; i < 2; ++i) open().measured(gpu_, kernel_, 100);
+    EXPECT_TRUE(open().estimate(gpu_, kernel_).certain);
+}
+
 TEST_F(CalibrationsOnDisk, AreNotCertainForever) {
     {
         Calibrations known(file_, "this one");

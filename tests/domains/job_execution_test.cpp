@@ -193,6 +193,20 @@ TEST(JobExecution, AReserveStaysOutAndTheReportSaysWhy) {
     EXPECT_TRUE(report.devices[0].reserve.empty());
 }
 
+/// In the end, with what is left.
+TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
+    using namespace std::chrono_literals;
+    WithReserve with(0.005);
+    const auto first = with.job.next(4);
+    ASSERT_TRUE(first && first->size() < 1'000'000);
+    std::this_thread::sleep_for(20ms);
+    with.job.finished(4, {*first}, {});
+    while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
+    ASSERT_TRUE(with.job.event().done());
+    EXPECT_DOUBLE_EQ(with.job.seconds_of_team(),
+                     with.job.seconds_so_far() * 1e6 / static_cast<double>(first->size()));
+}
+
 TEST(JobExecution, AReserveStepsInForALostDevice) {
     WithReserve with(3600);
     EXPECT_EQ(with.job.next(7), std::nullopt);

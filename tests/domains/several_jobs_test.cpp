@@ -288,8 +288,11 @@ TEST(Policies, OnesOwnDecidesAndIsNamed) {
     EXPECT_THROW(job.policy("no such"), Error);
 }
 
-TEST(Alone, EachDevicesTimeGivesSpeedUpAndEfficiency) {
-    const auto runtime = fakes(2, {.model = "calibrated"});
+class Alone : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Models, Alone, ::testing::Values("calibrated", "online", "peak"));
+
+TEST_P(Alone, EachDevicesTimeGivesSpeedUpAndEfficiency) {
+    const auto runtime = fakes(2, {.model = GetParam()});
     Diary diary;
     const Job job = steps("job", 100, diary, std::chrono::milliseconds(2));
     const JobHandle first = runtime->submit(job);

@@ -354,12 +354,30 @@ TEST_F(OpticalFlowProgram, OneFrameHasNoFlow) {
     folder_.write("film.y4m", film_of(width, height, {.u = 1}, 1));
     for (const char* input : {"0.png", "memory:1", "film.y4m"})
         for (const char* mode : {"async", "sync"})
-            expect_refusal({"--input", input, "--mode", mode}, {"--input", "one frame", "two"});
+            expect_refusal({"--input", input, "--mode", mode}, {"--input", "two frames"});
+    folder_.write("kept.y4m", "precious");
+    expect_refusal({"--input", "film.y4m", "--output", "kept.y4m"}, {"--input", "two frames"});
+    EXPECT_EQ(content("kept.y4m"), "precious");
     expect_refusal({"--input", "0.png,1.png", "--frames", "1"}, {"--frames", "one frame"});
+}
+
+TEST_F(OpticalFlowProgram, WhatIsReadIsNotOverwritten) {
+    std::filesystem::create_directory(folder_.path() / "out");
+    std::string names;
+    for (const char* name : {"out/flow_00000.png", "out/flow_00001.png"}) {
+        folder_.write(name, png_of(width, height, moved(width, height, {.u = 1}, 0)));
+        names += (names.empty() ? "" : ",") + std::string(name);
+    }
+    const std::string before = content("out/flow_00000.png");
+    expect_refusal(little + Options{"--input", names, "--output-dir", "out"},
+                   {"out/flow_00000.png", "--output-dir"});
+    EXPECT_EQ(content("out/flow_00000.png"), before);
+    expect_success(run(little + Options{"--input", names, "--output-dir", "elsewhere"}));
 }
 
 TEST_F(OpticalFlowProgram, InputsThatCannotBeUsedSaySo) {
     static_cast<void>(make_pictures({.u = 1}, 2));
+    expect_refusal({"--input", "0.png,1.png,.."}, {"..: cannot be read", "directory"});
     folder_.write("noise.y4m", "RIFF\1\2\3AVI \n");
     folder_.write("deep.y4m", "YUV4MPEG2 W64 H48 C420p10\nFRAME\n");
     folder_.write("empty.png", "");
