@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace headrace_program {
@@ -49,6 +50,9 @@ std::filesystem::path file_to_fill() {
                               "HEADRACE_CALIBRATIONS name a file");
     if (!headrace::Calibrations(file).is_kept())
         program::refuse(fmt::format("nothing can be kept in {}", file.string()));
+    std::error_code said_below;
+    std::filesystem::create_directories(file.parent_path(), said_below);
+    program::check_writable(file); // better now than after minutes
     return file;
 }
 

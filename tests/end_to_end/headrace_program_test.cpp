@@ -75,6 +75,8 @@ TEST_F(HeadraceProgram, DevicesOfAFileAreCalibratedAsTheFileHasThem) {
 TEST_F(HeadraceProgram, CalibratingNeedsAFile) {
     const test::EnvironmentVariable nowhere("HEADRACE_CALIBRATIONS", "");
     expect_refusal({"calibrate", "--small"}, {"HEADRACE_CALIBRATIONS"});
+    const test::EnvironmentVariable never("HEADRACE_CALIBRATIONS", "/proc/no such/c.json");
+    expect_refusal({"calibrate", "--small"}, {"/proc/no such"});
 }
 
 TEST_F(HeadraceProgram, EveryDeviceIsListedWithWhatItCanDo) {
