@@ -148,7 +148,9 @@ bool Entry::is_recent() const {
 }
 
 bool Entry::is_certain() const {
-    const double middle = median();
+    std::vector<double> sorted = measurements;
+    std::ranges::sort(sorted);
+    const double middle = sorted.at(sorted.size() / 2); // one of them: between two camps there is none
     const auto outliers = std::ranges::count_if(
         measurements, [middle](double one) { return one > agreement * middle || middle > agreement * one; });
     return is_recent() && measurements.size() >= several &&

@@ -308,10 +308,16 @@ std::vector<const DeviceInfo*> JobExecution::team() const {
 double JobExecution::seconds_of_team() const {
     const double seconds = seconds_so_far();
     const std::scoped_lock lock(mutex_);
-    double units = 0;
-    for (const Share& share : shares_)
-        if (!share.is_in_reserve()) units += static_cast<double>(share.figures.work_units);
-    return seconds * static_cast<double>(finished_) / units;
+    double of_team = 0, of_all = 0;
+    for (const Share& share : shares_) {
+        const DeviceReport& figures = share.figures; // given units count as nothing, but took their time
+        const double work = figures.units_received > 0
+                                ? figures.busy_seconds * rates_.capability(place_of(share))
+                                : static_cast<double>(figures.work_units);
+        of_all += work;
+        if (!share.is_in_reserve()) of_team += work;
+    }
+    return seconds * of_all / of_team;
 }
 
 bool JobExecution::has_losses() const {

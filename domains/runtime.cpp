@@ -348,11 +348,12 @@ private:
         const bool tells = chooses_teams(execution.job()) || !execution.has_several_devices();
         if (!tells || execution.was_disturbed() || execution.has_losses()) return;
         const std::vector<const DeviceInfo*> team = execution.team();
-        model_->took(team, kernel, execution.seconds_of_team());
+        const double seconds = execution.seconds_of_team();
+        if (!std::isfinite(seconds)) return;
+        model_->took(team, kernel, seconds);
         if (team.size() > 1 || workers_.size() == 1) return; // nobody asks
         const std::scoped_lock lock(mutex_);
-        alone_.insert_or_assign({team.front()->id, kernel.kernel, kernel.work_units, kernel.bytes},
-                                execution.seconds_of_team());
+        alone_.insert_or_assign({team.front()->id, kernel.kernel, kernel.work_units, kernel.bytes}, seconds);
     }
 
     /// The last time that it was so, whether the model keeps it or not.

@@ -254,10 +254,12 @@ headrace::Job Gravity::job(bool with_potential, const Counts& counts) {
     const bool by_body = settings_.kernel == KernelChoice::producer_node;
     headrace::Job job(by_body ? "gravity by node visits" : "gravity",
                       by_body ? domains_->bodies.size() : domains_->boxes.size());
-    const bool by_accuracy = settings_.accuracy > 0;
+    const bool by_accuracy = opening().accuracy > 0;
     std::ostringstream name; // of what measurements are kept for
     name << "gravity, " << name_of(settings_.kernel) << (by_accuracy ? ", accuracy " : ", theta ")
-         << (by_accuracy ? settings_.accuracy : settings_.theta);
+         << (by_accuracy ? settings_.accuracy : settings_.theta)
+         << (settings_.quadrupole ? ", quadrupoles" : "") << (with_potential ? ", potential" : "")
+         << ", load " << settings_.load;
     job.kernel_name(name.str())
         .reads(domains_->tests, domains_->links, domains_->moments, domains_->bodies, domains_->boxes)
         .accumulates(counts)

@@ -90,7 +90,7 @@ FlowVideo::FlowVideo(const std::string& file, Size size, float longest, const st
       format_(format_of(file, size, rate)),
       rgb_(3 * size.pixels()),
       yuv_(rgb_.size()) {
-    if (file != "-") program::check_writable(file);
+    if (file != "-") program::check_overwritable(file);
 }
 
 void FlowVideo::write(std::int64_t, std::span<const float> u, std::span<const float> v) {

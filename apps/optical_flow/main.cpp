@@ -12,8 +12,10 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <regex>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -28,8 +30,9 @@ void check_different(const Options& options) {
     for (std::string file; std::getline(files, file, ',');) {
         program::check_different(file, options.video);
         std::error_code ignored; // what is not there is said elsewhere
-        const std::filesystem::path path = std::filesystem::absolute(file, ignored);
-        if (path.filename().string().starts_with("flow_") &&
+        const std::filesystem::path path = std::filesystem::canonical(file, ignored);
+        static const std::regex ours(R"(flow_\d{5,}\.png)");
+        if (std::regex_match(path.filename().string(), ours) &&
             std::filesystem::equivalent(path.parent_path(), options.folder, ignored))
             program::refuse(file +
                             ": may be overwritten, since it lies in --output-dir; name another folder");

@@ -58,9 +58,10 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
                          task.read(scene.lights)};
     };
     headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
-    job.kernel_name(std::string("path tracing, ") +
-                    (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
-                    std::to_string(frame.max_depth) + " hits");
+    job.kernel_name(
+        std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
+        std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
+        std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : ""));
     job.reads(scene.nodes, scene.triangles, scene.materials, scene.lights).accumulates(film).share_units();
     if (kernel == KernelChoice::consumer)
         job.kernel([=](headrace::Task& task) { return TracePath{view(task), frame, task.sum(film)}; });

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <filesystem>
 #include <sstream>
@@ -28,7 +29,16 @@ bool is_one_file(const std::string& one, const std::string& other) {
     std::error_code ignored;
     const bool is_file =
         !std::filesystem::exists(one, ignored) || std::filesystem::is_regular_file(one, ignored);
-    return is_file && (one == other || std::filesystem::equivalent(one, other, ignored));
+    const auto whole = [&](const std::string& name) {
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
+    };
+    return is_file && (whole(one) == whole(other) || std::filesystem::equivalent(one, other, ignored));
+}
+
+/// Standard output has one name, for those who ask whether it is taken.
+std::string output_name(const std::string& text) {
+    constexpr std::array standard{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    return std::ranges::find(standard, text) == standard.end() ? text : "-";
 }
 
 } // namespace
@@ -103,13 +113,14 @@ void CommandLine::input(const std::string& name, std::filesystem::path& value, c
 }
 
 void CommandLine::output(const std::string& name, std::filesystem::path& value, const char* help) {
-    input(name, value, help);
+    option(name, value.string(), "FILE", help,
+           [&value](const std::string& text) { value = output_name(text); });
     impl_->outputs.push_back({name, [&value] { return value.string(); }, true});
 }
 
 void CommandLine::output_stream(const std::string& name, std::string& value, const char* form,
                                 const char* help) {
-    text(name, value, form, help);
+    option(name, value, form, help, [&value](const std::string& text) { value = output_name(text); });
     impl_->outputs.push_back({name, [&value] { return value; }, false});
 }
 

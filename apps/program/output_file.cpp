@@ -20,6 +20,9 @@ using headrace::ErrorKind;
 [[noreturn]] void fail(const fs::path& file, const std::string& why) {
     throw Error{ErrorKind::io, file.string() + ": writing failed: " + why};
 }
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+    throw Error{ErrorKind::invalid_argument, file.string() + ": cannot be written: " + why};
+}
 constexpr const char* full = "is the disk full?";
 
 /// Devices and pipes, and what a process has open (/dev/stdout, /dev/fd/3): nothing may take its name, or
@@ -88,20 +91,21 @@ private:
 
 } // namespace
 
+void check_overwritable(const fs::path& file) {
+    std::error_code ignored;
+    if (!fs::exists(file, ignored) || fs::is_directory(file, ignored)) return check_writable(file);
+    if (::access(file.c_str(), W_OK) != 0) refuse(file, std::generic_category().message(errno));
+}
+
 void check_writable(const fs::path& file) {
-    const auto refuse = [&](const std::string& why) {
-        throw Error{ErrorKind::invalid_argument, file.string() + ": cannot be written: " + why};
-    };
+    const auto refuse = [&](const std::string& why) { program::refuse(file, why); };
     std::error_code ignored;
     if (!file.has_filename()) refuse("it is no file name; add one");
     if (fs::is_directory(file, ignored)) refuse("it is a folder; name a file in it");
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     if (!fs::is_directory(folder, ignored))
         refuse("there is no folder " + folder.string() + "; create it first");
-    if (is_written_in_place(file)) {
-        if (::access(file.c_str(), W_OK) != 0) refuse(std::generic_category().message(errno));
-        return;
-    }
+    if (is_written_in_place(file)) return check_overwritable(file);
     const Beside probe(behind_links(file));
     if (!probe.is_open()) refuse(probe.why_not() + "; choose another folder");
 }

@@ -9,6 +9,9 @@ namespace program {
 /// Errors  invalid_argument: which file, why not, what to do
 void check_writable(const std::filesystem::path& file);
 
+/// The same for a file that is written as it is, from its beginning.
+void check_overwritable(const std::filesystem::path& file);
+
 /// For outputs that are written while the input is read: to open one would empty the other.
 /// Errors  invalid_argument if both are the same file
 void check_different(const std::filesystem::path& input, const std::filesystem::path& output);

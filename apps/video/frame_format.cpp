@@ -52,7 +52,9 @@ FrameFormat yuv_420(int width, int height) {
         if (size < 1 || size > largest)
             program::refuse("frames of " + std::to_string(width) + " x " + std::to_string(height) +
                             ": each side takes 1 to " + std::to_string(largest) + " pixels");
-    return {.planes = planes_of(known.front(), width, height)};
+    FrameFormat format;
+    format.planes = planes_of(known.front(), width, height);
+    return format;
 }
 
 FrameFormat parse_y4m(const std::string& name, const std::string& line) {

@@ -1,6 +1,7 @@
 // domains/streams/believed_times.cpp - see believed_times.hpp.
 #include <headrace/domains/streams/believed_times.hpp>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -15,7 +16,7 @@ double sum(const std::vector<double>& pieces) { return std::accumulate(pieces.be
 } // namespace
 
 BelievedTimes::BelievedTimes(std::vector<std::vector<double>> measured)
-    : measured_(std::move(measured)), believed_(measured_) {}
+    : measured_(std::move(measured)), believed_(measured_), without_(measured_.size()) {}
 
 double BelievedTimes::of(const StagePart& part) const {
     const std::vector<double>& pieces = believed_[part.device];
@@ -32,11 +33,27 @@ bool BelievedTimes::took(const StagePart& part, double seconds) {
     return true;
 }
 
-bool BelievedTimes::had_no_part(std::size_t device, std::size_t items) {
-    const double slower = sum(believed_[device]) / sum(measured_[device]); // NaN: it never can
-    if (!(slower > 1) || static_cast<double>(items) <= seldom * enough_items * slower) return false;
-    believed_[device] = measured_[device];
-    return true;
+void BelievedTimes::use(const std::vector<StagePart>& parts, std::int64_t item) {
+    for (std::size_t device = 0; device < without_.size(); ++device) {
+        const bool has_part = std::ranges::find(parts, device, &StagePart::device) != parts.end();
+        if (has_part)
+            without_[device].reset();
+        else if (!without_[device] || item == 0)
+            without_[device] = item;
+    }
+}
+
+bool BelievedTimes::forgets(std::int64_t item) {
+    bool has_forgotten = false;
+    for (std::size_t device = 0; device < without_.size(); ++device) {
+        const double slower = sum(believed_[device]) / sum(measured_[device]); // NaN: it never can
+        const bool is_long = without_[device] &&
+                             static_cast<double>(item - *without_[device]) > seldom * enough_items * slower;
+        if (!(slower > 1) || !is_long) continue;
+        believed_[device] = measured_[device];
+        has_forgotten = true;
+    }
+    return has_forgotten;
 }
 
 } // namespace headrace

@@ -4,6 +4,8 @@
 #include <headrace/core/stage_mapping.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace headrace {
@@ -25,14 +27,17 @@ public:
     /// Of the last `enough_items`. If it is not about what is believed, all pieces of the device are believed
     /// to be so much slower or faster. True then.
     bool took(const StagePart& part, double seconds);
-    /// The device has had no part for so many items. If it was slower than it had been measured, it is
-    /// believed to be so no more, after so many that to find out costs a fiftieth of the time if it is. True
-    /// then.
-    bool had_no_part(std::size_t device, std::size_t items);
+    /// These are the parts from this item on, the stream's number; 0 begins another run.
+    void use(const std::vector<StagePart>& parts, std::int64_t item);
+    /// Devices that were slower than they had been measured, and have had no part since, are believed to be
+    /// so no more after so many items that to find out costs a fiftieth of the time if they are. True if
+    /// there is one, at this item.
+    bool forgets(std::int64_t item);
 
 private:
     const std::vector<std::vector<double>> measured_;
     std::vector<std::vector<double>> believed_;
+    std::vector<std::optional<std::int64_t>> without_; ///< since which item each device has had no part
 };
 
 } // namespace headrace

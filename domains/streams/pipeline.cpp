@@ -174,6 +174,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     free_ = std::make_unique<FreePlaces>(places_.size());
     remapped_ = 0;
     mapped_at_ = 0;
+    if (mapping_) believed_->use(mapping_->parts, 0);
     times_ = std::make_shared<PartTimes>(cuts_.size());
     const EndOfAll end{*this};
     if (whole_items_) earliest_->begin();
@@ -332,14 +333,14 @@ StageMapping Pipeline::find_parts() const {
 void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
     mapping_ = mapping;
     cuts_ = cuts_of(mapping);
+    believed_->use(mapping.parts, item);
     mapped_at_ = item;
     times_ = std::make_shared<PartTimes>(cuts_.size(), *times_);
 }
 
 /// Where a part takes another time than it was to take, all pieces do on that device.
 void Pipeline::follow_drift(std::int64_t item) {
-    const std::int64_t items = item - mapped_at_;
-    if (items < static_cast<std::int64_t>(BelievedTimes::enough_items)) return;
+    if (item - mapped_at_ < static_cast<std::int64_t>(BelievedTimes::enough_items)) return;
     const std::vector<StagePart>& parts = mapping_->parts;
     bool has_drifted = false;
     double period = 0; // as it is believed to be now
@@ -348,9 +349,7 @@ void Pipeline::follow_drift(std::int64_t item) {
             has_drifted |= believed_->took(parts[part], *took);
         period = std::max({period, believed_->of(parts[part]), parts[part].transfer_in});
     }
-    for (const std::size_t device : firsts_)
-        if (std::ranges::find(parts, device, &StagePart::device) == parts.end())
-            has_drifted |= believed_->had_no_part(device, static_cast<std::size_t>(items));
+    has_drifted |= believed_->forgets(item);
     if (!has_drifted) return;
     const StageMapping better = find_parts();
     if (better.period > worth_it * period) return;

@@ -114,6 +114,7 @@ TEST_F(CommandLineTest, NoTwoOutputsAreOneFile) {
     const std::string a = folder.path() / "a", b = folder.path() / "b";
     expect_refused({"--out", a, "--log", a}, "--out and --log are both written to " + a);
     expect_refused({"--film", a, "--log", a}, "--log and --film");
+    expect_refused({"--out", a, "--log", folder.path() / "." / "a"}, "--out and --log");
     expect_refused({"--film", "-", "--log", "-"}, "standard output");
     parse({"--out", a, "--log", b, "--film", "-"});
     parse({"--out", "/dev/null", "--log", "/dev/null"});
@@ -122,6 +123,11 @@ TEST_F(CommandLineTest, NoTwoOutputsAreOneFile) {
 }
 
 TEST_F(CommandLineTest, ADashIsStandardOutput) {
+    for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+        EXPECT_EQ(parse({"--out", name}).out, "-");
+        EXPECT_TRUE(writes_to_stdout_);
+        EXPECT_EQ(parse({"--film", name}).film, "-");
+    }
     EXPECT_EQ(parse({"--out", "-"}).out, "-");
     EXPECT_TRUE(writes_to_stdout_);
     static_cast<void>(parse({}));

@@ -35,22 +35,36 @@ TEST(BelievedTimes, ALittleMoreOrLessIsNoDrift) {
 
 /// To try it takes `enough_items` that are four times as long: a fiftieth of 50 * 5 * 4.
 TEST(BelievedTimes, WhoLostItsPartIsBelievedToBeFastAgainAfterLong) {
-    BelievedTimes times({{1, 1}, {1, 1}});
+    BelievedTimes times({{1, 1}, {1, 1}, {1, 1}});
+    times.use({part(0, 0, 1), part(1, 1, 2)}, 0);
     ASSERT_TRUE(times.took(part(1, 1, 2), 4));
-    for (const std::size_t items : {std::size_t{5}, std::size_t{999}, std::size_t{1000}})
-        EXPECT_FALSE(times.had_no_part(1, items));
-    EXPECT_EQ(times.seconds().back(), (std::vector<double>{4, 4}));
-    EXPECT_TRUE(times.had_no_part(1, 1001));
-    EXPECT_EQ(times.seconds().back(), (std::vector<double>{1, 1}));
-    EXPECT_FALSE(times.had_no_part(1, 1'000'000)) << "there is nothing to find out";
+    EXPECT_FALSE(times.forgets(10'000)) << "it has a part";
+    times.use({part(0, 0, 2)}, 10'000);
+    EXPECT_FALSE(times.forgets(10'999));
+    times.use({part(2, 0, 1), part(0, 1, 2)}, 10'999); // others have other parts
+    EXPECT_FALSE(times.forgets(11'000));
+    EXPECT_EQ(times.seconds()[1], (std::vector<double>{4, 4}));
+    EXPECT_TRUE(times.forgets(11'001));
+    EXPECT_EQ(times.seconds()[1], (std::vector<double>{1, 1}));
+    EXPECT_FALSE(times.forgets(1'000'000)) << "there is nothing to find out";
+}
+
+TEST(BelievedTimes, ItemsOfAnotherRunAreCountedAnew) {
+    BelievedTimes times({{1, 1}, {1, 1}});
+    times.use({part(0, 0, 1), part(1, 1, 2)}, 0);
+    ASSERT_TRUE(times.took(part(1, 1, 2), 4));
+    times.use({part(0, 0, 2)}, 900);
+    times.use({part(0, 0, 2)}, 0);
+    EXPECT_FALSE(times.forgets(1000));
+    EXPECT_TRUE(times.forgets(1001));
 }
 
 TEST(BelievedTimes, WhoNeverHadAPartIsNotTried) {
     BelievedTimes times({{1, 1}, {never, 1}, {100, 100}});
-    for (const std::size_t device : {std::size_t{1}, std::size_t{2}})
-        EXPECT_FALSE(times.had_no_part(device, 1'000'000'000));
+    times.use({part(0, 0, 2)}, 0);
+    EXPECT_FALSE(times.forgets(1'000'000'000));
     ASSERT_TRUE(times.took(part(2, 0, 1), 50));
-    EXPECT_FALSE(times.had_no_part(2, 1'000'000'000)) << "it is faster than it was measured";
+    EXPECT_FALSE(times.forgets(1'000'000'000)) << "it is faster than it was measured";
 }
 
 } // namespace

@@ -150,6 +150,9 @@ TEST_F(CalibrationsOnDisk, AreCertainIfSeveralAgree) {
     EXPECT_TRUE(certain()) << "one of five may have gone wrong";
     known.measured(gpu_, kernel_, 200);
     EXPECT_FALSE(certain()) << "two do not";
+    Calibrations camps("", "this one");
+    for (const double one : {100, 100, 199, 199}) camps.measured(gpu_, kernel_, one);
+    EXPECT_FALSE(camps.estimate(gpu_, kernel_).certain) << "two and two do not";
 }
 
 TEST_F(CalibrationsOnDisk, OfTwoTheMedianIsBetweenThem) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <random>
 #include <thread>
@@ -205,6 +206,14 @@ TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
     ASSERT_TRUE(with.job.event().done());
     EXPECT_DOUBLE_EQ(with.job.seconds_of_team(),
                      with.job.seconds_so_far() * 1e6 / static_cast<double>(first->size()));
+}
+
+TEST(JobExecution, WhoEndedNothingWouldHaveTakenForEver) {
+    WithReserve with(0.0005);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
+    ASSERT_TRUE(with.job.event().done());
+    EXPECT_FALSE(std::isfinite(with.job.seconds_of_team()));
 }
 
 TEST(JobExecution, AReserveStepsInForALostDevice) {
