@@ -259,6 +259,32 @@ TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
     EXPECT_EQ(job->report().devices[1].work_units, 0u);
 }
 
+/// What it did is no work unit of the job, but would have taken the other one time.
+TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
+    using namespace std::chrono_literals;
+    Two two;
+    JobExecution job(Job("j", 100).split_by(everything).share_units(),
+                     {.policy = make_policy("adaptive"), .policy_name = "adaptive", .expected_seconds = 1e-4},
+                     {{4, &two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr},
+                      {7, &two.slow, {.peak = 1, .units_per_second = 9e5}, nullptr, "it is in the way"}},
+                     {});
+    job.start();
+    const auto all = job.next(4);
+    ASSERT_TRUE(all && all->size() == 100);
+    std::this_thread::sleep_for(1ms);
+    job.idle(7, true);
+    job.give(4, batch(30));
+    const auto given = job.next_given(7);
+    ASSERT_TRUE(given);
+    TaskFigures tenth; // of a second
+    const auto begin = std::chrono::steady_clock::now();
+    tenth.launches = {{begin, begin + 100ms}};
+    job.finished(4, {*all}, tenth);
+    job.finished(7, {*given}, tenth);
+    // The job is a thousand times slower than estimated, on both: 900 units a second on the reserve.
+    EXPECT_NEAR(job.seconds_of_team() / job.seconds_so_far(), (100 + 0.1 * 900) / 100, 1e-9);
+}
+
 TEST(GivingBooks, NobodyGivesWhileThereIsWorkThatNobodyHas) {
     Two two;
     const auto job = two.run(Job("j", 1000).share_units());
