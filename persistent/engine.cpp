@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <new>
 #include <string>
@@ -84,8 +85,13 @@ Engine::~Engine() {
 
 void Engine::prepare() {
     EngineShape shape;
-    stream_.launch([&](const NativeStream& native) { shape = kernel_->prepare(native, options_.wishes); })
-        .wait();
+    std::atomic<bool> done = false;
+    const Event prepared = stream_.launch([&](const NativeStream& native) {
+        shape = kernel_->prepare(native, options_.wishes);
+        done.store(true, std::memory_order_release); // pairs with the load below, for the shape
+    });
+    // GPUs' streams call at once; the event would be what is enqueued before it as well.
+    if (!done.load(std::memory_order_acquire)) prepared.wait();
     HEADRACE_ASSERT(shape.lanes >= 1 && shape.groups >= 1 && shape.kinds <= HR_MAX_KINDS);
     HEADRACE_ASSERT(shape.liq_units >= shape.beyond_continuation());
     if (shape == shape_ && control_) return;
@@ -273,6 +279,7 @@ Engine::State Engine::collect() {
     returned_.wait();
     if (image_->status != HR_OK)
         throw Error{ErrorKind::kernel, status_text(image_->status)}.on_device(device_.info().id);
+    launched_.wait(); // it has ended before, but only who asks learns when
     launch_times_.push_back(
         launched_.times().value_or(EventTimes{enqueued_, std::chrono::steady_clock::now()}));
     if (is_fed_)

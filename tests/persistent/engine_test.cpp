@@ -7,6 +7,8 @@
 #include "devices/devices_fixture.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <random>
 
 namespace headrace::test {
@@ -317,6 +319,18 @@ TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {
     EXPECT_EQ(engine.collect(), Engine::State::finished);
     EXPECT_EQ(engine.launches(), 1u);
     EXPECT_EQ(arrived().total(), 15 * engine.fed());
+}
+
+TEST_P(EngineOnDevice, LaunchTimesBeginWithTheLaunch) {
+    Engine engine(device(), *stream_, bind(BinaryTree{{}, 8}, Roots{}));
+    Promise gate;
+    engine.start(0, 100, std::array{gate.event()});
+    std::this_thread::sleep_for(50ms);
+    const auto opened = std::chrono::steady_clock::now();
+    gate.complete();
+    while (engine.collect() == Engine::State::parked) engine.resume();
+    // Clocks are compared to a millisecond where the machine is busy.
+    EXPECT_GT(engine.launch_times().front().begin, opened - 10ms);
 }
 
 TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {
