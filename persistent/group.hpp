@@ -135,8 +135,9 @@ protected:
     /// Polls with a growing pause: true when there may be something to take, false when there never will be,
     /// or all groups park, or there is work left that none of those who are there can do. `others_left`
     /// takes, or says that there is, anything beside records and seeds; all lanes call it. In a fed launch
-    /// one of those who poll listens all the time, so that nobody at work has to.
-    template <class F>
+    /// one of those who poll listens all the time, so that nobody at work has to. `SeedsAlone`: work springs
+    /// from nothing else, so that who finds none does not wait for those who have the last.
+    template <bool SeedsAlone = false, class F>
     HEADRACE_GROUP_CODE bool wait_until(F&& others_left) {
         bool listens = false; // the leader's
         std::uint32_t state = poll_again;
@@ -151,8 +152,9 @@ protected:
             if (reason != HR_RUN && !is_late) park(reason);
             state = lanes_.by_leader([&]() -> std::uint32_t {
                 if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
+                const bool may_end = !is_fed() || intake().has_ended(); // before what it is the end of
                 if (records_left() || seeds_left()) return go_on;
-                const bool may_end = !is_fed() || intake().has_ended(); // before the look at `pending`
+                if (SeedsAlone && may_end) return leave_finished;
                 if (Part::is_whole && !may_end) return poll_again;
                 // relaxed: that it is 0 says all; see README.md, "Termination".
                 if (Sync::load(control_.pending.value, Sync::relaxed) == 0)
