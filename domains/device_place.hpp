@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace headrace {
@@ -23,13 +24,14 @@ struct DeviceWorker::Place {
     std::unique_ptr<Engine> engine;           ///< null for host functions
     std::unique_ptr<Engine> kept; ///< of a job that has ended, for the next one that is tuned alike
     EngineOptions kept_tuning;
+    std::string kept_kernel; ///< the job's name for it
     Event event;             ///< of the launch in flight, or of what makes room
     Step waits_to = nullptr; ///< what it does when there is room; null: it does not wait for any
     TaskFigures figures;
     EngineFigures engine_before; ///< an engine counts over all its tasks
 
     bool in_windows = false;     ///< the job has data that the device cannot hold at once
-    bool short_tasks = false;    ///< so far: the next launch is to be fed
+    bool short_tasks = false;    ///< so far, or by what is known: the next launch is to be fed
     bool kernels_differ = false; ///< from task to task: none is to be fed
 
     bool open = false;        ///< the launch can be fed
@@ -39,7 +41,7 @@ struct DeviceWorker::Place {
     std::uint64_t ahead = 1;  ///< so many tasks should be held that are not begun
     std::uint64_t filled = 0; ///< seeds that it had and had not begun with, after the last look
     Clock::time_point opened;
-    Clock::time_point look_closely_until; ///< it had nothing left a moment ago
+    Clock::time_point look_closely_until; ///< it had nothing left a moment ago, or not enough
     ErrorPtr failure;                     ///< of a task that could not be fed
 
     [[nodiscard]] std::uint64_t tasks(std::size_t first, std::size_t last) const {

@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::chrono::milliseconds short_task{5}; // longer ones do not notice what a launch costs
 constexpr Bytes most_kept = 64 << 20;              // of queues that no job uses
+// Being told that a launch has ended, and waking up, take some hundred microseconds: short ones are waited
+// for awake, and so is the next job.
+constexpr std::chrono::milliseconds awake_beside_launch{5};
+constexpr std::chrono::microseconds awake_between_jobs{200}, glance{10};
 
 EngineFigures engine_figures(const Engine& engine) {
     const EngineCounters counters = engine.counters();
@@ -100,7 +104,9 @@ void DeviceWorker::run(const std::stop_token& stop) {
         if (hurried)
             std::this_thread::yield(); // a sleep takes longer than what starves has to do
         else if (open)
-            bell_->wait_for(look_period);         // who consumes seeds rings no bell
+            bell_->wait_for(look_period); // who consumes seeds rings no bell
+        else if (Clock::now() < awake_until_)
+            bell_->stay_awake_for(glance);
         else if (const auto reserve = steps_in()) // nobody rings for what time brings about
             bell_->wait_for(std::chrono::ceil<std::chrono::microseconds>(*reserve - Clock::now()));
         else
@@ -122,6 +128,7 @@ void DeviceWorker::put_engine_aside(Place& place) {
     if (place.engine && place.engine->queue_memory() <= most_kept) {
         place.kept = std::move(place.engine);
         place.kept_tuning = place.engine_job->job().tuning();
+        place.kept_kernel = place.engine_job->job().kernel_name();
     }
     place.engine.reset();
     place.engine_job.reset();
@@ -137,6 +144,7 @@ void DeviceWorker::start_a_task(Place& place) {
     const auto jobs = colleagues_.by_turn();
     for (const auto& job : jobs)
         if (const auto portion = job->next_given(number_)) {
+            prepare_for(place, job, *portion);
             place.short_tasks = false; // from a fed launch nothing could come back
             return start(place, job, *portion);
         }
@@ -145,21 +153,27 @@ void DeviceWorker::start_a_task(Place& place) {
         if (std::ranges::any_of(places_,
                                 [&](const auto& other) { return other->wanting && other->job == job; }))
             return;
-        if (const auto range = job->next(number_)) return start(place, job, *range);
+        if (const auto range = job->next(number_)) {
+            prepare_for(place, job, *range);
+            return start(place, job, *range);
+        }
     }
+}
+
+void DeviceWorker::prepare_for(Place& place, const std::shared_ptr<JobExecution>& job,
+                               const Portion& first) const {
+    if (place.engine_job == job) return;
+    place.engine.reset();
+    place.engine_job = job;
+    place.kernels_differ = false;
+    place.in_windows = !fits_whole(job->job(), device_->info());
+    expect(place, *job, first);
 }
 
 void DeviceWorker::start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion) {
     if (std::exchange(told_idle_, false)) tell_of_idleness(false); // at once: to begin may take long
     for (const auto& other : places_)
         if (other->open && other->job != job) make_way(*other);
-    if (place.engine_job != job) {
-        place.engine.reset();
-        place.short_tasks = place.kernels_differ = false;
-        place.in_windows = !fits_whole(job->job(), device_->info());
-        place.ahead = 1;
-    }
-    place.engine_job = job;
     place.job = job;
     place.figures = {};
     place.held.push_back(hold(*job, portion));
@@ -256,7 +270,10 @@ void DeviceWorker::begin(Place& place) {
         place.engine->rebind(std::move(kernel));
     } else if (place.kept && place.kept_tuning == job.tuning()) {
         place.engine = std::move(place.kept);
-        place.engine->renew(std::move(kernel));
+        if (place.kept_kernel == job.kernel_name())
+            place.engine->rebind(std::move(kernel)); // its launches need not feel their way once more
+        else
+            place.engine->renew(std::move(kernel));
     } else {
         place.kept.reset(); // before the new one: there may not be room for both
         place.engine = std::make_unique<Engine>(*device_, *place.stream, std::move(kernel), job.tuning());
@@ -313,6 +330,12 @@ void DeviceWorker::tell_of_launch(const Place& place, const Held& held, std::vec
 
 void DeviceWorker::watch(Place& place) {
     place.event.then([bell = bell_](const ErrorPtr&) { bell->ring(); });
+    stay_awake_for(awake_beside_launch);
+}
+
+/// A processor has better things to do.
+void DeviceWorker::stay_awake_for(Clock::duration time) {
+    if (device_->info().kind != DeviceKind::cpu) awake_until_ = Clock::now() + time;
 }
 
 void DeviceWorker::settle(Place& place) {
@@ -372,6 +395,7 @@ void DeviceWorker::settle(Place& place) {
     if (!place.held.empty()) return go_on(place);
     place.forget_launch();
     place.job.reset();
+    stay_awake_for(awake_between_jobs);
     wake(); // this place is free
 }
 

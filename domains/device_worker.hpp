@@ -68,6 +68,7 @@ private:
     void run(const std::stop_token& stop);
     void start_a_task(Place& place);
     void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
+    void prepare_for(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& first) const;
     [[nodiscard]] Held hold(const JobExecution& job, const Portion& portion) const;
     [[nodiscard]] Inputs bind(Place& place, Held& held);
     [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
@@ -85,6 +86,7 @@ private:
                    const TaskFigures& figures) const;
     void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
     void watch(Place& place);
+    void stay_awake_for(Clock::duration time);
 
     // The device is full: device_room.cpp.
     void with_room(Place& place, Step step);
@@ -95,6 +97,7 @@ private:
 
     // Short tasks go to a launch that runs: device_feeding.cpp.
     [[nodiscard]] Event open(Place& place, std::span<const Event> ready);
+    void expect(Place& place, const JobExecution& job, const Portion& first) const;
     [[nodiscard]] bool hold_more(Place& place, std::uint64_t tasks);
     [[nodiscard]] std::uint64_t most_at_once(const Place& place) const;
     void feed(Place& place);
@@ -120,6 +123,7 @@ private:
     std::vector<std::weak_ptr<DomainData>> domains_; ///< that may have a replica here
     Colleagues& colleagues_;
     bool told_idle_ = false; ///< jobs
+    Clock::time_point awake_until_;
     mutable std::mutex mutex_;
     ErrorPtr retired_;
     std::shared_ptr<Doorbell> bell_ =

@@ -325,6 +325,13 @@ bool JobExecution::has_losses() const {
     return std::ranges::any_of(shares_, [](const Share& share) { return share.retired; });
 }
 
+std::optional<double> JobExecution::expected_seconds(std::size_t device, const Portion& portion) const {
+    const std::scoped_lock lock(mutex_);
+    const Share* const share = share_of(device);
+    if (!share || portion.units || !rates_.measured(place_of(*share))) return std::nullopt;
+    return static_cast<double>(portion.work_units()) / rates_.capability(place_of(*share));
+}
+
 double JobExecution::charged_seconds() const {
     const std::scoped_lock lock(mutex_);
     return charged_;

@@ -2,9 +2,21 @@
 #include <headrace/domains/job_execution.hpp>
 #include <headrace/domains/job_handle.hpp>
 
+#include <algorithm>
+#include <thread>
+
 namespace headrace {
 
-void JobHandle::wait() const { execution_->event().wait(); }
+void JobHandle::wait() const {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds awake{5}; // who slept is told late: see DeviceWorker
+    const Event event = execution_->event();
+    const bool has_gpu = std::ranges::any_of(
+        execution_->devices(), [](const DeviceInfo* device) { return device->kind != DeviceKind::cpu; });
+    for (const auto end = Clock::now() + awake; has_gpu && !event.done() && Clock::now() < end;)
+        std::this_thread::yield();
+    event.wait();
+}
 
 bool JobHandle::wait_for(std::chrono::nanoseconds limit) const { return execution_->event().wait_for(limit); }
 bool JobHandle::done() const { return execution_->event().done(); }

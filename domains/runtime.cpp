@@ -321,7 +321,10 @@ private:
             }
         if (error) execution.stop(error);
         execution.start();
-        wake_all();
+        // Those who begin with it first: to wake a thread may take as long as to begin.
+        for (const bool wants : {true, false})
+            for (std::size_t i = 0; i < workers_.size(); ++i)
+                if (execution.wants(i) == wants) workers_[i]->wake();
     }
 
     void ended(const JobExecution& execution) {

@@ -365,12 +365,47 @@ TEST_P(Jobs, ReportIsCompleteAndAddsUp) {
     EXPECT_NE(report.table().find("count"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Jobs, testing::Values("cpu", "cuda:0", "cpu,cuda:0"), [](const auto& param) {
-    std::string name = param.param;
+std::string by_devices(const testing::TestParamInfo<std::string>& info) {
+    std::string name = info.param;
     for (char& letter : name)
         if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
     return name;
-});
+}
+INSTANTIATE_TEST_SUITE_P(On, Jobs, testing::Values("cpu", "cuda:0", "cpu,cuda:0"), by_devices);
+
+/// How many launches such a job takes, on the runtime's only device.
+class LaunchesOfJobs : public Jobs {
+protected:
+    std::uint64_t launches(Runtime& runtime, const std::string& kernel_name) {
+        const Domain<std::uint64_t> bins("bins", {7});
+        const JobHandle handle =
+            runtime.submit(Job("count", size)
+                               .kernel_name(kernel_name)
+                               .tune({.wishes = {}, .launch_time = std::chrono::seconds(10)})
+                               .accumulates(bins)
+                               .kernel([&](Task& task) { return Histogram{task.sum(bins)}; }));
+        handle.wait();
+        EXPECT_EQ(bins.gather()[6], size / 7);
+        return handle.report().devices.at(0).engine.launches;
+    }
+
+private:
+    static constexpr std::uint64_t size = 7'000'000;
+};
+
+TEST_P(LaunchesOfJobs, AreFewerWhereBudgetsAreKnownOfTheKernel) {
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "static"});
+    EXPECT_GT(launches(runtime, "one"), 1U);
+    EXPECT_EQ(launches(runtime, "one"), 1U);
+    EXPECT_GT(launches(runtime, "another"), 1U);
+}
+
+TEST_P(LaunchesOfJobs, AreFedAtOnceWhereTasksAreKnownToBeShort) {
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:5000"});
+    EXPECT_GT(launches(runtime, "one"), 1U);
+    EXPECT_EQ(launches(runtime, "one"), 1U);
+}
+INSTANTIATE_TEST_SUITE_P(Each, LaunchesOfJobs, testing::Values("cpu", "cuda:0"), by_devices);
 
 // ---- mistakes
 // ------------------------------------------------------------------------------------------------
