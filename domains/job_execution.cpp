@@ -37,6 +37,8 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
       scheduling_(std::move(scheduling)),
       left_out_(std::move(left_out)),
       several_devices_(participants.size() > 1),
+      only_cpus_(std::ranges::all_of(
+          participants, [](const Participant& one) { return one.info->kind == DeviceKind::cpu; })),
       rates_(estimates(participants), scheduling_.learns),
       left_{{0, job_.work_units()}},
       event_(promise_.event()) {
@@ -292,14 +294,8 @@ bool JobExecution::wants(std::size_t device) const {
     return share && !share->retired && !(share->is_in_reserve() && reserve_waits());
 }
 
-std::vector<const DeviceInfo*> JobExecution::devices() const {
-    std::vector<const DeviceInfo*> devices; // shares_ is as long as it was at the beginning
-    for (const Share& share : shares_) devices.push_back(share.who.info);
-    return devices;
-}
-
 std::vector<const DeviceInfo*> JobExecution::team() const {
-    std::vector<const DeviceInfo*> team; // as devices()
+    std::vector<const DeviceInfo*> team; // shares_ is as long as it was at the beginning
     for (const Share& share : shares_)
         if (!share.is_in_reserve()) team.push_back(share.who.info);
     return team;

@@ -155,8 +155,7 @@ public:
     [[nodiscard]] std::optional<Clock::time_point> reserve_steps_in() const;
     /// The same for one that is in reserve.
     [[nodiscard]] std::optional<Clock::time_point> steps_in(std::size_t device) const;
-    [[nodiscard]] std::vector<const DeviceInfo*> devices() const; ///< that take part
-    [[nodiscard]] std::vector<const DeviceInfo*> team() const;    ///< those that are not in reserve
+    [[nodiscard]] std::vector<const DeviceInfo*> team() const; ///< that take part and are not in reserve
     /// What the job took these. Where the reserve has helped: what it would have, at the pace at which they
     /// did their part; infinite if they have ended nothing.
     [[nodiscard]] double seconds_of_team() const;
@@ -166,6 +165,7 @@ public:
     void disturb() noexcept { disturbed_ = true; }
     [[nodiscard]] bool was_disturbed() const noexcept { return disturbed_; }
     [[nodiscard]] bool has_several_devices() const noexcept { return several_devices_; }
+    [[nodiscard]] bool has_only_cpus() const noexcept { return only_cpus_; }
     /// Somebody else may want what this device was given and has not begun.
     [[nodiscard]] bool others_may_take_over(std::size_t device) const;
     /// What the portion is to take the device, by what is known of its speed from this job or others; nothing
@@ -175,7 +175,7 @@ public:
     [[nodiscard]] double charged_seconds() const;
     /// Before others of its priority that began later, it does not go: it has been charged as much as they.
     void charge_at_least(double seconds);
-    /// How long the job takes each device alone, in the order of devices(), for its report.
+    /// How long the job takes each device alone, in the order of the participants, for its report.
     void compare_with(std::vector<std::optional<double>> seconds_alone);
     /// What the devices did, for models that keep it: in units per second, of those that finished enough.
     [[nodiscard]] std::vector<std::pair<const DeviceInfo*, double>> measurements() const;
@@ -252,7 +252,7 @@ private:
     const Job job_;
     const Scheduling scheduling_;
     const std::vector<LeftOut> left_out_;
-    const bool several_devices_;
+    const bool several_devices_, only_cpus_;
 
     mutable std::mutex mutex_;
     std::vector<Share> shares_;

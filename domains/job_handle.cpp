@@ -2,7 +2,6 @@
 #include <headrace/domains/job_execution.hpp>
 #include <headrace/domains/job_handle.hpp>
 
-#include <algorithm>
 #include <thread>
 
 namespace headrace {
@@ -11,10 +10,9 @@ void JobHandle::wait() const {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds awake{5}; // who slept is told late: see DeviceWorker
     const Event event = execution_->event();
-    const bool has_gpu = std::ranges::any_of(
-        execution_->devices(), [](const DeviceInfo* device) { return device->kind != DeviceKind::cpu; });
-    for (const auto end = Clock::now() + awake; has_gpu && !event.done() && Clock::now() < end;)
-        std::this_thread::yield();
+    if (!execution_->has_only_cpus())
+        for (const auto end = Clock::now() + awake; !event.done() && Clock::now() < end;)
+            std::this_thread::yield();
     event.wait();
 }
 
