@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::chrono::milliseconds short_task{5}; // longer ones do not notice what a launch costs
 constexpr Bytes most_kept = 64 << 20;              // of queues that no job uses
-// Being told that a launch has ended, and waking up, take some hundred microseconds: short ones are waited
-// for awake, and so is the next job.
-constexpr std::chrono::milliseconds awake_beside_launch{5};
+// Being told that a launch has ended, and waking up, take some hundred microseconds: those of which that is
+// more than a hundredth are waited for awake, and so is the next job.
+constexpr std::chrono::milliseconds awake_beside_launch{20};
 constexpr std::chrono::microseconds awake_between_jobs{200}, glance{10};
 
 EngineFigures engine_figures(const Engine& engine) {

@@ -8,7 +8,7 @@ namespace headrace {
 
 void JobHandle::wait() const {
     using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds awake{5}; // who slept is told late: see DeviceWorker
+    constexpr std::chrono::milliseconds awake{20}; // who slept is told late: see DeviceWorker
     const Event event = execution_->event();
     if (!execution_->has_only_cpus())
         for (const auto end = Clock::now() + awake; !event.done() && Clock::now() < end;)

@@ -15,8 +15,8 @@ namespace {
 constexpr std::chrono::microseconds awake = 250us, attentive = 20us, glance = 4us;
 /// One thread of a device that holds up a caller looks more often, and stays awake for longer, but lets
 /// others have its core then: who was asleep finds its caches cold, and in a virtual machine is scheduled
-/// late. Each frame of a synchronous program took 0.1 to 0.6 ms more.
-constexpr std::chrono::microseconds first_glance = 1us, drowsy = 5ms, drowsy_glance = 20us;
+/// late. Each frame of a synchronous program took 0.1 to 0.6 ms more. Of longer work that is a hundredth.
+constexpr std::chrono::microseconds first_glance = 1us, drowsy = 20ms, drowsy_glance = 20us;
 /// Streams share the hardware's channels when there are many, and one behind a closed gate would hold ours
 /// up.
 constexpr std::size_t most_beds = 6;
