@@ -117,7 +117,7 @@ void DeviceWorker::keep_fed(Place& place) {
         if (place.wanting && 2 * left < place.filled && place.ahead < most_ahead) {
             const bool alone = !place.job->has_several_devices();
             place.ahead = std::min(place.ahead * (alone ? growth_where_alone : growth_of_ahead), most_ahead);
-            place.look_closely_until = now + still_growing;
+            if (device_->info().kind != DeviceKind::cpu) place.look_closely_until = now + still_growing;
         }
         if (now - place.opened > place.job->job().tuning().launch_time || another_is_more_urgent(place))
             place.wanting = false;

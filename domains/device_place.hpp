@@ -1,13 +1,13 @@
 // domains/device_place.hpp - what a device's worker knows of one launch: see device_worker.hpp. Private to
 // it.
 #pragma once
+#include <headrace/core/performance_model.hpp>
 #include <headrace/domains/device_worker.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace headrace {
@@ -24,7 +24,7 @@ struct DeviceWorker::Place {
     std::unique_ptr<Engine> engine;           ///< null for host functions
     std::unique_ptr<Engine> kept; ///< of a job that has ended, for the next one that is tuned alike
     EngineOptions kept_tuning;
-    std::string kept_kernel; ///< the job's name for it
+    KernelKey kept_kernel;
     Event event;             ///< of the launch in flight, or of what makes room
     Step waits_to = nullptr; ///< what it does when there is room; null: it does not wait for any
     TaskFigures figures;

@@ -19,6 +19,8 @@ constexpr Bytes most_kept = 64 << 20;              // of queues that no job uses
 constexpr std::chrono::milliseconds awake_beside_launch{20};
 constexpr std::chrono::microseconds awake_between_jobs{200}, glance{10};
 
+KernelKey kernel_key(const Job& job) { return {job.kernel_name(), job.work_units(), job.bytes()}; }
+
 EngineFigures engine_figures(const Engine& engine) {
     const EngineCounters counters = engine.counters();
     return {.launches = engine.launches(),
@@ -65,10 +67,15 @@ DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, C
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-DeviceWorker::~DeviceWorker() {
+void DeviceWorker::stop() {
+    if (!thread_.joinable()) return;
     thread_.request_stop();
     wake();
     thread_.join();
+}
+
+DeviceWorker::~DeviceWorker() {
+    stop();
     for (const auto& weak : domains_) try {
             if (const auto domain = weak.lock()) domain->forget(*controller_);
         } catch (const Error& error) {
@@ -106,13 +113,21 @@ void DeviceWorker::run(const std::stop_token& stop) {
         else if (open)
             bell_->wait_for(look_period); // who consumes seeds rings no bell
         else if (Clock::now() < awake_until_)
-            bell_->stay_awake_for(glance);
+            stay_awake();
         else if (const auto reserve = steps_in()) // nobody rings for what time brings about
             bell_->wait_for(std::chrono::ceil<std::chrono::microseconds>(*reserve - Clock::now()));
         else
             bell_->wait();
         if (stop.stop_requested()) return;
     }
+}
+
+/// Looks at nothing but what it waits for: who goes round takes the locks of jobs. New ones ring.
+void DeviceWorker::stay_awake() {
+    const Clock::time_point end = std::min(awake_until_, steps_in().value_or(awake_until_));
+    const auto has_ended = [](const auto& place) { return place->job && place->event.done(); };
+    while (Clock::now() < end && std::ranges::none_of(places_, has_ended))
+        if (bell_->rings_within(glance)) return;
 }
 
 /// When this device is to step in as a reserve, at the latest.
@@ -128,7 +143,7 @@ void DeviceWorker::put_engine_aside(Place& place) {
     if (place.engine && place.engine->queue_memory() <= most_kept) {
         place.kept = std::move(place.engine);
         place.kept_tuning = place.engine_job->job().tuning();
-        place.kept_kernel = place.engine_job->job().kernel_name();
+        place.kept_kernel = kernel_key(place.engine_job->job());
     }
     place.engine.reset();
     place.engine_job.reset();
@@ -270,7 +285,7 @@ void DeviceWorker::begin(Place& place) {
         place.engine->rebind(std::move(kernel));
     } else if (place.kept && place.kept_tuning == job.tuning()) {
         place.engine = std::move(place.kept);
-        if (place.kept_kernel == job.kernel_name())
+        if (place.kept_kernel.is_like(kernel_key(job), 2))
             place.engine->rebind(std::move(kernel)); // its launches need not feel their way once more
         else
             place.engine->renew(std::move(kernel));

@@ -40,7 +40,9 @@ public:
 
     DeviceWorker(std::size_t number, std::unique_ptr<Device> device, ControllerOptions options,
                  unsigned window, Colleagues& colleagues);
-    ~DeviceWorker(); // after every job has ended
+    ~DeviceWorker();
+    /// After every job has ended, and before the first worker goes: they wake each other.
+    void stop();
 
     [[nodiscard]] Device& device() const noexcept { return *device_; }
     [[nodiscard]] Controller& controller() noexcept { return *controller_; }
@@ -87,6 +89,7 @@ private:
     void tell_of_launch(const Place& place, const Held& held, std::vector<Event> inputs);
     void watch(Place& place);
     void stay_awake_for(Clock::duration time);
+    void stay_awake();
 
     // The device is full: device_room.cpp.
     void with_room(Place& place, Step step);

@@ -14,27 +14,29 @@ public:
     void ring() {
         {
             const std::scoped_lock lock(mutex_);
-            rung_ = true;
+            rung_.store(true, std::memory_order_relaxed);
         }
         signal_.notify_one();
     }
     /// Returns when it has been rung since the last return.
     void wait() {
         std::unique_lock lock(mutex_);
-        signal_.wait(lock, [this] { return rung_.load(); });
-        rung_ = false;
+        signal_.wait(lock, [this] { return rung_.exchange(false, std::memory_order_relaxed); });
     }
     /// The same, but no later than after `limit`.
     void wait_for(std::chrono::microseconds limit) {
         std::unique_lock lock(mutex_);
-        signal_.wait_for(lock, limit, [this] { return rung_.load(); });
-        rung_ = false;
+        signal_.wait_for(lock, limit, [this] { return rung_.exchange(false, std::memory_order_relaxed); });
     }
     /// The same without going to sleep, for what comes sooner than a thread wakes up; others get the core.
-    void stay_awake_for(std::chrono::microseconds limit) {
+    /// False: it was not rung.
+    bool rings_within(std::chrono::microseconds limit) {
+        // relaxed, both: the lock orders what it was rung for.
         const auto end = std::chrono::steady_clock::now() + limit;
-        while (!rung_ && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-        wait_for(std::chrono::microseconds(0));
+        while (!rung_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end)
+            std::this_thread::yield();
+        const std::scoped_lock lock(mutex_);
+        return rung_.exchange(false, std::memory_order_relaxed);
     }
 
 private:

@@ -94,8 +94,8 @@ public:
     /// Instead of the runtime's policy; `make` is called once for each submission. Or one of make_policy's.
     Job& policy(MakePolicy make, std::string name);
     Job& policy(std::string name);
-    /// By what measurements are kept; unless said otherwise, by the job's name. Jobs whose work units take
-    /// different time should not share one.
+    /// By what measurements are kept, and by which launches are as long as those of earlier jobs were; unless
+    /// said otherwise, by the job's name. Jobs whose work units take different time should not share one.
     Job& kernel_name(std::string name);
     /// Called by the device's thread, `before` the tasks are begun with and `after` they have ended: it
     /// feeds no device meanwhile. What they throw fails the job.

@@ -325,6 +325,7 @@ std::optional<double> JobExecution::expected_seconds(std::size_t device, const P
     const std::scoped_lock lock(mutex_);
     const Share* const share = share_of(device);
     if (!share || portion.units || !rates_.measured(place_of(*share))) return std::nullopt;
+    if (several_devices_ && !rates_.certain(place_of(*share))) return std::nullopt;
     return static_cast<double>(portion.work_units()) / rates_.capability(place_of(*share));
 }
 

@@ -169,7 +169,7 @@ public:
     /// Somebody else may want what this device was given and has not begun.
     [[nodiscard]] bool others_may_take_over(std::size_t device) const;
     /// What the portion is to take the device, by what is known of its speed from this job or others; nothing
-    /// if that was never measured, or for units that were given.
+    /// if that was never measured, or is uncertain where others could do it, or for units that were given.
     [[nodiscard]] std::optional<double> expected_seconds(std::size_t device, const Portion& portion) const;
     /// How long devices were and will be busy with what it gave out, as far as that can be said.
     [[nodiscard]] double charged_seconds() const;

@@ -2,6 +2,8 @@
 #include <headrace/domains/job_execution.hpp>
 #include <headrace/domains/job_handle.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace headrace {
@@ -9,10 +11,14 @@ namespace headrace {
 void JobHandle::wait() const {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds awake{20}; // who slept is told late: see DeviceWorker
+    static std::atomic_flag somebody_is_awake;     // one is enough to keep a core busy
     const Event event = execution_->event();
-    if (!execution_->has_only_cpus())
+    // relaxed, both: a hint.
+    if (!execution_->has_only_cpus() && !somebody_is_awake.test_and_set(std::memory_order_relaxed)) {
         for (const auto end = Clock::now() + awake; !event.done() && Clock::now() < end;)
             std::this_thread::yield();
+        somebody_is_awake.clear(std::memory_order_relaxed);
+    }
     event.wait();
 }
 

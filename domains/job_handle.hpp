@@ -10,7 +10,8 @@ namespace headrace {
 
 class JobExecution;
 
-/// A submitted job. Copies share it; it may outlive neither its Runtime nor what its kernels borrow.
+/// A submitted job. Copies share it. What its kernels borrow must outlive it; its Runtime need not: that ends
+/// it.
 ///
 /// Threads   any
 class JobHandle {

@@ -114,6 +114,8 @@ public:
         wake_all();
         std::unique_lock lock(mutex_);
         job_ended_.wait(lock, [this] { return jobs_.empty(); });
+        lock.unlock();
+        for (const auto& worker : workers_) worker->stop();
     }
 
     JobHandle submit(const Job& job) {
@@ -322,9 +324,13 @@ private:
         if (error) execution.stop(error);
         execution.start();
         // Those who begin with it first: to wake a thread may take as long as to begin.
-        for (const bool wants : {true, false})
-            for (std::size_t i = 0; i < workers_.size(); ++i)
-                if (execution.wants(i) == wants) workers_[i]->wake();
+        std::vector<DeviceWorker*> others;
+        for (std::size_t i = 0; i < workers_.size(); ++i)
+            if (execution.wants(i))
+                workers_[i]->wake();
+            else
+                others.push_back(workers_[i].get());
+        for (DeviceWorker* const worker : others) worker->wake();
     }
 
     void ended(const JobExecution& execution) {

@@ -82,8 +82,8 @@ public:
     /// Seeds of these that lane groups have begun with; a little late, but never behind `completed`.
     [[nodiscard]] std::uint64_t consumed() const { return feed_->consumed(); }
     /// The first so many that were fed are done, with all that sprang from them and was not given away; says
-    /// so whenever nothing else is left to do. Sums that the kernel keeps near are in their places when the
-    /// launch has ended.
+    /// so whenever nothing else is left to do, but not after `close`: then `collect` does. Sums that the
+    /// kernel keeps near are in their places when the launch has ended.
     [[nodiscard]] std::uint64_t completed() const { return feed_->completed(); }
 
     /// Waits for the launch and says how it ended. Throws what it failed with.

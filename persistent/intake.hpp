@@ -33,7 +33,7 @@ public:
         // acquire: pairs with Feed::add, for the ranges and for the data that their units will read.
         const std::uint64_t fed = WithHost::load(feed_.fed, WithHost::acquire);
         const bool has_all = take_over(fed & ~HR_FEED_CLOSED);
-        // release: pairs with has_ended: nothing is added to `pending` after it.
+        // release: pairs with has_ended: nothing is added to `pending` nor to the segments after it.
         if (has_all && (fed & HR_FEED_CLOSED) != 0) Sync::store(in_.open, std::uint64_t{0}, Sync::release);
         tell();
         if (asked) return HR_PARK_HOST;
@@ -60,13 +60,14 @@ public:
         }
     }
 
-    HEADRACE_GROUP_CODE bool seeds_left() const {                               // a guess
+    /// A guess; but if it is asked after has_ended was true, there are none where it says so.
+    HEADRACE_GROUP_CODE bool seeds_left() const {
         const std::uint64_t segments = Sync::load(in_.segments, Sync::acquire); // acquire: as in claim
         const std::uint64_t current = Sync::load(in_.current, Sync::relaxed);
         return current < segments && (current + 1 < segments || left_in(segments_[current]) > 0);
     }
 
-    /// True if the host feeds no more, and all that it fed is in `pending`.
+    /// True if the host feeds no more, and all that it fed is in `pending` and in the segments.
     HEADRACE_GROUP_CODE bool has_ended() const {
         return Sync::load(in_.open, Sync::acquire) == 0; // acquire: pairs with listen
     }

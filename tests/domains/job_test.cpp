@@ -1,4 +1,5 @@
 // tests/domains/job_test.cpp - jobs from registration to gather, on every device list of this machine.
+#include <core/environment_variable.hpp>
 #include <devices/devices_fixture.hpp>
 #include <domains/fragile.kernels.hpp>
 #include <domains/job.kernels.hpp>
@@ -376,28 +377,31 @@ INSTANTIATE_TEST_SUITE_P(On, Jobs, testing::Values("cpu", "cuda:0", "cpu,cuda:0"
 /// How many launches such a job takes, on the runtime's only device.
 class LaunchesOfJobs : public Jobs {
 protected:
-    std::uint64_t launches(Runtime& runtime, const std::string& kernel_name) {
+    static constexpr std::uint64_t size = 7'000'000;
+
+    std::uint64_t launches(Runtime& runtime, const std::string& kernel_name, std::uint64_t units = size) {
         const Domain<std::uint64_t> bins("bins", {7});
         const JobHandle handle =
-            runtime.submit(Job("count", size)
+            runtime.submit(Job("count", units)
                                .kernel_name(kernel_name)
                                .tune({.wishes = {}, .launch_time = std::chrono::seconds(10)})
                                .accumulates(bins)
                                .kernel([&](Task& task) { return Histogram{task.sum(bins)}; }));
         handle.wait();
-        EXPECT_EQ(bins.gather()[6], size / 7);
+        EXPECT_EQ(bins.gather()[6], units / 7);
         return handle.report().devices.at(0).engine.launches;
     }
 
 private:
-    static constexpr std::uint64_t size = 7'000'000;
+    const EnvironmentVariable nowhere_{"HEADRACE_CALIBRATIONS", ""}; // what others measured would be known
 };
 
 TEST_P(LaunchesOfJobs, AreFewerWhereBudgetsAreKnownOfTheKernel) {
     Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "static"});
-    EXPECT_GT(launches(runtime, "one"), 1U);
-    EXPECT_EQ(launches(runtime, "one"), 1U);
+    const std::uint64_t first = launches(runtime, "one");
+    EXPECT_LT(launches(runtime, "one"), first);
     EXPECT_GT(launches(runtime, "another"), 1U);
+    EXPECT_GT(launches(runtime, "another", size / 4), 1U) << "of another size";
 }
 
 TEST_P(LaunchesOfJobs, AreFedAtOnceWhereTasksAreKnownToBeShort) {

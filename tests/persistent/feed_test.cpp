@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <random>
 
 namespace headrace::test {
@@ -87,6 +89,36 @@ TYPED_TEST(Feeding, AConsumersIndicesArriveExactlyOnce) {
     expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {});
     expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, tiny, {.longest = 500});
     expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {.shuffled = false});
+}
+
+/// Counts the lane groups that have left.
+struct CountingRunner : ThreadRunner<4> {
+    static inline std::atomic<unsigned> left = 0;
+    static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
+        ThreadRunner<4>::run(stream, n, [&](unsigned i) {
+            body(i);
+            ++left;
+        });
+    }
+};
+
+/// A unit that ends when all other lane groups have left.
+struct LastToLeave {
+    Arrivals arrivals;
+    void operator()(auto&, std::uint64_t index) const {
+        while (CountingRunner::left < 3) std::this_thread::yield();
+        arrivals.arrive(index);
+    }
+};
+
+TEST(FeedingConsumers, WhoFindsNoMoreSeedsDoesNotWaitForTheLastUnits) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<Config<3, CountingRunner>, LastToLeave, Indices> bench(LastToLeave{}, Indices{}, roomy);
+    bench.engine.open();
+    feed(bench.engine, {0, 1});
+    bench.engine.close();
+    EXPECT_EQ(bench.engine.collect(), Engine::State::finished);
+    EXPECT_EQ(bench.arrived.total(), 1u);
 }
 
 TYPED_TEST(Feeding, TreesArriveExactlyOnceWhilePoolsGrowAndAllPark) {
