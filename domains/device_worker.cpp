@@ -17,7 +17,7 @@ constexpr Bytes most_kept = 64 << 20;              // of queues that no job uses
 // Being told that a launch has ended, and waking up, take some hundred microseconds: those of which that is
 // more than a hundredth are waited for awake, and so is the next job.
 constexpr std::chrono::milliseconds awake_beside_launch{20};
-constexpr std::chrono::microseconds awake_between_jobs{200}, glance{10};
+constexpr std::chrono::microseconds awake_between_jobs{200}, glance{10}, between_rounds{1000};
 
 KernelKey kernel_key(const Job& job) { return {job.kernel_name(), job.work_units(), job.bytes()}; }
 
@@ -122,9 +122,11 @@ void DeviceWorker::run(const std::stop_token& stop) {
     }
 }
 
-/// Looks at nothing but what it waits for: who goes round takes the locks of jobs. New ones ring.
+/// Looks at nothing but what it waits for: who goes round takes the locks of jobs. New ones ring. For a
+/// while: a policy that refused may think better of it.
 void DeviceWorker::stay_awake() {
-    const Clock::time_point end = std::min(awake_until_, steps_in().value_or(awake_until_));
+    Clock::time_point end = std::min(awake_until_, Clock::now() + between_rounds);
+    if (const auto reserve = steps_in()) end = std::min(end, *reserve);
     const auto has_ended = [](const auto& place) { return place->job && place->event.done(); };
     while (Clock::now() < end && std::ranges::none_of(places_, has_ended))
         if (bell_->rings_within(glance)) return;
@@ -410,7 +412,8 @@ void DeviceWorker::settle(Place& place) {
     if (!place.held.empty()) return go_on(place);
     place.forget_launch();
     place.job.reset();
-    stay_awake_for(awake_between_jobs);
+    if (std::ranges::all_of(places_, [](const auto& one) { return one->job == nullptr; }))
+        stay_awake_for(awake_between_jobs);
     wake(); // this place is free
 }
 

@@ -130,7 +130,10 @@ public:
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         for (const JobHandle& predecessor : job.predecessors()) predecessors.push_back(predecessor.event());
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
-        Event::all(predecessors).then([this, execution](const ErrorPtr& error) { start(execution, error); });
+        Event::all(predecessors).then([this, execution](const ErrorPtr& error) {
+            // One that has ended may have ended with this runtime.
+            if (!execution->event().done()) start(execution, error);
+        });
         return JobHandle(execution);
     }
 

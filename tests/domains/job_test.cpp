@@ -397,7 +397,7 @@ private:
 };
 
 TEST_P(LaunchesOfJobs, AreFewerWhereBudgetsAreKnownOfTheKernel) {
-    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "static"});
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "static", .window = 1});
     const std::uint64_t first = launches(runtime, "one");
     EXPECT_LT(launches(runtime, "one"), first);
     EXPECT_GT(launches(runtime, "another"), 1U);
@@ -405,7 +405,7 @@ TEST_P(LaunchesOfJobs, AreFewerWhereBudgetsAreKnownOfTheKernel) {
 }
 
 TEST_P(LaunchesOfJobs, AreFedAtOnceWhereTasksAreKnownToBeShort) {
-    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:5000"});
+    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:5000", .window = 1});
     EXPECT_GT(launches(runtime, "one"), 1U);
     EXPECT_EQ(launches(runtime, "one"), 1U);
 }

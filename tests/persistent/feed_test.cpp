@@ -113,7 +113,9 @@ struct LastToLeave {
 
 TEST(FeedingConsumers, WhoFindsNoMoreSeedsDoesNotWaitForTheLastUnits) {
     const Deadline deadline("a fed engine", 60s * slower);
-    FedBench<Config<3, CountingRunner>, LastToLeave, Indices> bench(LastToLeave{}, Indices{}, roomy);
+    const EngineOptions patient{.wishes = {}, .launch_time = 1h};
+    CountingRunner::left = 0;
+    FedBench<Config<3, CountingRunner>, LastToLeave, Indices> bench(LastToLeave{}, Indices{}, patient);
     bench.engine.open();
     feed(bench.engine, {0, 1});
     bench.engine.close();
