@@ -7,16 +7,9 @@
 namespace headrace {
 namespace {
 
-constexpr std::uint64_t most_ahead = 16384; // tasks: the host makes some thousands between two looks
-constexpr std::uint64_t most_made = 1024;   // before they are fed: some tens of microseconds
-// While it begins with more than half between two looks. What is held nobody else gets.
-constexpr std::uint64_t growth_of_ahead = 4, growth_where_alone = 16;
 constexpr auto still_growing = 5 * look_period; // since it last did: what is held may not last a sleep
 constexpr std::chrono::microseconds very_short_task{500}; // to launch it costs a tenth of that
 constexpr std::uint64_t several_tasks = 8;
-// What should be held, where it is known how long that lasts: for several sleeps; and where nobody else wants
-// it.
-constexpr std::chrono::milliseconds lasting{1}, lasting_where_alone{4};
 
 } // namespace
 
@@ -35,24 +28,20 @@ Event DeviceWorker::open(Place& place, std::span<const Event> ready) {
 /// short, nor how many of them should be held. Of a few tasks each is as well off with a launch of its own.
 void DeviceWorker::expect(Place& place, const JobExecution& job, const Portion& first) const {
     const auto seconds = job.expected_seconds(number_, first);
-    const auto expected = std::chrono::duration<double>(seconds.value_or(0));
+    const std::chrono::duration<double> expected(seconds.value_or(0));
     const bool many = first.work_units() <= job.job().work_units() / several_tasks;
     place.short_tasks = many && seconds && expected < very_short_task;
-    const auto ahead = job.has_several_devices() ? lasting : lasting_where_alone;
-    place.ahead = place.short_tasks
-                      ? static_cast<std::uint64_t>(std::clamp(ahead / expected, 1.0, double{most_ahead}))
-                      : 1;
+    place.ahead = place.short_tasks ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
 }
 
 /// How many of the job's tasks may be made one for the launch that is open: as many as one likes where each
-/// would be bound as the others are, nobody asks to be told of each, and none has data to wait for. Half of
-/// those that should be held, or there would be none while the next ones are made.
+/// would be bound as the others are, nobody asks to be told of each, and none has data to wait for.
 std::uint64_t DeviceWorker::most_at_once(const Place& place) const {
     const Job& job = place.job->job();
     const bool differ = !place.held.empty() && !place.held.back().task->hides_range();
     const bool move = job.moves_data() && !controller_->is_zero_copy();
     if (differ || move || job.before_tasks() || job.after_tasks()) return 1;
-    return std::clamp<std::uint64_t>(place.ahead / 2, 1, most_made);
+    return place.ahead.made_at_once();
 }
 
 /// Other tasks of the job, at most so many, for the launch that is open. False if there are none for it.
@@ -114,9 +103,8 @@ void DeviceWorker::keep_fed(Place& place) {
         const auto now = Clock::now();
         const std::uint64_t left = engine.fed() - begun;
         if (left == 0) place.look_closely_until = std::max(place.look_closely_until, now + look_period);
-        if (place.wanting && 2 * left < place.filled && place.ahead < most_ahead) {
-            const bool alone = !place.job->has_several_devices();
-            place.ahead = std::min(place.ahead * (alone ? growth_where_alone : growth_of_ahead), most_ahead);
+        if (place.wanting && 2 * left < place.filled && place.ahead.can_grow()) {
+            place.ahead.grow(!place.job->has_several_devices());
             if (device_->info().kind != DeviceKind::cpu) place.look_closely_until = now + still_growing;
         }
         if (now - place.opened > place.job->job().tuning().launch_time || another_is_more_urgent(place))
@@ -124,8 +112,8 @@ void DeviceWorker::keep_fed(Place& place) {
         feed(place);
         while (place.wanting) {
             const std::uint64_t ahead = place.tasks(place.begun, place.held.size());
-            if (ahead >= place.ahead) break;
-            place.wanting = hold_more(place, std::min(place.ahead - ahead, most_at_once(place)));
+            if (ahead >= place.ahead.tasks()) break;
+            place.wanting = hold_more(place, std::min(place.ahead.tasks() - ahead, most_at_once(place)));
             feed(place);
         }
         place.filled = engine.fed() - begun;

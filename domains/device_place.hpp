@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/performance_model.hpp>
 #include <headrace/domains/device_worker.hpp>
+#include <headrace/domains/tasks_ahead.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct DeviceWorker::Place {
     bool wanting = false;     ///< it is to get tasks beside those that are held
     std::size_t fed = 0;      ///< of `held`; the others wait for their inputs
     std::size_t begun = 0;    ///< of `held`: the launch does not want for work because of these
-    std::uint64_t ahead = 1;  ///< so many tasks should be held that are not begun
+    TasksAhead ahead;         ///< so many tasks should be held that are not begun
     std::uint64_t filled = 0; ///< seeds that it had and had not begun with, after the last look
     Clock::time_point opened;
     Clock::time_point look_closely_until; ///< it had nothing left a moment ago, or not enough
