@@ -2,13 +2,11 @@
 #pragma once
 #include <headrace/core/device.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 namespace headrace {
 
@@ -32,14 +30,11 @@ struct KernelKey {
     Bytes bytes = 0; ///< of the job's domains
 
     /// The same kernel, and neither units nor bytes are more than so many times as many.
-    [[nodiscard]] bool is_like(const KernelKey& other, double times) const {
-        const auto near = [times](std::uint64_t one, std::uint64_t two) {
-            const auto [less, more] = std::minmax({one, two});
-            return static_cast<double>(more) <= times * std::max(1.0, static_cast<double>(less));
-        };
-        return kernel == other.kernel && near(work_units, other.work_units) && near(bytes, other.bytes);
-    }
+    [[nodiscard]] bool is_within(double times, const KernelKey& other) const;
 };
+
+/// How many times as much the larger one is; nothing counts as one.
+[[nodiscard]] double size_ratio(std::uint64_t one, std::uint64_t other);
 
 /// Gives the estimates that jobs begin with, and is told what they measured. Three there are: this one, which
 /// knows theoretical peaks alone; Calibrations, kept on disk (domains/calibrations.hpp); and Rates, which

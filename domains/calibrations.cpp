@@ -124,11 +124,6 @@ void merge(std::vector<Entry>& entries, const Entry& fresh) {
 }
 
 /// How many times as large, at least 1.
-double ratio(std::uint64_t one, std::uint64_t other) {
-    const double a = std::max(1.0, static_cast<double>(one)), b = std::max(1.0, static_cast<double>(other));
-    return std::max(a / b, b / a);
-}
-
 } // namespace
 
 double Entry::median() const {
@@ -212,8 +207,8 @@ Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kerne
     double nearest = near * near;
     for (const Entry& entry : known_) {
         if (!entry.is_of_same(wanted)) continue;
-        const double units = ratio(entry.work_units, kernel.work_units);
-        const double bytes = ratio(entry.bytes, kernel.bytes);
+        const double units = size_ratio(entry.work_units, kernel.work_units);
+        const double bytes = size_ratio(entry.bytes, kernel.bytes);
         if (units > near || bytes > near || units * bytes >= nearest) continue;
         nearest = units * bytes;
         estimate.units_per_second = entry.median();

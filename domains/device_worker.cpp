@@ -19,8 +19,6 @@ constexpr Bytes most_kept = 64 << 20;              // of queues that no job uses
 constexpr std::chrono::milliseconds awake_beside_launch{20};
 constexpr std::chrono::microseconds awake_between_jobs{200}, glance{10}, between_rounds{1000};
 
-KernelKey kernel_key(const Job& job) { return {job.kernel_name(), job.work_units(), job.bytes()}; }
-
 EngineFigures engine_figures(const Engine& engine) {
     const EngineCounters counters = engine.counters();
     return {.launches = engine.launches(),
@@ -145,7 +143,7 @@ void DeviceWorker::put_engine_aside(Place& place) {
     if (place.engine && place.engine->queue_memory() <= most_kept) {
         place.kept = std::move(place.engine);
         place.kept_tuning = place.engine_job->job().tuning();
-        place.kept_kernel = kernel_key(place.engine_job->job());
+        place.kept_kernel = place.engine_job->kernel();
     }
     place.engine.reset();
     place.engine_job.reset();
@@ -287,7 +285,7 @@ void DeviceWorker::begin(Place& place) {
         place.engine->rebind(std::move(kernel));
     } else if (place.kept && place.kept_tuning == job.tuning()) {
         place.engine = std::move(place.kept);
-        if (place.kept_kernel.is_like(kernel_key(job), 2))
+        if (place.kept_kernel.is_within(2, place.job->kernel()))
             place.engine->rebind(std::move(kernel)); // its launches need not feel their way once more
         else
             place.engine->renew(std::move(kernel));

@@ -2,6 +2,7 @@
 // Private to domains/: programs see it as JobHandle.
 #pragma once
 #include <headrace/core/busy_time.hpp>
+#include <headrace/core/performance_model.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/core/rates.hpp>
 #include <headrace/core/trace.hpp>
@@ -76,12 +77,14 @@ public:
         std::function<void()> ask_again = {};
         /// Called when all is done, before anybody else is told.
         std::function<void(const JobExecution&)> done = {};
+        KernelKey kernel = {}; ///< which measurements are of jobs like this one
     };
 
     JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
                  std::vector<LeftOut> left_out);
 
     [[nodiscard]] const Job& job() const noexcept { return job_; }
+    [[nodiscard]] const KernelKey& kernel() const noexcept { return scheduling_.kernel; }
     [[nodiscard]] const Event& event() const noexcept { return event_; }
     /// What a trace calls it; for whoever has a part of it.
     [[nodiscard]] SpanId span() const noexcept { return span_; }

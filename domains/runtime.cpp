@@ -207,7 +207,7 @@ private:
                                      has_own ? job.policy_name() : options_.policy,
                                      options_.model != "peak" && options_.powers.empty(), expected,
                                      [this] { wake_all(); },
-                                     [this](const JobExecution& done) { learn(done); }},
+                                     [this](const JobExecution& done) { learn(done); }, kernel},
             std::move(participants), std::move(left_out));
         execution->compare_with(std::move(alone));
         return execution;
@@ -353,7 +353,7 @@ private:
     }
 
     void learn(const JobExecution& execution) {
-        const KernelKey kernel = kernel_key(execution.job());
+        const KernelKey& kernel = execution.kernel();
         for (const auto& [device, rate] : execution.measurements())
             if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain)
                 model_->measured(*device, kernel, rate);
