@@ -63,7 +63,7 @@ private:
         if (!this->is_fed()) return false;
         tell_completed();
         this->count(&GroupTally::idle);
-        return this->template wait_until<true>([] { return false; });
+        return this->template wait_until<true>(Lanes::size, [] { return false; });
     }
 
     HEADRACE_GROUP_CODE void tell_completed() {

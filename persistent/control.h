@@ -113,9 +113,11 @@ typedef struct HrIntake {
     // For the group that listens to the host.
     hr_u64 seeds;               // taken over, in all launches
     hr_u64 ranges;              // done with
+    hr_u64 offset;              // of the next one
+    hr_u64 knows_offset;        // 0: it has not been read yet
     hr_u64 consumed, completed; // as the host was last told
     hr_u64 deadline;            // by the device's clock; 0: no group has listened yet
-    hr_u64 unused[7];
+    hr_u64 unused[5];
 } HrIntake;
 
 // Sums over all launches of an engine. Each group counts locally and adds when it leaves.

@@ -23,16 +23,16 @@ bool Feed::add(std::uint64_t begin, std::uint64_t end) {
     HEADRACE_ASSERT(!closed_ && begin <= end && end < std::uint64_t{1} << 63);
     if (begin == end) return true;
     if (ranges_ == 0 || begin != next_) {
-        // acquire: pairs with Intake::take_over, which has read what is in the place.
+        // acquire: pairs with Intake::take_next_ranges, which has read what is in the place.
         const std::uint64_t done_with = HostSync::load(words_->ranges, HostSync::acquire);
         if (ranges_ - done_with == HR_FEED_RANGES) return false;
-        HostSync::store(range(ranges_++).offset, begin - fed_, HostSync::relaxed); // relaxed: `fed` follows
+        HostSync::store(range(ranges_++).offset, begin - fed_, HostSync::relaxed); // relaxed: `upto` follows
     }
     fed_ += end - begin;
     next_ = end;
-    // relaxed: as above. A launch that sees it before `fed` does not go beyond that.
-    HostSync::store(range(ranges_ - 1).upto, fed_, HostSync::relaxed);
-    // release: pairs with Intake::listen, for the range and for the data that its units will read.
+    // release, both: pair with Intake::listen and take_next_ranges, for the range and for the data that its
+    // units will read. Who knows the range hears of more by the first, others by the second.
+    HostSync::store(range(ranges_ - 1).upto, fed_, HostSync::release);
     HostSync::store(words_->fed, fed_, HostSync::release);
     return true;
 }

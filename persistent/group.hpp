@@ -116,9 +116,9 @@ protected:
         if (!is_fed()) return;
         const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
             if (!intake().try_listen()) return HR_RUN;
-            const std::uint32_t why = intake().listen();
+            const Heard heard = intake().listen(0);
             intake().stop_listening();
-            return why;
+            return heard.why;
         });
         if (reason != HR_RUN) park(reason);
     }
@@ -135,30 +135,40 @@ protected:
     /// Polls with a growing pause: true when there may be something to take, false when there never will be,
     /// or all groups park, or there is work left that none of those who are there can do. `others_left`
     /// takes, or says that there is, anything beside records and seeds; all lanes call it. In a fed launch
-    /// one of those who poll listens all the time, so that nobody at work has to. `SeedsAlone`: work springs
-    /// from nothing else, so that who finds none does not wait for those who have the last.
+    /// one of those who poll listens all the time, so that nobody at work has to; what it hears of first, up
+    /// to `wanted` seeds, it then holds. `SeedsAlone`: work springs from nothing else, so that who finds none
+    /// does not wait for those who have the last.
     template <bool SeedsAlone = false, class F>
-    HEADRACE_GROUP_CODE bool wait_until(F&& others_left) {
+    HEADRACE_GROUP_CODE bool wait_until(std::uint32_t wanted, F&& others_left) {
         bool listens = false; // the leader's
         std::uint32_t state = poll_again;
         std::uint32_t still = 0; // polls in a row that found nobody at work
         for (std::uint32_t polls = 0;; ++polls) {
-            const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
-                if (!is_fed()) return HR_RUN;
-                listens = listens || intake().try_listen();
-                return listens ? intake().listen() : HR_RUN;
+            const Heard heard = lanes_.by_leader([&]() -> Heard {
+                listens = listens || (is_fed() && intake().try_listen());
+                if (!listens) return {{0, 0}, HR_RUN};
+                // Who waits in a whole kernel has found that there are no records; they come first.
+                const bool may_keep = Part::takes_seeds && (Part::is_whole || !records_left());
+                return intake().listen(may_keep ? wanted : 0);
             });
-            const bool is_late = !Part::is_whole && reason == HR_PARK_BUDGET;
-            if (reason != HR_RUN && !is_late) park(reason);
+            const bool is_late = !Part::is_whole && heard.why == HR_PARK_BUDGET;
+            if (heard.why != HR_RUN && !is_late) park(heard.why);
+            if (!heard.kept.empty()) {
+                seeds_ = heard.kept;
+                count(&GroupTally::seed_claims);
+                state = go_on;
+                break;
+            }
             state = lanes_.by_leader([&]() -> std::uint32_t {
                 if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
                 const bool may_end = !is_fed() || intake().has_ended(); // before what it is the end of
-                if (records_left() || seeds_left()) return go_on;
+                // No branch between them: none is to wait for the other's answer.
+                // relaxed: that nothing is pending says all; see README.md, "Termination".
+                const bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
+                if (records_left() | seeds_left()) return go_on;
                 if (SeedsAlone && may_end) return leave_finished;
                 if (Part::is_whole && !may_end) return poll_again;
-                // relaxed: that it is 0 says all; see README.md, "Termination".
-                if (Sync::load(control_.pending.value, Sync::relaxed) == 0)
-                    return may_end ? leave_finished : poll_again;
+                if (nothing_pending) return may_end ? leave_finished : poll_again;
                 return !Part::is_whole && nobody_works() ? stand_still : poll_again;
             });
             const bool may_leave = !Part::is_whole && state == stand_still;
@@ -169,7 +179,7 @@ protected:
                 // begun would not in the next launch either.
                 if (state == stand_still && still < patience && !is_late) state = poll_again;
                 if (state == poll_again && is_late) {
-                    park(reason);
+                    park(heard.why);
                     state = leave_parked;
                 }
             }
@@ -184,6 +194,7 @@ protected:
         lanes_.by_leader([&] {
             if (listens) intake().stop_listening();
         });
+        lanes_.sync(); // the leader may have acquired; now all may read what the host wrote
         parked_ = state == leave_parked;
         return state == go_on;
     }

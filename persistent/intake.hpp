@@ -6,6 +6,12 @@
 
 namespace headrace {
 
+/// What a group that listens has heard.
+struct Heard {
+    SeedRange kept;    ///< seeds that it keeps
+    std::uint64_t why; ///< all should park, or HR_RUN
+};
+
 /// Borrows the engine's memory. Every function is for a group's leader.
 template <class Sync>
 class Intake {
@@ -26,45 +32,50 @@ public:
         Sync::store(control_.unheard, 1u, Sync::release); // pairs with try_listen
     }
 
-    /// Hears what the host has said and tells it how far the launch is. Says why all should park, or HR_RUN.
-    /// For the group that listens.
-    HEADRACE_GROUP_CODE std::uint32_t listen() const {
-        const bool asked = WithHost::load(feed_.park, WithHost::relaxed) != 0; // relaxed: carries no data
-        // acquire: pairs with Feed::add, for the ranges and for the data that their units will read.
-        const std::uint64_t fed = WithHost::load(feed_.fed, WithHost::acquire);
-        const bool has_all = take_over(fed & ~HR_FEED_CLOSED);
-        // release: pairs with has_ended: nothing is added to `pending` nor to the segments after it.
-        if (has_all && (fed & HR_FEED_CLOSED) != 0) Sync::store(in_.open, std::uint64_t{0}, Sync::release);
+    /// Hears what the host has said and tells it how far the launch is. A group that has nothing keeps the
+    /// first `wanted` seeds that it hears of: the way of a short task is no longer than it must be then. For
+    /// the group that listens.
+    HEADRACE_GROUP_CODE Heard listen(std::uint32_t wanted) const {
         tell();
-        if (asked) return HR_PARK_HOST;
-        if (is_late()) return HR_PARK_BUDGET;
-        if (has_all || seeds_left()) return HR_RUN;
+        const std::uint32_t why = is_late() ? HR_PARK_BUDGET : HR_RUN;
+        // relaxed, both: carry no data. All three loads are on their way across the bus at once.
+        const bool asked = WithHost::load(feed_.park, WithHost::relaxed) != 0;
+        const std::uint64_t said = WithHost::load(feed_.fed, WithHost::relaxed);
+        // acquire: pairs with Feed::add, for the range and for the data that its units will read. Of a range
+        // that the host has not begun it says no more than what has been taken over.
+        const std::uint64_t upto = WithHost::load(range().upto, WithHost::acquire);
+        const std::uint64_t fed = said & ~HR_FEED_CLOSED;
+        if (asked) return {{0, 0}, HR_PARK_HOST};
+        if (why != HR_RUN) return {{0, 0}, why};
+        const SeedRange kept = upto > in_.seeds ? take(upto, wanted) : take_next_ranges(fed, wanted);
+        // release: pairs with has_ended: nothing is added to `pending` nor to the segments after it.
+        if ((said & HR_FEED_CLOSED) != 0 && in_.seeds == fed)
+            Sync::store(in_.open, std::uint64_t{0}, Sync::release);
+        if (has_room() || fed <= in_.seeds || seeds_left()) return {kept, HR_RUN};
         // relaxed: read after the launch; the next begins with an empty table.
         Sync::store(in_.current, in_.segments, Sync::relaxed);
-        return HR_PARK_FEED;
+        return {kept, HR_PARK_FEED};
     }
 
     /// Seeds of the first segment that has some; none if there is none now.
     HEADRACE_GROUP_CODE SeedRange claim(std::uint32_t at_least) const {
         for (;;) { // as often as there are segments
-            // acquire: pairs with take_over, for the segments and for what the host wrote before it fed them.
+            // acquire: pairs with take, for the segments and for what the host wrote before it fed them.
             const std::uint64_t segments = Sync::load(in_.segments, Sync::acquire);
-            std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
+            const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
             if (current >= segments) return {0, 0};
             HrSegment& segment = segments_[current];
             const SeedRange range =
                 claim_range<Sync>(control_, segment.cursor, segment.end, segments - current, at_least);
             if (!range.empty()) return range;
-            // relaxed: as above. One of those who find it used up moves on for all.
-            Sync::compare_exchange(in_.current, current, current + 1, Sync::relaxed);
+            move_on(current);
         }
     }
 
     /// A guess; but if it is asked after has_ended was true, there are none where it says so.
     HEADRACE_GROUP_CODE bool seeds_left() const {
-        const std::uint64_t segments = Sync::load(in_.segments, Sync::acquire); // acquire: as in claim
-        const std::uint64_t current = Sync::load(in_.current, Sync::relaxed);
-        return current < segments && (current + 1 < segments || left_in(segments_[current]) > 0);
+        // relaxed, both: who claims looks again. The last segment may be used up, until somebody moves on.
+        return Sync::load(in_.current, Sync::relaxed) < Sync::load(in_.segments, Sync::relaxed);
     }
 
     /// True if the host feeds no more, and all that it fed is in `pending` and in the segments.
@@ -73,31 +84,52 @@ public:
     }
 
 private:
-    /// False if there was no room for all that is fed.
-    HEADRACE_GROUP_CODE bool take_over(std::uint64_t fed) const {
-        const std::uint64_t before = in_.seeds, ranges_before = in_.ranges;
-        std::uint64_t segments = in_.segments;
-        while (in_.seeds != fed && segments < HR_FEED_SEGMENTS) {
-            const HrFeedRange& range = feed_.range[in_.ranges % HR_FEED_RANGES];
-            // relaxed, both: as of `fed`, which is acquired, they are written; beyond it we do not go.
-            const std::uint64_t offset = WithHost::load(range.offset, WithHost::relaxed);
-            std::uint64_t upto = WithHost::load(range.upto, WithHost::relaxed);
-            if (upto > fed) upto = fed;
-            if (upto == in_.seeds) { // more is fed than this range ends with, so it grows no more
-                ++in_.ranges;
-                continue;
+    /// The one whose seeds are next.
+    HEADRACE_GROUP_CODE HrFeedRange& range() const { return feed_.range[in_.ranges % HR_FEED_RANGES]; }
+
+    HEADRACE_GROUP_CODE bool has_room() const { return in_.segments < HR_FEED_SEGMENTS; }
+
+    /// All that is fed, which may be more than the range at hand has.
+    HEADRACE_GROUP_CODE SeedRange take_next_ranges(std::uint64_t fed, std::uint32_t wanted) const {
+        SeedRange kept{0, 0};
+        if (fed > in_.seeds)
+            // acquire: pairs with Feed::add. As of it, a range that ends with what we have grows no more.
+            fed = WithHost::load(feed_.fed, WithHost::acquire) & ~HR_FEED_CLOSED;
+        while (fed > in_.seeds && has_room()) {
+            // relaxed, both: ordered by `fed`, beyond which we do not go.
+            std::uint64_t upto = WithHost::load(range().upto, WithHost::relaxed);
+            if (upto == in_.seeds) {
+                in_.knows_offset = 0;
+                // release: pairs with Feed::add, which may use its place again: we have read it.
+                WithHost::store(feed_.ranges, ++in_.ranges, WithHost::release);
+                upto = WithHost::load(range().upto, WithHost::relaxed);
             }
-            segments_[segments++] = {in_.seeds + offset, upto + offset, upto, 0};
-            in_.seeds = upto;
+            const SeedRange first = take(upto < fed ? upto : fed, kept.empty() ? wanted : 0);
+            if (kept.empty()) kept = first;
         }
-        if (in_.seeds != before) {
-            // relaxed: ordered by the next line, before any of them can be completed.
-            Sync::fetch_add(control_.pending.value, in_.seeds - before, Sync::relaxed);
-            Sync::store(in_.segments, segments, Sync::release); // pairs with claim
+        return kept;
+    }
+
+    /// Takes over the seeds of the range at hand up to number `upto` of the feed, which is beyond those that
+    /// are; returns the first of them, at most `wanted`, and leaves the others to all. Nothing if there
+    /// is no room for them.
+    HEADRACE_GROUP_CODE SeedRange take(std::uint64_t upto, std::uint32_t wanted) const {
+        if (!has_room()) return {0, 0};
+        if (in_.knows_offset == 0) {
+            // relaxed: written before the `upto` or `fed` that we have acquired.
+            in_.offset = WithHost::load(range().offset, WithHost::relaxed);
+            in_.knows_offset = 1;
         }
-        // release: pairs with Feed::add, which may use their places again: we have read them.
-        if (in_.ranges != ranges_before) WithHost::store(feed_.ranges, in_.ranges, WithHost::release);
-        return in_.seeds == fed;
+        const std::uint64_t fresh = upto - in_.seeds, begin = in_.seeds + in_.offset;
+        const std::uint64_t kept = wanted < fresh ? wanted : fresh;
+        in_.seeds = upto;
+        // relaxed: ordered by the next line, before any of them can be completed by others.
+        Sync::fetch_add(control_.pending.value, fresh, Sync::relaxed);
+        if (kept < fresh) {
+            segments_[in_.segments] = {begin + kept, begin + fresh, upto, 0};
+            Sync::store(in_.segments, in_.segments + 1, Sync::release); // pairs with claim
+        }
+        return {begin, begin + kept};
     }
 
     HEADRACE_GROUP_CODE void tell() const {
@@ -106,11 +138,20 @@ private:
             in_.completed != in_.seeds && Sync::load(control_.pending.value, Sync::acquire) == 0;
         std::uint64_t consumed = in_.seeds;
         const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
-        if (current < in_.segments) consumed = segments_[current].upto - left_in(segments_[current]);
+        if (current < in_.segments) {
+            const std::uint64_t left = left_in(segments_[current]);
+            consumed = segments_[current].upto - left;
+            if (left == 0) move_on(current);
+        }
         if (consumed != in_.consumed) // relaxed: a figure
             WithHost::store(feed_.consumed, in_.consumed = consumed, WithHost::relaxed);
         if (all_completed) // release: pairs with Feed::completed
             WithHost::store(feed_.completed, in_.completed = in_.seeds, WithHost::release);
+    }
+
+    /// From a segment that is used up. One of those who find that does it for all.
+    HEADRACE_GROUP_CODE void move_on(std::uint64_t current) const {
+        Sync::compare_exchange(in_.current, current, current + 1, Sync::relaxed); // relaxed: only grows
     }
 
     HEADRACE_GROUP_CODE bool is_late() const {

@@ -446,7 +446,7 @@ private:
         add_to_hungry(1);
         // Taken while still hungry: of all who see a bundle one gets it, and the others need not tell that
         // they are hungry again.
-        const bool goes_on = this->wait_until([&] {
+        const bool goes_on = this->wait_until(1, [&] {
             if constexpr (has_queues) take_bundle();
             return active_ != 0;
         });

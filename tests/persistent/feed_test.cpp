@@ -123,6 +123,23 @@ TEST(FeedingConsumers, WhoFindsNoMoreSeedsDoesNotWaitForTheLastUnits) {
     EXPECT_EQ(bench.arrived.total(), 1u);
 }
 
+TEST(FeedingConsumers, TasksOfOneUnitAreKeptByWhoHearsOfThem) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<Config<16, ThreadRunner<1>>, Visit, Indices> bench(Visit{}, Indices{},
+                                                                {.wishes = {}, .launch_time = 1h});
+    Engine& engine = bench.engine;
+    engine.open();
+    constexpr std::uint64_t tasks = HR_FEED_SEGMENTS + 100; // as segments they would not fit into a launch
+    for (std::uint64_t i = 0; i < tasks; ++i) {
+        feed(engine, {2 * i, 2 * i + 1});
+        while (engine.completed() != i + 1) std::this_thread::yield();
+    }
+    engine.close();
+    EXPECT_EQ(engine.collect(), Engine::State::finished);
+    EXPECT_EQ(engine.launches(), 1u);
+    EXPECT_EQ(bench.arrived.total(), tasks);
+}
+
 TYPED_TEST(Feeding, TreesArriveExactlyOnceWhilePoolsGrowAndAllPark) {
     const IrregularTree tree{{}, std::uint64_t{1} << 30};
     expect_fed_exactly_once<TypeParam>(tree, Roots{}, 5000 / slower, roomy, {.longest = 20});
@@ -148,7 +165,8 @@ TYPED_TEST(Feeding, GroupKernelsProcessEachUnitOnceTogether) {
     expect_fed_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, tiny, {.one_in_parks = 10});
 }
 
-TYPED_TEST(Feeding, TenThousandRangesThatDoNotAdjoinNeedMoreLaunches) {
+TYPED_TEST(Feeding, MoreRangesThatDoNotAdjoinThanSegmentsNeedMoreLaunches) {
+    constexpr std::uint64_t ranges = 5000, seeds = 65; // more than a group keeps, which takes no segment
     // None parks but for want of segments.
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
     const Deadline deadline("a fed engine", 60s * slower);
@@ -156,14 +174,15 @@ TYPED_TEST(Feeding, TenThousandRangesThatDoNotAdjoinNeedMoreLaunches) {
     Engine& engine = bench.engine;
     engine.open();
     std::thread feeder([&] {
-        for (std::uint64_t i = 0; i < 10'000; ++i) feed(engine, {2 * i, 2 * i + 1});
+        for (std::uint64_t i = 0; i < ranges; ++i) feed(engine, {2 * i * seeds, (2 * i + 1) * seeds});
         engine.close();
     });
     while (engine.collect() == Engine::State::parked) engine.resume();
     feeder.join();
-    EXPECT_EQ(engine.launches(), 1 + 10'000 / HR_FEED_SEGMENTS);
+    EXPECT_EQ(engine.launches(), 1 + ranges / HR_FEED_SEGMENTS);
     ArrivalTable expected;
-    for (std::uint64_t i = 0; i < 10'000; ++i) expected.view().arrive(2 * i);
+    for (std::uint64_t i = 0; i < ranges; ++i)
+        for (std::uint64_t seed = 0; seed < seeds; ++seed) expected.view().arrive(2 * i * seeds + seed);
     EXPECT_EQ(bench.arrived, expected);
 }
 
