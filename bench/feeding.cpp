@@ -76,7 +76,7 @@ public:
     }
 
     [[nodiscard]] const headrace::DeviceInfo& info() const { return device_->info(); }
-    [[nodiscard]] bool can_feed() const { return engine_->can_feed(); }
+    [[nodiscard]] bool hears_host() const { return engine_->hears_host(); }
 
     Turn one_launch() {
         return turn([&] {
@@ -209,12 +209,12 @@ void run(const Options& options) {
                        }});
 #endif
     all.push_back({"engine, one launch", [&] { return bare.one_launch(); }});
-    if (bare.can_feed()) all.push_back({"engine, fed", [&] { return bare.fed(); }});
+    if (bare.hears_host()) all.push_back({"engine, fed", [&] { return bare.fed(); }});
     all.push_back({"engine, a launch each", [&] { return bare.a_launch_each(); }});
     all.push_back({"job of one task", [&] { return whole.turn(); }});
     all.push_back({"job of all tasks", [&] { return many.turn(); }});
     compare(options, std::move(all));
-    if (bare.can_feed())
+    if (bare.hears_host())
         fmt::print("\nFrom feeding a unit to a launch that runs until it is known to be done: {} us.\n",
                    summary(bare.trips(), 1e-6));
 }

@@ -300,8 +300,8 @@ void DeviceWorker::begin(Place& place) {
         first.portion = place.job->keep(number_, first.portion, room);
         colleagues_.wake_all(); // others may take the rest
     }
-    const bool opens =
-        !units && place.short_tasks && !place.kernels_differ && !place.in_windows && place.engine->can_feed();
+    const bool opens = !units && place.short_tasks && !place.kernels_differ && !place.in_windows &&
+                       place.engine->hears_host();
     place.engine->reserve(opens);
     tell_hook(job.before_tasks(), {first.portion}, {}); // all that it needs is there
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {

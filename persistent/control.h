@@ -8,7 +8,8 @@
 //   bundles   word[bundles][unit_words][lanes], so that a group moves a bundle in coalesced accesses
 //   spill     word[groups], each group's spare bundle; then two halves of `groups` records, those of part 0
 //             first: HrRecord and its units
-// and two more where the host feeds a running launch: HrFeed in host memory, HrSegment[HR_FEED_SEGMENTS].
+// and HrFeed in host memory where a running launch hears the host, HrSegment[HR_FEED_SEGMENTS] where it is
+// fed.
 #ifndef HEADRACE_PERSISTENT_CONTROL_H
 #define HEADRACE_PERSISTENT_CONTROL_H
 
@@ -87,7 +88,7 @@ typedef struct HrFeed {
     hr_u64 unused[14];
     // By the launch.
     hr_u64 ranges;    // that it has done with: their places may be used again
-    hr_u64 consumed;  // seeds that groups have begun with
+    hr_u64 consumed;  // seeds that groups have begun with; of a launch that is not fed, those before this one
     hr_u64 completed; // so many seeds were fed, and they and all that sprang from them are completed
     hr_u64 unused_line[13];
 
@@ -169,7 +170,7 @@ typedef struct HrControl {
     hr_u32 park;
     hr_u32 hungry[HR_PARTS]; // groups that have nothing, now
     hr_u32 status;
-    hr_u32 unheard; // 1: the launch is fed, and no group is listening to the host now
+    hr_u32 unheard; // 1: the host can be heard, and no group is listening to it now
     // Of a launch in two parts: groups that have begun and not left; of these, that wait for an empty bundle.
     hr_u32 present;
     hr_u32 lacking;

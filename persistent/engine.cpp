@@ -74,13 +74,14 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
             device.info().id);
     image_owner_ = device_.allocate_host(sizeof(HrControl));
     image_ = new (image_owner_.get()) HrControl{};
+    if (hears_host()) feed_ = std::make_unique<Feed>(device_);
     prepare();
 }
 
 Engine::~Engine() {
-    if (running_ && is_fed_) request_park();
-    if (running_)
-        static_cast<void>(returned_.outcome()); // the launch uses our memory; its failure has nobody to go to
+    if (!running_) return;
+    if (hears_host()) request_park();
+    static_cast<void>(returned_.outcome()); // the launch uses our memory; its failure has nobody to go to
 }
 
 void Engine::prepare() {
@@ -206,9 +207,7 @@ void Engine::grow_pool() {
 void Engine::reserve(bool to_be_fed) {
     HEADRACE_ASSERT(!running_);
     if (!laid_out_ || image_->pending.value != 0) lay_out();
-    if (!to_be_fed || feed_) return;
-    segments_ = device_.allocate(HR_FEED_SEGMENTS * sizeof(HrSegment));
-    feed_ = std::make_unique<Feed>(device_);
+    if (to_be_fed && !segments_) segments_ = device_.allocate(HR_FEED_SEGMENTS * sizeof(HrSegment));
 }
 
 void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
@@ -220,6 +219,7 @@ void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
     std::ranges::fill(image_->spill_count, 0);
     for (HrLine& saved : image_->saved) saved.value = 0;
     image_->intake = HrIntake{};
+    if (feed_) feed_->reset();
     launch_times_.clear();
 }
 
@@ -230,10 +230,9 @@ Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Even
 }
 
 Event Engine::open(std::span<const Event> after) {
-    HEADRACE_ASSERT(can_feed());
+    HEADRACE_ASSERT(hears_host());
     reserve(true);
     begin_at(0, 0);
-    feed_->reset();
     image_->intake.open = 1;
     image_->intake.time = static_cast<std::uint64_t>(options_.launch_time.count());
     is_fed_ = true;
@@ -250,7 +249,7 @@ Event Engine::launch(std::span<const Event> after) {
     image_->status = HR_OK;
     std::ranges::fill(image_->hungry, 0);
     image_->present = image_->lacking = 0;
-    image_->unheard = is_fed_ ? 1 : 0;
+    image_->unheard = feed_ ? 1 : 0;
     image_->intake.deadline = 0;
     if (image_->intake.current == image_->intake.segments) // all are used up
         image_->intake.current = image_->intake.segments = 0;
@@ -264,7 +263,7 @@ Event Engine::launch(std::span<const Event> after) {
     launched_ = stream_.launch(
         [this](const NativeStream& native) {
             kernel_->enqueue(native,
-                             {*control_, *slots_, *bundle_words_, *spill_, is_fed_ ? feed_->words() : nullptr,
+                             {*control_, *slots_, *bundle_words_, *spill_, feed_ ? feed_->words() : nullptr,
                               is_fed_ ? segments_.get() : nullptr, shape_.groups, shape_.groups_apart,
                               shape_.liq_units, image_->ring_slots, image_->ways});
         },
@@ -282,9 +281,8 @@ Engine::State Engine::collect() {
     static_cast<void>(launched_.outcome()); // it has ended before, but only who asks learns when
     launch_times_.push_back(
         launched_.times().value_or(EventTimes{enqueued_, std::chrono::steady_clock::now()}));
-    if (is_fed_)
-        feed_->ask_to_park(false);
-    else
+    if (feed_) feed_->ask_to_park(false);
+    if (!is_fed_)
         adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
     if (stood_still() && (shape_.groups_apart == 0 || !got_on()))
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +

@@ -31,7 +31,7 @@ using EngineCounters = HrCounters;
 ///     while (engine.collect() == Engine::State::parked) engine.resume();
 ///
 /// A launch ends when all work is done or when its budget is used up: whoever wants to stop does not resume.
-/// Where `can_feed`, a launch can be fed while it runs:
+/// Where it `hears_host`, a launch parks on request, and can be fed while it runs:
 ///
 ///     Event event = engine.open(after);
 ///     if (!engine.feed(0, seeds)) ...; // as often as one likes
@@ -45,8 +45,8 @@ using EngineCounters = HrCounters;
 ///     if (engine.remaining() > 0) engine.resume();
 ///
 /// The engine borrows device and stream, which measures (Timing::all). Threads: one at a time, but for feed,
-/// close, request_park, fed, consumed and completed, which any thread may call beside them between `open` and
-/// the end. Units in flight are lost by `start`, by `open` and by a failure.
+/// close, request_park, fed, consumed and completed, which any thread may call beside them between the begin
+/// and the end. Units in flight are lost by `start`, by `open` and by a failure.
 class Engine {
 public:
     enum class State : std::uint8_t { finished, parked };
@@ -64,22 +64,23 @@ public:
     /// Begins with seeds [begin, end); end is at most 2^63. The event completes when the first launch has
     /// ended.
     Event start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after = {});
-    /// True if launches on this device can be fed.
-    [[nodiscard]] bool can_feed() const noexcept { return device_.info().hears_host; }
+    /// True if launches on this device know while they run what the host says.
+    [[nodiscard]] bool hears_host() const noexcept { return device_.info().hears_host; }
     /// Begins without seeds; what is fed follows. Its launches end when it is closed and all work is done,
     /// when they are asked to park, or when launch_time is over: their budget is time and not rounds, which
-    /// idle groups do not count. Only where `can_feed`. The event is as that of `start`.
+    /// idle groups do not count. Only where it `hears_host`. The event is as that of `start`.
     Event open(std::span<const Event> after = {});
     /// Seeds [begin, end) to the launch that runs, or that resumes; end is below 2^63. What their units read
     /// is in its place. False if the launch must consume some first.
     [[nodiscard]] bool feed(std::uint64_t begin, std::uint64_t end);
     /// Nothing more will be fed.
     void close();
-    /// Asks a launch that was opened to park: soon, if units are short.
+    /// Asks the launch to park: soon, if units are short. Only where it `hears_host`.
     void request_park();
     /// Seeds that were fed since `open`.
     [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }
-    /// Seeds of these that lane groups have begun with; a little late, but never behind `completed`.
+    /// Seeds of these that lane groups have begun with; a little late, but never behind `completed`. After
+    /// `start` the first one that no group has claimed, a little late; 0 until somebody tells.
     [[nodiscard]] std::uint64_t consumed() const { return feed_->consumed(); }
     /// The first so many that were fed are done, with all that sprang from them and was not given away; says
     /// so whenever nothing else is left to do, but not after `close`: then `collect` does. Sums that the

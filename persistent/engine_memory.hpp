@@ -13,8 +13,8 @@ struct EngineView {
     HrSlot* slots;
     std::uint32_t* bundles;
     std::uint32_t* spill;
-    HrFeed* feed; ///< null: the host does not feed this launch
-    HrSegment* segments;
+    HrFeed* feed;                   ///< null: the host cannot be heard
+    HrSegment* segments;            ///< null: the host does not feed this launch
     std::uint32_t ring_slots, ways; ///< as in the control block, without a trip to the memory
 };
 
@@ -23,8 +23,8 @@ struct EngineMemory {
     Memory& slots;
     Memory& bundles;
     Memory& spill;
-    HrFeed* feed;               ///< null: the host does not feed this launch
-    Memory* segments;           ///< null with it
+    HrFeed* feed;               ///< null: the host cannot be heard
+    Memory* segments;           ///< null: the host does not feed this launch
     std::uint32_t groups;       ///< lane groups to launch
     std::uint32_t groups_apart; ///< of these, those of the kernel's second part
     std::uint32_t liq_units;

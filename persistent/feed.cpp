@@ -4,6 +4,7 @@
 #include <headrace/core/device.hpp>
 #include <headrace/persistent/sync.hpp>
 
+#include <algorithm>
 #include <new>
 
 namespace headrace {
@@ -13,7 +14,9 @@ Feed::Feed(Device& device)
 
 void Feed::reset() {
     const std::scoped_lock lock(mutex_);
-    *words_ = HrFeed{}; // nobody reads it now
+    // Nobody reads it now. What no range was written to is as it was.
+    std::fill_n(words_->range, std::min<std::uint64_t>(ranges_, HR_FEED_RANGES), HrFeedRange{});
+    words_->fed = words_->park = words_->ranges = words_->consumed = words_->completed = 0;
     fed_ = ranges_ = next_ = 0;
     closed_ = false;
 }

@@ -1,5 +1,5 @@
-// persistent/feed.hpp - the host's end of a feed: seeds for a launch that runs. intake.hpp is the launch's
-// end, control.h what the two share.
+// persistent/feed.hpp - the host's end of a feed: what it says to a launch that runs, seeds above all.
+// intake.hpp is the launch's end, control.h what the two share.
 #pragma once
 #include <headrace/persistent/control.h>
 

@@ -91,7 +91,8 @@ protected:
         });
     }
 
-    HEADRACE_GROUP_CODE bool is_fed() const { return view_.feed != nullptr; }
+    HEADRACE_GROUP_CODE bool hears_host() const { return view_.feed != nullptr; }
+    HEADRACE_GROUP_CODE bool is_fed() const { return view_.segments != nullptr; }
     HEADRACE_GROUP_CODE Intake<Sync> intake() const { return Intake<Sync>(view_); }
 
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
@@ -111,14 +112,14 @@ protected:
         return true;
     }
 
-    /// In a fed launch: what the host has said, unless another group listens.
+    /// What the host has said, unless another group listens.
     HEADRACE_GROUP_CODE void hear_host() {
-        if (!is_fed()) return;
+        if (!hears_host()) return;
         const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
             if (!intake().try_listen()) return HR_RUN;
-            const Heard heard = intake().listen(0);
+            const auto why = static_cast<std::uint32_t>(intake().listen(0).why);
             intake().stop_listening();
-            return heard.why;
+            return why;
         });
         if (reason != HR_RUN) park(reason);
     }
@@ -134,9 +135,9 @@ protected:
 
     /// Polls with a growing pause: true when there may be something to take, false when there never will be,
     /// or all groups park, or there is work left that none of those who are there can do. `others_left`
-    /// takes, or says that there is, anything beside records and seeds; all lanes call it. In a fed launch
-    /// one of those who poll listens all the time, so that nobody at work has to; what it hears of first, up
-    /// to `wanted` seeds, it then holds. `SeedsAlone`: work springs from nothing else, so that who finds none
+    /// takes, or says that there is, anything beside records and seeds; all lanes call it. One of those who
+    /// poll listens to the host all the time, so that nobody at work has to; what it is fed first, up to
+    /// `wanted` seeds, it then holds. `SeedsAlone`: work springs from nothing else, so that who finds none
     /// does not wait for those who have the last.
     template <bool SeedsAlone = false, class F>
     HEADRACE_GROUP_CODE bool wait_until(std::uint32_t wanted, F&& others_left) {
@@ -145,14 +146,14 @@ protected:
         std::uint32_t still = 0; // polls in a row that found nobody at work
         for (std::uint32_t polls = 0;; ++polls) {
             const Heard heard = lanes_.by_leader([&]() -> Heard {
-                listens = listens || (is_fed() && intake().try_listen());
+                listens = listens || (hears_host() && intake().try_listen());
                 if (!listens) return {{0, 0}, HR_RUN};
                 // Who waits in a whole kernel has found that there are no records; they come first.
                 const bool may_keep = Part::takes_seeds && (Part::is_whole || !records_left());
                 return intake().listen(may_keep ? wanted : 0);
             });
             const bool is_late = !Part::is_whole && heard.why == HR_PARK_BUDGET;
-            if (heard.why != HR_RUN && !is_late) park(heard.why);
+            if (heard.why != HR_RUN && !is_late) park(static_cast<std::uint32_t>(heard.why));
             if (!heard.kept.empty()) {
                 seeds_ = heard.kept;
                 count(&GroupTally::seed_claims);
@@ -179,7 +180,7 @@ protected:
                 // begun would not in the next launch either.
                 if (state == stand_still && still < patience && !is_late) state = poll_again;
                 if (state == poll_again && is_late) {
-                    park(heard.why);
+                    park(static_cast<std::uint32_t>(heard.why));
                     state = leave_parked;
                 }
             }

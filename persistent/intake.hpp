@@ -1,4 +1,5 @@
-// persistent/intake.hpp - a running launch's end of the feed: seeds that the host hands in without a launch.
+// persistent/intake.hpp - a running launch's end of the feed: what the host says, and seeds that it hands in
+// without a launch.
 // feed.hpp is the host's end, control.h what the two share.
 #pragma once
 #include <headrace/persistent/engine_memory.hpp>
@@ -36,6 +37,7 @@ public:
     /// first `wanted` seeds that it hears of: the way of a short task is no longer than it must be then. For
     /// the group that listens.
     HEADRACE_GROUP_CODE Heard listen(std::uint32_t wanted) const {
+        if (segments_ == nullptr) return {{0, 0}, listen_unfed()};
         tell();
         const std::uint32_t why = is_late() ? HR_PARK_BUDGET : HR_RUN;
         // relaxed, both: carry no data. All three loads are on their way across the bus at once.
@@ -84,6 +86,17 @@ public:
     }
 
 private:
+    /// In a launch that has all its seeds from the beginning: how many are claimed, and whether all should
+    /// park.
+    HEADRACE_GROUP_CODE std::uint64_t listen_unfed() const {
+        // relaxed, all: figures and requests carry no data.
+        std::uint64_t claimed = Sync::load(control_.seed_cursor.value, Sync::relaxed);
+        if (claimed > control_.seed_end) claimed = control_.seed_end;
+        if (claimed != in_.consumed)
+            WithHost::store(feed_.consumed, in_.consumed = claimed, WithHost::relaxed);
+        return WithHost::load(feed_.park, WithHost::relaxed) != 0 ? HR_PARK_HOST : HR_RUN;
+    }
+
     /// The one whose seeds are next.
     HEADRACE_GROUP_CODE HrFeedRange& range() const { return feed_.range[in_.ranges % HR_FEED_RANGES]; }
 

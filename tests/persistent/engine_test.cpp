@@ -270,7 +270,7 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
                                 const EngineOptions& options) {
         forget();
         Engine engine(device(), *stream_, bind(kernel, seeds), options);
-        if (!engine.can_feed()) return false;
+        if (!engine.hears_host()) return false;
         engine.open();
         std::thread feeder([&] {
             std::mt19937_64 random(end);
@@ -307,7 +307,7 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
 
 TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {
     Engine engine(device(), *stream_, bind(BinaryTree{{}, 8}, Roots{}), {.wishes = {}, .launch_time = 10s});
-    if (!engine.can_feed()) GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
+    if (!engine.hears_host()) GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
     engine.open();
     for (std::uint64_t fed = 0; fed < 1000;) {
         const std::uint64_t more = 1 + fed % 70;

@@ -253,6 +253,30 @@ TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
     EXPECT_EQ(brief.engine.collect(), Engine::State::parked);
 }
 
+TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndParksOnRequest) {
+    const Deadline deadline("an engine that is asked to park", 60s * slower);
+    const EngineOptions patient{.wishes = {}, .first_rounds = 1u << 30};
+    FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
+    Engine& engine = bench.engine;
+    constexpr std::uint64_t no_end = std::uint64_t{1} << 60;
+    engine.start(0, no_end);
+    std::uint64_t told = 0;
+    while (told == 0) {
+        std::this_thread::yield();
+        told = engine.consumed();
+    }
+    engine.request_park();
+    ASSERT_EQ(engine.collect(), Engine::State::parked);
+    const std::uint64_t end = engine.unclaimed().next;
+    EXPECT_LE(told, end);
+    engine.give_back(end);
+    while (engine.remaining() > 0) { // asked once, it parks once
+        engine.resume();
+        EXPECT_EQ(engine.collect(), Engine::State::finished);
+    }
+    EXPECT_EQ(bench.arrived, expected_arrivals(Visit{}, Indices{}, 0, end));
+}
+
 TYPED_TEST(Feeding, AnEngineMayGoAwayWhileItsLaunchIsOpen) {
     const Deadline deadline("a fed engine", 60s * slower);
     FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 20}, Roots{},
