@@ -10,7 +10,10 @@
 namespace headrace {
 namespace {
 
-constexpr double parts_of_share = 3;      // a device gets one of them at a time; two, if its speed is certain
+constexpr double parts_of_share = 3;   // a device gets one of them at a time
+constexpr double parts_if_certain = 2; // if its speed is certain
+constexpr double parts_if_returned =
+    1.15; // and what was too much comes back: the rest is for the tail's idle lanes
 constexpr double parts_of_slow = 12;      // of a device whose last task others would wait for long
 constexpr double slow = 0.25;             // of the best capability
 constexpr double worth_it = 2;            // tasks' costs that a device must save the others
@@ -122,7 +125,9 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
     const double share = std::max(0.0, end * mine.capability - in_flight);
     // Who does nearly all of it needs no others to be even with.
     const double others = (sum - mine.capability) / sum;
-    const double most_parts = mine.certain ? 2 : parts_of_share;
+    const double most_parts = !mine.certain     ? parts_of_share
+                              : mine.gives_back ? parts_if_returned
+                                                : parts_if_certain;
     const double parts = mine.capability < slow * best ? parts_of_slow : std::min(2 + 2 * others, most_parts);
     const double tasks = std::clamp(2 * others * most_tasks, least_tasks, most_tasks);
     double wanted = std::max(share / parts, total * (1 - others) / tasks);

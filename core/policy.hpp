@@ -20,6 +20,7 @@ struct DeviceProgress {
     bool measured = false;       ///< running this kernel, now or in an earlier job; else it is a guess
     bool certain = false;        ///< the last measurements agree, now or in earlier jobs
     bool in_reserve = false;     ///< the others have proven to be faster without it
+    bool gives_back = false;     ///< what it has not begun with can go to others as soon as they want it
     std::uint64_t in_flight = 0; ///< work units that it was given and, as far as that is known, has not done
     std::uint64_t finished = 0;  ///< work units
     std::uint64_t least = 1;     ///< work units of a lane group: a smaller task leaves lanes idle

@@ -8,11 +8,26 @@
 namespace headrace {
 namespace {
 
-constexpr std::chrono::milliseconds worth_giving{1};  // of the giver's time: a share costs a launch
 constexpr std::chrono::milliseconds pause_of_gpu{20}; // where others may want something: each costs a launch
 constexpr std::chrono::milliseconds pause_of_cpu{5};  // slow devices keep others waiting longer
 
 } // namespace
+
+/// A launch that runs, if others have nothing to do and it has what they would take, or the job is to end.
+void DeviceWorker::ask_to_pause(Place& place) {
+    if (!place.job || !place.engine || place.asked_to_pause || place.waits_to || place.event.done() ||
+        !place.engine->hears_host())
+        return;
+    const Portion& portion = place.held.front().portion;
+    const IndexRange range = portion.range;
+    const std::uint64_t claimed = std::clamp(place.engine->consumed(), range.begin, range.end);
+    const bool has_some =
+        !portion.units && place.job->would_take(number_, range.end - claimed, place.engine->shape().lanes);
+    if (!has_some && !place.job->stopping()) return;
+    place.engine->request_park();
+    place.asked_to_pause = true;
+    stay_awake_for(awake_for_exchange);
+}
 
 /// A launch that has parked.
 void DeviceWorker::resume(Place& place) {
@@ -32,18 +47,16 @@ void DeviceWorker::tell_of_pause(Place& place) {
 
 /// A parked launch has the time to give others some of what it has not begun: seeds, or else units.
 void DeviceWorker::share_work(Place& place) {
-    const auto busy = sum(place.engine->launch_times());
-    if (give_seeds(place, busy) || give_units(place, busy)) colleagues_.wake_all();
+    if (!give_seeds(place) && !give_units(place, sum(place.engine->launch_times()))) return;
+    place.asked_to_pause = false;
+    colleagues_.wake_all();
 }
 
 /// Seeds that no lane group has claimed are as good as a range that nobody was given.
-bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
+bool DeviceWorker::give_seeds(Place& place) {
     Engine& engine = *place.engine;
     const SeedRange unclaimed = engine.unclaimed();
-    if (unclaimed.empty()) return false;
-    const auto left = static_cast<double>(unclaimed.end - unclaimed.next);
-    const auto claimed = static_cast<double>(unclaimed.next - place.held.front().portion.range.begin);
-    if (busy < worth_giving || busy * left < worth_giving * claimed) return false; // it may soon be done
+    if (!place.job->would_take(number_, unclaimed.end - unclaimed.next, engine.shape().lanes)) return false;
     IndexRange& range = place.held.front().portion.range;
     const std::uint64_t cut = place.job->give_back(number_, range, unclaimed.next, engine.shape().lanes);
     if (cut == range.end) return false;
@@ -97,8 +110,8 @@ std::chrono::nanoseconds DeviceWorker::launch_time(const JobExecution& job) cons
         return std::clamp(patience, std::min<std::chrono::nanoseconds>(pause_of_gpu, usual), usual);
     }
     if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
-    if (is_cpu) return pause_of_cpu;
-    return job.wants(number_) ? usual : pause_of_gpu;
+    if (is_cpu) return pause_of_cpu; // which tells how far it is
+    return device_->info().hears_host || job.wants(number_) ? usual : pause_of_gpu;
 }
 
 /// Of one that has this device in turns with the job, or before it.

@@ -14,6 +14,8 @@
 namespace headrace {
 
 inline constexpr std::chrono::microseconds look_period{100}; // at what an open launch has begun with
+// Who gives and who takes: to wake up would take them longer than a launch takes to park.
+inline constexpr std::chrono::milliseconds awake_for_exchange{2};
 
 /// One place in the window, with the stream and engines that launches here use one after another: at most one
 /// launch, of one task, or fed with many of one job.
@@ -32,6 +34,7 @@ struct DeviceWorker::Place {
     EngineFigures engine_before; ///< an engine counts over all its tasks
 
     bool in_windows = false;     ///< the job has data that the device cannot hold at once
+    bool asked_to_pause = false; ///< the launch; not again if nothing came of it
     bool short_tasks = false;    ///< so far, or by what is known: the next launch is to be fed
     bool kernels_differ = false; ///< from task to task: none is to be fed
 
@@ -58,7 +61,7 @@ struct DeviceWorker::Place {
     void forget_launch() {
         held.clear();
         waits_to = nullptr;
-        open = wanting = false;
+        open = wanting = asked_to_pause = false;
         fed = begun = 0;
         failure = nullptr;
     }

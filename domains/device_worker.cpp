@@ -101,7 +101,10 @@ void DeviceWorker::run(const std::stop_token& stop) {
                 put_engine_aside(*place);
             // Who waits for room waits for others to end, and nobody gets before them.
             if (!place->job && !retired() && !is_short_of_room()) start_a_task(*place);
-            if (place->open) keep_fed(*place);
+            if (place->open)
+                keep_fed(*place);
+            else
+                ask_to_pause(*place);
             open = open || place->open;
             hurried = hurried || (place->open && Clock::now() < place->look_closely_until);
         }
@@ -200,6 +203,7 @@ void DeviceWorker::tell_of_idleness() {
     const auto is_free = [](const auto& place) { return place->job == nullptr; };
     const bool idle = !retired() && std::ranges::all_of(places_, is_free);
     if (idle || told_idle_) tell_of_idleness(idle);
+    if (idle && !told_idle_ && !colleagues_.running().empty()) stay_awake_for(awake_for_exchange);
     told_idle_ = idle;
 }
 

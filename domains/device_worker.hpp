@@ -17,7 +17,8 @@ namespace headrace {
 /// The thread that feeds one device. While a task runs, the next one's inputs move: each place in the window
 /// has a stream and engines of its own, so nothing of one task stands behind the other in a driver's queue.
 /// Short tasks of a job go to a launch that runs, where the device can be fed. When other devices have
-/// nothing to do, a launch that has parked gives them some of what it has not begun.
+/// nothing to do, a launch is asked to park, where it hears that, and gives them some of what it has not
+/// begun.
 ///
 /// Threads   the public calls from any; everything else on the worker's own
 class DeviceWorker {
@@ -107,7 +108,8 @@ private:
     void keep_fed(Place& place);
     void make_way(Place& place);
 
-    // A launch has parked; what it has not begun may go to others: device_pauses.cpp.
+    // A launch parks; what it has not begun may go to others: device_pauses.cpp.
+    void ask_to_pause(Place& place);
     void tell_of_pause(Place& place);
     void resume(Place& place);
     [[nodiscard]] std::chrono::nanoseconds launch_time(const JobExecution& job) const;
@@ -116,7 +118,7 @@ private:
     [[nodiscard]] bool another_is_more_urgent(const Place& place) const;
     [[nodiscard]] bool give_up_seeds(Place& place);
     void share_work(Place& place);
-    [[nodiscard]] bool give_seeds(Place& place, Clock::duration busy);
+    [[nodiscard]] bool give_seeds(Place& place);
     [[nodiscard]] bool give_units(Place& place, Clock::duration busy);
 
     const std::size_t number_;

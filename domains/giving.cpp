@@ -12,6 +12,9 @@ namespace {
 /// that gives as much has been at it for long, and goes on without.
 constexpr Bytes most_given = Bytes{256} << 20;
 
+/// That the giver must be spared: to give costs it, and the taker, a launch.
+constexpr double seconds_worth_giving = 0.25e-3;
+
 /// Nobody gives all that it has, though its capability be unknown.
 constexpr double least_capability = 1e-3;
 
@@ -39,10 +42,19 @@ bool JobExecution::idle(std::size_t device, bool is_idle) {
     const std::scoped_lock lock(mutex_);
     Share* share = share_of(device);
     if (!share) return false;
-    share->idle = is_idle;
-    if (is_idle || share->gifts.empty()) return false;
+    const bool was_idle = std::exchange(share->idle, is_idle);
+    if (is_idle) return !was_idle && !in_flight_.empty() && left_.empty();
+    if (share->gifts.empty()) return false;
     for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
     return true;
+}
+
+bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes) const {
+    const std::scoped_lock lock(mutex_);
+    const double share = total_share(worth_it(hungry(giver, Gift::seeds, lanes), seeds));
+    if (share == 0 || !rates_.are_per_second()) return share > 0;
+    const double capability = rates_.capability(place_of(*share_of(giver)));
+    return share * static_cast<double>(seeds) >= seconds_worth_giving * capability;
 }
 
 std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift,

@@ -19,7 +19,7 @@ std::vector<Estimate> estimates(const std::vector<JobExecution::Participant>& pa
 
 /// A launch, its inputs, whoever waits for it, and threads that wake: what it is taken for, not a
 /// measurement.
-constexpr double cost_of_task = 50e-6;
+constexpr double cost_of_task = 50e-6, cost_of_gpu_task = 300e-6;
 /// Seconds that a task is charged before it has taken any: longer ones pause, and are charged what they took.
 constexpr double longest_expected = 0.1;
 
@@ -279,6 +279,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
 void JobExecution::stop(ErrorPtr why) {
     std::unique_lock lock(mutex_);
     if (!stop_reason_ && !ended_) stop_reason_ = std::move(why);
+    if (scheduling_.ask_again) scheduling_.ask_again(); // for launches to be asked to pause
     settle_if_ended(std::move(lock));
 }
 
@@ -481,6 +482,12 @@ bool JobExecution::is_repeatable() const {
                                 [](const Job::Use& use) { return use.access == Access::update; });
 }
 
+/// By launches that pause when they are asked to: host functions know nothing of that.
+bool JobExecution::gives_back(const DeviceInfo& device) const {
+    const KernelVariant* const variant = job_.variant(device.technology);
+    return device.hears_host && is_repeatable() && variant != nullptr && variant->bind != nullptr;
+}
+
 std::uint64_t JobExecution::left_units() const {
     std::uint64_t units = 0;
     for (const IndexRange range : left_) units += range.size();
@@ -507,7 +514,9 @@ Progress JobExecution::progress(std::span<const DeviceProgress> devices) const {
             .remaining = left_units(),
             .devices = devices,
             .moves_data = job_.moves_data(),
-            .task_seconds = rates_.are_per_second() ? cost_of_task : 0};
+            .task_seconds = !rates_.are_per_second() ? 0
+                            : only_cpus_             ? cost_of_task
+                                                     : cost_of_gpu_task};
 }
 
 JobExecution::Clock::time_point JobExecution::end_of_patience() const {
@@ -544,6 +553,7 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
                             .measured = rates_.measured(i),
                             .certain = rates_.certain(i),
                             .in_reserve = reserve_waits && share.is_in_reserve(),
+                            .gives_back = gives_back(info),
                             .in_flight = expected_in_flight(i),
                             .finished = share.figures.work_units + share.begun,
                             .least = std::max<std::uint64_t>(info.lane_group, job_.grain()),

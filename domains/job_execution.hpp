@@ -126,9 +126,12 @@ public:
 
     // What a device has not begun goes to those that have nothing to do: giving.cpp.
 
-    /// The worker has nothing to do at all, in this job or another, or has something again. True if what it
-    /// was given meanwhile is there for others now.
+    /// The worker has nothing to do at all, in this job or another, or has something again. True if others
+    /// should know: they may have something for it, or what it was given meanwhile is there for them now.
     bool idle(std::size_t device, bool is_idle);
+    /// Whether somebody is idle, and so much of what the giver has not begun with would take that long that
+    /// it pays to ask its launch to pause, and to give away a share; `lanes`: of the giver's groups.
+    [[nodiscard]] bool would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes) const;
     /// Seeds of the giver's task that it has not begun, those from `unclaimed` on, go to devices that are
     /// idle: to each a share by capability, unless that would not fill a lane group of it; `lanes`: of the
     /// giver's groups. Returns where the task ends now. Nobody gives as long as the job has work that nobody
@@ -237,6 +240,7 @@ private:
     [[nodiscard]] static std::vector<Hungry> worth_it(std::vector<Hungry> hungry, std::uint64_t left);
     [[nodiscard]] static double total_share(const std::vector<Hungry>& hungry);
     [[nodiscard]] bool is_repeatable() const;
+    [[nodiscard]] bool gives_back(const DeviceInfo& device) const;
     [[nodiscard]] bool takes_units(const Share& share) const;
     [[nodiscard]] Portion number(UnitBatch units);
     [[nodiscard]] std::uint64_t left_units() const;

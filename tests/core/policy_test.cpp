@@ -113,6 +113,19 @@ TEST(Adaptive, WhoSavesLessThanItCostsIsRefused) {
     EXPECT_GT(policy->next(1, progress), 0U) << "the other one may be slower";
 }
 
+TEST(Adaptive, WhoGivesBackWhatWasTooMuchGetsNearlyItsShareAtOnce) {
+    const auto policy = make_policy("adaptive");
+    std::vector<DeviceProgress> two(2, {.capability = 1e6, .measured = true, .certain = true});
+    const Progress progress{.total = 1'000'000, .remaining = 1'000'000, .devices = two};
+    EXPECT_EQ(policy->next(0, progress), 250'000U);
+    for (DeviceProgress& one : two) one.gives_back = true;
+    const std::uint64_t first = policy->next(0, progress);
+    EXPECT_GT(first, 400'000U);
+    EXPECT_LT(first, 500'000U) << "a second task's groups take the place of those that leave";
+    two[0].certain = false;
+    EXPECT_LT(policy->next(0, progress), 250'000U) << "its share may be another one";
+}
+
 TEST(Adaptive, WhoIsRefusedForThatCountsForNobodyAndTakesOverWhatIsNotBegunInTheEnd) {
     const auto policy = make_policy("adaptive");
     std::vector<DeviceProgress> two(2, {.capability = 1e6, .measured = true, .certain = true});

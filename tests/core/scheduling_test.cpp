@@ -130,6 +130,7 @@ private:
             devices.push_back({.capability = rates_.capability(j),
                                .measured = rates_.measured(j),
                                .certain = rates_.certain(j),
+                               .gives_back = takes_back_,
                                .in_flight = state_[j].in_flight - expected_done(j),
                                .finished = state_[j].finished,
                                .least = made_up_[j].least});

@@ -162,6 +162,40 @@ TEST(Giving, SeedsThatASlowDeviceHasNotBegunComeBack) {
     EXPECT_LT(report.devices[is_slow.slow()].work_units, size / 2) << report.table();
 }
 
+/// None would pause by itself before all is done.
+const EngineOptions one_launch{.wishes = {}, .first_rounds = 1u << 30, .launch_time = 1h};
+
+TEST(Giving, ALaunchPausesAsSoonAsSomebodyHasNothingToDo) {
+    const auto runtime = two_cpus("demand:1");
+    constexpr std::uint64_t size = 400'000;
+    const Domain<std::uint64_t> bins("bins", {3});
+    SlowIsFirst is_slow;
+    const JobHandle handle =
+        runtime->submit(Job("sluggish", size).accumulates(bins).tune(one_launch).kernel([&](Task& task) {
+            return Sluggish{task.sum(bins), is_slow(task)};
+        }));
+    handle.wait();
+    expect_counted_once(bins, size);
+    const JobReport report = handle.report();
+    EXPECT_GT(report.devices[is_slow.slow()].seeds_given, size / 2) << report.table();
+    EXPECT_LT(report.devices[is_slow.slow()].work_units, size / 2) << report.table();
+}
+
+TEST(Giving, ACancelledJobsLaunchIsNotWaitedFor) {
+    const auto runtime = two_cpus("demand:1");
+    const Domain<std::uint64_t> bins("bins", {3});
+    std::atomic<int> bound = 0;
+    const JobHandle handle = runtime->submit(
+        Job("endless", std::uint64_t{1} << 40).accumulates(bins).tune(one_launch).kernel([&](Task& task) {
+            ++bound;
+            return Sluggish{task.sum(bins), true};
+        }));
+    while (bound == 0) std::this_thread::yield();
+    handle.cancel();
+    EXPECT_TRUE(handle.wait_for(10s));
+    EXPECT_THROW(handle.wait(), Error);
+}
+
 TEST(Giving, AConsumerHasNoUnitsToGiveThoughItsJobMayShareThem) {
     const auto runtime = two_cpus("demand:1");
     constexpr std::uint64_t size = 20'000; // which takes the slow one several launches, all claimed
@@ -335,11 +369,29 @@ TEST(GivingBooks, WhatIsTooMuchForADeviceIsForWhoeverAsks) {
     EXPECT_TRUE(job->event().done());
 }
 
+TEST(GivingBooks, APauseIsAskedForIfSomebodyWaitsAndItPays) {
+    Two two;
+    for (DeviceInfo* one : {&two.fast, &two.slow}) one->kind = DeviceKind::gpu, one->lane_group = 32;
+    const auto job = two.run(Job("j", 10'000).split_by(everything), true);
+    EXPECT_FALSE(job->idle(7, true)) << "nobody has anything yet";
+    job->idle(7, false);
+    const IndexRange all = *job->next(4);
+    EXPECT_FALSE(job->would_take(4, 10'000, 32)) << "nobody waits";
+    EXPECT_TRUE(job->idle(7, true)) << "others should know";
+    EXPECT_FALSE(job->idle(7, true)) << "they do";
+    EXPECT_TRUE(job->would_take(4, 10'000, 32));
+    EXPECT_FALSE(job->would_take(4, 100, 32)) << "its share would not fill a lane group";
+    EXPECT_FALSE(job->would_take(7, 10'000, 32)) << "nobody else waits";
+    job->paused(4, all, 3'000, 3ms); // a unit in a microsecond
+    EXPECT_FALSE(job->would_take(4, 1'000, 32)) << "to give takes longer than 3/13 of a millisecond";
+    EXPECT_TRUE(job->would_take(4, 2'000, 32));
+}
+
 TEST(GivingBooks, ADeviceThatIsBusyAgainLeavesWhatItWasGiven) {
     Two two;
     const auto job = two.run(Job("j", 130).split_by(everything));
     const IndexRange all = *job->next(4);
-    EXPECT_FALSE(job->idle(7, true));
+    EXPECT_TRUE(job->idle(7, true));
     ASSERT_EQ(job->give_back(4, all, 0, 32), 100u);
     EXPECT_TRUE(job->idle(7, false));
     EXPECT_FALSE(job->next_given(7));

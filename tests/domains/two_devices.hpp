@@ -20,13 +20,13 @@ inline DeviceInfo device_info(std::string id, double gflops) {
 struct Two {
     DeviceInfo fast = device_info("fast", 1000), slow = device_info("slow", 300);
 
-    std::shared_ptr<JobExecution> run(Job job) {
+    /// What most tests say of times is made up, and is not to be learned from.
+    std::shared_ptr<JobExecution> run(Job job, bool learns = false) {
         const auto guess = [](const DeviceInfo& info) {
             return Estimate{.peak = info.peak_gflops, .units_per_second = {}};
         };
-        // What the tests say of times is made up, and is not to be learned from.
         auto execution = std::make_shared<JobExecution>(
-            std::move(job), JobExecution::Scheduling{make_policy("demand"), "demand", false},
+            std::move(job), JobExecution::Scheduling{make_policy("demand"), "demand", learns},
             std::vector<JobExecution::Participant>{{4, &fast, guess(fast), nullptr},
                                                    {7, &slow, guess(slow), nullptr}},
             std::vector<LeftOut>{});
