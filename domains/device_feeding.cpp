@@ -9,7 +9,7 @@ namespace {
 
 constexpr auto still_growing = 5 * look_period; // since it last did: what is held may not last a sleep
 constexpr std::chrono::microseconds very_short_task{500}; // to launch it costs a tenth of that
-constexpr std::uint64_t several_tasks = 8;
+constexpr std::uint64_t several_tasks = 8, many_tasks = 64;
 
 } // namespace
 
@@ -34,6 +34,12 @@ void DeviceWorker::expect(Place& place, const JobExecution& job, const Portion& 
     place.ahead = place.short_tasks ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
 }
 
+/// What is fed does not come back. So where others may want some of it in the end, only little is fed.
+bool DeviceWorker::is_for_feeding(const JobExecution& job, const Portion& portion) {
+    const std::uint64_t of_a_task = portion.work_units() / std::max<std::uint64_t>(portion.tasks, 1);
+    return !job.has_several_devices() || of_a_task <= job.job().work_units() / many_tasks;
+}
+
 /// How many of the job's tasks may be made one for the launch that is open: as many as one likes where each
 /// would be bound as the others are, nobody asks to be told of each, and none has data to wait for.
 std::uint64_t DeviceWorker::most_at_once(const Place& place) const {
@@ -48,6 +54,10 @@ std::uint64_t DeviceWorker::most_at_once(const Place& place) const {
 bool DeviceWorker::hold_more(Place& place, std::uint64_t tasks) {
     const auto range = place.job->next(number_, tasks);
     if (!range) return false;
+    if (!is_for_feeding(*place.job, *range)) {
+        place.job->abandoned(number_, *range, nullptr); // it gets a launch of its own
+        return false;
+    }
     Held& next = place.held.emplace_back(hold(*place.job, *range));
     const Inputs inputs = bind(place, next);
     const auto kernel = place.job->job().variant(device_->info().technology)->bind(*next.task);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds pause_of_gpu{20}; // where others may want something: each costs a launch
 constexpr std::chrono::milliseconds pause_of_cpu{5};  // slow devices keep others waiting longer
+constexpr std::chrono::milliseconds pause_in_vain{2}; // after one that was asked for
 
 } // namespace
 
@@ -18,15 +19,27 @@ void DeviceWorker::ask_to_pause(Place& place) {
     if (!place.job || !place.engine || place.asked_to_pause || place.waits_to || place.event.done() ||
         !place.engine->hears_host())
         return;
-    const Portion& portion = place.held.front().portion;
-    const IndexRange range = portion.range;
-    const std::uint64_t claimed = std::clamp(place.engine->consumed(), range.begin, range.end);
-    const bool has_some =
-        !portion.units && place.job->would_take(number_, range.end - claimed, place.engine->shape().lanes);
-    if (!has_some && !place.job->stopping()) return;
+    const auto now = Clock::now();
+    const auto has_some = [&] {
+        const Portion& portion = place.held.front().portion;
+        if (portion.units || now < place.asked_again) return false;
+        const auto [begin, end] = portion.range;
+        return would_be_taken(place, std::clamp(place.engine->consumed(), begin, end),
+                              now - place.begun_with);
+    };
+    if (!place.job->stopping() && !has_some()) return;
     place.engine->request_park();
     place.asked_to_pause = true;
     stay_awake_for(awake_for_exchange);
+}
+
+/// Of seeds that the place's task has not begun with, those from `claimed` on, after so long.
+bool DeviceWorker::would_be_taken(const Place& place, std::uint64_t claimed, Clock::duration after) const {
+    const auto [begin, end] = place.held.front().portion.range;
+    const auto done = static_cast<double>(std::max<std::uint64_t>(claimed - begin, 1));
+    const double seconds =
+        std::chrono::duration<double>(after).count() * static_cast<double>(end - claimed) / done;
+    return place.job->would_take(number_, end - claimed, place.engine->shape().lanes, seconds);
 }
 
 /// A launch that has parked.
@@ -47,16 +60,19 @@ void DeviceWorker::tell_of_pause(Place& place) {
 
 /// A parked launch has the time to give others some of what it has not begun: seeds, or else units.
 void DeviceWorker::share_work(Place& place) {
-    if (!give_seeds(place) && !give_units(place, sum(place.engine->launch_times()))) return;
+    const auto busy = sum(place.engine->launch_times());
+    if (give_seeds(place, busy) || give_units(place, busy))
+        colleagues_.wake_all();
+    else if (place.asked_to_pause)
+        place.asked_again = Clock::now() + pause_in_vain;
     place.asked_to_pause = false;
-    colleagues_.wake_all();
 }
 
 /// Seeds that no lane group has claimed are as good as a range that nobody was given.
-bool DeviceWorker::give_seeds(Place& place) {
+bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
     Engine& engine = *place.engine;
     const SeedRange unclaimed = engine.unclaimed();
-    if (!place.job->would_take(number_, unclaimed.end - unclaimed.next, engine.shape().lanes)) return false;
+    if (unclaimed.empty() || !would_be_taken(place, unclaimed.next, busy)) return false;
     IndexRange& range = place.held.front().portion.range;
     const std::uint64_t cut = place.job->give_back(number_, range, unclaimed.next, engine.shape().lanes);
     if (cut == range.end) return false;

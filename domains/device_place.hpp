@@ -33,10 +33,12 @@ struct DeviceWorker::Place {
     TaskFigures figures;
     EngineFigures engine_before; ///< an engine counts over all its tasks
 
-    bool in_windows = false;     ///< the job has data that the device cannot hold at once
-    bool asked_to_pause = false; ///< the launch; not again if nothing came of it
-    bool short_tasks = false;    ///< so far, or by what is known: the next launch is to be fed
-    bool kernels_differ = false; ///< from task to task: none is to be fed
+    bool in_windows = false;       ///< the job has data that the device cannot hold at once
+    Clock::time_point begun_with;  ///< the launch's first task
+    bool asked_to_pause = false;   ///< the launch, since it was enqueued
+    Clock::time_point asked_again; ///< at the earliest: a pause came to nothing
+    bool short_tasks = false;      ///< so far, or by what is known: the next launch is to be fed
+    bool kernels_differ = false;   ///< from task to task: none is to be fed
 
     bool open = false;        ///< the launch can be fed
     bool wanting = false;     ///< it is to get tasks beside those that are held
@@ -64,6 +66,7 @@ struct DeviceWorker::Place {
         open = wanting = asked_to_pause = false;
         fed = begun = 0;
         failure = nullptr;
+        asked_again = {};
     }
 };
 

@@ -193,6 +193,7 @@ void DeviceWorker::start(Place& place, const std::shared_ptr<JobExecution>& job,
     for (const auto& other : places_)
         if (other->open && other->job != job) make_way(*other);
     place.job = job;
+    place.begun_with = Clock::now();
     place.figures = {};
     place.held.push_back(hold(*job, portion));
     with_room(place, &DeviceWorker::begin);
@@ -304,8 +305,8 @@ void DeviceWorker::begin(Place& place) {
         first.portion = place.job->keep(number_, first.portion, room);
         colleagues_.wake_all(); // others may take the rest
     }
-    const bool opens = !units && place.short_tasks && !place.kernels_differ && !place.in_windows &&
-                       place.engine->hears_host();
+    const bool opens = is_for_feeding(*place.job, first.portion) && !units && place.short_tasks &&
+                       !place.kernels_differ && !place.in_windows && place.engine->hears_host();
     place.engine->reserve(opens);
     tell_hook(job.before_tasks(), {first.portion}, {}); // all that it needs is there
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {

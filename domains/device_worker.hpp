@@ -103,6 +103,7 @@ private:
     [[nodiscard]] Event open(Place& place, std::span<const Event> ready);
     void expect(Place& place, const JobExecution& job, const Portion& first) const;
     [[nodiscard]] bool hold_more(Place& place, std::uint64_t tasks);
+    [[nodiscard]] static bool is_for_feeding(const JobExecution& job, const Portion& portion);
     [[nodiscard]] std::uint64_t most_at_once(const Place& place) const;
     void feed(Place& place);
     void keep_fed(Place& place);
@@ -118,7 +119,8 @@ private:
     [[nodiscard]] bool another_is_more_urgent(const Place& place) const;
     [[nodiscard]] bool give_up_seeds(Place& place);
     void share_work(Place& place);
-    [[nodiscard]] bool give_seeds(Place& place);
+    [[nodiscard]] bool would_be_taken(const Place& place, std::uint64_t claimed, Clock::duration after) const;
+    [[nodiscard]] bool give_seeds(Place& place, Clock::duration busy);
     [[nodiscard]] bool give_units(Place& place, Clock::duration busy);
 
     const std::size_t number_;

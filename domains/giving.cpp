@@ -49,12 +49,13 @@ bool JobExecution::idle(std::size_t device, bool is_idle) {
     return true;
 }
 
-bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes) const {
+bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
+                              double seconds) const {
     const std::scoped_lock lock(mutex_);
     const double share = total_share(worth_it(hungry(giver, Gift::seeds, lanes), seeds));
     if (share == 0 || !rates_.are_per_second()) return share > 0;
-    const double capability = rates_.capability(place_of(*share_of(giver)));
-    return share * static_cast<double>(seeds) >= seconds_worth_giving * capability;
+    const double known = static_cast<double>(seeds) / rates_.capability(place_of(*share_of(giver)));
+    return share * std::max(seconds, known) >= seconds_worth_giving;
 }
 
 std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift,

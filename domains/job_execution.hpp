@@ -129,9 +129,11 @@ public:
     /// The worker has nothing to do at all, in this job or another, or has something again. True if others
     /// should know: they may have something for it, or what it was given meanwhile is there for them now.
     bool idle(std::size_t device, bool is_idle);
-    /// Whether somebody is idle, and so much of what the giver has not begun with would take that long that
-    /// it pays to ask its launch to pause, and to give away a share; `lanes`: of the giver's groups.
-    [[nodiscard]] bool would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes) const;
+    /// Whether somebody is idle, and so many seeds that the giver has not begun with take it so long that it
+    /// pays to ask its launch to pause, and to give away a share. At the pace of its task they take
+    /// `seconds`; what is known of the device may say more. `lanes`: of the giver's groups.
+    [[nodiscard]] bool would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
+                                  double seconds = 0) const;
     /// Seeds of the giver's task that it has not begun, those from `unclaimed` on, go to devices that are
     /// idle: to each a share by capability, unless that would not fill a lane group of it; `lanes`: of the
     /// giver's groups. Returns where the task ends now. Nobody gives as long as the job has work that nobody
