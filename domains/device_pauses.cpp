@@ -127,7 +127,8 @@ std::chrono::nanoseconds DeviceWorker::launch_time(const JobExecution& job) cons
     }
     if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
     if (is_cpu) return pause_of_cpu; // which tells how far it is
-    return device_->info().hears_host || job.wants(number_) ? usual : pause_of_gpu;
+    const bool is_asked = device_->info().hears_host && !job.job().shares_units(); // of seeds alone
+    return is_asked || job.wants(number_) ? usual : pause_of_gpu;
 }
 
 /// Of one that has this device in turns with the job, or before it.

@@ -278,8 +278,10 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
 
 void JobExecution::stop(ErrorPtr why) {
     std::unique_lock lock(mutex_);
-    if (!stop_reason_ && !ended_) stop_reason_ = std::move(why);
-    if (scheduling_.ask_again) scheduling_.ask_again(); // for launches to be asked to pause
+    if (!stop_reason_ && !ended_) {
+        stop_reason_ = std::move(why);
+        if (scheduling_.ask_again) scheduling_.ask_again(); // for launches to be asked to pause
+    }
     settle_if_ended(std::move(lock));
 }
 
