@@ -56,6 +56,7 @@ bool DeviceWorker::hold_more(Place& place, std::uint64_t tasks) {
     if (!range) return false;
     if (!is_for_feeding(*place.job, *range)) {
         place.job->abandoned(number_, *range, nullptr); // it gets a launch of its own
+        colleagues_.wake_all();                         // or is another device's
         return false;
     }
     Held& next = place.held.emplace_back(hold(*place.job, *range));

@@ -11,6 +11,7 @@ namespace {
 constexpr std::chrono::milliseconds pause_of_gpu{20}; // where others may want something: each costs a launch
 constexpr std::chrono::milliseconds pause_of_cpu{5};  // slow devices keep others waiting longer
 constexpr std::chrono::milliseconds pause_in_vain{2}; // after one that was asked for
+constexpr std::chrono::milliseconds telling_time{2};  // in which a producer's groups have worked off a claim
 
 } // namespace
 
@@ -22,7 +23,8 @@ void DeviceWorker::ask_to_pause(Place& place) {
     const auto now = Clock::now();
     const auto has_some = [&] {
         const Portion& portion = place.held.front().portion;
-        if (portion.units || now < place.asked_again) return false;
+        // What was fed does not come back.
+        if (portion.units || place.fed > 0 || now < place.asked_again) return false;
         const auto [begin, end] = portion.range;
         return would_be_taken(place, std::clamp(place.engine->consumed(), begin, end),
                               now - place.begun_with);
@@ -55,7 +57,13 @@ void DeviceWorker::tell_of_pause(Place& place) {
     if (place.held.size() > 1 || portion.units || place.fed > 0) return;
     const SeedRange unclaimed = place.engine->unclaimed();
     const std::uint64_t upto = unclaimed.empty() ? portion.range.end : unclaimed.next;
-    place.job->paused(number_, portion, upto - portion.range.begin, sum(place.engine->launch_times()));
+    const auto busy = sum(place.engine->launch_times());
+    if (place.engine->shape().kinds == 0) // a consumer's seeds are done or not begun with, as units remain
+        place.job->paused(number_, portion, portion.range.size() - place.engine->remaining(), busy);
+    else if (busy < telling_time) // all have claimed some, and done hardly anything
+        place.job->begun(number_, portion, upto - portion.range.begin);
+    else
+        place.job->paused(number_, portion, upto - portion.range.begin, busy);
 }
 
 /// A parked launch has the time to give others some of what it has not begun: seeds, or else units.
@@ -65,7 +73,6 @@ void DeviceWorker::share_work(Place& place) {
         colleagues_.wake_all();
     else if (place.asked_to_pause)
         place.asked_again = Clock::now() + pause_in_vain;
-    place.asked_to_pause = false;
 }
 
 /// Seeds that no lane group has claimed are as good as a range that nobody was given.

@@ -63,7 +63,7 @@ struct DeviceWorker::Place {
     void forget_launch() {
         held.clear();
         waits_to = nullptr;
-        open = wanting = asked_to_pause = false;
+        open = wanting = false;
         fed = begun = 0;
         failure = nullptr;
         asked_again = {};

@@ -115,8 +115,8 @@ void DeviceWorker::run(const std::stop_token& stop) {
             bell_->wait_for(look_period); // who consumes seeds rings no bell
         else if (Clock::now() < awake_until_)
             stay_awake();
-        else if (const auto reserve = steps_in()) // nobody rings for what time brings about
-            bell_->wait_for(std::chrono::ceil<std::chrono::microseconds>(*reserve - Clock::now()));
+        else if (const auto next = looks_again()) // nobody rings for what time brings about
+            bell_->wait_for(std::chrono::ceil<std::chrono::microseconds>(*next - Clock::now()));
         else
             bell_->wait();
         if (stop.stop_requested()) return;
@@ -131,6 +131,15 @@ void DeviceWorker::stay_awake() {
     const auto has_ended = [](const auto& place) { return place->job && place->event.done(); };
     while (Clock::now() < end && std::ranges::none_of(places_, has_ended))
         if (bell_->rings_within(glance)) return;
+}
+
+/// When this device is to step in as a reserve, at the latest, or may ask a launch to pause once more.
+std::optional<DeviceWorker::Clock::time_point> DeviceWorker::looks_again() const {
+    std::optional<Clock::time_point> first = steps_in();
+    for (const auto& place : places_)
+        if (place->job && place->asked_again > Clock::now())
+            first = first ? std::min(*first, place->asked_again) : place->asked_again;
+    return first;
 }
 
 /// When this device is to step in as a reserve, at the latest.
@@ -349,6 +358,7 @@ void DeviceWorker::tell_of_launch(const Place& place, const Held& held, std::vec
 }
 
 void DeviceWorker::watch(Place& place) {
+    place.asked_to_pause = false;
     place.event.then([bell = bell_](const ErrorPtr&) { bell->ring(); });
     stay_awake_for(awake_beside_launch);
 }

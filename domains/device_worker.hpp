@@ -84,6 +84,7 @@ private:
     void put_engine_aside(Place& place);
     void tell_of_idleness();
     [[nodiscard]] std::optional<Clock::time_point> steps_in() const;
+    [[nodiscard]] std::optional<Clock::time_point> looks_again() const;
     void tell_of_idleness(bool idle);
     void tell_hook(const TaskHook& hook, const std::vector<Portion>& portions,
                    const TaskFigures& figures) const;

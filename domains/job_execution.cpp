@@ -232,6 +232,7 @@ void JobExecution::abandoned(std::size_t device, const Portion& portion, ErrorPt
         auto told = std::make_shared<Error>(*error);
         told->on_device(share.figures.id).in_job(job_.name());
         if (!stop_reason_) stop_reason_ = told;
+        if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
     } else {
         put_back(portion);
     }

@@ -234,7 +234,8 @@ Event Engine::open(std::span<const Event> after) {
     reserve(true);
     begin_at(0, 0);
     image_->intake.open = 1;
-    image_->intake.time = static_cast<std::uint64_t>(options_.launch_time.count());
+    // Who is late from the beginning would take nothing over.
+    image_->intake.time = static_cast<std::uint64_t>(std::max<std::int64_t>(options_.launch_time.count(), 1));
     is_fed_ = true;
     return launch(after);
 }

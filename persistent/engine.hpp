@@ -161,7 +161,7 @@ private:
     std::uint32_t rounds_ = 0;
     bool is_first_budget_ = true; ///< no launch has told anything of it
     std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
-    std::unique_ptr<Feed> feed_; ///< null before the first `open`
+    std::unique_ptr<Feed> feed_; ///< null where the host is not heard
     std::shared_ptr<void> image_owner_;
     HrControl* image_ = nullptr; ///< the host's copy of the control block
     Event launched_, returned_;
