@@ -25,12 +25,14 @@ struct Fragile {
     }
 };
 
-/// Counts indices by their remainder; one of the devices takes long.
+/// Counts indices by their remainder; one of the devices takes long, or fails.
 struct Sluggish {
     Sum<std::uint64_t> bins;
     bool is_slow;
+    bool fails = false;
 
     void operator()(auto&, std::uint64_t i) const {
+        if (fails) throw Error{ErrorKind::kernel, "it fails"};
         if (is_slow) std::this_thread::sleep_for(std::chrono::microseconds(50));
         bins.add(i % bins.size(), 1);
     }

@@ -196,6 +196,22 @@ TEST(Giving, ACancelledJobsLaunchIsNotWaitedFor) {
     EXPECT_THROW(handle.wait(), Error);
 }
 
+TEST(Giving, OtherLaunchesOfAFailedJobAreNotWaitedFor) {
+    const auto runtime = two_cpus("static");
+    const Domain<std::uint64_t> bins("bins", {3});
+    const JobHandle handle = runtime->submit(
+        Job("endless", std::uint64_t{1} << 40).accumulates(bins).tune(one_launch).kernel([&](Task& task) {
+            return Sluggish{task.sum(bins), true, task.device().info().id == "cpu:b"};
+        }));
+    EXPECT_TRUE(handle.wait_for(10s));
+    try {
+        handle.wait();
+        FAIL() << "it ended with success";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.device(), "cpu:b");
+    }
+}
+
 TEST(Giving, AConsumerHasNoUnitsToGiveThoughItsJobMayShareThem) {
     const auto runtime = two_cpus("demand:1");
     constexpr std::uint64_t size = 20'000; // which takes the slow one several launches, all claimed
