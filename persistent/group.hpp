@@ -95,13 +95,12 @@ protected:
     HEADRACE_GROUP_CODE bool is_fed() const { return view_.segments != nullptr; }
     HEADRACE_GROUP_CODE Intake<Sync> intake() const { return Intake<Sync>(view_); }
 
-    /// To host threads the host's words are as near as any: where none of them has to take over what is fed,
-    /// each looks for itself, and no word is written for that by all of them.
-    HEADRACE_GROUP_CODE bool all_listen() const {
-        return std::is_same_v<typename Sync::WithHost, Sync> && hears_host() && !is_fed();
-    }
-    /// For a leader then. One tells how far the launch is.
+    /// To host threads the host's words are as near as any.
+    static constexpr bool host_threads = std::is_same_v<typename Sync::WithHost, Sync>;
+    /// So where none of them has to take over what is fed, each looks for itself, and no word is written for
+    /// that by all of them. One tells how far the launch is. For a leader.
     HEADRACE_GROUP_CODE std::uint32_t hear_as_all() const {
+        if (!hears_host()) return HR_RUN;
         if (group_ == 0) return static_cast<std::uint32_t>(intake().listen(0).why);
         const bool asked = Sync::WithHost::load(view_.feed->park, Sync::WithHost::relaxed) != 0;
         return asked ? HR_PARK_HOST : HR_RUN; // relaxed: carries no data
@@ -128,7 +127,8 @@ protected:
     HEADRACE_GROUP_CODE void hear_host() {
         if (!hears_host()) return;
         const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
-            if (all_listen()) return hear_as_all();
+            if constexpr (host_threads)
+                if (!is_fed()) return hear_as_all();
             if (!intake().try_listen()) return HR_RUN;
             const auto why = static_cast<std::uint32_t>(intake().listen(0).why);
             intake().stop_listening();
@@ -159,7 +159,8 @@ protected:
         std::uint32_t still = 0; // polls in a row that found nobody at work
         for (std::uint32_t polls = 0;; ++polls) {
             const Heard heard = lanes_.by_leader([&]() -> Heard {
-                if (all_listen()) return {{0, 0}, hear_as_all()};
+                if constexpr (host_threads)
+                    if (!is_fed()) return {{0, 0}, hear_as_all()};
                 listens = listens || (hears_host() && intake().try_listen());
                 if (!listens) return {{0, 0}, HR_RUN};
                 // Who waits in a whole kernel has found that there are no records; they come first.
@@ -277,13 +278,18 @@ protected:
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
             // relaxed, all: hints; who acts on them looks again.
-            const std::uint32_t waits =
-                all_listen() ? hear_as_all() : Sync::load(control_.unheard, Sync::relaxed);
-            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(hungry(), Sync::relaxed) | waits) ==
-                   0;
+            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(hungry(), Sync::relaxed) |
+                    unheard()) == 0;
         });
         if (quiet) plan_next_look();
         return quiet;
+    }
+
+    /// Something of the host's is to be heard, or may be. For a leader.
+    HEADRACE_GROUP_CODE std::uint32_t unheard() const {
+        if constexpr (host_threads)
+            if (!is_fed()) return hear_as_all();
+        return Sync::load(control_.unheard, Sync::relaxed); // relaxed: a hint
     }
 
     HEADRACE_GROUP_CODE void look_for_park() {
