@@ -93,10 +93,15 @@ Event SlowedDevice::launch(headrace::Stream& stream, headrace::Stream::Body body
     auto promise = std::make_shared<headrace::Promise>();
     real.then([this, promise, state = real](const ErrorPtr& error) {
         if (error) return promise->fail(error);
-        auto times = state.times().value_or(headrace::EventTimes{Clock::now(), Clock::now()});
-        times.end = times.begin +
-                    std::chrono::duration_cast<Clock::duration>(times_.load() * (times.end - times.begin));
-        at(times.end, [promise, times] { promise->complete(times); });
+        auto times = state.times();
+        if (!times) // it would be as fast as ever, and nobody would know
+            return promise->fail(std::make_shared<const headrace::Error>(
+                headrace::Error(headrace::ErrorKind::internal,
+                                "a launch of a device that is to be slower has no times")
+                    .on_device(info_.id)));
+        times->end = times->begin +
+                     std::chrono::duration_cast<Clock::duration>(times_.load() * (times->end - times->begin));
+        at(times->end, [promise, times = *times] { promise->complete(times); });
     });
     return last_ = promise->event();
 }
