@@ -10,17 +10,16 @@
 namespace headrace {
 namespace {
 
-constexpr double parts_of_share = 3;   // a device gets one of them at a time
-constexpr double parts_if_certain = 2; // if its speed is certain
-constexpr double parts_if_returned =
-    1.15; // and what was too much comes back: the rest is for the tail's idle lanes
-constexpr double parts_of_slow = 12;      // of a device whose last task others would wait for long
-constexpr double slow = 0.25;             // of the best capability
-constexpr double worth_it = 2;            // tasks' costs that a device must save the others
-constexpr double most_tasks = 128;        // of a device, about, where others could do its last ones
-constexpr double least_tasks = 4;         // where they could not
-constexpr double moving_parts = 8;        // of the job, where tasks have data of their own
-constexpr double first_part = 1.0 / 4096; // of the job, for who was never measured
+constexpr double parts_of_share = 3;       // a device gets one of them at a time
+constexpr double parts_if_certain = 2;     // if its speed is certain
+constexpr double parts_if_returned = 1.15; // and what was too much comes back; the rest fills idle lanes
+constexpr double parts_of_slow = 12;       // of a device whose last task others would wait for long
+constexpr double slow = 0.25;              // of the best capability
+constexpr double worth_it = 2;             // tasks' costs that a device must save the others
+constexpr double most_tasks = 128;         // of a device, about, where others could do its last ones
+constexpr double least_tasks = 4;          // where they could not
+constexpr double moving_parts = 8;         // of the job, where tasks have data of their own
+constexpr double first_part = 1.0 / 4096;  // of the job, for who was never measured
 constexpr double known_part = 1.0 / 4; // of the share, for who was measured in another job, not for certain
 constexpr double growth = 4;           // from there on, over what it has finished
 constexpr double hardly = 1.0 / 40;    // of the best capability: not worth the trouble

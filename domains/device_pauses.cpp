@@ -53,11 +53,11 @@ void DeviceWorker::resume(Place& place) {
 /// How far it is, by the seeds that lane groups have claimed. What was fed is told as it is begun with.
 void DeviceWorker::tell_of_pause(Place& place) {
     const Portion& portion = place.held.front().portion;
-    place.job->ran(number_, portion, sum(place.engine->launch_times()));
+    const auto busy = sum(place.engine->launch_times());
+    place.job->ran(number_, portion, busy);
     if (place.held.size() > 1 || portion.units || place.fed > 0) return;
     const SeedRange unclaimed = place.engine->unclaimed();
     const std::uint64_t upto = unclaimed.empty() ? portion.range.end : unclaimed.next;
-    const auto busy = sum(place.engine->launch_times());
     if (place.engine->shape().kinds == 0) // a consumer's seeds are done or not begun with, as units remain
         place.job->paused(number_, portion, portion.range.size() - place.engine->remaining(), busy);
     else if (busy < telling_time) // all have claimed some, and done hardly anything
