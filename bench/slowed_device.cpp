@@ -1,18 +1,22 @@
 // bench/slowed_device.cpp - see slowed_device.hpp.
 #include "slowed_device.hpp"
+#ifdef BENCH_HAS_CUDA
+    #include "brake.hpp"
+#endif
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace bench {
 
 using headrace::Bytes;
-using headrace::ErrorPtr;
 using headrace::Event;
 using headrace::Memory;
 
-/// What comes after a launch waits until that has ended, as on any stream.
 class SlowedDevice::SlowedStream final : public headrace::Stream {
 public:
     SlowedStream(SlowedDevice& device, std::unique_ptr<headrace::Stream> stream)
@@ -20,38 +24,30 @@ public:
 
     Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                   std::span<const Event> after) override {
-        return stream_->copy_in(to, offset, from, size, behind_launch(after));
+        return stream_->copy_in(to, offset, from, size, after);
     }
     Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
                    std::span<const Event> after) override {
-        return stream_->copy_out(to, from, offset, size, behind_launch(after));
+        return stream_->copy_out(to, from, offset, size, after);
     }
     Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                     std::span<const Event> after) override {
-        return stream_->copy_peer(to, to_offset, from, from_offset, size, behind_launch(after));
+        return stream_->copy_peer(to, to_offset, from, from_offset, size, after);
     }
     Event add(Memory& to, const Memory& from, Bytes size, headrace::NumberType type,
               std::span<const Event> after) override {
-        return stream_->add(to, from, size, type, behind_launch(after));
+        return stream_->add(to, from, size, type, after);
     }
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
-        return stream_->fill_zero(memory, offset, size, behind_launch(after));
+        return stream_->fill_zero(memory, offset, size, after);
     }
     Event launch(Body body, std::span<const Event> after) override {
-        last_ = device_.launch(*stream_, std::move(body), behind_launch(after));
-        return last_;
+        return device_.launch(*stream_, std::move(body), after);
     }
 
 private:
-    [[nodiscard]] std::vector<Event> behind_launch(std::span<const Event> after) const {
-        std::vector<Event> all(after.begin(), after.end());
-        all.push_back(last_.order_only());
-        return all;
-    }
-
     SlowedDevice& device_;
     std::unique_ptr<headrace::Stream> stream_;
-    Event last_;
 };
 
 SlowedDevice::SlowedDevice(std::unique_ptr<headrace::Device> device, double times)
@@ -59,7 +55,13 @@ SlowedDevice::SlowedDevice(std::unique_ptr<headrace::Device> device, double time
     info_.hears_host = false;
     info_.peak_gflops /= times;
     if (times > 1) info_.name += fmt::format(", {} times slower", times);
-    timer_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+#ifdef BENCH_HAS_CUDA
+    if (info_.technology == "cuda") began_ = device_->allocate(sizeof(std::uint64_t));
+#endif
+    if (info_.technology != "cpu" && !began_)
+        throw headrace::Error{headrace::ErrorKind::unsupported,
+                              "only processors and CUDA devices can be made slower"}
+            .on_device(info_.id);
 }
 
 SlowedDevice::~SlowedDevice() = default;
@@ -68,9 +70,16 @@ std::unique_ptr<Memory> SlowedDevice::allocate(Bytes size) { return device_->all
 std::shared_ptr<void> SlowedDevice::allocate_host(Bytes size) { return device_->allocate_host(size); }
 Bytes SlowedDevice::free_memory() const { return device_->free_memory(); }
 
-std::unique_ptr<headrace::Stream> SlowedDevice::make_stream(headrace::Timing) {
-    return std::make_unique<SlowedStream>(*this, device_->make_stream(headrace::Timing::all));
+std::unique_ptr<headrace::Stream> SlowedDevice::make_stream(headrace::Timing timing) {
+    return std::make_unique<SlowedStream>(*this, device_->make_stream(timing));
 }
+
+std::unique_ptr<headrace::DeviceTexture> SlowedDevice::make_texture(const Memory& pixels, Bytes offset,
+                                                                    int rows, int columns) {
+    return device_->make_texture(pixels, offset, rows, columns);
+}
+
+bool SlowedDevice::reaches_host(const void* memory) const { return device_->reaches_host(memory); }
 
 /// The device itself, slowed or not.
 const headrace::Device& SlowedDevice::inner(const Device& device) {
@@ -89,39 +98,27 @@ Event SlowedDevice::launch(headrace::Stream& stream, headrace::Stream::Body body
     const std::scoped_lock lock(launching_);
     std::vector<Event> all(after.begin(), after.end());
     all.push_back(last_.order_only());
-    const Event real = stream.launch(std::move(body), all);
-    auto promise = std::make_shared<headrace::Promise>();
-    real.then([this, promise, state = real](const ErrorPtr& error) {
-        if (error) return promise->fail(error);
-        auto times = state.times();
-        if (!times) // it would be as fast as ever, and nobody would know
-            return promise->fail(std::make_shared<const headrace::Error>(
-                headrace::Error(headrace::ErrorKind::internal,
-                                "a launch of a device that is to be slower has no times")
-                    .on_device(info_.id)));
-        times->end = times->begin +
-                     std::chrono::duration_cast<Clock::duration>(times_.load() * (times->end - times->begin));
-        at(times->end, [promise, times = *times] { promise->complete(times); });
-    });
-    return last_ = promise->event();
+    return last_ = stream.launch([this, body = std::move(body)](
+                                     const headrace::NativeStream& native) { run_slowly(native, body); },
+                                 all);
 }
 
-void SlowedDevice::at(Clock::time_point when, std::function<void()> call) {
-    const std::scoped_lock lock(mutex_);
-    due_.emplace_back(when, std::move(call));
-    changed_.notify_one();
-}
-
-void SlowedDevice::run(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return !due_.empty(); })) {
-        auto [when, call] = std::move(due_.front());
-        due_.pop_front();
-        lock.unlock();
-        std::this_thread::sleep_until(when);
-        call();
-        lock.lock();
+void SlowedDevice::run_slowly(const headrace::NativeStream& native,
+                              const headrace::Stream::Body& body) const {
+    const double times = times_.load();
+#ifdef BENCH_HAS_CUDA
+    if (began_) { // the body enqueues the work, and so do these
+        auto* const began = static_cast<std::uint64_t*>(began_->address());
+        start_clock(native.stream, began);
+        body(native);
+        hold(native.stream, began, times);
+        return;
     }
+#endif
+    const auto begin = std::chrono::steady_clock::now(); // the body is the work
+    body(native);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    std::this_thread::sleep_for((times - 1) * took);
 }
 
 } // namespace bench

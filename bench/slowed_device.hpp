@@ -3,23 +3,18 @@
 #include <headrace/core/device.hpp>
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 namespace bench {
 
 /// Every launch on it ends when the device would have run it `times` as often: it takes its own time and then
 /// as long again, (times - 1) times over, in which the device has nothing else to do. Results are as they
-/// were, also of kernels that may not run twice. Copies take their own time, between launches.
+/// were, also of kernels that may not run twice. Copies take their own time, between launches. A launch of a
+/// GPU takes some microseconds more, in which it is timed; these count as its own.
 ///
-/// Running kernels do not hear the host: what is fed to them would be done at full speed. Events' times are
-/// stretched as well, so that schedulers believe them. OpenCL devices cannot be slowed (their backend knows
-/// its own devices by type).
+/// Running kernels do not hear the host: what is fed to them would be done at full speed. Processors and CUDA
+/// devices alone; others throw `unsupported`.
 ///
 /// Threads   as Device; `slow_down` and `fail` any
 class SlowedDevice final : public headrace::Device {
@@ -36,30 +31,28 @@ public:
     [[nodiscard]] std::unique_ptr<headrace::Memory> allocate(headrace::Bytes size) override;
     [[nodiscard]] std::shared_ptr<void> allocate_host(headrace::Bytes size) override;
     [[nodiscard]] std::unique_ptr<headrace::Stream> make_stream(headrace::Timing timing) override;
+    [[nodiscard]] std::unique_ptr<headrace::DeviceTexture>
+    make_texture(const headrace::Memory& pixels, headrace::Bytes offset, int rows, int columns) override;
+    [[nodiscard]] bool reaches_host(const void* memory) const override;
     [[nodiscard]] bool reaches(const headrace::Device& other) const override;
     [[nodiscard]] bool adds_from(const headrace::Device& other) const override;
     [[nodiscard]] headrace::Bytes free_memory() const override;
 
 private:
     class SlowedStream;
-    using Clock = std::chrono::steady_clock;
 
     static const headrace::Device& inner(const headrace::Device& device);
     headrace::Event launch(headrace::Stream& stream, headrace::Stream::Body body,
                            std::span<const headrace::Event> after);
-    void at(Clock::time_point when, std::function<void()> call);
-    void run(const std::stop_token& stop);
+    void run_slowly(const headrace::NativeStream& native, const headrace::Stream::Body& body) const;
 
     std::unique_ptr<headrace::Device> device_;
     headrace::DeviceInfo info_;
     std::atomic<double> times_;
     std::atomic<bool> lost_ = false;
+    std::unique_ptr<headrace::Memory> began_; ///< of a GPU: its launch, by its clock
     std::mutex launching_;
     headrace::Event last_; ///< launch, on whichever stream: one has the device at a time
-    std::mutex mutex_;
-    std::condition_variable_any changed_;
-    std::deque<std::pair<Clock::time_point, std::function<void()>>> due_; ///< in order: launches are
-    std::jthread timer_;
 };
 
 } // namespace bench
