@@ -102,6 +102,17 @@ public:
             drain();
         });
     }
+    /// From the call of start, with one unit, to the host's knowing that it is done.
+    std::vector<double> launches() {
+        std::vector<double> seconds;
+        for (std::uint64_t trip = 0; trip < options_.trips; ++trip) {
+            const auto begin = Clock::now();
+            engine_->start(trip, trip + 1);
+            drain();
+            seconds.push_back(seconds_since(begin));
+        }
+        return seconds;
+    }
     /// From the call of feed to the host's seeing that the unit is completed.
     std::vector<double> trips() {
         std::vector<double> seconds;
@@ -214,8 +225,18 @@ void run(const Options& options) {
     all.push_back({"job of one task", [&] { return whole.turn(); }});
     all.push_back({"job of all tasks", [&] { return many.turn(); }});
     compare(options, std::move(all));
+    fmt::print("\nFrom starting a launch of one unit until it is known to be done: {} us.\n",
+               summary(bare.launches(), 1e-6));
+#if defined(BENCH_HAS_CUDA)
+    if (options.device == "cuda:0") {
+        std::vector<double> plain;
+        for (std::uint64_t trip = 0; trip < options.trips; ++trip)
+            plain.push_back(plain_marks(1, options.turns).seconds);
+        fmt::print("A plain CUDA launch of one unit: {} us.\n", summary(plain, 1e-6));
+    }
+#endif
     if (bare.hears_host())
-        fmt::print("\nFrom feeding a unit to a launch that runs until it is known to be done: {} us.\n",
+        fmt::print("From feeding a unit to a launch that runs until it is known to be done: {} us.\n",
                    summary(bare.trips(), 1e-6));
 }
 

@@ -140,8 +140,8 @@ typedef struct HrCounters {
     hr_u64 unused[2];
 } HrCounters;
 
-// The control block. The host writes it before a launch and reads it after; in between it belongs to the
-// groups.
+// The control block. A launch begins with what the host says in its own copy, and leaves what became of it
+// there; in between it belongs to the groups.
 typedef struct HrControl {
     // Written by the host alone.
     hr_u64 seed_end;   // one past the last seed; seeds are indices below 2^63

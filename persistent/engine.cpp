@@ -2,7 +2,6 @@
 #include <headrace/persistent/engine.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <new>
@@ -81,7 +80,7 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
 Engine::~Engine() {
     if (!running_) return;
     if (hears_host()) request_park();
-    static_cast<void>(returned_.outcome()); // the launch uses our memory; its failure has nobody to go to
+    static_cast<void>(launched_.outcome()); // the launch uses our memory; its failure has nobody to go to
 }
 
 void Engine::prepare() {
@@ -260,26 +259,31 @@ Event Engine::launch(std::span<const Event> after) {
     laid_out_ = false; // until collect() has seen that it ended well
     enqueued_ = std::chrono::steady_clock::now();
     ++launches_;
-    const Event written = stream_.copy_in(*control_, 0, image_, sizeof(HrControl), after);
     launched_ = stream_.launch(
-        [this](const NativeStream& native) {
+        [this, groups = useful_groups()](const NativeStream& native) {
             kernel_->enqueue(native,
-                             {*control_, *slots_, *bundle_words_, *spill_, feed_ ? feed_->words() : nullptr,
-                              is_fed_ ? segments_.get() : nullptr, shape_.groups, shape_.groups_apart,
-                              shape_.liq_units, image_->ring_slots, image_->ways});
+                             {*image_, *control_, *slots_, *bundle_words_, *spill_,
+                              feed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr, groups,
+                              shape_.groups_apart, shape_.liq_units, image_->ring_slots, image_->ways});
         },
-        std::array{written});
-    returned_ = stream_.copy_out(image_, *control_, 0, sizeof(HrControl), std::array{launched_});
-    return returned_;
+        after);
+    return launched_;
+}
+
+/// A consumer's group that finds neither a record nor a seed has nothing else to do.
+std::uint32_t Engine::useful_groups() const noexcept {
+    if (shape_.kinds > 0 || is_fed_) return shape_.groups;
+    const std::uint64_t seeds = image_->seed_end - image_->seed_cursor.value;
+    const std::uint64_t claims = (seeds + shape_.lanes - 1) / shape_.lanes + image_->spill_count[0];
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(claims, 1, shape_.groups));
 }
 
 Engine::State Engine::collect() {
     HEADRACE_ASSERT(running_);
     running_ = false;
-    returned_.wait();
+    launched_.wait();
     if (image_->status != HR_OK)
         throw Error{ErrorKind::kernel, status_text(image_->status)}.on_device(device_.info().id);
-    static_cast<void>(launched_.outcome()); // it has ended before, but only who asks learns when
     launch_times_.push_back(
         launched_.times().value_or(EventTimes{enqueued_, std::chrono::steady_clock::now()}));
     if (feed_) feed_->ask_to_park(false);

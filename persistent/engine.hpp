@@ -150,6 +150,7 @@ private:
     void begin_at(std::uint64_t seed, std::uint64_t end);
     [[nodiscard]] bool all_done() const noexcept;
     Event launch(std::span<const Event> after);
+    [[nodiscard]] std::uint32_t useful_groups() const noexcept;
     void adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget);
 
     Device& device_;
@@ -164,7 +165,7 @@ private:
     std::unique_ptr<Feed> feed_; ///< null where the host is not heard
     std::shared_ptr<void> image_owner_;
     HrControl* image_ = nullptr; ///< the host's copy of the control block
-    Event launched_, returned_;
+    Event launched_;
     std::chrono::steady_clock::time_point enqueued_;
     std::vector<EventTimes> launch_times_;
     std::uint64_t launches_ = 0;

@@ -19,6 +19,7 @@ struct EngineView {
 };
 
 struct EngineMemory {
+    HrControl& image; ///< the host's copy of the control block, pinned
     Memory& control;
     Memory& slots;
     Memory& bundles;

@@ -176,15 +176,22 @@ protected:
                 break;
             }
             state = lanes_.by_leader([&]() -> std::uint32_t {
-                if (Sync::load(control_.park, Sync::relaxed) != HR_RUN) return leave_parked;
-                const bool may_end = !is_fed() || intake().has_ended(); // before what it is the end of
-                // No branch between them: none is to wait for the other's answer.
-                // relaxed: that nothing is pending says all; see README.md, "Termination".
-                const bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
-                if (records_left() | seeds_left()) return go_on;
-                if (SeedsAlone && may_end) return leave_finished;
-                if (Part::is_whole && !may_end) return poll_again;
-                if (nothing_pending) return may_end ? leave_finished : poll_again;
+                // No branch between them: none is to wait for another's answer. relaxed, all: that nothing
+                // is pending says all; see README.md, "Termination".
+                const bool all_park = Sync::load(control_.park, Sync::relaxed) != HR_RUN;
+                bool is_open = is_fed() && intake().is_open();
+                bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
+                bool something_left = records_left() | seeds_left();
+                if (all_park) return leave_parked;
+                if (is_fed() && !is_open) { // the others may be from before it ended
+                    is_open = !intake().has_ended();
+                    nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
+                    something_left = records_left() | seeds_left();
+                }
+                if (something_left) return go_on;
+                if (SeedsAlone && !is_open) return leave_finished;
+                if (Part::is_whole && is_open) return poll_again;
+                if (nothing_pending) return is_open ? poll_again : leave_finished;
                 return !Part::is_whole && nobody_works() ? stand_still : poll_again;
             });
             const bool may_leave = !Part::is_whole && state == stand_still;

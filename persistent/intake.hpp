@@ -38,17 +38,19 @@ public:
     /// the group that listens.
     HEADRACE_GROUP_CODE Heard listen(std::uint32_t wanted) const {
         if (segments_ == nullptr) return {{0, 0}, listen_unfed()};
-        tell();
-        const std::uint32_t why = is_late() ? HR_PARK_BUDGET : HR_RUN;
-        // relaxed, both: carry no data. All three loads are on their way across the bus at once.
-        const bool asked = WithHost::load(feed_.park, WithHost::relaxed) != 0;
+        // All of these are on their way at once, and the one that is waited for comes last.
+        // relaxed, all: carry no data, or are looked at again.
+        const std::uint64_t park = WithHost::load(feed_.park, WithHost::relaxed);
         const std::uint64_t said = WithHost::load(feed_.fed, WithHost::relaxed);
+        const std::uint64_t pending = Sync::load(control_.pending.value, Sync::relaxed);
+        const std::uint64_t current = Sync::load(in_.current, Sync::relaxed);
         // acquire: pairs with Feed::add, for the range and for the data that its units will read. Of a range
         // that the host has not begun it says no more than what has been taken over.
         const std::uint64_t upto = WithHost::load(range().upto, WithHost::acquire);
+        tell(pending == 0, current);
         const std::uint64_t fed = said & ~HR_FEED_CLOSED;
-        if (asked) return {{0, 0}, HR_PARK_HOST};
-        if (why != HR_RUN) return {{0, 0}, why};
+        if (park != 0) return {{0, 0}, HR_PARK_HOST};
+        if (is_late()) return {{0, 0}, HR_PARK_BUDGET};
         const SeedRange kept = upto > in_.seeds ? take(upto, wanted) : take_next_ranges(fed, wanted);
         // release: pairs with has_ended: nothing is added to `pending` nor to the segments after it.
         if ((said & HR_FEED_CLOSED) != 0 && in_.seeds == fed)
@@ -78,6 +80,11 @@ public:
     HEADRACE_GROUP_CODE bool seeds_left() const {
         // relaxed, both: who claims looks again. The last segment may be used up, until somebody moves on.
         return Sync::load(in_.current, Sync::relaxed) < Sync::load(in_.segments, Sync::relaxed);
+    }
+
+    /// The host may feed more; a guess, but never false before it has ended.
+    HEADRACE_GROUP_CODE bool is_open() const {
+        return Sync::load(in_.open, Sync::relaxed) != 0; // relaxed: who relies on the end asks has_ended
     }
 
     /// True if the host feeds no more, and all that it fed is in `pending` and in the segments.
@@ -145,12 +152,12 @@ private:
         return {begin, begin + kept};
     }
 
-    HEADRACE_GROUP_CODE void tell() const {
-        // acquire: pairs with flush, for what units have written. First, so that no less is consumed then.
-        const bool all_completed =
-            in_.completed != in_.seeds && Sync::load(control_.pending.value, Sync::acquire) == 0;
+    /// `may_be_completed`: nothing was pending before `current` was the first segment with seeds left.
+    HEADRACE_GROUP_CODE void tell(bool may_be_completed, std::uint64_t current) const {
+        // acquire: pairs with flush, for what units have written.
+        const bool all_completed = may_be_completed && in_.completed != in_.seeds &&
+                                   Sync::load(control_.pending.value, Sync::acquire) == 0;
         std::uint64_t consumed = in_.seeds;
-        const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
         if (current < in_.segments) {
             const std::uint64_t left = left_in(segments_[current]);
             consumed = segments_[current].upto - left;

@@ -66,6 +66,7 @@ public:
     virtual ~BoundKernel() = default;
     /// Builds what must be built, and asks the driver how many groups can be resident.
     [[nodiscard]] virtual EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) = 0;
+    /// The launch, with what the host says in memory.image before it, and what became of that there after it.
     virtual void enqueue(const NativeStream& stream, const EngineMemory& memory) = 0;
     /// True if a launch of this one does what one of `other` would. May miss it.
     [[nodiscard]] virtual bool is_same(const BoundKernel& /*other*/) const { return false; }

@@ -66,6 +66,7 @@ public:
 
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
         const EngineView view = memory.view();
+        *view.control = memory.image;
         Runner::run(stream, memory.groups, [&](unsigned number) {
             if constexpr (!in_parts)
                 run_group<all_kinds<Kernel>>(view, number);
@@ -74,6 +75,7 @@ public:
             else
                 run_group<kinds_apart<Kernel>>(view, number);
         });
+        memory.image = *view.control;
     }
 
     [[nodiscard]] bool is_same(const BoundKernel& other) const override {

@@ -147,10 +147,17 @@ public:
             check(clSetKernelArg(native_.get(), i, sizeof buffer, &buffer), "clSetKernelArg");
         }
         check(clSetKernelArg(native_.get(), 4, local_bytes_, nullptr), "clSetKernelArg");
+        auto* const queue = static_cast<cl_command_queue>(stream.stream); // in order
+        auto* const control = static_cast<cl_mem>(memory.control.handle());
+        check(clEnqueueWriteBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,
+                                   nullptr),
+              "clEnqueueWriteBuffer");
         const std::size_t local = lanes_, global = local * memory.groups;
-        check(clEnqueueNDRangeKernel(static_cast<cl_command_queue>(stream.stream), native_.get(), 1, nullptr,
-                                     &global, &local, 0, nullptr, nullptr),
+        check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr, nullptr),
               "clEnqueueNDRangeKernel");
+        check(clEnqueueReadBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,
+                                  nullptr),
+              "clEnqueueReadBuffer");
     }
 
 private:
