@@ -23,8 +23,10 @@ public:
     /// Until there is nothing left to take, or all groups park.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
+            if (seeds_.empty() && are_awaited_) tell_completed();
             if (seeds_.empty() && !restore() && !this->claim_seeds(Lanes::size)) {
                 if (!wait_for_feed()) break;
+                are_awaited_ = !seeds_.empty();
                 continue;
             }
             round();
@@ -69,6 +71,7 @@ private:
     HEADRACE_GROUP_CODE void tell_completed() {
         this->book(completed_, -static_cast<std::int64_t>(completed_));
         completed_ = 0;
+        are_awaited_ = false;
         this->flush();
     }
 
@@ -92,6 +95,7 @@ private:
     const Kernel& kernel_;
     const Seeds& expand_;
     std::uint64_t completed_ = 0;
+    bool are_awaited_ = false; ///< the seeds at hand: somebody may wait for just these
 };
 
 } // namespace headrace

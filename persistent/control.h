@@ -69,9 +69,9 @@ typedef struct HrSlot {
     hr_u64 value; // hr_entry() of a full bundle; in a free ring, the index of an empty one
 } HrSlot;
 
-// What the host and a running launch tell each other, in host memory. Each word has one writer. Seeds that
-// were fed are counted from 0 on, whatever their indices: seed number n of the feed is the index n + offset,
-// with the offset of the first range whose `upto` is above n.
+// What the host and a running launch tell each other, in host memory. Each word has one writer, the group
+// that listens, but for `finished`. Seeds that were fed are counted from 0 on, whatever their indices: seed
+// number n of the feed is the index n + offset, with the offset of the first range whose `upto` is above n.
 #define HR_FEED_RANGES 1024u   // that the host has fed and the device has not taken over
 #define HR_FEED_SEGMENTS 4096u // that a launch takes over
 #define HR_FEED_CLOSED ((hr_u64)1 << 63)
@@ -84,13 +84,15 @@ typedef struct HrFeedRange {
 typedef struct HrFeed {
     // By the host.
     hr_u64 fed;  // seeds, written after the ranges that they are in; HR_FEED_CLOSED: and no more
-    hr_u64 park; // not 0: all groups are to stop
+    hr_u64 park; // not 0: all groups are to stop; both are read at once
     hr_u64 unused[14];
     // By the launch.
     hr_u64 ranges;    // that it has done with: their places may be used again
     hr_u64 consumed;  // seeds that groups have begun with; of a launch that is not fed, those before this one
     hr_u64 completed; // so many seeds were fed, and they and all that sprang from them are completed
-    hr_u64 unused_line[13];
+    hr_u64
+        finished; // as `completed`, by whoever completed the last of them: often sooner, or an older figure
+    hr_u64 unused_line[12];
 
     HrFeedRange range[HR_FEED_RANGES]; // range r is at r % HR_FEED_RANGES
 } HrFeed;
@@ -222,6 +224,7 @@ static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
 static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 896);
 static_assert(offsetof(HrControl, counters) == 1024 && sizeof(HrControl) == 1280);
 static_assert(sizeof(HrIntake) == 128 && sizeof(HrSegment) == 32);
-static_assert(offsetof(HrFeed, ranges) == 128 && offsetof(HrFeed, range) == 256);
+static_assert(offsetof(HrFeed, park) == 8 && offsetof(HrFeed, ranges) == 128 &&
+              offsetof(HrFeed, range) == 256);
 #endif
 #endif

@@ -16,9 +16,10 @@ void Feed::reset() {
     const std::scoped_lock lock(mutex_);
     // Nobody reads it now. What no range was written to is as it was.
     std::fill_n(words_->range, std::min<std::uint64_t>(ranges_, HR_FEED_RANGES), HrFeedRange{});
-    words_->fed = words_->park = words_->ranges = words_->consumed = words_->completed = 0;
+    words_->fed = words_->park = words_->ranges = words_->consumed = words_->completed = words_->finished = 0;
     fed_ = ranges_ = next_ = 0;
     closed_ = false;
+    most_completed_ = 0;
 }
 
 bool Feed::add(std::uint64_t begin, std::uint64_t end) {
@@ -61,10 +62,20 @@ std::uint64_t Feed::fed() const {
     return fed_;
 }
 std::uint64_t Feed::consumed() const {
-    return HostSync::load(words_->consumed, HostSync::relaxed); // relaxed: a figure
+    // relaxed: a figure. Of seeds that are completed who listens may have heard later than the host.
+    return std::max(HostSync::load(words_->consumed, HostSync::relaxed), completed());
 }
 std::uint64_t Feed::completed() const {
-    return HostSync::load(words_->completed, HostSync::acquire); // acquire: pairs with Intake::tell
+    // acquire, both: pair with Intake::tell and add_pending.
+    const std::uint64_t now = std::max(HostSync::load(words_->completed, HostSync::acquire),
+                                       HostSync::load(words_->finished, HostSync::acquire));
+    // Groups that finish at nearly one time may tell so in another order. acquire, release: who is told what
+    // another thread has read is to see as much.
+    std::uint64_t most = most_completed_.load(std::memory_order_acquire);
+    while (most < now && !most_completed_.compare_exchange_weak(most, now, std::memory_order_acq_rel,
+                                                                std::memory_order_acquire)) {
+    }
+    return std::max(most, now);
 }
 
 } // namespace headrace

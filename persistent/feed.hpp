@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/persistent/control.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -44,6 +45,7 @@ private:
     std::uint64_t ranges_ = 0; ///< begun; the last may grow
     std::uint64_t next_ = 0;   ///< the seed that the last range could grow by
     bool closed_ = false;
+    mutable std::atomic<std::uint64_t> most_completed_ = 0; ///< that somebody was told
 };
 
 } // namespace headrace

@@ -15,7 +15,8 @@ struct GroupTally {
     std::uint64_t told;  ///< that much of `net` is in `pending`: README.md's delta is net - told
     std::uint32_t pushed, popped, shared, no_bundle, slot_busy, narrow_rounds, switches, saved, restored,
         idle, seed_claims;
-    std::uint32_t unused[3];
+    std::uint32_t unused;
+    std::uint64_t known; ///< so many seeds were taken over, at least, before the group got its last ones
 };
 static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
 
@@ -73,10 +74,9 @@ protected:
             const std::uint64_t delta = tally_.net - tally_.told;
             if (delta == 0 || (only_more && static_cast<std::int64_t>(delta) < 0)) return;
             // relaxed: units that leave the group are ordered after this by the ring's release and acquire,
-            // and who reads 0 reads nothing else. release: pairs with Intake::tell, since the host may read
-            // what it is told is completed.
+            // and who reads 0 reads nothing else.
             if (is_fed())
-                Sync::fetch_add(control_.pending.value, delta, Sync::release);
+                intake().add_pending(delta, tally_.known);
             else
                 Sync::fetch_add(control_.pending.value, delta, Sync::relaxed);
             tally_.told = tally_.net;
@@ -108,7 +108,7 @@ protected:
 
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
         if (is_fed()) {
-            seeds_ = lanes_.by_leader([&] { return intake().claim(at_least); });
+            seeds_ = lanes_.by_leader([&] { return intake().claim(at_least, tally_.known); });
             lanes_.sync(); // the leader has acquired; now all may read what the host wrote
         } else {
             if (seeds_gone_) return false;
@@ -165,7 +165,9 @@ protected:
                 if (!listens) return {{0, 0}, HR_RUN};
                 // Who waits in a whole kernel has found that there are no records; they come first.
                 const bool may_keep = Part::takes_seeds && (Part::is_whole || !records_left());
-                return intake().listen(may_keep ? wanted : 0);
+                const Heard now = intake().listen(may_keep ? wanted : 0);
+                if (!now.kept.empty()) tally_.known = intake().taken_over();
+                return now;
             });
             const bool is_late = !Part::is_whole && heard.why == HR_PARK_BUDGET;
             if (heard.why != HR_RUN && !is_late) park(static_cast<std::uint32_t>(heard.why));

@@ -38,22 +38,25 @@ public:
     /// the group that listens.
     HEADRACE_GROUP_CODE Heard listen(std::uint32_t wanted) const {
         if (segments_ == nullptr) return {{0, 0}, listen_unfed()};
-        // All of these are on their way at once, and the one that is waited for comes last.
-        // relaxed, all: carry no data, or are looked at again.
-        const std::uint64_t park = WithHost::load(feed_.park, WithHost::relaxed);
-        const std::uint64_t said = WithHost::load(feed_.fed, WithHost::relaxed);
-        const std::uint64_t pending = Sync::load(control_.pending.value, Sync::relaxed);
-        const std::uint64_t current = Sync::load(in_.current, Sync::relaxed);
-        // acquire: pairs with Feed::add, for the range and for the data that its units will read. Of a range
-        // that the host has not begun it says no more than what has been taken over.
-        const std::uint64_t upto = WithHost::load(range().upto, WithHost::acquire);
-        tell(pending == 0, current);
-        const std::uint64_t fed = said & ~HR_FEED_CLOSED;
-        if (park != 0) return {{0, 0}, HR_PARK_HOST};
-        if (is_late()) return {{0, 0}, HR_PARK_BUDGET};
+        tell();
+        const std::uint32_t why = is_late() ? HR_PARK_BUDGET : HR_RUN;
+        const bool is_idle = wanted != 0 && in_.completed == in_.seeds;
+        TwoWords said{};
+        std::uint64_t upto = 0;
+        for (std::uint32_t looks = 0; looks < looks_at_once; ++looks) {
+            // relaxed: `fed` and `park` carry no data. Both loads are on their way across the bus at once.
+            said = WithHost::load_two(&feed_.fed);
+            // acquire: pairs with Feed::add, for the range and for the data that its units will read. Of a
+            // range that the host has not begun it says no more than what has been taken over.
+            upto = WithHost::load(range().upto, WithHost::acquire);
+            if (said.first != in_.seeds || said.second != 0 || upto > in_.seeds || !is_idle) break;
+        }
+        const std::uint64_t fed = said.first & ~HR_FEED_CLOSED;
+        if (said.second != 0) return {{0, 0}, HR_PARK_HOST};
+        if (why != HR_RUN) return {{0, 0}, why};
         const SeedRange kept = upto > in_.seeds ? take(upto, wanted) : take_next_ranges(fed, wanted);
         // release: pairs with has_ended: nothing is added to `pending` nor to the segments after it.
-        if ((said & HR_FEED_CLOSED) != 0 && in_.seeds == fed)
+        if ((said.first & HR_FEED_CLOSED) != 0 && in_.seeds == fed)
             Sync::store(in_.open, std::uint64_t{0}, Sync::release);
         if (has_room() || fed <= in_.seeds || seeds_left()) return {kept, HR_RUN};
         // relaxed: read after the launch; the next begins with an empty table.
@@ -61,8 +64,23 @@ public:
         return {kept, HR_PARK_FEED};
     }
 
-    /// Seeds of the first segment that has some; none if there is none now.
-    HEADRACE_GROUP_CODE SeedRange claim(std::uint32_t at_least) const {
+    /// Seeds that have been taken over since the feed was opened. For the group that listens.
+    HEADRACE_GROUP_CODE std::uint64_t taken_over() const { return in_.seeds; }
+
+    /// Adds what a group has spawned, less what it has completed. If nothing is left by that the first
+    /// `known` seeds are completed, which that group knew of before; the host need not wait until whoever
+    /// listens finds out.
+    HEADRACE_GROUP_CODE void add_pending(std::uint64_t net, std::uint64_t known) const {
+        // release: pairs with the acquire below, or with that of tell, since the host may read what it is
+        // told is completed.
+        const std::uint64_t before = Sync::fetch_add(control_.pending.value, net, Sync::release);
+        if (before + net != 0 || known == 0) return;
+        static_cast<void>(Sync::load(control_.pending.value, Sync::acquire)); // whatever it is by now
+        WithHost::store(feed_.finished, known, WithHost::release);            // pairs with Feed::completed
+    }
+
+    /// Seeds of the first segment that has some; none if there is none now. `known` grows: see add_pending.
+    HEADRACE_GROUP_CODE SeedRange claim(std::uint32_t at_least, std::uint64_t& known) const {
         for (;;) { // as often as there are segments
             // acquire: pairs with take, for the segments and for what the host wrote before it fed them.
             const std::uint64_t segments = Sync::load(in_.segments, Sync::acquire);
@@ -71,7 +89,10 @@ public:
             HrSegment& segment = segments_[current];
             const SeedRange range =
                 claim_range<Sync>(control_, segment.cursor, segment.end, segments - current, at_least);
-            if (!range.empty()) return range;
+            if (!range.empty()) {
+                known = segment.upto;
+                return range;
+            }
             move_on(current);
         }
     }
@@ -93,6 +114,9 @@ public:
     }
 
 private:
+    /// Where there is nothing to do, what is fed is seen sooner by who looks for nothing else.
+    static constexpr std::uint32_t looks_at_once = 8;
+
     /// In a launch that has all its seeds from the beginning: how many are claimed, and whether all should
     /// park.
     HEADRACE_GROUP_CODE std::uint64_t listen_unfed() const {
@@ -152,12 +176,12 @@ private:
         return {begin, begin + kept};
     }
 
-    /// `may_be_completed`: nothing was pending before `current` was the first segment with seeds left.
-    HEADRACE_GROUP_CODE void tell(bool may_be_completed, std::uint64_t current) const {
-        // acquire: pairs with flush, for what units have written.
-        const bool all_completed = may_be_completed && in_.completed != in_.seeds &&
-                                   Sync::load(control_.pending.value, Sync::acquire) == 0;
+    HEADRACE_GROUP_CODE void tell() const {
+        // acquire: pairs with flush, for what units have written. First, so that no less is consumed then.
+        const bool all_completed =
+            in_.completed != in_.seeds && Sync::load(control_.pending.value, Sync::acquire) == 0;
         std::uint64_t consumed = in_.seeds;
+        const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
         if (current < in_.segments) {
             const std::uint64_t left = left_in(segments_[current]);
             consumed = segments_[current].upto - left;

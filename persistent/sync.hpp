@@ -1,9 +1,9 @@
 // persistent/sync.hpp - atomics with their scope, as the queues see them; here for host threads.
 //
 // A Sync is a set of static functions over plain words of shared memory: load, store, fetch_add,
-// compare_exchange, each with its order, pause and a clock; WithHost has load and store for words that are
-// shared with the host while a kernel runs. Queues and group code are templates over it: HostSync runs under
-// ThreadSanitizer, DeviceSync (sync_simt.cuh) inside kernels. There are no free-standing fences.
+// compare_exchange, each with its order, pause and a clock; WithHost has load, load_two and store for words
+// that are shared with the host while a kernel runs. Queues and group code are templates over it: HostSync
+// runs under ThreadSanitizer, DeviceSync (sync_simt.cuh) inside kernels. There are no free-standing fences.
 #pragma once
 #include <headrace/persistent/kernel.hpp>
 
@@ -27,6 +27,10 @@ namespace headrace {
 /// A memory order as a type, so that the device's built-ins get a constant.
 template <int Value>
 struct MemoryOrder {};
+
+struct TwoWords {
+    std::uint64_t first, second;
+};
 
 /// The orders that every Sync names.
 struct MemoryOrders {
@@ -58,6 +62,10 @@ struct HostSync : MemoryOrders {
     static bool compare_exchange(T& word, T& expected, T desired, MemoryOrder<Order>) {
         return std::atomic_ref<T>(word).compare_exchange_weak(
             expected, desired, static_cast<std::memory_order>(Order), std::memory_order_relaxed);
+    }
+    /// Two neighbours, as by two relaxed loads.
+    static TwoWords load_two(const std::uint64_t* words) {
+        return {load(words[0], relaxed), load(words[1], relaxed)};
     }
     /// Lets others run: `polls` is how often the caller has asked in vain.
     static void pause(std::uint32_t polls) {

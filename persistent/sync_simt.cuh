@@ -41,6 +41,19 @@ struct SystemSync : MemoryOrders {
         __hip_atomic_store(&word, value, Order, __HIP_MEMORY_SCOPE_SYSTEM);
 #endif
     }
+    /// Two neighbours, as by two relaxed loads. Loads of one sector across the bus come one after the other.
+    static __device__ TwoWords load_two(const std::uint64_t* words) {
+        TwoWords two;
+#if defined(__CUDACC__)
+        asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(two.first), "=l"(two.second)
+                     : "l"(words)
+                     : "memory");
+#else
+        two = {load(words[0], relaxed), load(words[1], relaxed)};
+#endif
+        return two;
+    }
     static __device__ void pause(std::uint32_t) {} // to read across the bus takes long enough
 };
 
