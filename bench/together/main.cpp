@@ -6,6 +6,8 @@
 #include "../device_set.hpp"
 #include "workload.hpp"
 
+#include <headrace/core/trace.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -13,6 +15,8 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -32,6 +36,7 @@ struct Options {
     std::vector<headrace::MemoryModel> memories{headrace::MemoryModel::natural};
     std::string model = "calibrated", commit = "unknown";
     unsigned repeats = 5, warm_up = 2;
+    std::string traces;     ///< a folder; empty: none
     double row_seconds = 5; ///< once over, a row has had its last turn, if it has had one that counts
 };
 
@@ -94,6 +99,7 @@ public:
             turns_.push_back(std::move(turn));
         return true;
     }
+    void take_another_turn() { take_turn_(); }
     [[nodiscard]] Measured measured() const {
         std::vector<Turn> turns = turns_;
         std::ranges::sort(turns, {}, &Turn::seconds);
@@ -176,6 +182,11 @@ void measure(const Options& options, const Workload& workload, headrace::MemoryM
         alone.try_emplace(row.setting().set, measured.median());
         print(workload, row.setting(), measured, alone);
     }
+    if (options.traces.empty()) return;
+    headrace::Trace trace;
+    rows.back().take_another_turn();
+    std::filesystem::create_directories(options.traces);
+    std::ofstream(std::filesystem::path(options.traces) / (workload.name + ".json")) << trace.json();
 }
 
 } // namespace
@@ -194,6 +205,8 @@ int main(int argc, char** argv) try {
     app.add_option("--repeat", options.repeats)->check(CLI::Range(1, 1000));
     app.add_option("--warm-up", options.warm_up, "turns that do not count")->check(CLI::Range(0, 1000));
     app.add_option("--row-seconds", options.row_seconds, "after which slow devices take no more turns");
+    app.add_option("--traces", options.traces,
+                   "a folder: what ran when in one more turn of each workload's last set, as JSON");
     app.add_option("--commit", options.commit, "what was measured, for the heading");
     CLI11_PARSE(app, argc, argv);
     ::setenv("HEADRACE_CALIBRATIONS", "", 1); // each set learns by itself, in its warm-up
