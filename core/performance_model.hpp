@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@ struct Estimate {
 struct WholeJobs {
     double seconds = 0;   ///< median
     std::size_t jobs = 0; ///< that were measured; 0: the last one is long ago
+    double last = std::numeric_limits<double>::infinity(); ///< seconds of the last one
+    double seconds_ago = 0;                                ///< that was
 };
 
 /// Which measurements say something of each other: one kernel on problems of about one size.

@@ -37,6 +37,13 @@ double expected_seconds(const WholeJobs& known) {
     return known.seconds / (known.jobs == 1 ? first_may_improve : may_improve);
 }
 
+/// Its jobs may have been disturbed: rates promise much more, and its last job is so long ago that another
+/// one costs next to nothing.
+bool deserves_another_chance(const WholeJobs& known, double promised, double least) {
+    constexpr double much = 1.25, rarely = 100; // times
+    return promised * much <= least && known.seconds_ago >= rarely * known.seconds;
+}
+
 } // namespace
 
 Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, const KnownJobs& known) {
@@ -63,6 +70,7 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
         least = seconds;
         best = std::move(team);
     };
+    const Team all = best;
     for (std::size_t size = 1; size < by_rate.size(); ++size) {
         Team team(by_rate.begin(), by_rate.begin() + static_cast<std::ptrdiff_t>(size));
         std::ranges::sort(team);
@@ -72,7 +80,12 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
     const Team first{by_rate[0]}, second{by_rate[1]};
     const double promised = promised_seconds(second, devices, work_units);
     consider(second, recent(first) && may_be_the_fastest(promised, least));
-    return best;
+    // Who did better when it had one has the next one, too: until its median says so, or it does not.
+    const bool again =
+        best != all &&
+        (together->last < least ||
+         deserves_another_chance(*together, promised_seconds(all, devices, work_units), least));
+    return again ? all : best;
 }
 
 } // namespace headrace

@@ -29,7 +29,9 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// After the fastest the second fastest alone has one, too, where jobs take less than a quarter of a second.
 /// Who came near the best has as many as settle it. A rate may be wrong the other way, too; then the reserve
 /// steps in, when the job has taken twice as long as with all. (Not before the launch has ended, where a
-/// kernel cannot pause: a host function.) Whoever has taken least, by the median, has the next job.
+/// kernel cannot pause: a host function.) Whoever has taken least, by the median, has the next job. What
+/// disturbed all of them in their first jobs may be gone: if by their rates they do better by far, they have
+/// another job when a hundred times as long as it takes has passed, and more while these are shorter.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                const KnownJobs& known);
 

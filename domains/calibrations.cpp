@@ -235,7 +235,10 @@ std::optional<WholeJobs> Calibrations::whole_jobs(std::span<const DeviceInfo* co
     const Entry wanted = entry_of(devices, kernel);
     const auto known = std::ranges::find_if(known_, [&](const Entry& one) { return one.is_like(wanted); });
     if (known == known_.end()) return std::nullopt;
-    return WholeJobs{.seconds = known->median(), .jobs = known->is_recent() ? known->measurements.size() : 0};
+    return WholeJobs{.seconds = known->median(),
+                     .jobs = known->is_recent() ? known->measurements.size() : 0,
+                     .last = known->measurements.back(),
+                     .seconds_ago = static_cast<double>(known->age().count())};
 }
 
 /// Under which a device is known. Of a processor it says how much of the machine's hardware threads that is,

@@ -13,7 +13,6 @@
 #if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
     #define HEADRACE_SIMT_HIP // which of the two devices/simt/runtime.hpp names
 #endif
-#include <headrace/persistent/control_simt.cuh>
 #include <headrace/persistent/side_stream.cuh>
 
 namespace headrace::HEADRACE_ON_SIMT {
@@ -39,6 +38,14 @@ constexpr unsigned block_threads() {
     else
         return 512;
 }
+
+#if defined(__CUDACC__)
+    // Parameters stay where the launch put them, also where their addresses are taken: no copy in each
+    // thread.
+    #define HEADRACE_PARAMETER const __grid_constant__
+#else
+    #define HEADRACE_PARAMETER const
+#endif
 
 /// Resident blocks for which the compiler has to save registers: see kernel.hpp. Kinds apart have what they
 /// need.
@@ -139,7 +146,8 @@ public:
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
         const auto native = static_cast<StreamHandle>(stream.stream);
         const EngineView view = memory.view();
-        enqueue_write(native, *view.control, memory.image);
+        HEADRACE_CALL(MemcpyAsync, view.control, &memory.image, sizeof(HrControl),
+                      HEADRACE_RUNTIME(MemcpyHostToDevice), native);
         if constexpr (has_parts<Kernel>) {
             beside_->fork(native);
             launch<first_kinds<Kernel>>(native, view, memory.groups - memory.groups_apart);
@@ -148,7 +156,8 @@ public:
         } else {
             launch<all_kinds<Kernel>>(native, view, memory.groups);
         }
-        enqueue_read(native, memory.image, *view.control);
+        HEADRACE_CALL(MemcpyAsync, &memory.image, view.control, sizeof(HrControl),
+                      HEADRACE_RUNTIME(MemcpyDeviceToHost), native);
     }
 
     [[nodiscard]] bool is_same(const BoundKernel& other) const override {

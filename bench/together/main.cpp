@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <deque>
 #include <exception>
@@ -186,7 +187,10 @@ void measure(const Options& options, const Workload& workload, headrace::MemoryM
     headrace::Trace trace;
     rows.back().take_another_turn();
     std::filesystem::create_directories(options.traces);
-    std::ofstream(std::filesystem::path(options.traces) / (workload.name + ".json")) << trace.json();
+    std::string name = workload.name;
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+    std::ofstream(std::filesystem::path(options.traces) / (name + ".json")) << trace.json();
 }
 
 } // namespace

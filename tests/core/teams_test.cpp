@@ -84,6 +84,49 @@ TEST(Teams, WhoeverTookLeastHasTheNextJob) {
     EXPECT_EQ(choose(devices, {{both, {1.2, 3}}, {{1}, {1.1, 3}}}), Team{1});
 }
 
+TEST(Teams, AllHaveAnotherChanceWhenTheirLastJobIsLongAgo) {
+    const std::vector<Estimate> devices{at(1e3), at(1e3)}; // half a second together
+    const auto after = [&](WholeJobs together) { return choose(devices, {{both, together}, {{0}, {1, 3}}}); };
+    EXPECT_EQ(after({1.1, 3, 1.1, 109}), Team{0});
+    EXPECT_EQ(after({1.1, 3, 1.1, 111}), both);
+    EXPECT_EQ(after({1.1, 4, 0.9, 0}), both) << "it was better than one alone";
+    EXPECT_EQ(after({1.1, 5, 1.05, 0}), Team{0});
+    const std::vector<Estimate> unequal{at(1e3), at(200)};
+    EXPECT_EQ(choose(unequal, {{both, {1.1, 3, 1.1, 1000}}, {{0}, {1, 3}}}), Team{0}) << "no great loss";
+}
+
+/// Of devices whose first jobs together were disturbed, and of such as really are faster alone. Jobs as
+/// Calibrations keeps them.
+TEST(Teams, WhatDisturbedTheFirstJobsDoesNotLast) {
+    for (const double together : {0.013, 0.040}) {
+        const std::vector<Estimate> devices{at(40e3), at(40e3)}; // 25 ms alone
+        std::map<Team, std::vector<double>> took;
+        std::map<Team, double> when;
+        double now = 0, late = 0; // seconds
+        int jobs = 0;
+        while (now < 60) {
+            std::map<Team, WholeJobs> known;
+            for (const auto& [team, all] : took) {
+                std::vector<double> sorted = all;
+                std::ranges::sort(sorted);
+                known[team] = {sorted[sorted.size() / 2], all.size(), all.back(), now - when[team]};
+            }
+            const Team team = choose(devices, known);
+            const double seconds = team != both ? 0.025 : now < 0.2 ? 0.050 : together;
+            now += seconds;
+            when[team] = now;
+            auto& all = took[team];
+            all.push_back(seconds);
+            if (all.size() > 9) all.erase(all.begin());
+            if (now > 30) {
+                ++jobs;
+                late += seconds;
+            }
+        }
+        EXPECT_LT(late / jobs, 1.01 * std::min(together, 0.025));
+    }
+}
+
 TEST(Teams, OfSeveralDevicesTheFastestOnes) {
     const std::vector<Estimate> devices{at(10), at(1000), at(990)};
     const Team all{0, 1, 2}, gpus{1, 2};
