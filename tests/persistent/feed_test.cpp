@@ -227,6 +227,34 @@ TYPED_TEST(Feeding, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
     EXPECT_EQ(engine.launches(), 1u);
 }
 
+/// Whoever finishes tells so, and they may overtake each other.
+TYPED_TEST(Feeding, WhatIsToldIsNeverTakenBack) {
+    const Deadline deadline("a fed engine", 60s * slower);
+    FedBench<TypeParam, Chain, ChainStarts> bench(Chain{}, ChainStarts{2}, {.wishes = {}, .launch_time = 1h});
+    Engine& engine = bench.engine;
+    engine.open();
+    constexpr std::uint64_t seeds = 2000;
+    std::jthread feeder([&] {
+        for (std::uint64_t i = 0; i < seeds; ++i) {
+            feed(engine, {i, i + 1});
+            if (i % 7 == 0) std::this_thread::sleep_for(10us);
+        }
+    });
+    for (std::uint64_t completed = 0, consumed = 0; completed < seeds;) {
+        const std::uint64_t completed_now = engine.completed(), consumed_now = engine.consumed();
+        ASSERT_GE(completed_now, completed);
+        ASSERT_GE(consumed_now, consumed);
+        ASSERT_GE(consumed_now, completed_now);
+        completed = completed_now;
+        consumed = consumed_now;
+        std::this_thread::yield();
+    }
+    feeder.join();
+    engine.close();
+    EXPECT_EQ(engine.collect(), Engine::State::finished);
+    EXPECT_EQ(bench.arrived, expected_arrivals(Chain{}, ChainStarts{2}, 0, seeds));
+}
+
 TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
     const Deadline deadline("a fed engine", 60s * slower);
     FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{},
