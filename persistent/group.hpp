@@ -15,8 +15,8 @@ struct GroupTally {
     std::uint64_t told;  ///< that much of `net` is in `pending`: README.md's delta is net - told
     std::uint32_t pushed, popped, shared, no_bundle, slot_busy, narrow_rounds, switches, saved, restored,
         idle, seed_claims;
-    std::uint32_t unused;
-    std::uint64_t known; ///< so many seeds were taken over, at least, before the group got its last ones
+    std::uint32_t segments; ///< of the feed, that the group has seen
+    std::uint64_t known;    ///< so many seeds were taken over, at least, before the group got its last ones
 };
 static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
 
@@ -108,7 +108,8 @@ protected:
 
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
         if (is_fed()) {
-            seeds_ = lanes_.by_leader([&] { return intake().claim(at_least, tally_.known); });
+            seeds_ =
+                lanes_.by_leader([&] { return intake().claim(at_least, tally_.known, tally_.segments); });
             lanes_.sync(); // the leader has acquired; now all may read what the host wrote
         } else {
             if (seeds_gone_) return false;

@@ -80,10 +80,18 @@ public:
     }
 
     /// Seeds of the first segment that has some; none if there is none now. `known` grows: see add_pending.
-    HEADRACE_GROUP_CODE SeedRange claim(std::uint32_t at_least, std::uint64_t& known) const {
+    /// `seen`: how many segments the group has seen before, or 0.
+    HEADRACE_GROUP_CODE SeedRange claim(std::uint32_t at_least, std::uint64_t& known,
+                                        std::uint32_t& seen) const {
         for (;;) { // as often as there are segments
-            // acquire: pairs with take, for the segments and for what the host wrote before it fed them.
-            const std::uint64_t segments = Sync::load(in_.segments, Sync::acquire);
+            // relaxed: those that were seen are. Where units write to memory across the bus to acquire takes
+            // a GPU long, once for each claim ten times as long as the units.
+            std::uint64_t segments = Sync::load(in_.segments, Sync::relaxed);
+            if (segments != seen) {
+                // acquire: pairs with take, for the segments and for what the host wrote before it fed them.
+                segments = Sync::load(in_.segments, Sync::acquire);
+                seen = static_cast<std::uint32_t>(segments);
+            }
             const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
             if (current >= segments) return {0, 0};
             HrSegment& segment = segments_[current];
