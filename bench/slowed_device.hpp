@@ -11,7 +11,8 @@ namespace bench {
 /// Every launch on it ends when the device would have run it `times` as often: it takes its own time and then
 /// as long again, (times - 1) times over, in which the device has nothing else to do. Results are as they
 /// were, also of kernels that may not run twice. Copies take their own time, between launches. A launch of a
-/// GPU takes some microseconds more, in which it is timed; these count as its own.
+/// GPU takes some microseconds more, in which it is timed; these count as its own, and so does the time in
+/// which the host enqueues it (the first time it loads the kernel).
 ///
 /// Running kernels do not hear the host: what is fed to them would be done at full speed. Processors and CUDA
 /// devices alone; others throw `unsupported`.

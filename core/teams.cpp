@@ -37,11 +37,13 @@ double expected_seconds(const WholeJobs& known) {
     return known.seconds / (known.jobs == 1 ? first_may_improve : may_improve);
 }
 
-/// Its jobs may have been disturbed: rates promise much more, and its last job is so long ago that another
-/// one costs next to nothing.
+/// The first jobs may have been disturbed: rates promise much more, and the last one is so long ago that
+/// another costs next to nothing. So many more are enough for the median to change its mind.
 bool deserves_another_chance(const WholeJobs& known, double promised, double least) {
     constexpr double much = 1.25, rarely = 100; // times
-    return promised * much <= least && known.seconds_ago >= rarely * known.seconds;
+    constexpr std::size_t chances = 4;
+    return known.jobs < jobs_that_tell + chances && promised * much <= least &&
+           known.seconds_ago >= rarely * known.seconds;
 }
 
 } // namespace

@@ -31,7 +31,8 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// steps in, when the job has taken twice as long as with all. (Not before the launch has ended, where a
 /// kernel cannot pause: a host function.) Whoever has taken least, by the median, has the next job. What
 /// disturbed all of them in their first jobs may be gone: if by their rates they do better by far, they have
-/// another job when a hundred times as long as it takes has passed, and more while these are shorter.
+/// another job when a hundred times as long as it takes has passed, four times at most, and more while these
+/// are shorter.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                const KnownJobs& known);
 

@@ -229,16 +229,30 @@ private:
 
     /// Devices without which such jobs have been faster stay out of this one. Returns how long it is to take;
     /// 0: all take part.
-    double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) const {
+    double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) {
         std::vector<Estimate> estimates;
         for (const auto& participant : participants) estimates.push_back(participant.estimate);
+        const Problem problem{"all", kernel.kernel, kernel.work_units, kernel.bytes};
+        const auto now = std::chrono::steady_clock::now();
         const KnownJobs known = [&](const Team& team) {
             std::vector<const DeviceInfo*> infos;
             for (const std::size_t i : team) infos.push_back(participants[i].info);
-            return model_->whole_jobs(infos, kernel);
+            auto jobs = model_->whole_jobs(infos, kernel);
+            // One that has not ended, or of which nothing will be learned, counts as well.
+            if (jobs && team.size() == participants.size()) {
+                const std::scoped_lock lock(mutex_);
+                if (const auto last = all_began_.find(problem); last != all_began_.end())
+                    jobs->seconds_ago = std::min(jobs->seconds_ago,
+                                                 std::chrono::duration<double>(now - last->second).count());
+            }
+            return jobs;
         };
         const Team team = choose_team(estimates, kernel.work_units, known);
-        if (team.size() == participants.size()) return 0;
+        if (team.size() == participants.size()) {
+            const std::scoped_lock lock(mutex_);
+            all_began_.insert_or_assign(problem, now);
+            return 0;
+        }
         Team all(participants.size());
         std::iota(all.begin(), all.end(), 0);
         const double together = known(all)->seconds;
@@ -402,6 +416,9 @@ private:
         for (const auto& worker : workers_) worker->wake();
     }
 
+    /// On a device, or of all: kernel, work units, bytes.
+    using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
+
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
     std::vector<LeftOut> left_out_;
@@ -410,9 +427,9 @@ private:
     std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
     std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
     std::map<const JobExecution*, std::vector<const JobExecution*>> in_order_after_; // both not ended
-    std::map<std::tuple<std::string, std::string, std::uint64_t, Bytes>, double>
-        alone_;                                          // seconds, by device and problem
-    std::vector<std::shared_ptr<EnergyReader>> energy_;  // of each worker's device
+    std::map<Problem, double> alone_;                                                // seconds
+    std::map<Problem, std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
+    std::vector<std::shared_ptr<EnergyReader>> energy_;                  // of each worker's device
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it
     std::optional<Watchdog> watchdog_;                   // so does its
 };

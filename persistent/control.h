@@ -69,9 +69,10 @@ typedef struct HrSlot {
     hr_u64 value; // hr_entry() of a full bundle; in a free ring, the index of an empty one
 } HrSlot;
 
-// What the host and a running launch tell each other, in host memory. Each word has one writer, the group
-// that listens, but for `finished`. Seeds that were fed are counted from 0 on, whatever their indices: seed
-// number n of the feed is the index n + offset, with the offset of the first range whose `upto` is above n.
+// What the host and a running launch tell each other, in host memory. Each word has one writer at a
+// time, the host or the group that tells it; `finished` has many. Seeds that were fed are counted from 0 on,
+// whatever their indices: seed number n of the feed is the index n + offset, with the offset of the first
+// range whose `upto` is above n.
 #define HR_FEED_RANGES 1024u   // that the host has fed and the device has not taken over
 #define HR_FEED_SEGMENTS 4096u // that a launch takes over
 #define HR_FEED_CLOSED ((hr_u64)1 << 63)
@@ -90,8 +91,7 @@ typedef struct HrFeed {
     hr_u64 ranges;    // that it has done with: their places may be used again
     hr_u64 consumed;  // seeds that groups have begun with; of a launch that is not fed, those before this one
     hr_u64 completed; // so many seeds were fed, and they and all that sprang from them are completed
-    hr_u64
-        finished; // as `completed`, by whoever completed the last of them: often sooner, or an older figure
+    hr_u64 finished;  // the same, by whoever completed the last of them: sooner, or an older figure
     hr_u64 unused_line[12];
 
     HrFeedRange range[HR_FEED_RANGES]; // range r is at r % HR_FEED_RANGES
@@ -147,7 +147,7 @@ typedef struct HrCounters {
 typedef struct HrControl {
     // Written by the host alone.
     hr_u64 seed_end;   // one past the last seed; seeds are indices below 2^63
-    hr_u32 groups;     // lane groups in the launch
+    hr_u32 groups;     // lane groups that a launch may have
     hr_u32 lanes;      // per group; also units per bundle
     hr_u32 kinds;      // 0: a consumer
     hr_u32 unit_words; // 32-bit words of the largest unit

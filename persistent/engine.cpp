@@ -260,11 +260,11 @@ Event Engine::launch(std::span<const Event> after) {
     enqueued_ = std::chrono::steady_clock::now();
     ++launches_;
     launched_ = stream_.launch(
-        [this, groups = useful_groups()](const NativeStream& native) {
-            kernel_->enqueue(native,
-                             {*image_, *control_, *slots_, *bundle_words_, *spill_,
-                              feed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr, groups,
-                              shape_.groups_apart, shape_.liq_units, image_->ring_slots, image_->ways});
+        [this, useful = useful_groups()](const NativeStream& native) {
+            kernel_->enqueue(native, {*image_, *control_, *slots_, *bundle_words_, *spill_,
+                                      feed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr,
+                                      shape_.groups, useful, shape_.groups_apart, shape_.liq_units,
+                                      image_->ring_slots, image_->ways});
         },
         after);
     return launched_;

@@ -83,7 +83,7 @@ public:
     /// `start` the first one that no group has claimed, a little late; 0 until somebody tells.
     [[nodiscard]] std::uint64_t consumed() const { return feed_->consumed(); }
     /// The first so many that were fed are done, with all that sprang from them and was not given away; says
-    /// so whenever nothing else is left to do, but not after `close`: then `collect` does. Sums that the
+    /// so whenever nothing else is left to do; after `close` perhaps not before `collect`. Sums that the
     /// kernel keeps near are in their places when the launch has ended.
     [[nodiscard]] std::uint64_t completed() const { return feed_->completed(); }
 
@@ -115,7 +115,7 @@ public:
     /// True if `kernel` is as good as the one that runs: tasks of either can be fed.
     [[nodiscard]] bool runs(const BoundKernel& kernel) const { return kernel_->is_same(kernel); }
 
-    /// When the launches since `start` ran.
+    /// When the launches since `start` ran, what their control block takes to come and go included.
     [[nodiscard]] std::span<const EventTimes> launch_times() const noexcept { return launch_times_; }
     /// Work units that exist and are not completed, seeds included, when the last launch ended.
     /// What was fed and not taken over by then is not counted.

@@ -98,7 +98,7 @@ public:
             const SeedRange range =
                 claim_range<Sync>(control_, segment.cursor, segment.end, segments - current, at_least);
             if (!range.empty()) {
-                known = segment.upto;
+                if (segment.upto > known) known = segment.upto;
                 return range;
             }
             move_on(current);

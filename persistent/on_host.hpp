@@ -67,7 +67,7 @@ public:
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
         const EngineView view = memory.view();
         *view.control = memory.image;
-        Runner::run(stream, memory.groups, [&](unsigned number) {
+        Runner::run(stream, memory.useful, [&](unsigned number) {
             if constexpr (!in_parts)
                 run_group<all_kinds<Kernel>>(view, number);
             else if (number < memory.groups - memory.groups_apart)

@@ -154,7 +154,7 @@ public:
             launch<kinds_apart<Kernel>>(beside_->native(), view, memory.groups_apart);
             beside_->join(native);
         } else {
-            launch<all_kinds<Kernel>>(native, view, memory.groups);
+            launch<all_kinds<Kernel>>(native, view, memory.groups, memory.useful);
         }
         HEADRACE_CALL(MemcpyAsync, &memory.image, view.control, sizeof(HrControl),
                       HEADRACE_RUNTIME(MemcpyDeviceToHost), native);
@@ -172,7 +172,14 @@ private:
     }
     template <std::uint32_t Own>
     void launch(StreamHandle stream, const EngineView& view, std::uint32_t groups) const {
-        const unsigned blocks = (groups + groups_per_block_ - 1) / groups_per_block_;
+        launch<Own>(stream, view, groups, groups);
+    }
+    /// Few that are useful are spread over the device, a block each: the others of their blocks leave at
+    /// once.
+    template <std::uint32_t Own>
+    void launch(StreamHandle stream, const EngineView& view, std::uint32_t groups,
+                std::uint32_t useful) const {
+        const unsigned blocks = std::min((groups + groups_per_block_ - 1) / groups_per_block_, useful);
         persistent_kernel<Kernel, Seeds, Own><<<blocks, threads, shared_bytes(), stream>>>(
             kernel_, seeds_, view, groups, local_words_, local_sums_);
         HEADRACE_CALL(GetLastError);

@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -187,10 +188,12 @@ void measure(const Options& options, const Workload& workload, headrace::MemoryM
     headrace::Trace trace;
     rows.back().take_another_turn();
     std::filesystem::create_directories(options.traces);
-    std::string name = workload.name;
+    std::string name = workload.name + " " + name_of(memory);
     std::ranges::replace_if(
         name, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
-    std::ofstream(std::filesystem::path(options.traces) / (name + ".json")) << trace.json();
+    std::ofstream file(std::filesystem::path(options.traces) / (name + ".json"));
+    file << trace.json() << std::flush;
+    if (!file) throw std::runtime_error("traces cannot be written to " + options.traces);
 }
 
 } // namespace

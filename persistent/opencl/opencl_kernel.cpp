@@ -152,7 +152,7 @@ public:
         check(clEnqueueWriteBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,
                                    nullptr),
               "clEnqueueWriteBuffer");
-        const std::size_t local = lanes_, global = local * memory.groups;
+        const std::size_t local = lanes_, global = local * memory.useful;
         check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr, nullptr),
               "clEnqueueNDRangeKernel");
         check(clEnqueueReadBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,

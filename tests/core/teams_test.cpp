@@ -91,6 +91,8 @@ TEST(Teams, AllHaveAnotherChanceWhenTheirLastJobIsLongAgo) {
     EXPECT_EQ(after({1.1, 3, 1.1, 111}), both);
     EXPECT_EQ(after({1.1, 4, 0.9, 0}), both) << "it was better than one alone";
     EXPECT_EQ(after({1.1, 5, 1.05, 0}), Team{0});
+    EXPECT_EQ(after({1.1, 6, 1.1, 1e6}), both);
+    EXPECT_EQ(after({1.1, 7, 1.1, 1e6}), Team{0}) << "four chances are enough";
     const std::vector<Estimate> unequal{at(1e3), at(200)};
     EXPECT_EQ(choose(unequal, {{both, {1.1, 3, 1.1, 1000}}, {{0}, {1, 3}}}), Team{0}) << "no great loss";
 }

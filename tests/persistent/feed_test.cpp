@@ -227,32 +227,44 @@ TYPED_TEST(Feeding, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
     EXPECT_EQ(engine.launches(), 1u);
 }
 
-/// Whoever finishes tells so, and they may overtake each other.
-TYPED_TEST(Feeding, WhatIsToldIsNeverTakenBack) {
+/// Feeds, parks now and then, and looks at what is told meanwhile.
+template <class Config, class Kernel, class Seeds>
+void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std::uint64_t ranges,
+                                  std::uint64_t in_range) {
     const Deadline deadline("a fed engine", 60s * slower);
-    FedBench<TypeParam, Chain, ChainStarts> bench(Chain{}, ChainStarts{2}, {.wishes = {}, .launch_time = 1h});
+    FedBench<Config, Kernel, Seeds> bench(kernel, seeds, {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();
-    constexpr std::uint64_t seeds = 2000;
     std::jthread feeder([&] {
-        for (std::uint64_t i = 0; i < seeds; ++i) {
-            feed(engine, {i, i + 1});
+        for (std::uint64_t i = 0; i < ranges; ++i) {
+            feed(engine, {i * in_range, (i + 1) * in_range});
             if (i % 7 == 0) std::this_thread::sleep_for(10us);
+            if (i % 101 == 100) engine.request_park();
+        }
+        engine.close();
+    });
+    std::jthread reader([&] {
+        for (std::uint64_t completed = 0, consumed = 0; completed < ranges * in_range;) {
+            const std::uint64_t completed_now = engine.completed(), consumed_now = engine.consumed();
+            ASSERT_GE(completed_now, completed);
+            ASSERT_GE(consumed_now, consumed);
+            ASSERT_GE(consumed_now, completed_now);
+            completed = completed_now;
+            consumed = consumed_now;
+            std::this_thread::yield();
         }
     });
-    for (std::uint64_t completed = 0, consumed = 0; completed < seeds;) {
-        const std::uint64_t completed_now = engine.completed(), consumed_now = engine.consumed();
-        ASSERT_GE(completed_now, completed);
-        ASSERT_GE(consumed_now, consumed);
-        ASSERT_GE(consumed_now, completed_now);
-        completed = completed_now;
-        consumed = consumed_now;
-        std::this_thread::yield();
-    }
-    feeder.join();
-    engine.close();
-    EXPECT_EQ(engine.collect(), Engine::State::finished);
-    EXPECT_EQ(bench.arrived, expected_arrivals(Chain{}, ChainStarts{2}, 0, seeds));
+    while (engine.collect() == Engine::State::parked) engine.resume();
+    EXPECT_EQ(engine.completed(), ranges * in_range);
+    EXPECT_EQ(bench.arrived, expected_arrivals(kernel, seeds, 0, ranges * in_range));
+}
+
+/// Whoever finishes tells so, and they may overtake each other.
+TYPED_TEST(Feeding, WhatIsToldIsNeverTakenBack) {
+    expect_nothing_is_taken_back<TypeParam>(Chain{}, ChainStarts{2}, 2000, 1);
+    expect_nothing_is_taken_back<TypeParam>(Chain{}, ChainStarts{9}, 500, 65);
+    expect_nothing_is_taken_back<TypeParam>(Visit{}, Indices{}, 2000, 1);
+    expect_nothing_is_taken_back<TypeParam>(Visit{}, Indices{}, 500, 65); // more than a group keeps
 }
 
 TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
