@@ -174,12 +174,15 @@ private:
     void launch(StreamHandle stream, const EngineView& view, std::uint32_t groups) const {
         launch<Own>(stream, view, groups, groups);
     }
-    /// Few that are useful are spread over the device, a block each: the others of their blocks leave at
-    /// once.
+    /// Few that are useful are spread over the device: as many of a block as run beside each other at full
+    /// speed, one for each of a multiprocessor's schedulers. Its others leave at once.
     template <std::uint32_t Own>
     void launch(StreamHandle stream, const EngineView& view, std::uint32_t groups,
                 std::uint32_t useful) const {
-        const unsigned blocks = std::min((groups + groups_per_block_ - 1) / groups_per_block_, useful);
+        constexpr std::uint32_t schedulers = 4;
+        const std::uint32_t of_block = std::min(groups_per_block_, schedulers);
+        const unsigned blocks = std::min((groups + groups_per_block_ - 1) / groups_per_block_,
+                                         (useful + of_block - 1) / of_block);
         persistent_kernel<Kernel, Seeds, Own><<<blocks, threads, shared_bytes(), stream>>>(
             kernel_, seeds_, view, groups, local_words_, local_sums_);
         HEADRACE_CALL(GetLastError);
