@@ -1,21 +1,19 @@
 // bench/brake.cu - see brake.hpp.
 #include "brake.hpp"
 
+#include <headrace/persistent/sync_simt.cuh>
+
 namespace bench {
 namespace {
 
-__device__ std::uint64_t nanoseconds() {
-    std::uint64_t now = 0;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
+using Clock = headrace::on_cuda::DeviceSync;
 
-__global__ void note_time(std::uint64_t* began) { *began = nanoseconds(); }
+__global__ void note_time(std::uint64_t* began) { *began = Clock::nanoseconds(); }
 
 __global__ void wait_until_due(const std::uint64_t* began, double times) {
-    const std::uint64_t took = nanoseconds() - *began;
+    const std::uint64_t took = Clock::nanoseconds() - *began;
     const std::uint64_t due = *began + static_cast<std::uint64_t>(times * static_cast<double>(took));
-    while (nanoseconds() < due) __nanosleep(100);
+    while (Clock::nanoseconds() < due) __nanosleep(100);
 }
 
 } // namespace

@@ -232,7 +232,7 @@ private:
     double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) {
         std::vector<Estimate> estimates;
         for (const auto& participant : participants) estimates.push_back(participant.estimate);
-        const Problem problem{"all", kernel.kernel, kernel.work_units, kernel.bytes};
+        const Problem problem = problem_of("all", kernel);
         const auto now = std::chrono::steady_clock::now();
         const KnownJobs known = [&](const Team& team) {
             std::vector<const DeviceInfo*> infos;
@@ -379,14 +379,14 @@ private:
         model_->took(team, kernel, seconds);
         if (team.size() > 1 || workers_.size() == 1) return; // nobody asks
         const std::scoped_lock lock(mutex_);
-        alone_.insert_or_assign({team.front()->id, kernel.kernel, kernel.work_units, kernel.bytes}, seconds);
+        alone_.insert_or_assign(problem_of(team.front()->id, kernel), seconds);
     }
 
     /// The last time that it was so, whether the model keeps it or not.
     [[nodiscard]] std::optional<double> seconds_alone(const DeviceInfo& device,
                                                       const KernelKey& kernel) const {
         const std::scoped_lock lock(mutex_);
-        const auto known = alone_.find({device.id, kernel.kernel, kernel.work_units, kernel.bytes});
+        const auto known = alone_.find(problem_of(device.id, kernel));
         return known == alone_.end() ? std::nullopt : std::optional(known->second);
     }
 
@@ -418,6 +418,9 @@ private:
 
     /// On a device, or of all: kernel, work units, bytes.
     using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
+    static Problem problem_of(std::string whose, const KernelKey& kernel) {
+        return {std::move(whose), kernel.kernel, kernel.work_units, kernel.bytes};
+    }
 
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
