@@ -131,14 +131,14 @@ public:
             return wish != 0 ? std::min(wish, most) : most;
         };
         if constexpr (has_parts<Kernel>) {
-            const std::uint32_t first = half(resident_blocks<first_kinds<Kernel>>(shape)),
-                                apart = half(resident_blocks<kinds_apart<Kernel>>(shape));
+            const std::uint32_t first = half(resident_blocks<first_kinds<Kernel>>(stream, shape)),
+                                apart = half(resident_blocks<kinds_apart<Kernel>>(stream, shape));
             share_processors(stream, first + apart);
             shape.groups_apart = groups(apart, half(wishes.groups));
             shape.groups = shape.groups_apart + groups(first, (wishes.groups + 1) / 2);
             if (!beside_) beside_ = std::make_unique<SideStream>();
         } else {
-            shape.groups = groups(resident_blocks<all_kinds<Kernel>>(shape), wishes.groups);
+            shape.groups = groups(resident_blocks<all_kinds<Kernel>>(stream, shape), wishes.groups);
         }
         return shape;
     }
@@ -190,8 +190,8 @@ private:
 
     /// Of a multiprocessor, alone on it.
     template <std::uint32_t Own>
-    [[nodiscard]] std::uint32_t resident_blocks(const EngineShape& shape) const {
-        allow_shared_memory(entry<Own>());
+    [[nodiscard]] std::uint32_t resident_blocks(const NativeStream& stream, const EngineShape& shape) const {
+        allow_shared_memory(stream, entry<Own>());
         int blocks = 0;
         HEADRACE_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, entry<Own>(), threads,
                       shared_bytes());
@@ -234,11 +234,16 @@ private:
         local_sums_ = std::max(lines, 1u) * line;
     }
 
-    /// More than 48 KB of shared memory must be asked for.
-    void allow_shared_memory(const void* kernel) const {
+    /// More than 48 KB of shared memory must be asked for, of the kernel and not of a launch: all that a block
+    /// may have, since another engine that runs the same kernel with less would take the rest away again.
+    void allow_shared_memory(const NativeStream& stream, const void* kernel) const {
         if (shared_bytes() <= 48 << 10) return;
+        int most = 0;
+        HEADRACE_CALL(DeviceGetAttribute, &most, attribute_block_memory, stream.ordinal);
+        HEADRACE_RUNTIME(FuncAttributes) attributes;
+        HEADRACE_CALL(FuncGetAttributes, &attributes, kernel);
         HEADRACE_CALL(FuncSetAttribute, kernel, HEADRACE_RUNTIME(FuncAttributeMaxDynamicSharedMemorySize),
-                      static_cast<int>(shared_bytes()));
+                      most - static_cast<int>(attributes.sharedSizeBytes));
     }
 
     Kernel kernel_;

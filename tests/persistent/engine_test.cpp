@@ -86,6 +86,22 @@ TEST_P(EngineOnDevice, SeveralKindsArriveExactlyOnce) {
     expect_exactly_once(Plant{{}, 9}, Sprouts{}, 0, 20000);
 }
 
+TEST_P(EngineOnDevice, ANarrowerEngineOfTheSameKernelTakesNoLocalMemoryAway) {
+    const BinaryTree tree{{}, 1 << 9};
+    try {
+        // On a GPU both have more than the 48 KB of a block that nobody must ask for.
+        Engine wide(device(), *stream_, bind(tree, Roots{}), {.wishes = {.liq_units = 1024}});
+        Engine narrow(device(), *stream_, bind(tree, Roots{}), {.wishes = {.liq_units = 512}});
+        drain(wide, 0, 1000);
+        drain(narrow, 1000, 2000);
+        drain(wide, 2000, 3000);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) throw;
+        GTEST_SKIP() << error.what();
+    }
+    EXPECT_EQ(arrived(), expected_arrivals(serial(tree), Roots{}, 0, 3000));
+}
+
 TEST_P(EngineOnDevice, KindsApartArriveExactlyOnce) {
     const auto expect = [this](const auto& plant) {
         expect_exactly_once(plant, Sprouts{}, 0, 20000);
