@@ -234,8 +234,8 @@ private:
         local_sums_ = std::max(lines, 1u) * line;
     }
 
-    /// More than 48 KB of shared memory must be asked for, of the kernel and not of a launch: all that a block
-    /// may have, since another engine that runs the same kernel with less would take the rest away again.
+    /// More than 48 KB of shared memory must be asked for, of the kernel and not of a launch: all that a
+    /// block may have, or another engine that runs the same kernel with less would take the rest away.
     void allow_shared_memory(const NativeStream& stream, const void* kernel) const {
         if (shared_bytes() <= 48 << 10) return;
         int most = 0;

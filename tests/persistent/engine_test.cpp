@@ -90,8 +90,8 @@ TEST_P(EngineOnDevice, ANarrowerEngineOfTheSameKernelTakesNoLocalMemoryAway) {
     const BinaryTree tree{{}, 1 << 9};
     try {
         // On a GPU both have more than the 48 KB of a block that nobody must ask for.
-        Engine wide(device(), *stream_, bind(tree, Roots{}), {.wishes = {.liq_units = 1024}});
-        Engine narrow(device(), *stream_, bind(tree, Roots{}), {.wishes = {.liq_units = 512}});
+        Engine wide(device(), *stream_, bind(tree, Roots{}), {.wishes = {.liq_units = 2048}});
+        Engine narrow(device(), *stream_, bind(tree, Roots{}), {.wishes = {.liq_units = 1024}});
         drain(wide, 0, 1000);
         drain(narrow, 1000, 2000);
         drain(wide, 2000, 3000);
