@@ -111,9 +111,8 @@ public:
         : kernel_(kernel), seeds_(seeds), image_(kernel, seeds) {}
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
-        int lanes = 0, processors = 0;
-        HEADRACE_CALL(DeviceGetAttribute, &lanes, attribute_lane_group, stream.ordinal);
-        HEADRACE_CALL(DeviceGetAttribute, &processors, attribute_multiprocessors, stream.ordinal);
+        const int lanes = device_attribute(attribute_lane_group, stream.ordinal),
+                  processors = device_attribute(attribute_multiprocessors, stream.ordinal);
         EngineShape shape;
         shape.lanes = GroupKernel<Kernel> ? GroupType::queue_lanes : static_cast<std::uint32_t>(lanes);
         shape.kinds = GroupType::kinds;
@@ -206,11 +205,9 @@ private:
     /// memory of one would have to become empty before it takes the other.
     void share_processors(const NativeStream& stream, std::uint32_t blocks) const {
         constexpr std::size_t reserved = 1 << 10; // of each block, by the driver
-        int most = 0;
-        HEADRACE_CALL(DeviceGetAttribute, &most, attribute_processor_memory, stream.ordinal);
-        const std::size_t percent =
-            (blocks * (shared_bytes() + reserved) * 100 + static_cast<std::size_t>(most) - 1) /
-            static_cast<std::size_t>(most);
+        const auto most =
+            static_cast<std::size_t>(device_attribute(attribute_processor_memory, stream.ordinal));
+        const std::size_t percent = (blocks * (shared_bytes() + reserved) * 100 + most - 1) / most;
         for (const void* kernel : {entry<first_kinds<Kernel>>(), entry<kinds_apart<Kernel>>()})
             expect_success(
                 prefer_shared_memory(kernel, static_cast<int>(std::min<std::size_t>(percent, 100))),
@@ -224,10 +221,10 @@ private:
     /// As many as the block has room for, or half of that beside the other part's; in whole lines, or the
     /// queues behind them would not lie well.
     void choose_local_sums(const NativeStream& stream) {
-        int bytes = 0;
-        HEADRACE_CALL(DeviceGetAttribute, &bytes, attribute_block_memory, stream.ordinal);
+        const auto bytes =
+            static_cast<std::uint32_t>(device_attribute(attribute_block_memory, stream.ordinal));
         constexpr std::uint32_t line = LocalSums::least;
-        const std::uint32_t room = static_cast<std::uint32_t>(bytes) / (has_parts<Kernel> ? 8 : 4),
+        const std::uint32_t room = bytes / (has_parts<Kernel> ? 8 : 4),
                             queues = local_words_ * groups_per_block_;
         const std::uint32_t lines =
             std::min((kernel_.local_sums() + line - 1) / line, room > queues ? (room - queues) / line : 0);
@@ -238,8 +235,7 @@ private:
     /// block may have, or another engine that runs the same kernel with less would take the rest away.
     void allow_shared_memory(const NativeStream& stream, const void* kernel) const {
         if (shared_bytes() <= 48 << 10) return;
-        int most = 0;
-        HEADRACE_CALL(DeviceGetAttribute, &most, attribute_block_memory, stream.ordinal);
+        const int most = device_attribute(attribute_block_memory, stream.ordinal);
         HEADRACE_RUNTIME(FuncAttributes) attributes;
         HEADRACE_CALL(FuncGetAttributes, &attributes, kernel);
         HEADRACE_CALL(FuncSetAttribute, kernel, HEADRACE_RUNTIME(FuncAttributeMaxDynamicSharedMemorySize),

@@ -7,15 +7,14 @@
 
 namespace barnes_hut {
 
+using headrace::on_cuda::attribute_multiprocessors, headrace::on_cuda::device_attribute;
 using headrace::on_cuda::expect_success;
 
 constexpr unsigned threads = 128; ///< of a block
 
 /// How many blocks keep a device busy.
 inline unsigned blocks_of(int ordinal) {
-    int processors = 0;
-    HEADRACE_CALL(DeviceGetAttribute, &processors, cudaDevAttrMultiProcessorCount, ordinal);
-    return static_cast<unsigned>(processors) * 8;
+    return static_cast<unsigned>(device_attribute(attribute_multiprocessors, ordinal)) * 8;
 }
 
 /// f(i) for begin <= i < end, on any number of threads.

@@ -46,9 +46,7 @@ Context::Context(int ordinal, DeviceInfo info)
     make_current();
     gates_ = std::make_shared<Gates>(ordinal_);
     service_ = make_stream();
-    int has_pools = 0;
-    HEADRACE_CALL(DeviceGetAttribute, &has_pools, attribute_pools, ordinal_);
-    if (has_pools) {
+    if (device_attribute(attribute_pools, ordinal_) != 0) {
         // A pool of our own, not the default one: access rights and limits of ours concern nobody else.
         HEADRACE_RUNTIME(MemPoolProps) properties{};
         properties.allocType = HEADRACE_RUNTIME(MemAllocationTypePinned);

@@ -10,20 +10,13 @@ namespace headrace {
 namespace HEADRACE_ON_SIMT {
 namespace {
 
-template <class Attribute>
-int attribute(Attribute which, int ordinal) {
-    int value = 0;
-    HEADRACE_CALL(DeviceGetAttribute, &value, which, ordinal);
-    return value;
-}
-
 /// As the OpenCL backend writes it, so that two views of one GPU are known as such.
 std::string pci_address(int ordinal) {
     std::array<char, 40> text{};
     std::snprintf(text.data(), text.size(), "pci:%04x:%02x:%02x.0",
-                  static_cast<unsigned>(attribute(attribute_pci_domain, ordinal)),
-                  static_cast<unsigned>(attribute(attribute_pci_bus, ordinal)),
-                  static_cast<unsigned>(attribute(attribute_pci_device, ordinal)));
+                  static_cast<unsigned>(device_attribute(attribute_pci_domain, ordinal)),
+                  static_cast<unsigned>(device_attribute(attribute_pci_bus, ordinal)),
+                  static_cast<unsigned>(device_attribute(attribute_pci_device, ordinal)));
     return text.data();
 }
 
@@ -40,9 +33,9 @@ DeviceInfo describe(int ordinal) {
     info.physical_id = pci_address(ordinal);
     info.kind = DeviceKind::gpu;
     info.memory = info.largest_allocation = properties.totalGlobalMem;
-    info.compute_units = static_cast<unsigned>(attribute(attribute_multiprocessors, ordinal));
-    info.lane_group = static_cast<unsigned>(attribute(attribute_lane_group, ordinal));
-    const double gigahertz = attribute(attribute_clock_khz, ordinal) * 1e-6;
+    info.compute_units = static_cast<unsigned>(device_attribute(attribute_multiprocessors, ordinal));
+    info.lane_group = static_cast<unsigned>(device_attribute(attribute_lane_group, ordinal));
+    const double gigahertz = device_attribute(attribute_clock_khz, ordinal) * 1e-6;
     info.peak_gflops = 2.0 * info.compute_units * fused_per_cycle(properties) * gigahertz;
     return info;
 }

@@ -83,9 +83,7 @@ bool is_pinned(const void* memory) {
 }
 
 bool GateMemory::usable(int ordinal) {
-    int can = 0;
-    HEADRACE_CALL(DeviceGetAttribute, &can, hipDeviceAttributeCanUseStreamWaitValue, ordinal);
-    return can != 0;
+    return device_attribute(hipDeviceAttributeCanUseStreamWaitValue, ordinal) != 0;
 }
 
 void* GateMemory::allocate() {

@@ -127,6 +127,12 @@ inline Status prefer_shared_memory(const void* kernel, int percent) {
 
 #endif
 
+[[nodiscard]] inline int device_attribute(DeviceAttribute which, int ordinal) {
+    int value = 0;
+    HEADRACE_CALL(DeviceGetAttribute, &value, which, ordinal);
+    return value;
+}
+
 /// True if the driver is installed. Without it there are no such devices; with it, every failure is an error.
 [[nodiscard]] bool driver_is_installed();
 /// For people, when there is no device.

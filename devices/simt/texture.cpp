@@ -7,9 +7,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 namespace {
 
 std::size_t limit(const Context& context, DeviceAttribute attribute) {
-    int value = 0;
-    HEADRACE_CALL(DeviceGetAttribute, &value, attribute, context.ordinal());
-    return static_cast<std::size_t>(std::max(value, 0));
+    return static_cast<std::size_t>(std::max(device_attribute(attribute, context.ordinal()), 0));
 }
 
 constexpr std::size_t up_to(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
