@@ -2,6 +2,8 @@
 // fails. Absent: skipped, in words. There, but its driver fails: a failure. Absent although the environment's
 // HEADRACE_REQUIRE_DEVICES ("cuda,opencl:nvidia") names it or its technology: a failure.
 #pragma once
+#include "devices/thread_stacks.hpp"
+
 #include <headrace/devices/discovery.hpp>
 
 #include <gtest/gtest.h>
@@ -51,7 +53,7 @@ inline std::string absent(const std::string& list) {
     return why;
 }
 
-/// Ends the process with a word if a test hangs: CTest's own limit would not say where.
+/// Ends the process if a test hangs, and says where its threads stand: CTest's own limit would not.
 class TestDeadline {
 public:
     explicit TestDeadline(std::string what, std::chrono::seconds limit = std::chrono::seconds(110))
@@ -60,6 +62,7 @@ public:
               if (never_.wait_for(lock, stop, limit, [] { return false; }) || stop.stop_requested()) return;
               std::fprintf(stderr, "deadline: %s did not end within %lld s\n", what.c_str(),
                            static_cast<long long>(limit.count()));
+              write_thread_stacks();
               std::abort();
           }) {}
 
