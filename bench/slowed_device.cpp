@@ -34,9 +34,9 @@ public:
                     std::span<const Event> after) override {
         return stream_->copy_peer(to, to_offset, from, from_offset, size, after);
     }
-    Event add(Memory& to, const Memory& from, Bytes size, headrace::NumberType type,
+    Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, headrace::NumberType type,
               std::span<const Event> after) override {
-        return stream_->add(to, from, size, type, after);
+        return stream_->add(to, from, offset, size, type, after);
     }
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
         return stream_->fill_zero(memory, offset, size, after);

@@ -15,8 +15,8 @@ std::string_view to_string(DeviceKind kind) noexcept {
     return "unknown";
 }
 
-Event Stream::add(Memory& /*to*/, const Memory& /*from*/, Bytes /*size*/, NumberType /*type*/,
-                  std::span<const Event> /*after*/) {
+Event Stream::add(Memory& /*to*/, const Memory& /*from*/, Bytes /*offset*/, Bytes /*size*/,
+                  NumberType /*type*/, std::span<const Event> /*after*/) {
     throw Error{ErrorKind::unsupported, "its streams add nothing: see Device::adds_from"};
 }
 

@@ -125,9 +125,9 @@ public:
     /// From the memory of `source`, another device of which `Device::reaches` is true, or this one.
     virtual Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                             std::span<const Event> after = {}) = 0;
-    /// Adds the first `size` bytes of `from`, numbers of that type, to those of `to`; from the memory of a
-    /// device of which `Device::adds_from` is true.
-    virtual Event add(Memory& to, const Memory& from, Bytes size, NumberType type,
+    /// Adds numbers of that type, those in `size` bytes of `from` from `offset` on, to those in the same
+    /// place of `to`; from the memory of a device of which `Device::adds_from` is true.
+    virtual Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
                       std::span<const Event> after = {});
     virtual Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after = {}) = 0;
     /// The event's times, if it has any, span the body's native work.

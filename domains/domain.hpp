@@ -53,10 +53,11 @@ public:
         Memory* memory;
         Event zeroed;
     };
-    /// Makes the replica on first use since the last reduction. `stream` fills it with zeroes.
+    /// Makes the replica on first use since the last reduction. `stream` fills it with zeroes. Threads: one
+    /// at a time for each controller.
     [[nodiscard]] Accumulator accumulator(Controller& controller, Stream& stream);
-    /// Adds all replicas to the host image, in the order of first use, and drops them. Devices that reach
-    /// each other add theirs first, two by two, and send one sum: the host has less to add. Blocks.
+    /// Adds all replicas to the host image, in the order of first use (summation.hpp), and drops them.
+    /// Blocks.
     void reduce();
     /// A job that added to the replicas has ended: its sums cannot be computed again.
     void seal();
@@ -79,15 +80,6 @@ private:
         Event zeroed;
         bool sealed = false;
     };
-
-    /// A replica while it is reduced.
-    struct Part {
-        Device* device;
-        Memory* memory;
-        std::unique_ptr<Stream> stream;
-        Event ready;
-    };
-    void add_up_on_devices(std::vector<Part>& parts) const;
 
     Storage storage_;
     Extent extent_;

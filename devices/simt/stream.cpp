@@ -166,11 +166,11 @@ Event SimtStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Byt
     });
 }
 
-Event SimtStream::add(Memory& to, const Memory& from, Bytes size, NumberType type,
+Event SimtStream::add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
                       std::span<const Event> after) {
-    std::byte* const sums = own(to, 0, size).at(0);
-    check_range(from, 0, size, info().id);
-    const std::byte* const amounts = own_memory<const DeviceMemory>(from, info().id).at(0);
+    std::byte* const sums = own(to, offset, size).at(offset);
+    check_range(from, offset, size, info().id);
+    const std::byte* const amounts = own_memory<const DeviceMemory>(from, info().id).at(offset);
     if (type == NumberType::none)
         throw Error{ErrorKind::invalid_argument, "it adds numbers of 4 or 8 bytes"}.on_device(info().id);
     return enqueue(after, [&] { enqueue_sum(stream_->native(), sums, amounts, size, type); });

@@ -48,7 +48,7 @@ public:
                    std::span<const Event> after) override;
     Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                     std::span<const Event> after) override;
-    Event add(Memory& to, const Memory& from, Bytes size, NumberType type,
+    Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
               std::span<const Event> after) override;
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;

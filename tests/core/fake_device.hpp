@@ -142,7 +142,7 @@ public:
                    std::span<const Event> after) override;
     Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                     std::span<const Event> after) override;
-    Event add(Memory& to, const Memory& from, Bytes size, NumberType type,
+    Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
               std::span<const Event> after) override;
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;
@@ -194,6 +194,8 @@ public:
         return std::make_unique<FakeMemory>(size, free_);
     }
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override {
+        if (host_is_full_.exchange(false))
+            throw Error{ErrorKind::out_of_memory, "the host is full"}.on_device(info_.id);
         auto words = std::make_shared<std::vector<std::max_align_t>>(size / sizeof(std::max_align_t) + 1);
         return {words, words->data()};
     }
@@ -212,6 +214,8 @@ public:
     [[nodiscard]] bool adds_from(const Device& other) const override { return reaches(other); }
     [[nodiscard]] Bytes free_memory() const override { return *free_; }
 
+    /// There is no room on the host, once.
+    void fill_host() { host_is_full_ = true; }
     /// The next `times` requests of that kind fail without doing anything.
     void fail_next(FakeRequest kind, int times = 1) { failures_[static_cast<unsigned>(kind)] += times; }
 
@@ -239,6 +243,7 @@ private:
     DeviceInfo info_;
     std::shared_ptr<std::atomic<Bytes>> free_;
     std::atomic<unsigned> streams_ = 0;
+    std::atomic<bool> host_is_full_ = false;
     std::atomic<Bytes> bytes_[3] = {};
     std::atomic<unsigned> requests_[fake_request_kinds] = {};
     std::atomic<int> failures_[fake_request_kinds] = {};
@@ -285,11 +290,11 @@ inline Event FakeStream::copy_peer(Memory& to, Bytes to_offset, const Memory& fr
 }
 
 /// Of 64-bit integers alone.
-inline Event FakeStream::add(Memory& to, const Memory& from, Bytes size, NumberType type,
+inline Event FakeStream::add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
                              std::span<const Event> after) {
     HEADRACE_ASSERT(type == NumberType::uint64);
-    auto* sums = static_cast<std::uint64_t*>(to.address());
-    const auto* amounts = static_cast<const std::uint64_t*>(from.address());
+    auto* sums = static_cast<std::uint64_t*>(to.address()) + offset / sizeof(std::uint64_t);
+    const auto* amounts = static_cast<const std::uint64_t*>(from.address()) + offset / sizeof(std::uint64_t);
     return enqueue(
         FakeRequest::add,
         [=] {

@@ -120,7 +120,7 @@ TEST_P(Chain, WhereADeviceAddsFromAnotherTheHostIsNotNeeded) {
     const Event in_too = stations_[1].in->copy_in(*stations_[1].memory, 0, before.data(), size);
     const Event both[] = {in, in_too};
     const Event sum =
-        stations_[1].in->add(*stations_[1].memory, *stations_[0].memory, added, NumberType::uint32, both);
+        stations_[1].in->add(*stations_[1].memory, *stations_[0].memory, 0, added, NumberType::uint32, both);
     stations_[1].out->copy_out(received.data(), *stations_[1].memory, 0, size, {&sum, 1}).wait();
     for (Bytes i = 0; i < added; i += 4) {
         std::uint32_t amount = 0, was = 0, is = 0;

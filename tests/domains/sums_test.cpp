@@ -16,8 +16,10 @@ using testing::FakeDevice;
 using testing::FakeRequest;
 
 struct Place {
-    explicit Place(std::size_t number, bool has_peers)
-        : device({.id = "fake:" + std::to_string(number), .has_peers = has_peers}) {}
+    explicit Place(std::size_t number, bool has_peers, bool is_processor = false)
+        : device({.id = "fake:" + std::to_string(number),
+                  .shares_host_memory = is_processor,
+                  .has_peers = has_peers}) {}
     FakeDevice device;
     Controller controller{device};
     std::unique_ptr<Stream> stream = device.make_stream();
@@ -25,7 +27,7 @@ struct Place {
 
 class Sums : public ::testing::Test {
 protected:
-    static constexpr std::uint64_t size = 1001;
+    static constexpr std::uint64_t size = 1001, large = 2'000'003; // one piece, and several
     const std::uint64_t seed_ = std::random_device{}();
     const ::testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
     std::mt19937_64 random_{seed_};
@@ -37,13 +39,21 @@ protected:
         for (std::size_t i = 0; i < peers.size(); ++i)
             places_.push_back(std::make_unique<Place>(i, peers[i]));
     }
+    void write_at_random(const Domain<std::uint64_t>& sums) {
+        const std::span<std::uint64_t> numbers = sums.fill();
+        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = expected_[i] = random_();
+    }
+    void expect_right(const Domain<std::uint64_t>& sums) {
+        const auto result = sums.gather();
+        for (std::uint64_t i = 0; i < expected_.size(); ++i) ASSERT_EQ(result[i], expected_[i]) << i;
+    }
     /// Every device adds something to each number.
     void add_everywhere(const Domain<std::uint64_t>& sums) {
         for (const auto& place : places_) {
             const auto replica = sums.data()->accumulator(place->controller, *place->stream);
             replica.zeroed.wait();
             auto* const numbers = static_cast<std::uint64_t*>(replica.memory->address());
-            for (std::uint64_t i = 0; i < size; ++i) {
+            for (std::uint64_t i = 0; i < expected_.size(); ++i) {
                 const std::uint64_t amount = random_();
                 numbers[i] += amount;
                 expected_[i] += amount;
@@ -66,18 +76,54 @@ TEST_F(Sums, ComeTogetherWhoeverReachesWhom) {
             const auto reaching = static_cast<unsigned>(std::ranges::count(peers, true));
             const Domain<std::uint64_t> sums("sums", {size});
             std::ranges::fill(expected_, 0);
-            if (is_written)
-                for (std::uint64_t i = 0; i < size; ++i) sums.fill()[i] = expected_[i] = i;
+            if (is_written) write_at_random(sums);
             for (int round = 0; round < 2; ++round) { // the second begins with what the first has made
                 const unsigned copied = requests(FakeRequest::copy_out), added = requests(FakeRequest::add);
                 add_everywhere(sums);
-                const auto result = sums.gather();
-                for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[i], expected_[i]) << i;
+                expect_right(sums);
                 const unsigned alone = static_cast<unsigned>(count) - reaching;
                 EXPECT_EQ(requests(FakeRequest::copy_out) - copied, alone + (reaching > 0 ? 1 : 0));
                 EXPECT_EQ(requests(FakeRequest::add) - added, reaching > 0 ? reaching - 1 : 0);
             }
         }
+}
+
+TEST_F(Sums, OfMuchAreSharedOutAmongThoseThatReachEachOther) {
+    constexpr Bytes bytes = large * sizeof(std::uint64_t);
+    for (const unsigned reaching : {1U, 2U, 3U, 5U})
+        for (const bool is_written : {false, true}) {
+            std::vector<bool> peers(reaching, true);
+            peers.insert(peers.begin() + reaching / 2, false);
+            have(peers);
+            const Domain<std::uint64_t> sums("sums", {large});
+            expected_.assign(large, 0);
+            if (is_written) write_at_random(sums);
+            add_everywhere(sums);
+            expect_right(sums);
+            EXPECT_EQ(requests(FakeRequest::add), reaching * (reaching - 1));
+            Bytes sent = 0;
+            for (std::size_t i = 0; i < peers.size(); ++i) {
+                const Bytes share = places_[i]->device.bytes_out();
+                EXPECT_NEAR(static_cast<double>(share), peers[i] ? double{bytes} / reaching : double{bytes},
+                            2 << 20);
+                sent += share;
+            }
+            EXPECT_EQ(sent, 2 * bytes);
+        }
+}
+
+TEST_F(Sums, InHostMemoryAreReadWhereTheyAre) {
+    for (const bool has_peers : {false, true}) {
+        have({false, has_peers});
+        places_.back() = std::make_unique<Place>(1, has_peers, true);
+        const Domain<std::uint64_t> sums("sums", {large});
+        expected_.assign(large, 0);
+        add_everywhere(sums);
+        expect_right(sums);
+        EXPECT_EQ(places_.back()->device.bytes_out(), has_peers ? large * sizeof(std::uint64_t) : 0)
+            << "who adds for others sends";
+        EXPECT_EQ(places_.front()->device.bytes_out(), large * sizeof(std::uint64_t));
+    }
 }
 
 TEST_F(Sums, OfNumbersThatDevicesCannotAddGoToTheHost) {
@@ -95,7 +141,8 @@ TEST_F(Sums, OfNumbersThatDevicesCannotAddGoToTheHost) {
 TEST_F(Sums, ThatFailedHalfwayAreNotAddedTwice) {
     for (const FakeRequest fails : {FakeRequest::add, FakeRequest::copy_out}) {
         have({true, true, true});
-        const Domain<std::uint64_t> sums("sums", {size});
+        const Domain<std::uint64_t> sums("sums", {large});
+        expected_.assign(large, 0);
         add_everywhere(sums);
         places_.front()->device.fail_next(fails);
         EXPECT_THROW(static_cast<void>(sums.gather()), Error);
@@ -103,14 +150,27 @@ TEST_F(Sums, ThatFailedHalfwayAreNotAddedTwice) {
     }
 }
 
-TEST_F(Sums, WhoseCopyFailedCanBeAskedForAgain) {
-    have({false, false});
+TEST_F(Sums, ForWhichTheHostHadNoRoomCanBeAskedForAgain) {
+    have({true, true, false});
     const Domain<std::uint64_t> sums("sums", {size});
     add_everywhere(sums);
-    places_.back()->device.fail_next(FakeRequest::copy_out);
+    places_.back()->device.fill_host();
     EXPECT_THROW(static_cast<void>(sums.gather()), Error);
-    const auto result = sums.gather();
-    for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[i], expected_[i]) << i;
+    EXPECT_EQ(requests(FakeRequest::add), 0U);
+    expect_right(sums);
+}
+
+TEST_F(Sums, WhoseCopyFailedCanBeAskedForAgain) {
+    for (const bool is_written : {false, true}) {
+        have({false, false});
+        const Domain<std::uint64_t> sums("sums", {large});
+        expected_.assign(large, 0);
+        if (is_written) write_at_random(sums);
+        add_everywhere(sums);
+        places_.back()->device.fail_next(FakeRequest::copy_out);
+        EXPECT_THROW(static_cast<void>(sums.gather()), Error);
+        expect_right(sums);
+    }
 }
 
 } // namespace
