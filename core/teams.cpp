@@ -37,12 +37,19 @@ double expected_seconds(const WholeJobs& known) {
     return known.seconds / (known.jobs == 1 ? first_may_improve : may_improve);
 }
 
-/// The first jobs may have been disturbed: rates promise much more, and the last one is so long ago that
-/// another costs next to nothing. So many more are enough for the median to change its mind.
+constexpr double much = 1.25; // times
+
+/// After so many of all devices' jobs they may be doubted. Fewer that have done well are doubt enough.
+std::size_t jobs_before_doubt(double promised, double together, bool others_are_proven) {
+    return promised * much <= together && !others_are_proven ? 2 * jobs_that_tell : jobs_that_tell;
+}
+
+/// What disturbed the first jobs may have gone: rates promise much more, and the last one is so long ago that
+/// another costs next to nothing.
 bool deserves_another_chance(const WholeJobs& known, double promised, double least) {
-    constexpr double much = 1.25, rarely = 100; // times
-    constexpr std::size_t chances = 4;
-    return known.jobs < jobs_that_tell + chances && promised * much <= least &&
+    constexpr double rarely = 100;     // times
+    constexpr std::size_t chances = 3; // models keep nine jobs
+    return known.jobs < 2 * jobs_that_tell + chances && promised * much <= least &&
            known.seconds_ago >= rarely * known.seconds;
 }
 
@@ -53,40 +60,46 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
     std::iota(best.begin(), best.end(), 0);
     const auto is_measured = [](const Estimate& one) { return one.units_per_second.has_value(); };
     if (devices.size() < 2 || !std::ranges::all_of(devices, is_measured)) return best;
-    const std::optional<WholeJobs> together = known(best);
-    if (!together || together->jobs < jobs_that_tell) return best;
-
-    Team by_rate = best;
+    const Team all = best;
+    Team by_rate = all;
     std::ranges::stable_sort(by_rate, std::ranges::greater{},
                              [&](std::size_t i) { return *devices[i].units_per_second; });
-    double least = together->seconds;
+    std::vector<Team> fewer; // the fastest alone, the fastest two and so on
+    for (std::size_t size = 1; size < by_rate.size(); ++size) {
+        fewer.emplace_back(by_rate.begin(), by_rate.begin() + static_cast<std::ptrdiff_t>(size));
+        std::ranges::sort(fewer.back());
+    }
     const auto recent = [&](const Team& team) {
         const std::optional<WholeJobs> jobs = known(team);
         return jobs && jobs->jobs > 0 ? jobs : std::nullopt;
     };
-    const auto consider = [&](Team team, bool is_worth_a_job) {
+    const bool others_are_proven = std::ranges::any_of(fewer, [&](const Team& team) {
+        const std::optional<WholeJobs> jobs = recent(team);
+        return jobs && jobs->jobs >= jobs_that_tell;
+    });
+    const std::optional<WholeJobs> together = known(all);
+    const double promised_of_all = promised_seconds(all, devices, work_units);
+    if (!together ||
+        together->jobs < jobs_before_doubt(promised_of_all, together->seconds, others_are_proven))
+        return all;
+
+    double least = together->seconds;
+    const auto consider = [&](const Team& team, bool is_worth_a_job) {
         const std::optional<WholeJobs> jobs = recent(team);
         if (!jobs && !is_worth_a_job) return;
         const double seconds = jobs ? expected_seconds(*jobs) : 0; // its turn comes before all others'
         if (seconds >= least) return;
         least = seconds;
-        best = std::move(team);
+        best = team;
     };
-    const Team all = best;
-    for (std::size_t size = 1; size < by_rate.size(); ++size) {
-        Team team(by_rate.begin(), by_rate.begin() + static_cast<std::ptrdiff_t>(size));
-        std::ranges::sort(team);
-        const double promised = promised_seconds(team, devices, work_units);
-        consider(std::move(team), is_worth_trying(promised, together->seconds));
-    }
+    for (const Team& team : fewer)
+        consider(team, is_worth_trying(promised_seconds(team, devices, work_units), together->seconds));
     const Team first{by_rate[0]}, second{by_rate[1]};
     const double promised = promised_seconds(second, devices, work_units);
     consider(second, recent(first) && may_be_the_fastest(promised, least));
     // Who did better when it had one has the next one, too: until its median says so, or it does not.
     const bool again =
-        best != all &&
-        (together->last < least ||
-         deserves_another_chance(*together, promised_seconds(all, devices, work_units), least));
+        best != all && (together->last < least || deserves_another_chance(*together, promised_of_all, least));
     return again ? all : best;
 }
 

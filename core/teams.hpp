@@ -23,7 +23,8 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// All devices, unless fewer have proven to be as fast: what a device costs the others, in smaller tasks and
 /// data that lies apart, no rate tells. Only a whole job does.
 ///
-/// All of them do a problem several times before they are doubted. Then the fastest one alone, the fastest
+/// All of them do a problem several times before they are doubted; twice as often while their rates promise
+/// much more, since the first jobs may all have been disturbed. Then the fastest one alone, the fastest
 /// two and so on have one job each, if by their rates that ends not much later than with all, by a quarter or
 /// a tenth of a second, and within twice their time: without the others they may be faster than their rates.
 /// After the fastest the second fastest alone has one, too, where jobs take less than a quarter of a second.
@@ -31,7 +32,7 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// steps in, when the job has taken twice as long as with all. (Not before the launch has ended, where a
 /// kernel cannot pause: a host function.) Whoever has taken least, by the median, has the next job. What
 /// disturbed all of them in their first jobs may be gone: if by their rates they do better by far, they have
-/// another job when a hundred times as long as it takes has passed, four times at most, and more while these
+/// another job when a hundred times as long as it takes has passed, three times at most, and more while these
 /// are shorter.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                const KnownJobs& known);

@@ -33,6 +33,17 @@ TEST(Teams, AllDevicesUntilSeveralOfTheirJobsAreKnown) {
     EXPECT_EQ(choose({at(10)}, {}), Team{0});
 }
 
+TEST(Teams, TwiceAsManyWhereRatesPromiseMuchMore) {
+    const std::vector<Estimate> devices{at(1000), at(1000)}; // half a second together
+    EXPECT_EQ(choose(devices, {{both, {1.1, 3}}}), both);
+    EXPECT_EQ(choose(devices, {{both, {1.1, 5}}}), both);
+    EXPECT_EQ(choose(devices, {{both, {1.1, 6}}}), Team{0});
+    EXPECT_EQ(choose(devices, {{both, {1.1, 3}}, {{0}, {1, 2}}}), both);
+    EXPECT_EQ(choose(devices, {{both, {1.1, 3}}, {{0}, {1, 3}}}), Team{0}) << "one alone has proven better";
+    EXPECT_EQ(choose(devices, {{both, {0.61, 3}}}), both) << "one alone would take much longer";
+    EXPECT_EQ(choose({at(1800), at(200)}, {{both, {0.6, 3}}}), Team{0}) << "they promise not so much more";
+}
+
 TEST(Teams, TheFastestAloneIsTriedIfItsRatePromisesMore) {
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {1.2, 3}}}), Team{1});
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.95, 3}}}), Team{1}) << "alone it may be faster";
@@ -40,10 +51,10 @@ TEST(Teams, TheFastestAloneIsTriedIfItsRatePromisesMore) {
 }
 
 TEST(Teams, OneJobThatIsSomewhatLongerIsAffordable) {
-    const auto alone = [](double together) { return choose({at(1000), at(1000)}, {{both, {together, 3}}}); };
+    const auto alone = [](double together) { return choose({at(1000), at(1000)}, {{both, {together, 6}}}); };
     EXPECT_EQ(alone(0.81), Team{0}) << "a quarter longer";
     EXPECT_EQ(alone(0.79), both) << "more than a quarter, and a fifth of a second";
-    const auto quick = [](double together) { return choose({at(20e3), at(20e3)}, {{both, {together, 3}}}); };
+    const auto quick = [](double together) { return choose({at(20e3), at(20e3)}, {{both, {together, 6}}}); };
     EXPECT_EQ(quick(0.026), Team{0}) << "twice 26 ms, not even a tenth of a second longer";
     EXPECT_EQ(quick(0.024), both) << "more than twice";
     // One is enough if it was not worth it.
@@ -74,7 +85,7 @@ TEST(Teams, TheSecondAloneHasAJobIfJobsAreShort) {
     EXPECT_EQ(after({0.143, 1}), Team{1});
     EXPECT_EQ(after({0.3, 1}), Team{0}) << "one was enough";
     EXPECT_EQ(choose({at(5e3), at(600)}, first), Team{0}) << "more than eight times slower";
-    EXPECT_EQ(choose(devices, {{both, {0.3, 3}}, {{0}, {0.29, 3}}}), Team{0}) << "no short job";
+    EXPECT_EQ(choose(devices, {{both, {0.3, 6}}, {{0}, {0.29, 3}}}), Team{0}) << "no short job";
 }
 
 TEST(Teams, WhoeverTookLeastHasTheNextJob) {
@@ -87,14 +98,14 @@ TEST(Teams, WhoeverTookLeastHasTheNextJob) {
 TEST(Teams, AllHaveAnotherChanceWhenTheirLastJobIsLongAgo) {
     const std::vector<Estimate> devices{at(1e3), at(1e3)}; // half a second together
     const auto after = [&](WholeJobs together) { return choose(devices, {{both, together}, {{0}, {1, 3}}}); };
-    EXPECT_EQ(after({1.1, 3, 1.1, 109}), Team{0});
-    EXPECT_EQ(after({1.1, 3, 1.1, 111}), both);
-    EXPECT_EQ(after({1.1, 4, 0.9, 0}), both) << "it was better than one alone";
-    EXPECT_EQ(after({1.1, 5, 1.05, 0}), Team{0});
-    EXPECT_EQ(after({1.1, 6, 1.1, 1e6}), both);
-    EXPECT_EQ(after({1.1, 7, 1.1, 1e6}), Team{0}) << "four chances are enough";
+    EXPECT_EQ(after({1.1, 6, 1.1, 109}), Team{0});
+    EXPECT_EQ(after({1.1, 6, 1.1, 111}), both);
+    EXPECT_EQ(after({1.1, 7, 0.9, 0}), both) << "it was better than one alone";
+    EXPECT_EQ(after({1.1, 7, 1.05, 0}), Team{0});
+    EXPECT_EQ(after({1.1, 8, 1.1, 1e6}), both);
+    EXPECT_EQ(after({1.1, 9, 1.1, 1e6}), Team{0}) << "three chances are enough";
     const std::vector<Estimate> unequal{at(1e3), at(200)};
-    EXPECT_EQ(choose(unequal, {{both, {1.1, 3, 1.1, 1000}}, {{0}, {1, 3}}}), Team{0}) << "no great loss";
+    EXPECT_EQ(choose(unequal, {{both, {1.1, 6, 1.1, 1000}}, {{0}, {1, 3}}}), Team{0}) << "no great loss";
 }
 
 /// Of devices whose first jobs together were disturbed, and of such as really are faster alone. Jobs as
@@ -136,11 +147,11 @@ TEST(Teams, OfSeveralDevicesTheFastestOnes) {
     EXPECT_EQ(choose(devices, {{all, {0.6, 3}}, {gpus, {0.55, 3}}}), gpus);
     EXPECT_EQ(choose(devices, {{all, {0.6, 3}}, {gpus, {0.65, 3}}}), all);
     EXPECT_EQ(choose(devices, {{all, {0.4, 3}}}), all);
-    EXPECT_EQ(choose(devices, {{all, {2, 3}}, {gpus, {1.5, 3}}, {{1}, {1.1, 3}}}), Team{1});
+    EXPECT_EQ(choose(devices, {{all, {2, 6}}, {gpus, {1.5, 3}}, {{1}, {1.1, 3}}}), Team{1});
 }
 
 /// Whatever being together costs, of jobs that take from 3 ms to seconds; and it takes no more jobs than
-/// three of each team that may be tried.
+/// three of each team that may be tried, and six of all.
 TEST(Teams, TheBestIsFoundAndKept) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -172,7 +183,7 @@ TEST(Teams, TheBestIsFoundAndKept) {
             jobs = {takes[chosen.back()], jobs.jobs + 1};
         }
         ASSERT_EQ(takes[chosen.back()], best);
-        for (std::size_t job = 3 * devices.size() + 3; job < chosen.size(); ++job)
+        for (std::size_t job = 3 * devices.size() + 6; job < chosen.size(); ++job)
             ASSERT_EQ(chosen[job], chosen.back());
     }
 }

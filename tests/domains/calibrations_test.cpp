@@ -1,6 +1,7 @@
 // tests/domains/calibrations_test.cpp - measurements on disk: what is taken, what is used, what a bad file
 // does.
 #include <headrace/core/log.hpp>
+#include <headrace/core/teams.hpp>
 #include <headrace/domains/calibrations.hpp>
 
 #include <fmt/format.h>
@@ -342,6 +343,19 @@ TEST_F(CalibrationsOnDisk, WhereNothingCanBeWrittenNothingIsLost) {
     Calibrations unnamed("", "this one");
     unnamed.measured(gpu_, kernel_, 3);
     unnamed.save();
+}
+
+/// As many jobs as are kept are enough for a verdict: a count that grows no more must not give chances.
+TEST(Calibrations, KeepAsManyJobsAsTeamsHaveChances) {
+    const std::vector<Estimate> devices(2, Estimate{.peak = 1, .units_per_second = 1e3});
+    const auto choose = [&](std::size_t jobs) {
+        return choose_team(devices, 1000, [&](const Team& team) -> std::optional<WholeJobs> {
+            if (team.size() == 2) return WholeJobs{1.1, jobs, 1.1, 1e6};
+            return WholeJobs{1, 3};
+        });
+    };
+    EXPECT_EQ(choose(Calibrations::most_measurements - 1).size(), 2U);
+    EXPECT_EQ(choose(Calibrations::most_measurements).size(), 1U);
 }
 
 } // namespace
