@@ -2,40 +2,22 @@
 // plan.
 #pragma once
 #include <headrace/persistent/giq.hpp>
-#include <headrace/persistent/group.hpp>
-#include <headrace/persistent/liq.hpp>
-
-#include <bit>
+#include <headrace/persistent/held_units.hpp>
 
 namespace headrace {
 
-/// The kind that the seeds are of.
-template <class Kernel, class Seeds>
-inline constexpr std::uint32_t seed_kind_of = KindTraits<typename Kernel::Units>::template index_of<
-    decltype(std::declval<const Seeds&>()(std::uint64_t{}))>();
-
-/// The part of `Kernel` that runs the kinds `Own`: all of them, or else those of one of its two.
-template <class Kernel, class Seeds, std::uint32_t Own>
-using PartWith = std::conditional_t<
-    Own == all_kinds<Kernel>, WholeKernel,
-    PartOfKernel<Own == kinds_apart<Kernel> ? 1 : 0, (Own >> seed_kind_of<Kernel, Seeds> & 1) != 0>>;
-
 template <class Sync, class Lanes, class Kernel, class Seeds, std::uint32_t Own = all_kinds<Kernel>>
-class ProducerGroup : Group<Sync, Lanes, PartWith<Kernel, Seeds, Own>> {
+class ProducerGroup : HeldUnits<Sync, Lanes, Kernel, Seeds, Own> {
     using Part = PartWith<Kernel, Seeds, Own>;
-    using Base = Group<Sync, Lanes, Part>;
-    using Base::control_, Base::lanes_, Base::parked_, Base::seeds_, Base::view_;
-    using Mask = typename Lanes::Mask;
-    using Traits = KindTraits<typename Kernel::Units>;
-    using Words = UnitWords<Traits::unit_words>;
+    using Base = HeldUnits<Sync, Lanes, Kernel, Seeds, Own>;
+    using Base::active_, Base::append, Base::control_, Base::give, Base::lanes_, Base::liq_, Base::parked_,
+        Base::running_, Base::seeds_, Base::state_, Base::take_from_liq, Base::view_;
+    using Base::first_own, Base::lane_count, Base::least, Base::staged;
+    using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
 
-    static constexpr std::uint32_t lane_count = Lanes::size;
     static constexpr bool has_queues = Traits::staged > 0; // else nothing but continuations is ever spawned
     static constexpr bool has_kinds = Traits::count > 1;
-    static constexpr std::uint32_t first_own = std::countr_zero(Own);
     static constexpr bool chooses_kinds = Own != 1u << first_own;
-    static constexpr std::uint32_t staged = Traits::staged_by(Own); ///< by one call, for the LIQ
-    using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
     static constexpr std::uint32_t seed_kind = seed_kind_of<Kernel, Seeds>;
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
 
@@ -50,7 +32,6 @@ public:
         : Base(lanes, view, group, local, sums),
           kernel_(kernel),
           expand_(seeds),
-          liq_(this->local_ + scratch, view.control->liq_units),
           giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
           enough_(view.control->enough),
           spare_(view.spill[group]) {
@@ -86,7 +67,7 @@ private:
             lanes_.sync(); // all have read before anyone overwrites
             if (Lanes::count(active_) >= enough_) return;
         }
-        if (active_ == 0 && seeds_.empty() && !holds_foreign() && restore() && active_ != 0) return;
+        if (active_ == 0 && seeds_.empty() && !holds_foreign() && this->restore() && active_ != 0) return;
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
         if (Lanes::count(active_) >= enough_) return;
         if constexpr (has_queues) {
@@ -94,16 +75,6 @@ private:
             if (Lanes::count(active_) >= enough_) return;
         }
         if (Part::takes_seeds && seeds_.empty() && this->claim_seeds(1)) take_seeds();
-    }
-
-    /// Newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
-    HEADRACE_GROUP_CODE void take_from_liq(std::uint32_t kind) {
-        const std::uint32_t taken = least(liq_.size(kind), lane_count - Lanes::count(active_));
-        if (taken == 0) return;
-        running_ = kind;
-        const std::uint32_t newest = liq_.top(kind) - 1;
-        give(taken, [&](std::uint32_t rank) { return liq_.read(kind, newest - rank); });
-        liq_.drop_newest(kind, taken);
     }
 
     HEADRACE_GROUP_CODE void take_seeds() {
@@ -138,7 +109,7 @@ private:
         const std::uint32_t bundle = hr_entry_bundle(popped.entry);
         const std::uint32_t units = hr_entry_count(popped.entry);
         const std::uint32_t* from = view_.bundles + hr_bundle_at(bundle, lane_count, unit_words);
-        const auto read = [&](std::uint32_t unit) { return read_column(from, lane_count, unit); };
+        const auto read = [&](std::uint32_t unit) { return Base::read_column(from, lane_count, unit); };
         const std::uint32_t taken = least(units, idle);
         running_ = kind;
         give(taken, read);
@@ -151,18 +122,6 @@ private:
         last_popped_ = kind;
         this->count(&GroupTally::popped);
         return true;
-    }
-
-    /// unit(rank) to the first `taken` idle lanes.
-    template <class F>
-    HEADRACE_GROUP_CODE void give(std::uint32_t taken, F&& unit) {
-        const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
-        active_ |= lanes_.ballot([&](std::uint32_t lane) {
-            const std::uint32_t rank = lanes_.count_below(idle, lane);
-            const bool takes = Lanes::has(idle, lane) && rank < taken;
-            if (takes) state_[lane].unit = unit(rank);
-            return takes;
-        });
     }
 
     // ---- running --------------------------------------------------------------------------------
@@ -355,17 +314,6 @@ private:
         return kind;
     }
 
-    /// unit(lane) of the lanes in `mine`, in lane order, as the newest of the LIQ. Needs room and a sync
-    /// after.
-    template <class F>
-    HEADRACE_GROUP_CODE void append(std::uint32_t kind, Mask mine, F&& unit) {
-        lanes_.each([&](std::uint32_t lane) {
-            if (Lanes::has(mine, lane))
-                liq_.write(kind, liq_.top(kind) + lanes_.count_below(mine, lane), unit(lane));
-        });
-        liq_.add(kind, Lanes::count(mine));
-    }
-
     // ---- sharing --------------------------------------------------------------------------------
 
     enum class Push : std::uint32_t { done, no_bundle, slot_busy };
@@ -402,7 +350,8 @@ private:
         const std::uint32_t units = least(least(liq_.size(kind), at_most), lane_count);
         std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
         lanes_.each([&](std::uint32_t lane) {
-            if (lane < units) write_column(to, lane_count, lane, liq_.read(kind, liq_.bottom(kind) + lane));
+            if (lane < units)
+                Base::write_column(to, lane_count, lane, liq_.read(kind, liq_.bottom(kind) + lane));
         });
         this->flush(true); // before others can complete what we have not yet counted
         lanes_.sync();     // all have written; now the leader may release
@@ -514,7 +463,7 @@ private:
         lanes_.by_leader([&] { this->change(control_.lacking, ~0u); });
     }
 
-    // ---- parking --------------------------------------------------------------------------------
+    // ---- leaving --------------------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void leave() {
         if constexpr (!Part::is_whole)
@@ -523,100 +472,13 @@ private:
                 if (leaves_hungry_) this->change(this->hungry(), ~0u);
             });
         this->flush();
-        if (parked_ && !this->failed()) save();
+        if (parked_ && !this->failed()) this->save();
         lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
         this->add_counters();
     }
 
-    /// Rows of a kind's units in a record.
-    HEADRACE_GROUP_CODE std::uint32_t* columns(HrRecord* record, std::uint32_t kind) const {
-        return reinterpret_cast<std::uint32_t*>(record + 1) + kind * unit_words * record_room();
-    }
-    HEADRACE_GROUP_CODE std::uint32_t record_room() const {
-        return hr_record_room(lane_count, liq_.capacity());
-    }
-
-    HEADRACE_GROUP_CODE void save() {
-        if (active_ == 0 && seeds_.empty() && liq_.empty()) return;
-        HrRecord* record = this->new_record();
-        HEADRACE_UNROLL
-        for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-            const std::uint32_t queued = liq_.size(kind);
-            const std::uint32_t in_lanes = kind == running_ ? Lanes::count(active_) : 0;
-            std::uint32_t* to = columns(record, kind);
-            lanes_.each([&](std::uint32_t lane) {
-                for (std::uint32_t i = lane; i < queued; i += lane_count)
-                    write_column(to, record_room(), i, liq_.read(kind, liq_.bottom(kind) + i));
-                if (in_lanes > 0 && Lanes::has(active_, lane)) // the newest: they come back into lanes first
-                    write_column(to, record_room(), queued + lanes_.count_below(active_, lane),
-                                 state_[lane].unit);
-            });
-            lanes_.by_leader([&] { record->count[kind] = queued + in_lanes; });
-            liq_.drop_newest(kind, queued);
-        }
-        lanes_.by_leader([&] {
-            record->seed_next = seeds_.next;
-            record->seed_end = seeds_.end;
-        });
-        lanes_.sync();
-        active_ = 0;
-        seeds_ = {0, 0};
-    }
-
-    /// Takes up what a parked group held. Only for a group that holds nothing.
-    HEADRACE_GROUP_CODE bool restore() {
-        HrRecord* record = this->claim_record();
-        if (!record) return false;
-        seeds_ = {record->seed_next, record->seed_end};
-        // What a LIQ cannot hold was in lanes, so it is the fullest that goes back there.
-        std::uint32_t fullest = first_own;
-        HEADRACE_UNROLL
-        for (std::uint32_t kind = first_own + 1; kind < kinds; ++kind)
-            if (Traits::is_in(kind, Own) && record->count[kind] > record->count[fullest]) fullest = kind;
-        HEADRACE_UNROLL
-        for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-            const std::uint32_t units = record->count[kind];
-            const std::uint32_t taken = kind == fullest ? least(units, lane_count) : 0;
-            const std::uint32_t* from = columns(record, kind);
-            lanes_.each([&](std::uint32_t lane) {
-                for (std::uint32_t i = lane; i < units - taken; i += lane_count)
-                    liq_.write(kind, liq_.top(kind) + i, read_column(from, record_room(), i));
-            });
-            liq_.add(kind, units - taken);
-            if (taken > 0) {
-                running_ = kind;
-                give(taken, [&](std::uint32_t rank) {
-                    return read_column(from, record_room(), units - taken + rank);
-                });
-            }
-        }
-        lanes_.sync();
-        return true;
-    }
-
-    // ---- words ----------------------------------------------------------------------------------
-
-    static HEADRACE_GROUP_CODE std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
-
-    static HEADRACE_GROUP_CODE Words read_column(const std::uint32_t* from, std::uint32_t row,
-                                                 std::uint32_t column) {
-        Words words;
-        HEADRACE_UNROLL
-        for (std::uint32_t w = 0; w < unit_words; ++w) words.word[w] = from[w * row + column];
-        return words;
-    }
-    static HEADRACE_GROUP_CODE void write_column(std::uint32_t* to, std::uint32_t row, std::uint32_t column,
-                                                 const Words& words) {
-        HEADRACE_UNROLL
-        for (std::uint32_t w = 0; w < unit_words; ++w) to[w * row + column] = words.word[w];
-    }
-
     const Kernel& kernel_;
     const Seeds& expand_;
-    typename Lanes::template PerLane<State> state_;
-    Mask active_ = 0;                   ///< lanes that have a unit, all of kind `running_`
-    std::uint32_t running_ = first_own; ///< the kind in the lanes
-    Liq<unit_words, kinds> liq_;
     Giq<Sync, Lanes> giq_;
     std::uint32_t enough_;          ///< lanes: with fewer, the group refills
     std::uint32_t spare_;           ///< an empty bundle in hand, or HR_NO_BUNDLE
