@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -23,9 +24,11 @@ inline std::atomic<int> written{0}; ///< stacks so far
 /// In the thread that is asked. Of functions that are not exported it gives the address in their file:
 /// `addr2line -Cfe FILE ADDRESS` knows the rest.
 inline void write_own(int) {
+    const int error = errno; // of whatever was interrupted
     std::array<void*, 48> frames{};
     const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
     backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);
+    errno = error;
     written.fetch_add(1);
 }
 
