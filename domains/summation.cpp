@@ -1,6 +1,7 @@
 // domains/summation.cpp - see summation.hpp.
 #include <headrace/domains/summation.hpp>
 
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -107,7 +108,7 @@ void Summation::into(std::byte* sums, bool overwrite) {
         for (const Team& team : teams_)
             for (const Event& event : team.came) event.wait();
     // An arena of its own: who waits for the last piece does not begin with anything else of the caller's.
-    tbb::task_arena arena(most_threads);
+    tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
     arena.execute([&] {
         tbb::parallel_for(std::size_t{0}, pieces(),
                           [&](std::size_t piece) { take_up(piece, sums, overwrite); });
