@@ -38,10 +38,11 @@ double expected_seconds(const WholeJobs& known) {
 }
 
 constexpr double much = 1.25; // times
+constexpr std::size_t most_before_doubt = 2 * jobs_that_tell;
 
 /// After so many of all devices' jobs they may be doubted. Fewer that have done well are doubt enough.
 std::size_t jobs_before_doubt(double promised, double together, bool others_are_proven) {
-    return promised * much <= together && !others_are_proven ? 2 * jobs_that_tell : jobs_that_tell;
+    return promised * much <= together && !others_are_proven ? most_before_doubt : jobs_that_tell;
 }
 
 /// What disturbed the first jobs may have gone: rates promise much more, and the last one is so long ago that
@@ -49,7 +50,7 @@ std::size_t jobs_before_doubt(double promised, double together, bool others_are_
 bool deserves_another_chance(const WholeJobs& known, double promised, double least) {
     constexpr double rarely = 100;     // times
     constexpr std::size_t chances = 3; // models keep nine jobs
-    return known.jobs < 2 * jobs_that_tell + chances && promised * much <= least &&
+    return known.jobs < most_before_doubt + chances && promised * much <= least &&
            known.seconds_ago >= rarely * known.seconds;
 }
 
