@@ -58,7 +58,7 @@ void run(const Options& options) {
                           [&](const headrace::Job& job, Simulation::Phase phase) {
                               const bool is_forces = phase == Simulation::Phase::forces;
                               const headrace::JobHandle handle = runtime.submit(job);
-                              job_program::wait_for(handle, job.work_units(), program_name,
+                              job_program::wait_for(handle, job.work_units(),
                                                     shows && is_forces && options.steps == 0);
                               if (is_forces) jobs.add(handle.report());
                           });

@@ -30,7 +30,7 @@ Run run_once(headrace::Runtime& runtime, Problem& problem, bool shows_progress) 
     const headrace::Job job = problem.job();
     const auto begin = std::chrono::steady_clock::now();
     const headrace::JobHandle handle = runtime.submit(job);
-    job_program::wait_for(handle, job.work_units(), program_name, shows_progress);
+    job_program::wait_for(handle, job.work_units(), shows_progress);
     problem.collect();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     return {seconds.count(), handle.report()};

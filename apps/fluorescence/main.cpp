@@ -74,7 +74,7 @@ void run(const Options& options) {
             job_program::measure_alone(runtime, [&] { return Simulation(problems[i], settings).job(); });
         const Simulation simulation(problems[i], settings);
         const headrace::JobHandle handle = runtime.submit(simulation.job());
-        job_program::wait_for(handle, settings.photons, program_name, options.progress && !options.quiet);
+        job_program::wait_for(handle, settings.photons, options.progress && !options.quiet);
         const Totals totals = simulation.totals();
         const headrace::JobReport job = handle.report();
         reports.push_back(json_of(problems[i], settings, totals, job));

@@ -15,9 +15,9 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
-class Reader {
+class MciReader {
 public:
-    Reader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+    MciReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
     [[noreturn]] void refuse(const std::string& why) const {
         throw Error{ErrorKind::invalid_argument, where_ + ": line " + std::to_string(line_) + ": " + why};
@@ -76,7 +76,7 @@ private:
 
 constexpr double most = 1e30;
 
-Problem read_run(Reader& reader) {
+Problem read_run(MciReader& reader) {
     Problem problem;
     problem.name = reader.words("a run's output file", 1)[0];
     problem.photons = reader.number<std::uint64_t>(reader.words("the number of photons", 1)[0], "photons", 1,
@@ -109,7 +109,7 @@ Problem read_run(Reader& reader) {
 } // namespace
 
 std::vector<Problem> parse_mci(const std::string& text, const std::string& where) {
-    Reader reader(text, where);
+    MciReader reader(text, where);
     const auto version = reader.words("the version of the file, 1.0", 1);
     if (version[0] != "1.0")
         reader.refuse("version '" + std::string(version[0].substr(0, 40)) + "' is not 1.0");

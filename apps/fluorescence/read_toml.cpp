@@ -16,12 +16,12 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
-constexpr double most = 1e30;
+constexpr double no_limit = 1e30;
 
 /// Every complaint names file, line and key.
-class Reader {
+class TomlReader {
 public:
-    explicit Reader(const std::string& where) : where_(where) {}
+    explicit TomlReader(const std::string& where) : where_(where) {}
 
     [[noreturn]] void refuse(toml::source_index line, const std::string& why) const {
         throw Error{ErrorKind::invalid_argument, where_ + ": line " + std::to_string(line) + ": " + why};
@@ -74,17 +74,17 @@ private:
     const std::string& where_;
 };
 
-Optical read_optics(const Reader& reader, const toml::table& table) {
-    return {reader.needed(table, "mua", 0, most), reader.needed(table, "mus", 0, most),
+Optical read_optics(const TomlReader& reader, const toml::table& table) {
+    return {reader.needed(table, "mua", 0, no_limit), reader.needed(table, "mus", 0, no_limit),
             reader.number(table, "g", -1.0, 1.0).value_or(0)};
 }
 
-LayerSpec read_layer(const Reader& reader, const toml::table& table) {
+LayerSpec read_layer(const TomlReader& reader, const toml::table& table) {
     reader.allow(table, {"n", "mua", "mus", "g", "d", "emission", "fluorophore"});
     LayerSpec layer;
     layer.n = reader.needed(table, "n", 1, 10);
     layer.excitation = read_optics(reader, table);
-    layer.thickness = reader.needed(table, "d", 0, most);
+    layer.thickness = reader.needed(table, "d", 0, no_limit);
     if (const toml::node* const node = table.get("emission")) {
         const toml::table& emission = reader.table(*node, "emission");
         reader.allow(emission, {"mua", "mus", "g"});
@@ -93,17 +93,17 @@ LayerSpec read_layer(const Reader& reader, const toml::table& table) {
     if (const toml::node* const node = table.get("fluorophore")) {
         const toml::table& fluorophore = reader.table(*node, "fluorophore");
         reader.allow(fluorophore, {"mua", "quantum_yield"});
-        layer.fluorophore_mua = reader.needed(fluorophore, "mua", 0, most);
+        layer.fluorophore_mua = reader.needed(fluorophore, "mua", 0, no_limit);
         layer.quantum_yield = reader.needed(fluorophore, "quantum_yield", 0, 1);
     }
     if (const auto why = complaint(layer)) reader.refuse(table, *why);
     return layer;
 }
 
-GridSpec read_grid(const Reader& reader, const toml::table& table) {
+GridSpec read_grid(const TomlReader& reader, const toml::table& table) {
     reader.allow(table, {"dz", "dr", "nz", "nr", "na", "dx", "dy", "nx", "ny"});
     GridSpec grid;
-    const auto size = [&](std::string_view key) { return reader.number(table, key, 1e-9, most); };
+    const auto size = [&](std::string_view key) { return reader.number(table, key, 1e-9, no_limit); };
     const auto count = [&](std::string_view key) { return reader.number(table, key, 1, 1 << 20); };
     grid.dz = size("dz").value_or(grid.dz);
     grid.dr = size("dr").value_or(grid.dr);
@@ -120,7 +120,7 @@ GridSpec read_grid(const Reader& reader, const toml::table& table) {
 } // namespace
 
 Problem parse_toml(const std::string& text, const std::string& where) {
-    const Reader reader(where);
+    const TomlReader reader(where);
     toml::table file;
     try {
         file = toml::parse(text);

@@ -16,7 +16,7 @@ void measure_alone(headrace::Runtime& runtime, const std::function<headrace::Job
         try {
             const headrace::JobHandle handle = runtime.submit(job);
             while (!handle.wait_for(std::chrono::milliseconds(50)))
-                if (interruption() != 0) handle.cancel();
+                if (interruption() != 0) cancel_for_interruption(handle);
             handle.wait();
         } catch (const headrace::Error& error) {
             if (error.kind() != headrace::ErrorKind::unsupported) throw;

@@ -1,14 +1,20 @@
 // apps/job_program/interruption.cpp - see interruption.hpp.
 #include "interruption.hpp"
+#include "program/exit_code.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <mutex>
 #include <string_view>
+#include <thread>
 
 #include <unistd.h>
 
 namespace job_program {
 namespace {
+
+using namespace std::chrono_literals;
 
 volatile std::sig_atomic_t signal_seen = 0;
 
@@ -24,6 +30,16 @@ void remember(int signal) {
     signal_seen = signal;
 }
 
+/// Of the second that a user is promised: the rest is for whoever has to notice the signal, and for leaving.
+constexpr auto patience = 750ms;
+
+[[noreturn]] void leave_after_patience() {
+    std::this_thread::sleep_for(patience);
+    ::_exit(program::complain(program_invocation_short_name,
+                              "interrupted; a device did not answer in time, leaving without it",
+                              128 + signal_seen));
+}
+
 } // namespace
 
 void watch_for_interruption() {
@@ -36,5 +52,11 @@ void watch_for_interruption() {
 }
 
 int interruption() noexcept { return signal_seen; }
+
+void cancel_for_interruption(const headrace::JobHandle& job) {
+    static std::once_flag once;
+    std::call_once(once, [] { std::thread(leave_after_patience).detach(); });
+    job.cancel();
+}
 
 } // namespace job_program

@@ -1,9 +1,9 @@
 // apps/optical_flow/flow_colours.cpp - see flow_colours.hpp.
 #include "flow_colours.hpp"
+#include "pixel_parts.hpp"
 #include "program/png.hpp"
 #include <headrace/core/error.hpp>
 
-#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 
@@ -74,13 +74,10 @@ void colour_one(float u, float v, float longest, std::uint8_t* rgb) {
     }
 }
 
-using Part = tbb::blocked_range<std::size_t>;
-constexpr std::size_t grain = 1 << 13; // pixels: enough to be worth a task
-
 float longest_of(std::span<const float> u, std::span<const float> v) {
     return tbb::parallel_reduce(
-        Part(0, u.size(), grain), 0.0f,
-        [&](const Part& part, float longest) {
+        parts_of(u.size()), 0.0f,
+        [&](const PixelPart& part, float longest) {
             for (std::size_t i = part.begin(); i != part.end(); ++i)
                 if (is_known(u[i], v[i])) longest = std::max(longest, length(u[i], v[i]));
             return longest;
@@ -94,7 +91,7 @@ void colour(std::span<const float> u, std::span<const float> v, float longest, s
     HEADRACE_ASSERT(u.size() == v.size() && rgb.size() == 3 * u.size());
     HEADRACE_ASSERT(longest >= 0);
     if (longest == 0) longest = longest_of(u, v);
-    tbb::parallel_for(Part(0, u.size(), grain), [&](const Part& part) {
+    tbb::parallel_for(parts_of(u.size()), [&](const PixelPart& part) {
         for (std::size_t i = part.begin(); i != part.end(); ++i) colour_one(u[i], v[i], longest, &rgb[3 * i]);
     });
 }

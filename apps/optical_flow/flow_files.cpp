@@ -1,10 +1,10 @@
 // apps/optical_flow/flow_files.cpp - see flow_files.hpp.
 #include "flow_files.hpp"
+#include "pixel_parts.hpp"
 #include "program/output_file.hpp"
 #include "video/frame_format.hpp"
 #include <headrace/core/error.hpp>
 
-#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -15,9 +15,6 @@
 
 namespace optical_flow {
 namespace {
-
-using Part = tbb::blocked_range<std::size_t>;
-constexpr std::size_t grain = 1 << 13; // pixels: enough to be worth a task
 
 std::filesystem::path file_of(const std::filesystem::path& folder, std::int64_t pair, const char* extension) {
     char name[40];
@@ -39,7 +36,7 @@ void to_yuv(std::span<const std::uint8_t> rgb, std::span<std::uint8_t> yuv) {
     const auto rounded = [](float value) {
         return static_cast<std::uint8_t>(std::min(value + 0.5f, 255.0f));
     };
-    tbb::parallel_for(Part(0, pixels, grain), [&](const Part& part) {
+    tbb::parallel_for(parts_of(pixels), [&](const PixelPart& part) {
         for (std::size_t i = part.begin(); i != part.end(); ++i) {
             const float r = rgb[3 * i], g = rgb[3 * i + 1], b = rgb[3 * i + 2];
             const float y = 0.299f * r + 0.587f * g + 0.114f * b;
@@ -61,7 +58,7 @@ std::string encode_flo(Size size, std::span<const float> u, std::span<const floa
     const std::int32_t sides[] = {size.width, size.height};
     std::memcpy(bytes.data(), "PIEH", 4);
     std::memcpy(bytes.data() + 4, sides, sizeof sides);
-    tbb::parallel_for(Part(0, u.size(), grain), [&](const Part& part) {
+    tbb::parallel_for(parts_of(u.size()), [&](const PixelPart& part) {
         for (std::size_t i = part.begin(); i != part.end(); ++i) {
             const float both[] = {u[i], v[i]};
             std::memcpy(bytes.data() + header + i * sizeof both, both, sizeof both);

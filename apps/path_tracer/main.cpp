@@ -70,8 +70,7 @@ void run(const Options& options) {
         });
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
     const headrace::JobHandle handle = runtime.submit(job);
-    job_program::wait_for(handle, job.work_units(), "headrace-path-tracer",
-                          options.progress && !options.quiet);
+    job_program::wait_for(handle, job.work_units(), options.progress && !options.quiet);
 
     std::vector<Rgb> pixels(film.size());
     const std::span<const Rgb> sums = film.gather();

@@ -20,7 +20,7 @@ using headrace::ErrorKind;
 [[noreturn]] void fail(const fs::path& file, const std::string& why) {
     throw Error{ErrorKind::io, file.string() + ": writing failed: " + why};
 }
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
+[[noreturn]] void refuse_file(const fs::path& file, const std::string& why) {
     throw Error{ErrorKind::invalid_argument, file.string() + ": cannot be written: " + why};
 }
 constexpr const char* full = "is the disk full?";
@@ -94,11 +94,11 @@ private:
 void check_overwritable(const fs::path& file) {
     std::error_code ignored;
     if (!fs::exists(file, ignored) || fs::is_directory(file, ignored)) return check_writable(file);
-    if (::access(file.c_str(), W_OK) != 0) refuse(file, std::generic_category().message(errno));
+    if (::access(file.c_str(), W_OK) != 0) refuse_file(file, std::generic_category().message(errno));
 }
 
 void check_writable(const fs::path& file) {
-    const auto refuse = [&](const std::string& why) { program::refuse(file, why); };
+    const auto refuse = [&](const std::string& why) { refuse_file(file, why); };
     std::error_code ignored;
     if (!file.has_filename()) refuse("it is no file name; add one");
     if (fs::is_directory(file, ignored)) refuse("it is a folder; name a file in it");

@@ -16,6 +16,9 @@ endif()
 add_library(headrace_warnings INTERFACE)
 target_compile_options(headrace_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor>)
+if(CMAKE_UNITY_BUILD) # what one source declares is no fault of those that it is joined with
+  target_compile_options(headrace_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow -Wno-subobject-linkage>)
+endif()
 
 # headrace_library(NAME sources...): a static library of one floor, with the alias headrace::NAME.
 function(headrace_library name)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kept = 5; // the median does not follow one that was disturbed
 constexpr std::size_t said = 2; // measurements that one from elsewhere is worth
-constexpr double seldom = 50;   // times as long as the stream could be kept waiting
+constexpr double patience = 50; // times as long as the stream could be kept waiting
 
 double seconds_between(EarliestEnd::Clock::time_point begin, EarliestEnd::Clock::time_point end) {
     return std::chrono::duration<double>(end - begin).count();
@@ -56,7 +56,7 @@ std::size_t EarliestEnd::next(Clock::time_point now) {
 
     const auto idle = static_cast<double>(std::ranges::count(all_, std::size_t{0}, &One::items));
     const auto is_due = [&](const One& one) {
-        return one.items == 0 && seconds_between(one.since, now) > seldom * each(one) * idle;
+        return one.items == 0 && seconds_between(one.since, now) > patience * each(one) * idle;
     };
     if (const auto due = std::ranges::find_if(all_, is_due); due != all_.end()) return number(due);
     return number(std::ranges::min_element(all_, {}, [&](const One& one) {

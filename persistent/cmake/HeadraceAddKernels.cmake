@@ -100,6 +100,8 @@ function(headrace_compile_unit target unit stem)
     target_link_libraries(${target} PRIVATE headrace::hip)
   else()
     target_sources(${target} PRIVATE "${unit}")
+    # Where units are joined (CMAKE_UNITY_BUILD), what one specialises another may have used before; and they are large.
+    set_source_files_properties("${unit}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 

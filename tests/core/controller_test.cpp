@@ -3,6 +3,7 @@
 #include <headrace/core/controller.hpp>
 
 #include <core/fake_device.hpp>
+#include <core/kernel_bodies.hpp>
 #include <core/log_lines.hpp>
 
 #include <gtest/gtest.h>
@@ -17,13 +18,12 @@
 namespace headrace {
 namespace {
 
+using testing::fails;
 using testing::FakeDevice;
 using testing::FakeOptions;
 using testing::FakeRequest;
 using testing::LogLines;
-
-void nothing(const NativeStream&) {}
-void fails(const NativeStream&) { throw std::runtime_error("the kernel's own words"); }
+using testing::nothing;
 
 ErrorKind kind_of(const std::function<void()>& call) {
     try {

@@ -2,6 +2,7 @@
 #include <headrace/core/controller.hpp>
 
 #include <core/fake_device.hpp>
+#include <core/kernel_bodies.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,8 +18,7 @@ namespace {
 using testing::FakeDevice;
 using testing::FakeOptions;
 using testing::FakeRequest;
-
-void nothing(const NativeStream&) {}
+using testing::nothing;
 
 /// A device with room for a hundred bytes, and another one with more, which it reaches.
 class EvictionTest : public ::testing::Test {

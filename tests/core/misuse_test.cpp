@@ -4,6 +4,7 @@
 #include <headrace/core/log.hpp>
 
 #include <core/fake_device.hpp>
+#include <core/kernel_bodies.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,12 +21,11 @@ namespace headrace {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::fails;
 using testing::FakeDevice;
 using testing::FakeOptions;
 using testing::FakeRequest;
-
-void nothing(const NativeStream&) {}
-void fails(const NativeStream&) { throw std::runtime_error("the kernel's own words"); }
+using testing::nothing;
 
 /// The Error that the call throws; none: the test fails.
 Error thrown_by(const std::function<void()>& call) {

@@ -14,10 +14,10 @@
 namespace headrace {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double endless = std::numeric_limits<double>::infinity();
 
 struct Best {
-    double period = never, latency = never;
+    double period = endless, latency = endless;
     std::size_t parts = 0;
     void take(const Best& other) {
         // To rounding, as the search has it.
@@ -104,7 +104,7 @@ TEST(StageMapping, IsTheBestOfAll) {
             const double slower = random() % 4 == 0 ? 100 : 1;
             for (double& one : device) {
                 one = slower * (are_whole ? static_cast<double>(1 + random() % 4) : seconds(random));
-                if (random() % 16 == 0) one = never;
+                if (random() % 16 == 0) one = endless;
             }
         }
         std::vector<double> moved(devices * devices * pieces);
@@ -171,7 +171,7 @@ TEST(StageMapping, OneMoreDeviceNeverMakesAStreamSlower) {
     std::uniform_real_distribution<double> seconds(0.01, 1);
     for (int round = 0; round < 200; ++round) {
         StreamCosts costs;
-        double period = never;
+        double period = endless;
         for (std::size_t devices = 0; devices < 6; ++devices) {
             auto& one = costs.seconds.emplace_back(optical_flow(1));
             const double slower = std::pow(100, seconds(random));
@@ -208,9 +208,9 @@ TEST(StageMapping, TellsWhatAStreamTakes) {
 TEST(StageMapping, CostsThatAreNoneAreRefused) {
     for (const StreamCosts& costs :
          {StreamCosts{}, StreamCosts{{{}}}, StreamCosts{{{1, 2}, {1}}}, StreamCosts{{{-1}}},
-          StreamCosts{{{std::nan("")}}}, StreamCosts{{{never, 1}}}})
+          StreamCosts{{{std::nan("")}}}, StreamCosts{{{endless, 1}}}})
         EXPECT_THROW(static_cast<void>(map_stages(costs)), Error);
-    const StageMapping mapping = map_stages({{{never, 1}, {1, never}}});
+    const StageMapping mapping = map_stages({{{endless, 1}, {1, endless}}});
     ASSERT_EQ(mapping.parts.size(), 2U);
     EXPECT_EQ(mapping.parts[0].device, 1U);
 }

@@ -1,8 +1,8 @@
 // tests/end_to_end/path_tracer.cpp - see path_tracer.hpp.
 #include "end_to_end/path_tracer.hpp"
 
-#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -105,8 +105,8 @@ Image render(const Scratch& folder, const Options& options, Seconds deadline) {
 }
 
 std::string test_name(std::string devices) {
-    std::replace_if(
-        devices.begin(), devices.end(), [](char letter) { return letter == ':' || letter == ','; }, '_');
+    for (char& letter : devices)
+        if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
     return devices;
 }
 

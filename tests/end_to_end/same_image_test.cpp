@@ -100,8 +100,9 @@ TEST_P(Split, ReportSaysWhoDidWhat) {
     EXPECT_GT(report.seconds, 0);
 }
 
+/// Each name means one device, however many GPUs there are.
 INSTANTIATE_TEST_SUITE_P(Lists, Split,
-                         testing::Values("cpu,opencl:pocl", "cpu,cuda:0", "cpu,opencl:nvidia",
+                         testing::Values("cpu,opencl:pocl", "cpu,cuda:0", "cpu,opencl:nvidia.0",
                                          "cpu,cuda:0,opencl:pocl", "cpu,hip:0"),
                          [](const auto& chosen) { return test_name(chosen.param); });
 
