@@ -1,6 +1,6 @@
 // apps/job_program/baselines.cpp - see baselines.hpp.
 #include "job_program/baselines.hpp"
-#include "job_program/interruption.hpp"
+#include "job_program/wait.hpp"
 
 namespace job_program {
 
@@ -14,10 +14,7 @@ void measure_alone(headrace::Runtime& runtime, const std::function<headrace::Job
         headrace::Job job = make_job();
         job.only_on({device->id});
         try {
-            const headrace::JobHandle handle = runtime.submit(job);
-            while (!handle.wait_for(std::chrono::milliseconds(50)))
-                if (interruption() != 0) cancel_for_interruption(handle);
-            handle.wait();
+            wait_for(runtime.submit(job), job.work_units(), false);
         } catch (const headrace::Error& error) {
             if (error.kind() != headrace::ErrorKind::unsupported) throw;
         }

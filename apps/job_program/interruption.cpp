@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -31,13 +32,12 @@ void remember(int signal) {
 }
 
 /// Of the second that a user is promised: the rest is for whoever has to notice the signal, and for leaving.
-constexpr auto patience = 750ms;
+constexpr auto patience = 650ms;
 
 [[noreturn]] void leave_after_patience() {
     std::this_thread::sleep_for(patience);
     ::_exit(program::complain(program_invocation_short_name,
-                              "interrupted; a device did not answer in time, leaving without it",
-                              128 + signal_seen));
+                              "interrupted; leaving without what did not answer in time", 128 + signal_seen));
 }
 
 } // namespace
@@ -53,10 +53,12 @@ void watch_for_interruption() {
 
 int interruption() noexcept { return signal_seen; }
 
-void cancel_for_interruption(const headrace::JobHandle& job) {
+void leave_in_time() {
     static std::once_flag once;
-    std::call_once(once, [] { std::thread(leave_after_patience).detach(); });
-    job.cancel();
+    std::call_once(once, [] {
+        std::thread(leave_after_patience).detach();
+        std::fflush(stdout); // or what was printed so far would be lost
+    });
 }
 
 } // namespace job_program

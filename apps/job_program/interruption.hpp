@@ -1,6 +1,5 @@
 // apps/job_program/interruption.hpp - Ctrl-C as a flag, and the promise that it ends the program.
 #pragma once
-#include <headrace/domains/headrace.hpp>
 
 namespace job_program {
 
@@ -11,9 +10,10 @@ void watch_for_interruption();
 /// The signal that came, or 0. Shells expect the exit code 128 + signal.
 [[nodiscard]] int interruption() noexcept;
 
-/// Cancels a job because of it, again if need be. What then does not answer cannot be stopped, be it a driver
-/// that compiles, a kernel that hangs or what a runtime takes down at its end: the process leaves without it
-/// within the second that a user is promised, and says so.
-void cancel_for_interruption(const headrace::JobHandle& job);
+/// Whoever has seen the signal calls this before anything that may take long. What does not answer cannot be
+/// stopped, be it a driver that compiles, a kernel that hangs or what a runtime takes down at its end: the
+/// process leaves without it within the second that a user is promised, and says so. Call it as often as you
+/// like.
+void leave_in_time();
 
 } // namespace job_program

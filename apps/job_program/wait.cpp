@@ -10,17 +10,18 @@ namespace job_program {
 
 void wait_for(const headrace::JobHandle& job, std::uint64_t work_units, bool shows_progress) {
     ProgressBar bar(work_units, shows_progress);
-    bool cancelled = false;
     while (!job.wait_for(std::chrono::milliseconds(50))) {
         bar.show(job.finished_units());
         if (interruption() == 0) continue;
-        cancel_for_interruption(job);
-        cancelled = true;
+        leave_in_time();
+        job.cancel();
     }
     bar.finish();
     job.wait(); // throws what went wrong
-    // It ended just before. What comes next, files above all, would be cut off when patience ends.
-    if (cancelled) throw headrace::Error{headrace::ErrorKind::cancelled, "interrupted"};
+    if (interruption() == 0) return;
+    // The job ended first. What comes next, files above all, would be cut off when patience ends.
+    leave_in_time();
+    throw headrace::Error{headrace::ErrorKind::cancelled, "interrupted"};
 }
 
 } // namespace job_program

@@ -1,7 +1,6 @@
 // devices/opencl/check.hpp - OpenCL's status codes, by name, as Errors.
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS // clCreateCommandQueue: the one that every version has
 #include <headrace/core/error.hpp>
 
 #include <CL/cl.h>

@@ -101,7 +101,7 @@ function(headrace_compile_unit target unit stem)
   else()
     target_sources(${target} PRIVATE "${unit}")
     # Where units are joined (CMAKE_UNITY_BUILD), what one specialises another may have used before; and they are large.
-    set_source_files_properties("${unit}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_source_files_properties("${unit}" TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 

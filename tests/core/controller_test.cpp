@@ -11,7 +11,6 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 

@@ -21,6 +21,19 @@ std::string without_leak_check() {
     return std::string(before ? before : "") + ":detect_leaks=0";
 }
 
+/// A program that is at work ends within a second; returns what it said.
+std::string interrupt(Program& program, int signal) {
+    EXPECT_TRUE(program.is_running());
+    program.interrupt(signal);
+    const Outcome outcome = program.wait(Seconds{20});
+    EXPECT_FALSE(outcome.timed_out);
+    EXPECT_LT(outcome.seconds.count(), 1.0);
+    EXPECT_FALSE(outcome.left_processes);
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_TRUE(outcome.signal == 0 || outcome.signal == signal) << "killed by signal " << outcome.signal;
+    return outcome.errors;
+}
+
 /// Devices, kernel.
 class Interruption : public testing::TestWithParam<std::tuple<const char*, const char*>> {
 protected:
@@ -40,17 +53,9 @@ protected:
         const std::vector<std::string> before = folder.list();
         Program program = start_path_tracer(folder, hours);
         std::this_thread::sleep_for(std::chrono::milliseconds(1500)); // devices are open and at work
-        EXPECT_TRUE(program.is_running());
-
-        program.interrupt(signal);
-        const Outcome outcome = program.wait(Seconds{20});
-        EXPECT_FALSE(outcome.timed_out);
-        EXPECT_LT(outcome.seconds.count(), 1.0);
-        EXPECT_FALSE(outcome.left_processes);
-        EXPECT_NE(outcome.exit_code, 0);
-        EXPECT_TRUE(outcome.signal == 0 || outcome.signal == signal) << "killed by signal " << outcome.signal;
+        const std::string errors = interrupt(program, signal);
         EXPECT_EQ(folder.list(), before) << "something was left behind";
-        return outcome.errors;
+        return errors;
     }
 
 private:
@@ -66,12 +71,17 @@ INSTANTIATE_TEST_SUITE_P(Devices, Termination, testing::Values(std::tuple{"cpu",
                          [](const auto&) { return "cpu_producer"; });
 
 /// Each path of this room takes minutes on its own, and a kernel ends where a path does.
-using Unanswered = Interruption;
-TEST_P(Unanswered, KernelsAreLeftBehind) {
-    const Scratch folder;
-    const Options scene = glowing_room(folder, 1) + Options{"--max-depth", "1048576", "--shadow-rays", "64"};
-    EXPECT_NE(expect_end_of(folder, scene, SIGINT).find("did not answer in time"), std::string::npos);
-}
+class Unanswered : public Interruption {
+protected:
+    static void expect_to_be_left_behind(const Options& more) {
+        const Scratch folder;
+        const Options scene =
+            glowing_room(folder, 1) + Options{"--max-depth", "1048576", "--shadow-rays", "64"} + more;
+        EXPECT_NE(expect_end_of(folder, scene, SIGINT).find("did not answer in time"), std::string::npos);
+    }
+};
+TEST_P(Unanswered, KernelsAreLeftBehind) { expect_to_be_left_behind({}); }
+TEST_P(Unanswered, BaselinesAreLeftBehind) { expect_to_be_left_behind({"--baselines"}); }
 INSTANTIATE_TEST_SUITE_P(Devices, Unanswered, testing::Values(std::tuple{"cpu", "consumer"}),
                          [](const auto&) { return "cpu_consumer"; });
 
@@ -82,6 +92,18 @@ INSTANTIATE_TEST_SUITE_P(Devices, Interruption,
                          [](const auto& chosen) {
                              return test_name(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
                          });
+
+#if defined(HEADRACE_BARNES_HUT)
+/// Each job is over before anybody has waited for it.
+TEST(InterruptionOfShortJobs, EndsTheProgramWithinASecond) {
+    const test::EnvironmentVariable sanitizer("ASAN_OPTIONS", without_leak_check());
+    const Scratch folder;
+    Program program(HEADRACE_BARNES_HUT,
+                    {"--plummer", "100", "--steps", "1000000", "--devices", "cpu", "--quiet"}, folder.path());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500)); // devices are open and at work
+    interrupt(program, SIGINT);
+}
+#endif
 
 } // namespace
 } // namespace headrace::end_to_end

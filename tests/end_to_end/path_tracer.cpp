@@ -43,7 +43,8 @@ Presence look_for(const std::string& device) {
 bool is_required(const std::string& device) {
     const char* required = std::getenv("HEADRACE_REQUIRE_DEVICES");
     for (const std::string& name : split(required ? required : "")) {
-        if (name == device) return true;
+        if (name == device || device.starts_with(name + '.'))
+            return true; // "opencl:nvidia", its "opencl:nvidia.0"
         if (name != technology_of(device)) continue;
         bool another = false;
         for (const char* other : every_device)
