@@ -102,9 +102,11 @@ void EventState::block() {
 }
 
 bool EventState::block_for(std::chrono::nanoseconds limit) {
-    arm(); // so that somebody settles it while we sleep
+    constexpr std::chrono::hours long_enough{24 * 365}; // what is added to now must not overflow
+    arm();                                              // so that somebody settles it while we sleep
     std::unique_lock lock(mutex_);
-    return settled_signal_.wait_for(lock, limit, [this] { return settled_.load(std::memory_order_relaxed); });
+    return settled_signal_.wait_for(lock, std::min<std::chrono::nanoseconds>(limit, long_enough),
+                                    [this] { return settled_.load(std::memory_order_relaxed); });
 }
 
 void Event::wait() const {

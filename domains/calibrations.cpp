@@ -123,7 +123,6 @@ void merge(std::vector<Entry>& entries, const Entry& fresh) {
     known->when = std::min(std::max(known->when, fresh.when), now()); // clocks may have been set wrong
 }
 
-/// How many times as large, at least 1.
 } // namespace
 
 double Entry::median() const {
@@ -303,7 +302,7 @@ void Calibrations::save() {
     // Under its name the file is whole at any time.
     const std::filesystem::path draft = draft_of(file_);
     std::ofstream stream(draft);
-    stream << json.dump(1) << '\n';
+    stream << json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     stream.close();
     if (stream) std::filesystem::rename(draft, file_, failed);
     if (!stream || failed) {

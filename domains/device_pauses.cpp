@@ -116,6 +116,7 @@ bool DeviceWorker::give_up_seeds(Place& place) {
     if (cut == range.end) return false;
     place.engine->give_back(cut);
     range.end = cut;
+    colleagues_.wake_all(); // who had nothing to do may have these
     return place.engine->remaining() == 0;
 }
 

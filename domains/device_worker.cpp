@@ -74,12 +74,16 @@ void DeviceWorker::stop() {
 
 DeviceWorker::~DeviceWorker() {
     stop();
-    for (const auto& weak : domains_) try {
-            if (const auto domain = weak.lock()) domain->forget(*controller_);
-        } catch (const Error& error) {
-            log_error(std::string("sums are lost with their device: ") +
-                      error.what()); // a destructor has nobody to tell
-        }
+    for (const auto& weak : domains_) {
+        const auto domain = weak.lock();
+        if (domain) try {
+                domain->forget(*controller_);
+            } catch (...) {
+                const ErrorPtr error = current_error();
+                domain->drop_replica(*controller_, error); // or it would look for the controller later
+                log_error(std::string("sums are lost with their device: ") + error->what());
+            }
+    }
 }
 
 ErrorPtr DeviceWorker::retired() const {
@@ -223,6 +227,16 @@ void DeviceWorker::tell_of_idleness(bool idle) {
     if (wakes) colleagues_.wake_all();
 }
 
+/// It may have a replica here from now on.
+void DeviceWorker::note(const std::shared_ptr<DomainData>& domain) {
+    const auto is_it = [&](const auto& known) {
+        return !known.owner_before(domain) && !domain.owner_before(known);
+    };
+    if (std::ranges::any_of(domains_, is_it)) return;
+    std::erase_if(domains_, [](const auto& known) { return known.expired(); });
+    domains_.push_back(domain);
+}
+
 /// Binds the task's views to this device's memory.
 DeviceWorker::Inputs DeviceWorker::bind(Place& place, Held& held) {
     Inputs inputs;
@@ -231,8 +245,7 @@ DeviceWorker::Inputs DeviceWorker::bind(Place& place, Held& held) {
     const IndexRange range = seeds_of(*place.job, held.portion);
     for (const Job::Use& use : place.job->job().uses()) {
         DomainData& data = *use.slice.data;
-        if (std::ranges::none_of(domains_, [&](const auto& known) { return known.lock() == use.slice.data; }))
-            domains_.push_back(use.slice.data);
+        note(use.slice.data);
         if (use.access == Access::accumulate) {
             const auto accumulator = data.accumulator(*controller_, *place.stream);
             inputs.zeroed.push_back(accumulator.zeroed);
@@ -464,30 +477,46 @@ void DeviceWorker::fail(Place& place, ErrorPtr error) {
     }
 }
 
+/// Nothing may be freed under a launch that has not noticed yet. It may be waiting for what another one of
+/// ours has promised, by way of another device's even, and that one may have ended.
+void DeviceWorker::end_launches(const ErrorPtr& error) {
+    std::vector<Place*> left;
+    for (const auto& place : places_) {
+        if (place->open) place->engine->request_park();
+        if (place->job) left.push_back(place.get());
+    }
+    while (!left.empty()) {
+        std::erase_if(left, [&](Place* place) {
+            if (!place->waits_to && !place->event.done()) return false;
+            for (Held& one : place->held) one.done.fail(error);
+            return true;
+        });
+        if (!left.empty()) static_cast<void>(left.front()->event.wait_for(std::chrono::milliseconds(1)));
+    }
+}
+
 void DeviceWorker::retire(const ErrorPtr& error) {
     {
         const std::scoped_lock lock(mutex_);
         retired_ = error;
     }
     log_error("device " + device_->info().id + " is used no more: " + error->what());
-    // Nothing may be freed under a launch that has not noticed yet.
-    for (const auto& place : places_) {
-        if (place->open) place->engine->request_park();
-        if (place->job && !place->waits_to) static_cast<void>(place->event.outcome());
-    }
-    // Sums that this device holds are gone with it; jobs that are still running compute theirs again.
+    end_launches(error);
+    // Sums that this device holds are gone with it; jobs that are still running compute theirs again, so that
+    // none of them may end in between.
+    const auto jobs = colleagues_.unfinished();
+    for (const auto& job : jobs) job->hold_for(number_);
     for (const auto& weak : domains_)
         if (const auto domain = weak.lock()) domain->drop_replica(*controller_, error);
     std::vector<std::pair<std::shared_ptr<JobExecution>, Portion>> lost;
     for (const auto& place : places_) {
         if (!place->job) continue;
-        for (Held& one : place->held) one.done.fail(error);
         place->engine.reset();
         for (const Portion& portion : place->portions()) lost.emplace_back(place->job, portion);
         place->forget_launch();
         place->job.reset();
     }
-    for (const auto& job : colleagues_.unfinished()) {
+    for (const auto& job : jobs) {
         std::vector<Portion> portions;
         for (const auto& [of, portion] : lost)
             if (of == job) portions.push_back(portion);

@@ -73,6 +73,7 @@ private:
     void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
     void prepare_for(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& first) const;
     [[nodiscard]] Held hold(const JobExecution& job, const Portion& portion) const;
+    void note(const std::shared_ptr<DomainData>& domain);
     [[nodiscard]] Inputs bind(Place& place, Held& held);
     [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
                                const std::function<Event(std::span<const Event>)>& start);
@@ -80,6 +81,7 @@ private:
     void settle(Place& place);
     void go_on(Place& place);
     void fail(Place& place, ErrorPtr error);
+    void end_launches(const ErrorPtr& error);
     void retire(const ErrorPtr& error);
     void put_engine_aside(Place& place);
     void tell_of_idleness();

@@ -100,13 +100,35 @@ void DomainData::drop_replica(const Controller& controller, const ErrorPtr& erro
     });
 }
 
+void DomainData::used_by(const Event& end, Access access) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(users_, [](const User& user) { return user.end.done(); });
+    users_.push_back({end, writes(access)});
+}
+
+void DomainData::wait_for_users(bool also_readers) {
+    std::vector<User> users;
+    {
+        const std::scoped_lock lock(mutex_);
+        users = users_;
+    }
+    for (const User& user : users) // what one failed with is for its handle to tell
+        if (also_readers || user.writes) static_cast<void>(user.end.outcome());
+}
+
 void* DomainData::gather() {
+    wait_for_users(false);
     reduce();
     headrace::gather(storage_.tile()).wait();
     return storage_.host();
 }
 
 void* DomainData::fill() {
+    wait_for_users(true);
+    {
+        const std::scoped_lock lock(mutex_);
+        if (std::exchange(lost_, {})) replicas_.clear();
+    }
     reduce();
     take_to_host(storage_.tile());
     return storage_.host();

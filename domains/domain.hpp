@@ -65,10 +65,13 @@ public:
     /// of ended jobs, `error` is what gather will throw.
     void drop_replica(const Controller& controller, const ErrorPtr& error);
 
-    /// Reduces, brings the host image up to date and returns it. Blocks; throws what the data's last writer
-    /// failed with.
+    /// A job that uses the data was submitted; `end` settles when it has ended.
+    void used_by(const Event& end, Access access);
+    /// Waits for the jobs that write the data, reduces, brings the host image up to date and returns it.
+    /// Blocks; throws what the data's last writer failed with.
     [[nodiscard]] void* gather();
-    /// The host image for the caller to write; every other image counts as stale from now on.
+    /// Waits for the jobs that use the data; then the host image is the caller's to write, sums that were
+    /// lost are forgotten, and every other image counts as stale.
     [[nodiscard]] void* fill();
     /// Its controller goes away: what its replica holds is reduced first.
     void forget(const Controller& controller);
@@ -81,11 +84,19 @@ private:
         bool sealed = false;
     };
 
+    struct User {
+        Event end;
+        bool writes;
+    };
+
+    void wait_for_users(bool also_readers);
+
     Storage storage_;
     Extent extent_;
     Bytes element_size_;
     Numbers numbers_;
     std::mutex mutex_;
+    std::vector<User> users_; ///< jobs, without those that had ended when one came
     std::vector<Replica> replicas_;
     ErrorPtr lost_; // sums that are gone for good
 };
@@ -152,13 +163,13 @@ public:
     [[nodiscard]] const Extent& extent() const noexcept { return data_->extent(); }
     [[nodiscard]] std::uint64_t size() const noexcept { return data_->extent().size(); }
 
-    /// The elements on the host, up to date. The only transfer back that ever happens unasked is this one.
-    /// Blocks until every job that writes the domain and was submitted before has ended with it.
+    /// The elements on the host, up to date. Blocks until every job that writes the domain and was submitted
+    /// before has ended. But for what a full device has no room for, nothing comes back before.
     [[nodiscard]] std::span<const T> gather() const {
         return {static_cast<const T*>(data_->gather()), static_cast<std::size_t>(size())};
     }
     /// The host's elements for the caller to write; every other image counts as stale from now on. Blocks
-    /// like gather.
+    /// like gather, and until jobs that read the domain have ended, too.
     [[nodiscard]] std::span<T> fill() const {
         return {static_cast<T*>(data_->fill()), static_cast<std::size_t>(size())};
     }

@@ -74,7 +74,7 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
                            (gift == Gift::seeds || takes_units(share));
         if (share.who.device == giver)
             all += std::max(relative_capability(i), least_capability);
-        else if (waits && rates_.capability(i) > 0 && scheduling_.policy->takes_over(i, progress))
+        else if (waits && rates_.capability(i) > 0 && takes_over(i, progress))
             hungry.push_back({i, relative_capability(i), worth_giving(*share.who.info, lanes)});
     }
     for (const Hungry& one : hungry) all += one.share;
@@ -101,14 +101,13 @@ bool JobExecution::others_may_take_over(std::size_t device) const {
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);
     return std::ranges::any_of(shares_, [&](const Share& share) {
-        return share.who.device != device && !share.retired &&
-               scheduling_.policy->takes_over(place_of(share), progress);
+        return share.who.device != device && !share.retired && takes_over(place_of(share), progress);
     });
 }
 
 std::uint64_t JobExecution::make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed) {
     const std::scoped_lock lock(mutex_);
-    const std::uint64_t cut = task.begin + job_.split(task, unclaimed - task.begin);
+    const std::uint64_t cut = task.begin + split(task, unclaimed - task.begin);
     if (cut >= task.end) return task.end;
     cut_off(device, task, cut);
     left_.push_back({cut, task.end});
@@ -145,14 +144,14 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
     const auto left = static_cast<double>(task.end - unclaimed);
     // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
     const auto kept = static_cast<std::uint64_t>(std::ceil((1 - total_share(hungry)) * left));
-    const std::uint64_t cut = task.begin + job_.split(task, unclaimed - task.begin + kept);
+    const std::uint64_t cut = task.begin + split(task, unclaimed - task.begin + kept);
     if (cut <= unclaimed || cut >= task.end) return task.end; // the giver keeps some, or it would have ended
     IndexRange rest{cut, task.end};
     for (const Hungry& one : hungry) {
         if (rest.empty()) break;
         const bool is_last = &one == &hungry.back();
         const auto his = static_cast<std::uint64_t>(one.share * left);
-        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + job_.split(rest, his)};
+        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + split(rest, his)};
         shares_[one.place].gifts.emplace_back(part);
         rest.begin = part.end;
     }

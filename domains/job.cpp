@@ -4,21 +4,28 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace headrace {
+namespace {
 
-Job::Job(std::string name, std::uint64_t work_units)
-    : name_(std::move(name)),
-      work_units_(work_units),
-      predecessors_(std::make_shared<std::vector<JobHandle>>()) {
+constexpr std::uint64_t most_units = std::uint64_t{1} << 63; // engines count what is left, with a sign
+
+} // namespace
+
+Job::Job(std::string name, std::uint64_t work_units) : name_(std::move(name)), work_units_(work_units) {
     if (work_units == 0)
         throw Error{ErrorKind::invalid_argument, "a job needs at least one work unit"}.in_job(name_);
+    if (work_units > most_units)
+        throw Error{ErrorKind::invalid_argument,
+                    "a job has at most 2^63 work units, not " + std::to_string(work_units)}
+            .in_job(name_);
 }
 
 Job& Job::after(const JobHandle& other) {
     auto extended =
-        std::make_shared<std::vector<JobHandle>>(*predecessors_); // copies of this job keep theirs
+        std::make_shared<std::vector<JobHandle>>(predecessors()); // copies of this job keep theirs
     extended->push_back(other);
     predecessors_ = std::move(extended);
     return *this;
@@ -99,7 +106,10 @@ Job& Job::host_function(std::string_view technology, std::function<void(Task&, c
     return *this;
 }
 
-const std::vector<JobHandle>& Job::predecessors() const noexcept { return *predecessors_; }
+const std::vector<JobHandle>& Job::predecessors() const noexcept {
+    static const std::vector<JobHandle> none;
+    return predecessors_ ? *predecessors_ : none;
+}
 
 bool Job::moves_data() const {
     return std::ranges::any_of(uses_, [](const Use& use) {
@@ -151,7 +161,7 @@ void Job::use(Slice slice, Access access) {
             const std::uint64_t first = units.begin / units_per_row;
             const std::uint64_t last = (units.end + units_per_row - 1) / units_per_row;
             return IndexRange{(first > halo ? first - halo : 0) * row_elements,
-                              std::min(last + halo, rows) * row_elements};
+                              (halo < rows - last ? last + halo : rows) * row_elements};
         };
     }
     uses_.push_back({std::move(slice), access});

@@ -135,7 +135,9 @@ public:
     [[nodiscard]] std::uint64_t work_units() const noexcept { return work_units_; }
     [[nodiscard]] std::uint64_t grain() const noexcept { return grain_; }
     [[nodiscard]] const std::vector<Use>& uses() const noexcept { return uses_; }
+    using Predecessors = std::shared_ptr<const std::vector<JobHandle>>; ///< null: none
     [[nodiscard]] const std::vector<JobHandle>& predecessors() const noexcept;
+    Predecessors forget_predecessors() noexcept { return std::exchange(predecessors_, {}); }
     [[nodiscard]] bool is_in_order() const noexcept { return in_order_; }
     [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }
     [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return devices_; }
@@ -187,7 +189,7 @@ private:
     std::uint64_t work_units_;
     std::uint64_t grain_ = 1;
     std::vector<Use> uses_;
-    std::shared_ptr<std::vector<JobHandle>> predecessors_;
+    Predecessors predecessors_;
     bool in_order_ = false;
     bool shares_units_ = false;
     std::vector<std::string> devices_;

@@ -58,6 +58,7 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
 void JobExecution::start() {
     std::unique_lock lock(mutex_);
     started_ = true;
+    is_starting_ = false;
     if (Trace* const trace = Trace::recording())
         span_ = trace->add({nullptr, "jobs", "jobs", false}, job_.name(), event_, {});
     energy_.begin();
@@ -71,16 +72,21 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
 }
 
 std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most_tasks) {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     Share* share = share_of(device);
     if (!started_ || stop_reason_ || !share || share->retired || left_.empty()) return std::nullopt;
     const std::size_t place = place_of(*share);
     std::vector<DeviceProgress> devices = device_progress();
     Progress progress = this->progress(devices);
-    std::uint64_t wanted = scheduling_.policy->next(place, progress);
+    std::uint64_t wanted = next_of_policy(place, progress);
+    const bool is_left_out = wanted == 0 && !takes_over(place, progress);
+    if (stop_reason_) {
+        settle_if_ended(std::move(lock));
+        return std::nullopt;
+    }
     if (wanted == 0) {
         share->refused = true;
-        share->left_out = !scheduling_.policy->takes_over(place, progress);
+        share->left_out = is_left_out;
         if (!in_flight_.empty()) return std::nullopt; // who ends that asks again
         // Those that are not left out come first.
         if (share->left_out)
@@ -96,15 +102,18 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
     IndexRange& left = left_.back();
     Portion portion(IndexRange{left.begin, left.begin}, 0);
     do {
-        const std::uint64_t size = job_.split(left, std::max(wanted, devices[place].least));
+        const std::uint64_t size = split(left, std::max(wanted, devices[place].least));
         left.begin += size;
         portion.range.end = left.begin;
         ++portion.tasks;
         progress.remaining -= size;
         devices[place].in_flight += size;
-    } while (portion.tasks < most_tasks && !left.empty() &&
-             (wanted = scheduling_.policy->next(place, progress)) > 0);
+    } while (portion.tasks < most_tasks && !left.empty() && (wanted = next_of_policy(place, progress)) > 0);
     if (left.empty()) left_.pop_back();
+    if (stop_reason_) {
+        settle_if_ended(std::move(lock));
+        return std::nullopt;
+    }
     return give_out(*share, portion);
 }
 
@@ -173,7 +182,12 @@ void JobExecution::learn(Share& share, std::uint64_t units, Clock::duration busy
     share.is_steady = true;
     if (units > 0) {
         rates_.completed(place, units, time);
-        scheduling_.policy->completed(place, units, time);
+        ask(
+            [&] {
+                scheduling_.policy->completed(place, units, time);
+                return true;
+            },
+            false);
     }
     let_in();
 }
@@ -185,7 +199,7 @@ void JobExecution::let_in() {
     const Progress progress = this->progress(devices);
     bool any = false;
     for (Share& one : shares_)
-        if (one.left_out && !one.retired && scheduling_.policy->takes_over(place_of(one), progress)) {
+        if (one.left_out && !one.retired && takes_over(place_of(one), progress)) {
             one.left_out = false;
             any = true;
         }
@@ -239,10 +253,28 @@ void JobExecution::abandoned(std::size_t device, const Portion& portion, ErrorPt
     settle_if_ended(std::move(lock));
 }
 
+void JobExecution::hold_for(std::size_t device) {
+    const std::scoped_lock lock(mutex_);
+    if (Share* share = share_of(device)) share->is_leaving = true;
+}
+
+bool JobExecution::hold_for_start() {
+    const std::scoped_lock lock(mutex_);
+    is_starting_ = !ended_;
+    return is_starting_;
+}
+
+/// Somebody is about to say something that matters for its end.
+bool JobExecution::is_held() const {
+    return is_starting_ || std::ranges::any_of(shares_, &Share::is_leaving);
+}
+
 void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight) {
     std::unique_lock lock(mutex_);
     Share* share = share_of(device);
-    if (!share || ended_) return;
+    if (!share) return;
+    share->is_leaving = false;
+    if (ended_) return;
     for (const Portion& portion : in_flight) take_back(device, portion);
     if (!share->retired) {
         share->retired = true;
@@ -568,8 +600,11 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
 void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
     const bool complete = started_ && left_.empty() && loose_units_.empty() &&
                           std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
-    if (ended_ || !in_flight_.empty() || !(complete || stop_reason_)) return;
+    if (ended_ || is_held() || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
+    // With the lock: a device that is lost from now on takes sums with it that nobody computes again.
+    for (const Job::Use& use : job_.uses())
+        if (use.access == Access::accumulate) use.slice.data->seal();
     energy_.end(seconds(end_ - begin_));
     for (Share& share : shares_) { // handles may keep us for long
         share.done.clear();

@@ -89,6 +89,11 @@ public:
     /// What a trace calls it; for whoever has a part of it.
     [[nodiscard]] SpanId span() const noexcept { return span_; }
 
+    /// Of a chain of jobs the last would keep all. Threads: whoever reads the job's predecessors sees to it
+    /// that nobody else does.
+    [[nodiscard]] Job::Predecessors forget_predecessors() { return job_.forget_predecessors(); }
+    /// It does not end before `start`, which must follow. False: it has ended.
+    [[nodiscard]] bool hold_for_start();
     /// From here on workers get ranges.
     void start();
 
@@ -119,6 +124,8 @@ public:
     void finished(std::size_t device, const std::vector<Portion>& portions, const TaskFigures& figures);
     /// The task will not be finished; without an error because the job is being stopped.
     void abandoned(std::size_t device, const Portion& portion, ErrorPtr error);
+    /// The device is about to retire; until it has, the job does not end.
+    void hold_for(std::size_t device);
     /// The device is gone. What it has done and what it was doing is computed again elsewhere; where that is
     /// not possible (updated data is already overwritten, units of its tasks were given to others, no device
     /// left) the job fails.
@@ -205,6 +212,7 @@ private:
         Clock::time_point reckoned_from;          ///< what is outstanding was as it is known then
         bool is_steady = false;                   ///< at work ever since, with data moved and kernels made
         bool retired = false;
+        bool is_leaving = false; ///< will be retired
         bool idle = false;
         bool refused = false;   ///< by the policy, since somebody got something
         bool has_woken = false; ///< all others because of that, since a task began or ended
@@ -225,6 +233,26 @@ private:
     static Key key(std::size_t device, const Portion& portion) {
         return {device, portion.units != nullptr, portion.range.begin};
     }
+    /// Of what users wrote, policies and divisions. If it throws, the job fails with that.
+    template <class Answer, class Question>
+    Answer ask(const Question& question, Answer otherwise) const {
+        try {
+            return question();
+        } catch (...) {
+            if (!stop_reason_) stop_reason_ = current_error();
+            if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
+            return otherwise;
+        }
+    }
+    [[nodiscard]] std::uint64_t next_of_policy(std::size_t place, const Progress& progress) const {
+        return ask([&] { return scheduling_.policy->next(place, progress); }, std::uint64_t{0});
+    }
+    [[nodiscard]] bool takes_over(std::size_t place, const Progress& progress) const {
+        return ask([&] { return scheduling_.policy->takes_over(place, progress); }, false);
+    }
+    [[nodiscard]] std::uint64_t split(IndexRange range, std::uint64_t wanted) const {
+        return ask([&] { return job_.split(range, wanted); }, range.size());
+    }
     Portion give_out(Share& share, Portion portion);
     void take_back(std::size_t device, const Portion& portion);
     void cut_off(std::size_t giver, IndexRange task, std::uint64_t cut);
@@ -241,6 +269,7 @@ private:
     /// Those whose share of so many seeds or units is worth the trouble.
     [[nodiscard]] static std::vector<Hungry> worth_it(std::vector<Hungry> hungry, std::uint64_t left);
     [[nodiscard]] static double total_share(const std::vector<Hungry>& hungry);
+    [[nodiscard]] bool is_held() const;
     [[nodiscard]] bool is_repeatable() const;
     [[nodiscard]] bool gives_back(const DeviceInfo& device) const;
     [[nodiscard]] bool takes_units(const Share& share) const;
@@ -258,7 +287,7 @@ private:
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
 
-    const Job job_;
+    Job job_;
     const Scheduling scheduling_;
     const std::vector<LeftOut> left_out_;
     const bool several_devices_, only_cpus_;
@@ -276,9 +305,9 @@ private:
     std::map<Key, TaskInFlight> in_flight_;
     Clock::time_point last_sign_; ///< that something began or ended
     std::uint64_t finished_ = 0;
-    bool started_ = false;
+    bool started_ = false, is_starting_ = false;
     std::vector<std::optional<double>> seconds_alone_; ///< empty: not told
-    ErrorPtr stop_reason_;
+    mutable ErrorPtr stop_reason_;                     ///< also what a question was answered with
     Clock::time_point begin_, end_;
     JobEnergy energy_;
     Promise promise_;

@@ -144,7 +144,7 @@ std::string JobReport::json() const {
     json["heterogeneous_efficiency"] = to_json(heterogeneous_efficiency);
     json["energy_joules"] = to_json(energy_joules);
     json["energy_delay_product"] = to_json(energy_delay_product);
-    return json.dump(2);
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace headrace

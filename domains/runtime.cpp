@@ -37,17 +37,23 @@ public:
     }
     /// False: there are none before the last one that was looked at.
     [[nodiscard]] bool goes_on() const noexcept { return !uses_.empty(); }
-    /// The domain; null: no conflict.
-    const DomainData* look_at(const Job& other) {
-        const DomainData* domain = nullptr;
+    struct Conflict {
+        const DomainData* domain = nullptr; ///< null: none
+        bool is_of_sums = false;            ///< which one of the two adds to, and the other finds whole
+    };
+    Conflict look_at(const Job& other) {
+        Conflict found;
         for (const Job::Use& theirs : other.uses()) {
             const auto is_it = [&](const Job::Use* mine) { return mine->slice.data == theirs.slice.data; };
             for (const Job::Use* mine : uses_)
-                if (is_it(mine) && (writes_alone(mine->access) || mine->access != theirs.access))
-                    domain = theirs.slice.data.get();
+                if (is_it(mine) && (writes_alone(mine->access) || mine->access != theirs.access)) {
+                    found.domain = theirs.slice.data.get();
+                    found.is_of_sums = found.is_of_sums || (mine->access == Access::accumulate) !=
+                                                               (theirs.access == Access::accumulate);
+                }
             if (other.is_in_order() && writes_alone(theirs.access)) std::erase_if(uses_, is_it);
         }
-        return domain;
+        return found;
     }
 
 private:
@@ -113,7 +119,7 @@ public:
             job->stop(std::make_shared<const Error>(ErrorKind::cancelled, "the runtime is going away"));
         wake_all();
         std::unique_lock lock(mutex_);
-        job_ended_.wait(lock, [this] { return jobs_.empty(); });
+        nobody_is_left_.wait(lock, [this] { return jobs_.empty() && starting_ == 0; });
         lock.unlock();
         for (const auto& worker : workers_) worker->stop();
     }
@@ -126,13 +132,14 @@ public:
             predecessors = must_come_before(*execution);
             jobs_.push_back(execution);
         }
+        for (const Job::Use& use : job.uses()) use.slice.data->used_by(execution->event(), use.access);
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         for (const JobHandle& predecessor : job.predecessors()) predecessors.push_back(predecessor.event());
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
         Event::all(predecessors).then([this, execution](const ErrorPtr& error) {
-            // One that has ended may have ended with this runtime.
-            if (!execution->event().done()) start(execution, error);
+            // One that has ended may have ended with this runtime, which waits for those that are held.
+            if (execution->hold_for_start()) start(execution, error);
         });
         return JobHandle(execution);
     }
@@ -276,18 +283,19 @@ private:
         Conflicts conflicts(job);
         for (auto other = jobs_.rbegin(); other != jobs_.rend() && conflicts.goes_on(); ++other) {
             const JobExecution& earlier = **other;
-            const DomainData* const domain =
-                earlier.event().done() ? nullptr : conflicts.look_at(earlier.job());
-            if (!domain) continue;
-            if (job.is_in_order()) {
+            if (earlier.event().done()) continue;
+            const auto conflict = conflicts.look_at(earlier.job());
+            if (!conflict.domain) continue;
+            // Sums are added up before others use them, and then nobody may be adding any more.
+            if (job.is_in_order() || conflict.is_of_sums) {
                 events.push_back(earlier.event());
                 in_order_after_[&execution].push_back(&earlier);
-                continue;
             }
+            if (job.is_in_order()) continue;
             if (!known) known = all_before(job);
             if (!known->contains(&earlier))
                 log_warning("jobs '" + earlier.job().name() + "' and '" + job.name() + "' both use domain '" +
-                            domain->name() +
+                            conflict.domain->name() +
                             "' and one of them writes it: order them with after() or in_order()");
         }
         return events;
@@ -314,8 +322,11 @@ private:
     void start(const std::shared_ptr<JobExecution>& job, const ErrorPtr& predecessor_failed) {
         JobExecution& execution = *job;
         ErrorPtr error = predecessor_failed;
+        Job::Predecessors past; // their end may run users' code: not under the lock
         {
             const std::scoped_lock lock(mutex_);
+            ++starting_;
+            past = execution.forget_predecessors();
             // What others of its priority had before it came is past.
             double least = std::numeric_limits<double>::infinity();
             for (const auto& other : running_)
@@ -328,8 +339,7 @@ private:
                 other->disturb();
                 execution.disturb();
             }
-            // Unless it was stopped while it waited: it has been ended() then, and will not be again.
-            if (!execution.event().done()) running_.push_back(job);
+            running_.push_back(job);
         }
         if (!error) try {
                 // Sums become plain data before anything reads or overwrites them.
@@ -348,22 +358,23 @@ private:
             else
                 others.push_back(workers_[i].get());
         for (DeviceWorker* const worker : others) worker->wake();
+        const std::scoped_lock lock(mutex_);
+        --starting_;
+        nobody_is_left_.notify_all(); // under the lock, as in ended()
     }
 
-    void ended(const JobExecution& execution) {
-        for (const Job::Use& use : execution.job().uses())
-            if (use.access == Access::accumulate) use.slice.data->seal();
-        {
-            const std::scoped_lock lock(mutex_);
-            const auto is_it = [&](const auto& job) { return job.get() == &execution; };
-            std::erase_if(jobs_, is_it);
-            std::erase_if(running_, is_it);
-            in_order_after_.erase(&execution);
-            for (auto& [later, earlier] : in_order_after_) std::erase(earlier, &execution);
-            // Under the lock: the destructor may return, and we are gone, as soon as it is released.
-            job_ended_.notify_all();
-            for (const auto& worker : workers_) worker->wake();
-        }
+    void ended(JobExecution& execution) {
+        Job::Predecessors past;
+        const std::scoped_lock lock(mutex_);
+        past = execution.forget_predecessors(); // if it never started
+        const auto is_it = [&](const auto& job) { return job.get() == &execution; };
+        std::erase_if(jobs_, is_it);
+        std::erase_if(running_, is_it);
+        in_order_after_.erase(&execution);
+        for (auto& [later, earlier] : in_order_after_) std::erase(earlier, &execution);
+        // Under the lock: the destructor may return, and we are gone, as soon as it is released.
+        nobody_is_left_.notify_all();
+        for (const auto& worker : workers_) worker->wake();
     }
 
     void learn(const JobExecution& execution) {
@@ -426,7 +437,8 @@ private:
     const std::unique_ptr<PerformanceModel> model_;
     std::vector<LeftOut> left_out_;
     mutable std::mutex mutex_;
-    std::condition_variable job_ended_;
+    std::size_t starting_ = 0; ///< jobs, in start()
+    std::condition_variable nobody_is_left_;
     std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
     std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
     std::map<const JobExecution*, std::vector<const JobExecution*>> in_order_after_; // both not ended

@@ -171,5 +171,15 @@ TEST(Event, AChainOfAnyLengthSettles) {
     EXPECT_TRUE(last.done());
 }
 
+TEST(Event, MayBeWaitedForAsLongAsAClockCounts) {
+    Promise promise;
+    const Event event = promise.event();
+    const std::jthread settles([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        promise.complete();
+    });
+    EXPECT_TRUE(event.wait_for(std::chrono::nanoseconds::max()));
+}
+
 } // namespace
 } // namespace headrace

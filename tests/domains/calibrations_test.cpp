@@ -321,6 +321,19 @@ TEST_F(CalibrationsOnDisk, NumbersThatAreNoneAreLeftOut) {
     EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 42);
 }
 
+TEST_F(CalibrationsOnDisk, NamesInNoEncodingStopNobody) {
+    const KernelKey latin{.kernel = "Gr\xf6\xdf"
+                                    "e",
+                          .work_units = 1000,
+                          .bytes = 4096};
+    {
+        Calibrations ours(file_, "this one");
+        ours.measured(gpu_, latin, 7);
+        ours.measured(gpu_, kernel_, 42);
+    }
+    EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 42);
+}
+
 TEST_F(CalibrationsOnDisk, ThoseOfAnotherMachineAreKeptAndNotUsed) {
     Calibrations(file_, "the other one").measured(gpu_, kernel_, 100);
     {
