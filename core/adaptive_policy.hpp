@@ -6,15 +6,16 @@ namespace headrace {
 
 /// Sizes tasks so that all devices end at one time, and keeps away from the job whoever would delay that.
 ///
-/// The end T that all devices would reach together follows from what remains, what each has in flight and
-/// how fast each is: those who have more in flight than they can do until T keep out of it, the others share
-/// what remains. Of its share a device gets a third at a time, so that tasks shrink towards the end while
-/// capabilities become known; half, if its speed is certain, for each task costs something; and at least what
-/// takes it a 128th of the job's time: so much may one device end behind another. A slow one, below a quarter
-/// of the best, gets a twelfth: others would wait long for its last. One beside which the others hardly count
-/// gets halves, and quarters at the end. Where every task has data of its own none is larger than an eighth
-/// of the job, for transfers to overlap. A device alone gets halves: where lanes of one task have ended, the
-/// next one's begin.
+/// The end T that all devices would reach together follows from what remains, what each has in flight and how
+/// fast each is: those who have more in flight than they can do until T keep out of it, the others share what
+/// remains. Of its share a device gets a third at a time, so that tasks shrink towards the end while
+/// capabilities become known; half, if its speed is certain, for each task costs something, and nearly all of
+/// it if besides what is too much comes back; and at least what takes it a 128th of the job's time: so much
+/// may one device end behind another. A slow one, below a quarter of the best, gets a twelfth: others would
+/// wait long for its last. One that is alone, or beside which the others hardly count, gets halves until its
+/// speed is certain, and a quarter of the job at least: where lanes of one task have ended, the next one's
+/// begin. Where every task has data of its own none is larger than an eighth of the job, for transfers to
+/// overlap.
 ///
 /// Who was not measured with this kernel begins with little, a 4096th of the job or what fills its lanes, and
 /// gets at most four times as much as it has finished: a guess may be wrong a thousand times over. A device

@@ -48,7 +48,7 @@ struct StageMapping {
 /// Source   S. Alonso Pascual, A. Gonzalez-Escribano, "Programming and mapping for mixed heterogeneous
 ///          devices: the case of optical flow", 2025, equations 1 and 2: this without transfers, with devices
 ///          in one order
-/// Errors   invalid_argument for costs that are none, or if no device can do some piece
+/// Errors   invalid_argument for costs that are none, or if no devices, with one part each, can do all pieces
 [[nodiscard]] StageMapping map_stages(const StreamCosts& costs);
 
 /// All pieces on one device.

@@ -52,8 +52,9 @@ public:
     void request();
     /// Transfers alone: what reading the tiles would move.
     void acquire();
-    /// One explicit transfer of each tile whose image `move.to` is stale. Throws invalid_argument, and
-    /// changes nothing, if `move.from` is stale for any of them.
+    /// One explicit transfer of each tile whose image is stale where it is to go. Throws invalid_argument,
+    /// and changes nothing, if for any of them the image it is to come from is stale; or what the writer
+    /// failed with that should have made it.
     void transfer(bool to_host);
 
     /// Releases the mutexes, enqueues, and returns the event. Once. Without a name it is none but transfers.

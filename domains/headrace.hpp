@@ -1,4 +1,4 @@
-// domains/headrace.hpp - everything a program needs.
+// domains/headrace.hpp - what programs need; pipelines (streams/pipeline.hpp) and traces come apart.
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/devices/discovery.hpp>

@@ -65,8 +65,9 @@ public:
     JobHandle submit(const Job& job);
 
     [[nodiscard]] std::vector<const DeviceInfo*> devices() const;
-    /// Host memory that the runtime's GPUs copy from and to at full speed, aligned to 64 bytes: pinned by the
-    /// first one's driver, for all devices of its technology. Without a GPU, plain memory. For Domain.
+    /// Host memory that devices copy from and to at full speed, aligned to 64 bytes: pinned by the driver of
+    /// the first one with memory of its own, for all devices of its technology. Without one, plain memory.
+    /// For Domain.
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) const;
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept;
 

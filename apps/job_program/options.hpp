@@ -9,7 +9,7 @@ namespace job_program {
 /// The exit code of a program that leaves because a device no longer answers.
 constexpr int hung_exit_code = 3;
 
-/// --devices, --policy and --watchdog.
+/// --devices, --policy, --model, --power and --watchdog.
 void add_device_options(program::CommandLine& line, headrace::RuntimeOptions& runtime);
 
 /// --trace, --gantt, --progress and --quiet. `bar`: what --help says of --progress.

@@ -32,8 +32,8 @@ public:
     /// Pictures that can be under way at once.
     [[nodiscard]] std::size_t places() const noexcept { return places_.size(); }
 
-    /// Computes a picture of each window and finishes it. Blocks. A device takes the next picture when it has
-    /// room, so that each does as many as it can.
+    /// Computes a picture of each window and finishes it. Blocks. The next picture goes to the
+    /// device that should be done with it first, so that each does as many as it can.
     ///
     /// Errors: throws the first failure of a kernel or of `finish`; later pictures are not begun
     void compute(std::span<const Window> windows, int threshold, const Finish& finish);

@@ -23,8 +23,8 @@ struct Block {
     friend bool operator==(const Block&, const Block&) = default;
 };
 
-/// All of a pair of frames, in order: eight blocks of each warp, or fewer. They end at multiples of 8, so
-/// that launches are the same however the work is divided.
+/// All of a pair of frames, in order: eight blocks of each warp, or fewer. They end at multiples of 8 or with
+/// the warp, so that launches are the same however the work is divided.
 [[nodiscard]] std::vector<Block> blocks_of(const Settings& settings);
 
 } // namespace optical_flow

@@ -68,7 +68,8 @@ void Options::declare(program::CommandLine& line) {
     line.choice(
         "--map", map, {"auto", "whole", "parts", "first"},
         "Who does what: whole gives each device whole pairs, parts measures all devices and cuts pairs into "
-        "a part for each, auto measures and takes what promises more, first gives the first device all");
+        "a part for each, auto measures and takes whole pairs unless parts promise a quarter more, first "
+        "gives the first device all");
     line.option("--cut", "", "D:L,W;...",
                 "Cut points instead: device D goes on to level L, warp W (or to L,W,iterations)",
                 [this](const std::string& text) { cuts = parse_cuts("--cut", text); });

@@ -14,7 +14,8 @@ namespace headrace {
 /// The host's processors, all of them as one device named "cpu".
 [[nodiscard]] DeviceCandidates find_cpu_devices();
 
-/// `cores` 0: all that this process may use; else the first so many of them, to which the threads are pinned.
+/// `cores` 0: all that this process may use; else the first so many of them, to which the threads are pinned
+/// unless these are all.
 ///
 /// Its kernels work in place on host memory. `peak_gflops` is cores x clock x vector lanes x 2 for each unit
 /// that multiplies and adds: an upper bound that code compiled for every x86-64 machine does not come near.

@@ -21,11 +21,11 @@ HostBudget& budget() {
     return shared;
 }
 
-[[noreturn]] void refuse(Bytes size, Bytes available) {
+[[noreturn]] void refuse(Bytes size, Bytes available, std::string_view device) {
     throw Error{ErrorKind::out_of_memory, "host memory cannot hold " + std::to_string(size) +
                                               " bytes more: " + std::to_string(available) + " of " +
                                               std::to_string(host_memory()) + " bytes are available"}
-        .on_device("cpu");
+        .on_device(device);
 }
 
 DeviceInfo describe(const CpuTopology& topology, std::size_t cores, std::string id = "cpu") {
@@ -48,24 +48,24 @@ DeviceInfo describe(const CpuTopology& topology, std::size_t cores, std::string 
 
 } // namespace
 
-void HostBudget::take(Bytes size) {
+void HostBudget::take(Bytes size, std::string_view device) {
     const Bytes total = host_memory(), available = host_memory_available();
     // relaxed: a sum that several threads add to; nothing else is read on its account.
     const Bytes before = taken_.fetch_add(size, std::memory_order_relaxed);
     if (size <= available && before <= total && size <= total - before) return;
     give_back(size);
-    refuse(size, std::min(available, total - std::min(total, before)));
+    refuse(size, std::min(available, total - std::min(total, before)), device);
 }
 
-std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa) {
-    if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device("cpu");
-    budget().take(size);
+std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa, std::string_view device) {
+    if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device(device);
+    budget().take(size, device);
     // Rounded up as aligned_alloc asks; cannot wrap, since the budget has agreed to it.
     const Bytes unit = numa ? static_cast<Bytes>(sysconf(_SC_PAGESIZE)) : alignment; // nodes have whole pages
     void* const bytes = std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
     if (!bytes) {
         budget().give_back(size);
-        refuse(size, host_memory_available());
+        refuse(size, host_memory_available(), device);
     }
     if (numa) bind_to_nodes(bytes, size, *numa);
     return {bytes, [size](void* memory) {
@@ -78,12 +78,12 @@ CpuDevice::CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin, std
     : info_(std::move(info)), numa_(numa), arena_(cores, pin) {}
 
 std::unique_ptr<Memory> CpuDevice::allocate(Bytes size) {
-    return std::make_unique<CpuMemory>(allocate_on_host(size, numa_), size);
+    return std::make_unique<CpuMemory>(allocate_on_host(size, numa_, info_.id), size);
 }
 
-std::shared_ptr<void> CpuDevice::allocate_host(Bytes size) { return allocate_on_host(size, numa_); }
+std::shared_ptr<void> CpuDevice::allocate_host(Bytes size) { return allocate_on_host(size, numa_, info_.id); }
 std::unique_ptr<Stream> CpuDevice::make_stream(Timing) { // the clock is at hand: all are measured
-    return std::make_unique<CpuStream>(arena_);
+    return std::make_unique<CpuStream>(arena_, info_.id);
 }
 bool CpuDevice::reaches(const Device& other) const {
     return dynamic_cast<const CpuDevice*>(&other) != nullptr;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <optional>
+#include <string_view>
 
 namespace headrace {
 
@@ -13,8 +14,8 @@ namespace headrace {
 /// uses it, so what is promised here is counted against what the machine has.
 class HostBudget {
 public:
-    /// Throws out_of_memory, with the sizes, if the machine cannot keep the promise.
-    void take(Bytes size);
+    /// Throws out_of_memory, with the sizes and `device`, if the machine cannot keep the promise.
+    void take(Bytes size, std::string_view device);
     void give_back(Bytes size) noexcept { taken_ -= size; }
 
 private:
@@ -22,7 +23,8 @@ private:
 };
 
 /// Aligned host memory within the budget; freed and given back when the last holder lets go.
-[[nodiscard]] std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa = {});
+[[nodiscard]] std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa,
+                                                     std::string_view device);
 
 class CpuMemory final : public Memory {
 public:

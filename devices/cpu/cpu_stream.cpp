@@ -3,6 +3,7 @@
 #include <headrace/devices/cpu/cpu_stream.hpp>
 
 #include <cstring>
+#include <utility>
 
 namespace headrace {
 
@@ -22,20 +23,21 @@ std::byte* at(const Memory& memory, Bytes offset) {
     return static_cast<std::byte*>(memory.address()) + offset; // any technology's that the host can address
 }
 
-void check(const Memory& memory, Bytes offset, Bytes size) {
-    check_range(memory, offset, size, "cpu");
-    if (!memory.address())
-        throw Error{ErrorKind::invalid_argument, "memory without an address"}.on_device("cpu");
-}
-
 } // namespace
 
-CpuStream::CpuStream(CpuArena& arena) : arena_(arena), thread_([this] { serve(); }) {}
+CpuStream::CpuStream(CpuArena& arena, std::string device)
+    : arena_(arena), device_(std::move(device)), thread_([this] { serve(); }) {}
 
 CpuStream::~CpuStream() {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
     changed_.notify_one(); // the thread ends what it has, and is joined by its own destructor
+}
+
+void CpuStream::check(const Memory& memory, Bytes offset, Bytes size) const {
+    check_range(memory, offset, size, device_);
+    if (!memory.address())
+        throw Error{ErrorKind::invalid_argument, "memory without an address"}.on_device(device_);
 }
 
 Event CpuStream::copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
@@ -114,7 +116,7 @@ void CpuStream::run(Request& request) {
         request.work();
     } catch (...) {
         Error error = *current_error(ErrorKind::kernel);
-        failure = std::make_shared<const Error>(std::move(error.on_device("cpu")));
+        failure = std::make_shared<const Error>(std::move(error.on_device(device_)));
     }
     request.state->ran({begin, std::chrono::steady_clock::now()});
     request.work = nullptr; // what it captured goes before anyone hears of the end

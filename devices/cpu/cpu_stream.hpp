@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace headrace {
@@ -16,8 +17,8 @@ class CpuEventState;
 /// work (kernels bring in the arena's threads). Destroying it waits until all requests have ended.
 class CpuStream final : public Stream {
 public:
-    /// Borrows the arena for as long as it lives.
-    explicit CpuStream(CpuArena& arena);
+    /// Borrows the arena for as long as it lives; errors name `device`.
+    CpuStream(CpuArena& arena, std::string device);
     ~CpuStream() override;
 
     Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
@@ -38,9 +39,11 @@ private:
 
     Event enqueue(std::function<void()> work, std::span<const Event> after);
     void serve();
-    static void run(Request& request);
+    void run(Request& request);
+    void check(const Memory& memory, Bytes offset, Bytes size) const;
 
     CpuArena& arena_;
+    const std::string device_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Request> requests_;

@@ -99,8 +99,8 @@ public:
     /// fastest: to find that out, in the first run that there is, takes about as long as forty items, or as
     /// one piece there twice.
     void find_mapping(PerformanceModel& model);
-    /// The same, but whole items are given where all devices together promise as many of them: as a rule,
-    /// unless some pieces suit one device and others another.
+    /// The same, but whole items are given where all devices together promise about as many of them (0.8:
+    /// measurements flatter parts): as a rule, unless some pieces suit one device and others another.
     void find_division(PerformanceModel& model);
 
     /// For the report of a mapping that was given: what pieces take on every device, if `model` knows.

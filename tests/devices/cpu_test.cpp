@@ -9,6 +9,7 @@
 #include <oneapi/tbb/parallel_reduce.h>
 
 #include <atomic>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -113,6 +114,25 @@ TEST(CpuDevice, AKernelUsesTheArena) {
         })
         .wait();
     EXPECT_EQ(squares[999], 998'001);
+}
+
+TEST(CpuDevice, OfAnyNameIsNamedByItsErrors) {
+    const auto device = make_cpu_device("cpu:7", all_cores(), std::nullopt);
+    const auto stream = device->make_stream(Timing::all);
+    const auto who_fails = [](const auto& call) {
+        try {
+            call();
+        } catch (const Error& error) {
+            return error.device();
+        }
+        return std::string("nobody");
+    };
+    EXPECT_EQ(who_fails([&] {
+                  stream->launch([](const NativeStream&) { throw std::runtime_error("broken"); }, {}).wait();
+              }),
+              "cpu:7");
+    EXPECT_EQ(who_fails([&] { static_cast<void>(device->allocate(~Bytes{0} / 2)); }), "cpu:7");
+    EXPECT_EQ(who_fails([&] { stream->fill_zero(*device->allocate(8), 4, 8, {}).wait(); }), "cpu:7");
 }
 
 } // namespace
