@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace headrace {
@@ -47,7 +48,7 @@ DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& 
             if (replica.controller == &controller) return {replica.memory.get(), replica.zeroed};
     }
     // Without the lock: other devices make theirs at the same time.
-    Replica replica{&controller, controller.device().allocate(storage_.bytes()), {}};
+    Replica replica{&controller, controller.device().allocate(storage_.bytes()), {}, seals_};
     replica.zeroed = stream.fill_zero(*replica.memory, 0, storage_.bytes());
     const Accumulator made{replica.memory.get(), replica.zeroed};
     const std::scoped_lock lock(mutex_);
@@ -57,8 +58,14 @@ DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& 
 
 void DomainData::reduce() {
     const std::scoped_lock lock(mutex_);
+    add_up(nullptr);
+}
+
+/// Of one controller, or of all; with the lock.
+void DomainData::add_up(const Controller* only) {
     if (lost_) throw Error{*lost_};
-    if (replicas_.empty()) return;
+    const auto is_meant = [=](const Replica& replica) { return !only || replica.controller == only; };
+    if (std::ranges::none_of(replicas_, is_meant)) return;
     auto* sums = static_cast<std::byte*>(storage_.host());
     const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
     const bool from_zero = unwritten == std::vector{storage_.tile()};
@@ -69,7 +76,7 @@ void DomainData::reduce() {
     }
     std::optional<Summation> summation(std::in_place, storage_.bytes(), element_size_, numbers_);
     try {
-        for (const Replica& replica : replicas_)
+        for (const Replica& replica : replicas_ | std::views::filter(is_meant))
             summation->include(replica.controller->device(), *replica.memory, replica.zeroed);
         summation->into(sums, from_zero);
     } catch (...) {
@@ -83,64 +90,70 @@ void DomainData::reduce() {
     }
     summation.reset();
     host_wrote(storage_.tile());
-    replicas_.clear();
-}
-
-void DomainData::seal() {
-    const std::scoped_lock lock(mutex_);
-    for (Replica& replica : replicas_) replica.sealed = true;
+    std::erase_if(replicas_, is_meant);
 }
 
 void DomainData::drop_replica(const Controller& controller, const ErrorPtr& error) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(replicas_, [&](const Replica& replica) {
         if (replica.controller != &controller) return false;
-        if (replica.sealed) lost_ = error;
+        if (replica.made_at < seals_) lost_ = error;
         return true;
     });
 }
 
 void DomainData::used_by(const Event& end, Access access) {
-    const std::scoped_lock lock(mutex_);
-    std::erase_if(users_, [](const User& user) { return user.end.done(); });
+    const std::scoped_lock lock(users_mutex_);
+    if (users_.size() >= many_users_) { // now and then: each asks an event
+        std::erase_if(users_, [](const User& user) { return user.end.done(); });
+        many_users_ = std::max<std::size_t>(16, 2 * users_.size());
+    }
     users_.push_back({end, writes(access)});
 }
 
-void DomainData::wait_for_users(bool also_readers) {
-    std::vector<User> users;
-    {
-        const std::scoped_lock lock(mutex_);
-        users = users_;
+/// The ends of those that have not ended.
+std::vector<Event> DomainData::users(bool also_readers) {
+    const std::scoped_lock lock(users_mutex_);
+    std::vector<Event> ends;
+    for (const User& user : users_)
+        if ((also_readers || user.writes) && !user.end.done()) ends.push_back(user.end);
+    return ends;
+}
+
+/// Jobs that come now find sums that were added up, or wait for the lock before they add to any.
+std::unique_lock<std::mutex> DomainData::lock_without_users(bool also_readers) {
+    for (;;) {
+        std::unique_lock lock(mutex_);
+        const std::vector<Event> ends = users(also_readers);
+        if (ends.empty()) return lock;
+        lock.unlock();
+        for (const Event& end : ends) // what one failed with is for its handle to tell
+            static_cast<void>(end.outcome());
     }
-    for (const User& user : users) // what one failed with is for its handle to tell
-        if (also_readers || user.writes) static_cast<void>(user.end.outcome());
 }
 
 void* DomainData::gather() {
-    wait_for_users(false);
-    reduce();
+    {
+        const auto lock = lock_without_users(false);
+        add_up(nullptr);
+    }
     headrace::gather(storage_.tile()).wait();
     return storage_.host();
 }
 
 void* DomainData::fill() {
-    wait_for_users(true);
     {
-        const std::scoped_lock lock(mutex_);
+        const auto lock = lock_without_users(true);
         if (std::exchange(lost_, {})) replicas_.clear();
+        add_up(nullptr);
     }
-    reduce();
     take_to_host(storage_.tile());
     return storage_.host();
 }
 
 void DomainData::forget(const Controller& controller) {
-    const bool holds_sums = [&] {
-        const std::scoped_lock lock(mutex_);
-        return std::ranges::any_of(replicas_,
-                                   [&](const Replica& replica) { return replica.controller == &controller; });
-    }();
-    if (holds_sums) reduce();
+    const std::scoped_lock lock(mutex_); // of others kernels may still be adding to theirs
+    add_up(&controller);
 }
 
 } // namespace headrace

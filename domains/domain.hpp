@@ -5,6 +5,7 @@
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/view.hpp>
 
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -59,8 +60,8 @@ public:
     /// Adds all replicas to the host image, in the order of first use (summation.hpp), and drops them.
     /// Blocks.
     void reduce();
-    /// A job that added to the replicas has ended: its sums cannot be computed again.
-    void seal();
+    /// A job that added to the replicas has ended: its sums cannot be computed again. Never blocks.
+    void seal() noexcept { ++seals_; }
     /// Forgets the replica of a lost device. Sums of running jobs are computed again; if it also held those
     /// of ended jobs, `error` is what gather will throw.
     void drop_replica(const Controller& controller, const ErrorPtr& error);
@@ -81,7 +82,7 @@ private:
         Controller* controller;
         std::unique_ptr<Memory> memory;
         Event zeroed;
-        bool sealed = false;
+        std::uint64_t made_at; ///< that many seals: others came later
     };
 
     struct User {
@@ -89,14 +90,19 @@ private:
         bool writes;
     };
 
-    void wait_for_users(bool also_readers);
+    [[nodiscard]] std::vector<Event> users(bool also_readers);
+    [[nodiscard]] std::unique_lock<std::mutex> lock_without_users(bool also_readers);
+    void add_up(const Controller* only);
 
     Storage storage_;
     Extent extent_;
     Bytes element_size_;
     Numbers numbers_;
-    std::mutex mutex_;
-    std::vector<User> users_; ///< jobs, without those that had ended when one came
+    std::mutex users_mutex_;
+    std::vector<User> users_; ///< jobs, without most of those that have ended
+    std::size_t many_users_ = 16;
+    std::atomic<std::uint64_t> seals_ = 0;
+    std::mutex mutex_; ///< held while sums are added up
     std::vector<Replica> replicas_;
     ErrorPtr lost_; // sums that are gone for good
 };
@@ -164,7 +170,8 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return data_->extent().size(); }
 
     /// The elements on the host, up to date. Blocks until every job that writes the domain and was submitted
-    /// before has ended. But for what a full device has no room for, nothing comes back before.
+    /// before has ended: not for a task or a hook of such a job. But for what a full device has no room for,
+    /// nothing comes back before.
     [[nodiscard]] std::span<const T> gather() const {
         return {static_cast<const T*>(data_->gather()), static_cast<std::size_t>(size())};
     }

@@ -24,8 +24,9 @@ Job::Job(std::string name, std::uint64_t work_units) : name_(std::move(name)), w
 }
 
 Job& Job::after(const JobHandle& other) {
-    auto extended =
-        std::make_shared<std::vector<JobHandle>>(predecessors()); // copies of this job keep theirs
+    // Copies of this job keep theirs.
+    auto extended = predecessors_ ? std::make_shared<std::vector<JobHandle>>(*predecessors_)
+                                  : std::make_shared<std::vector<JobHandle>>();
     extended->push_back(other);
     predecessors_ = std::move(extended);
     return *this;
@@ -104,11 +105,6 @@ Job& Job::opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&
 Job& Job::host_function(std::string_view technology, std::function<void(Task&, const NativeStream&)> body) {
     variants_[std::string(technology)] = {.bind = {}, .host_function = std::move(body)};
     return *this;
-}
-
-const std::vector<JobHandle>& Job::predecessors() const noexcept {
-    static const std::vector<JobHandle> none;
-    return predecessors_ ? *predecessors_ : none;
 }
 
 bool Job::moves_data() const {

@@ -84,7 +84,7 @@ public:
     /// This job starts when `other` has ended; it fails if `other` did.
     Job& after(const JobHandle& other);
     /// Orders this job behind unfinished ones whose accesses conflict with its own. Unasked, a conflict is
-    /// only warned of.
+    /// only warned of; but who adds to a domain and who finds its sums never run at one time.
     Job& in_order();
     /// Devices with other ids take no part; empty: all may.
     Job& only_on(std::vector<std::string> devices);
@@ -98,7 +98,7 @@ public:
     /// said otherwise, by the job's name. Jobs whose work units take different time should not share one.
     Job& kernel_name(std::string name);
     /// Called by the device's thread, `before` the tasks are begun with and `after` they have ended: it
-    /// feeds no device meanwhile. What they throw fails the job.
+    /// feeds no device meanwhile, and must not gather what the job writes. What they throw fails the job.
     Job& on_tasks(TaskHook before, TaskHook after);
     /// Tasks are cut at multiples of `work_units`.
     Job& grain(std::uint64_t work_units);
@@ -136,7 +136,7 @@ public:
     [[nodiscard]] std::uint64_t grain() const noexcept { return grain_; }
     [[nodiscard]] const std::vector<Use>& uses() const noexcept { return uses_; }
     using Predecessors = std::shared_ptr<const std::vector<JobHandle>>; ///< null: none
-    [[nodiscard]] const std::vector<JobHandle>& predecessors() const noexcept;
+    [[nodiscard]] const Predecessors& predecessors() const noexcept { return predecessors_; }
     Predecessors forget_predecessors() noexcept { return std::exchange(predecessors_, {}); }
     [[nodiscard]] bool is_in_order() const noexcept { return in_order_; }
     [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }

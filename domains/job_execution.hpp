@@ -89,9 +89,16 @@ public:
     /// What a trace calls it; for whoever has a part of it.
     [[nodiscard]] SpanId span() const noexcept { return span_; }
 
-    /// Of a chain of jobs the last would keep all. Threads: whoever reads the job's predecessors sees to it
-    /// that nobody else does.
-    [[nodiscard]] Job::Predecessors forget_predecessors() { return job_.forget_predecessors(); }
+    /// What it comes after; kept for the caller. `job().predecessors()` may be forgotten meanwhile.
+    [[nodiscard]] Job::Predecessors predecessors() const {
+        const std::scoped_lock lock(mutex_);
+        return job_.predecessors();
+    }
+    /// Of a chain of jobs the last would keep all.
+    [[nodiscard]] Job::Predecessors forget_predecessors() {
+        const std::scoped_lock lock(mutex_);
+        return job_.forget_predecessors();
+    }
     /// It does not end before `start`, which must follow. False: it has ended.
     [[nodiscard]] bool hold_for_start();
     /// From here on workers get ranges.

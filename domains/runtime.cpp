@@ -32,7 +32,7 @@ bool writes_alone(Access access) { return access == Access::write || access == A
 /// takes care.
 class Conflicts {
 public:
-    explicit Conflicts(const Job& job) {
+    explicit Conflicts(const Job& job) : is_in_order_(job.is_in_order()) {
         for (const Job::Use& use : job.uses()) uses_.push_back(&use);
     }
     /// False: there are none before the last one that was looked at.
@@ -51,12 +51,18 @@ public:
                     found.is_of_sums = found.is_of_sums || (mine->access == Access::accumulate) !=
                                                                (theirs.access == Access::accumulate);
                 }
-            if (other.is_in_order() && writes_alone(theirs.access)) std::erase_if(uses_, is_it);
         }
+        // Who waits for that one waits for those that it waits for.
+        if (other.is_in_order() && (is_in_order_ || found.is_of_sums))
+            for (const Job::Use& theirs : other.uses())
+                if (writes_alone(theirs.access))
+                    std::erase_if(
+                        uses_, [&](const Job::Use* mine) { return mine->slice.data == theirs.slice.data; });
         return found;
     }
 
 private:
+    const bool is_in_order_;
     std::vector<const Job::Use*> uses_; ///< of domains that earlier jobs may still conflict about
 };
 
@@ -135,7 +141,9 @@ public:
         for (const Job::Use& use : job.uses()) use.slice.data->used_by(execution->event(), use.access);
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
-        for (const JobHandle& predecessor : job.predecessors()) predecessors.push_back(predecessor.event());
+        if (job.predecessors())
+            for (const JobHandle& predecessor : *job.predecessors())
+                predecessors.push_back(predecessor.event());
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
         Event::all(predecessors).then([this, execution](const ErrorPtr& error) {
             // One that has ended may have ended with this runtime, which waits for those that are held.
@@ -288,7 +296,8 @@ private:
             if (!conflict.domain) continue;
             // Sums are added up before others use them, and then nobody may be adding any more.
             if (job.is_in_order() || conflict.is_of_sums) {
-                events.push_back(earlier.event());
+                // What nobody asked for an order passes no failure on.
+                events.push_back(job.is_in_order() ? earlier.event() : earlier.event().order_only());
                 in_order_after_[&execution].push_back(&earlier);
             }
             if (job.is_in_order()) continue;
@@ -305,14 +314,20 @@ private:
     [[nodiscard]] std::set<const JobExecution*> all_before(const Job& job) const {
         std::set<const JobExecution*> found;
         std::vector<const JobExecution*> left;
+        std::vector<Job::Predecessors> kept; // whose runtimes may let go of them meanwhile
         const auto add = [&](const JobExecution* one) {
             if (!one->event().done() && found.insert(one).second) left.push_back(one);
         };
-        for (const JobHandle& predecessor : job.predecessors()) add(predecessor.execution().get());
+        const auto add_all = [&](const Job::Predecessors& predecessors) {
+            if (!predecessors) return;
+            kept.push_back(predecessors);
+            for (const JobHandle& predecessor : *predecessors) add(predecessor.execution().get());
+        };
+        add_all(job.predecessors());
         while (!left.empty()) {
             const JobExecution* const one = left.back();
             left.pop_back();
-            for (const JobHandle& predecessor : one->job().predecessors()) add(predecessor.execution().get());
+            add_all(one->predecessors());
             if (const auto others = in_order_after_.find(one); others != in_order_after_.end())
                 std::ranges::for_each(others->second, add);
         }

@@ -114,6 +114,55 @@ TEST_F(Endings, SumsAreCompleteBeforeAnotherJobFindsThemOrderedOrNot) {
     EXPECT_EQ(warnings.lines().size(), 1U) << "that nobody asked for an order";
 }
 
+TEST_F(Endings, SumsAreCompleteAlsoForWhoComesBehindAWriterInOrder) {
+    const LogLines warnings(LogLevel::warning);
+    const Numbers sums("sums", {1});
+    runtime_->submit(held_sum(sums));
+    runtime_->submit(std::move(Job("update", 1)
+                                   .updates(sums)
+                                   .in_order()
+                                   .host_function("fake", [sums](Task& task, const NativeStream&) {
+                                       task.update(sums)[0] += 10'000;
+                                   })));
+    std::atomic<std::uint64_t> found = 0;
+    const JobHandle reads = runtime_->submit(std::move(Job("read", 1).reads(sums).host_function(
+        "fake", [&, sums](Task& task, const NativeStream&) { found = task.read(sums)[0]; })));
+    const std::jthread opener = later();
+    reads.wait();
+    EXPECT_TRUE(found == sum_of_64 || found == sum_of_64 + 10'000) << found;
+    EXPECT_EQ(sums.gather()[0], sum_of_64 + 10'000);
+}
+
+TEST_F(Endings, AnOrderThatNobodyAskedForPassesNoFailureOn) {
+    const LogLines warnings(LogLevel::warning);
+    const Numbers sums("sums", {1});
+    sums.fill()[0] = 1;
+    const JobHandle reads = runtime_->submit(held(std::move(Job("read", 64).reads(sums)), [](Task&) {}));
+    const JobHandle adds = runtime_->submit(held_sum(sums));
+    reads.cancel();
+    const std::jthread opener = later();
+    EXPECT_THROW(reads.wait(), Error);
+    EXPECT_NO_THROW(adds.wait());
+    EXPECT_EQ(sums.gather()[0], 1 + sum_of_64);
+}
+
+TEST_F(Endings, ARuntimeTakesItsOwnSumsWithItAndNoOthers) {
+    const Numbers sums("sums", {1});
+    std::vector<FakeDevice*> devices;
+    auto other = runtime_of(devices);
+    other
+        ->submit(std::move(Job("add", 8).accumulates(sums).host_function(
+            "fake", [sums](Task& task, const NativeStream&) { task.sum(sums).add(0, task.range().size()); })))
+        .wait();
+    const JobHandle adds = runtime_->submit(held_sum(sums));
+    while (devices_[0]->requests(FakeRequest::launch) + devices_[1]->requests(FakeRequest::launch) == 0)
+        std::this_thread::yield();
+    other.reset();
+    const std::jthread opener = later();
+    adds.wait();
+    EXPECT_EQ(sums.gather()[0], 8 + sum_of_64);
+}
+
 TEST_F(Endings, SumsThatWereLostAreForgottenWhenTheDataAreFilled) {
     const Numbers sums("sums", {1});
     may_go_on_ = true;
