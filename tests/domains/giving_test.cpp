@@ -85,10 +85,20 @@ TEST(Giving, WithoutLeaveToShareTheOnlyTaskStaysWhereItIs) {
 }
 
 TEST(Giving, WhatALostDeviceWasGivenIsDoneByOthers) {
-    for (int round = 0; round < 3; ++round) {
+    int rounds = 0;
+    for (int tries = 0; rounds < 3; ++tries) {
+        ASSERT_LT(tries, 20);
         OneTree tree;
         const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::receiver));
-        handle.wait();
+        try {
+            handle.wait();
+        } catch (const Error& error) {
+            // On a busy machine it may have given units, too, before it was lost: see below.
+            ASSERT_NE(error.message().find("work units of it to other devices"), std::string::npos)
+                << error.message();
+            continue;
+        }
+        ++rounds;
         EXPECT_TRUE(tree.shared.lost);
         EXPECT_EQ(tree.nodes.gather()[0], OneTree::units);
         const JobReport report = handle.report();
