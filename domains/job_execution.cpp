@@ -23,9 +23,6 @@ constexpr double cost_of_task = 50e-6, cost_of_gpu_task = 300e-6;
 /// Seconds that a task is charged before it has taken any: longer ones pause, and are charged what they took.
 constexpr double longest_expected = 0.1;
 
-/// What so many units tell of a device's speed that a model may keep it.
-constexpr double enough_seconds = 1e-4;
-
 /// Lanes that a multiprocessor holds: what a task needs to have one unit for each of a GPU's.
 constexpr std::uint64_t lanes_per_compute_unit = 1024;
 
@@ -228,7 +225,7 @@ void JobExecution::finished(std::size_t device, const std::vector<Portion>& port
     const auto busy = share.busy.total() - busy_before;
     report.busy_seconds = seconds(share.busy.total());
     charged_ += seconds(busy);
-    report.finished_seconds = seconds(end_ - begin_);
+    report.finished_seconds = seconds_taken();
     report.bytes_in += figures.bytes_in;
     report.bytes_out += figures.bytes_out;
     report.engine += figures.engine;
@@ -330,33 +327,6 @@ bool JobExecution::wants(std::size_t device) const {
     return share && !share->retired && !(share->is_in_reserve() && reserve_waits());
 }
 
-std::vector<const DeviceInfo*> JobExecution::team() const {
-    std::vector<const DeviceInfo*> team; // shares_ is as long as it was at the beginning
-    for (const Share& share : shares_)
-        if (!share.is_in_reserve()) team.push_back(share.who.info);
-    return team;
-}
-
-double JobExecution::seconds_of_team() const {
-    const double seconds = seconds_so_far();
-    const std::scoped_lock lock(mutex_);
-    double of_team = 0, of_all = 0;
-    for (const Share& share : shares_) {
-        const DeviceReport& figures = share.figures; // given units count as nothing, but took their time
-        const double work = figures.units_received > 0
-                                ? figures.busy_seconds * rates_.capability(place_of(share))
-                                : static_cast<double>(figures.work_units);
-        of_all += work;
-        if (!share.is_in_reserve()) of_team += work;
-    }
-    return seconds * of_all / of_team;
-}
-
-bool JobExecution::has_losses() const {
-    const std::scoped_lock lock(mutex_);
-    return std::ranges::any_of(shares_, [](const Share& share) { return share.retired; });
-}
-
 std::optional<double> JobExecution::expected_seconds(std::size_t device, const Portion& portion) const {
     const std::scoped_lock lock(mutex_);
     const Share* const share = share_of(device);
@@ -373,89 +343,6 @@ double JobExecution::charged_seconds() const {
 void JobExecution::charge_at_least(double seconds) {
     const std::scoped_lock lock(mutex_);
     charged_ = std::max(charged_, seconds);
-}
-
-void JobExecution::compare_with(std::vector<std::optional<double>> seconds_alone) {
-    const std::scoped_lock lock(mutex_);
-    seconds_alone_ = std::move(seconds_alone);
-}
-
-std::vector<std::pair<const DeviceInfo*, double>> JobExecution::measurements() const {
-    const std::scoped_lock lock(mutex_);
-    std::vector<std::pair<const DeviceInfo*, double>> measurements;
-    for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (const auto rate = rates_.units_per_second(i);
-            rate && !shares_[i].retired && shares_[i].figures.busy_seconds > enough_seconds)
-            measurements.emplace_back(shares_[i].who.info, *rate);
-    return measurements;
-}
-
-double JobExecution::seconds_so_far() const {
-    const std::scoped_lock lock(mutex_);
-    return seconds(end_ - begin_);
-}
-
-std::uint64_t JobExecution::finished_units() const {
-    const std::scoped_lock lock(mutex_);
-    return finished_;
-}
-
-JobStanding JobExecution::standing() const {
-    const std::scoped_lock lock(mutex_);
-    JobStanding standing{.job = job_.name(),
-                         .work_units = job_.work_units(),
-                         .finished = finished_,
-                         .started = started_,
-                         .last_sign = last_sign_,
-                         .tasks = {}};
-    for (const auto& [of, task] : in_flight_) standing.tasks.push_back(task);
-    return standing;
-}
-
-JobReport JobExecution::report() const {
-    std::unique_lock lock(mutex_);
-    JobReport report;
-    report.job = job_.name();
-    report.policy = scheduling_.policy_name;
-    report.seconds = seconds(end_ - begin_);
-    report.work_units = job_.work_units();
-    report.left_out = left_out_;
-    double first = report.seconds, last = 0, last_of_gpus = 0, last_of_cpus = 0;
-    for (const Share& share : shares_) {
-        DeviceReport device = share.figures;
-        device.capability = relative_capability(place_of(share));
-        device.share = static_cast<double>(device.work_units) / static_cast<double>(job_.work_units());
-        device.slowdown = rates_.slowdown(place_of(share));
-        if (device.tasks > 0) {
-            first = std::min(first, device.finished_seconds);
-            last = std::max(last, device.finished_seconds);
-            double& of_kind = device.kind == DeviceKind::cpu ? last_of_cpus : last_of_gpus;
-            of_kind = std::max(of_kind, device.finished_seconds);
-        }
-        report.devices.push_back(std::move(device));
-    }
-    if (last > 0)
-        report.balance.value = first / last;
-    else
-        report.balance.why_absent = "no task ended";
-    if (last_of_gpus > 0 && last_of_cpus > 0)
-        report.gpu_over_cpu.value = last_of_gpus / last_of_cpus;
-    else
-        report.gpu_over_cpu.why_absent = "not both a processor and a GPU had a task";
-    std::vector<double> alone;
-    std::string unknown;
-    for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (i < seconds_alone_.size() && seconds_alone_[i])
-            alone.push_back(*seconds_alone_[i]);
-        else
-            unknown += (unknown.empty() ? "" : ", ") + shares_[i].figures.id;
-    report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent =
-        "how long the job takes alone is not known of " + unknown + ": run it there, or with --baselines";
-    if (unknown.empty()) report.compare_with(alone);
-    const JobEnergy energy = energy_;
-    lock.unlock(); // meters take their time
-    energy.tell(report);
-    return report;
 }
 
 JobExecution::Share* JobExecution::share_of(std::size_t device) {
@@ -605,7 +492,7 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
     // With the lock: a device that is lost from now on takes sums with it that nobody computes again.
     for (const Job::Use& use : job_.uses())
         if (use.access == Access::accumulate) use.slice.data->seal();
-    energy_.end(seconds(end_ - begin_));
+    energy_.end(seconds_taken());
     for (Share& share : shares_) { // handles may keep us for long
         share.done.clear();
         share.gifts.clear();

@@ -282,6 +282,10 @@ private:
     [[nodiscard]] bool takes_units(const Share& share) const;
     [[nodiscard]] Portion number(UnitBatch units);
     [[nodiscard]] std::uint64_t left_units() const;
+    /// From the begin until the last task ended; with the lock.
+    [[nodiscard]] double seconds_taken() const {
+        return std::chrono::duration<double>(end_ - begin_).count();
+    }
     void learn(Share& share, std::uint64_t units, Clock::duration busy);
     void let_in();
     std::uint64_t note_begun(Share& share, TaskInFlight& task, std::uint64_t units);
