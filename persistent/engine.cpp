@@ -16,6 +16,7 @@ constexpr std::uint32_t most_rounds = 1u << 30; // a group counts its rounds in 
 constexpr double fastest_growth = 8;            // per launch, of the budget
 constexpr double growth_of_short_ones = 32;     // while launches are so short that the next cannot be long
 constexpr std::chrono::milliseconds short_launch{1};
+constexpr std::chrono::milliseconds long_round{500}; // longer ones are launched one by one
 constexpr std::uint32_t seed_chunk = 512; // amortises the claim: 8 rounds and more of a group of 64
 
 std::string status_text(std::uint32_t status) {
@@ -319,9 +320,22 @@ bool Engine::lacks_bundles() const noexcept {
             now.units - at_launch_.units < std::uint64_t{shape_.groups} * shape_.lanes);
 }
 
-/// Towards launches of options_.launch_time; carefully upwards, since the next rounds may be longer ones.
+/// options_.launch_time where it can be had. A launch of one round that takes longer may do so by itself, for
+/// on a busy machine its groups wait for a processor. Then fewer rounds make launches no shorter, only more
+/// of them: half of each may go into rounds. Who asks for hardly any time wants single rounds whatever they
+/// cost.
+std::chrono::nanoseconds Engine::aim() const noexcept {
+    const std::chrono::nanoseconds wanted = options_.launch_time;
+    const bool can_be_had = of_one_round_ <= wanted;
+    return can_be_had || wanted < short_launch || of_one_round_ > long_round ? wanted : 2 * of_one_round_;
+}
+
+/// Towards launches of aim(); carefully upwards, since the next rounds may be longer ones.
 void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
-    const double factor = std::chrono::duration<double>(options_.launch_time) /
+    if (rounds_ == 1) of_one_round_ = took;
+    if (took < of_one_round_)
+        of_one_round_ = (of_one_round_ + took) / 2; // by halves: one may have been lucky
+    const double factor = std::chrono::duration<double>(aim()) /
                           std::max(std::chrono::duration<double>(took), std::chrono::duration<double>(1e-6));
     if (factor > 1 && !ended_by_budget) return; // a launch that ended early tells nothing of its budget
     const double growth = took < short_launch ? growth_of_short_ones : fastest_growth;
@@ -392,6 +406,7 @@ void Engine::renew(std::unique_ptr<BoundKernel> kernel) {
     rebind(std::move(kernel));
     rounds_ = first_budget(options_);
     is_first_budget_ = true;
+    of_one_round_ = {};
 }
 
 Bytes Engine::queue_memory() const noexcept {

@@ -151,6 +151,7 @@ private:
     [[nodiscard]] bool all_done() const noexcept;
     Event launch(std::span<const Event> after);
     [[nodiscard]] std::uint32_t useful_groups() const noexcept;
+    [[nodiscard]] std::chrono::nanoseconds aim() const noexcept;
     void adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget);
 
     Device& device_;
@@ -160,7 +161,8 @@ private:
     EngineShape shape_;
     std::uint32_t bundles_ = 0;
     std::uint32_t rounds_ = 0;
-    bool is_first_budget_ = true; ///< no launch has told anything of it
+    bool is_first_budget_ = true;             ///< no launch has told anything of it
+    std::chrono::nanoseconds of_one_round_{}; ///< about what a launch takes at least; 0: unknown
     std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
     std::unique_ptr<Feed> feed_; ///< null where the host is not heard
     std::shared_ptr<void> image_owner_;
