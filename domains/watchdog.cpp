@@ -67,13 +67,18 @@ void Watchdog::look(const std::stop_token& stop) {
     std::chrono::nanoseconds pause = often;
     std::unique_lock lock(mutex_);
     for (;;) {
+        const auto since = Clock::now();
         never_.wait_for(lock, stop, pause, [] { return false; });
         if (stop.stop_requested()) return;
+        // What held us up may have held up those who have signs to give: they have until the next look.
+        const bool comes_late = Clock::now() - since > pause + often;
+        pause = often;
+        if (comes_late) continue;
         std::vector<JobStanding> standings;
         for (const auto& job : unfinished_()) standings.push_back(job->standing());
         const std::string report = who_waits_for_what(standings, Clock::now(), patience_);
-        pause = report.empty() ? often : patience_;
         if (report.empty()) continue;
+        pause = patience_;
         log_error(report);
         if (on_hang_) on_hang_();
     }

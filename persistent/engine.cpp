@@ -16,7 +16,7 @@ constexpr std::uint32_t most_rounds = 1u << 30; // a group counts its rounds in 
 constexpr double fastest_growth = 8;            // per launch, of the budget
 constexpr double growth_of_short_ones = 32;     // while launches are so short that the next cannot be long
 constexpr std::chrono::milliseconds short_launch{1};
-constexpr std::chrono::milliseconds long_round{500}; // longer ones are launched one by one
+constexpr std::chrono::milliseconds long_round{2000}; // longer ones are launched one by one
 constexpr std::uint32_t seed_chunk = 512; // amortises the claim: 8 rounds and more of a group of 64
 
 std::string status_text(std::uint32_t status) {

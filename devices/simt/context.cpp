@@ -91,6 +91,10 @@ std::shared_ptr<const ClockMark> Context::clock_mark() {
 }
 
 void Context::compare_clocks() {
+    const bool has_mark = [this] {
+        const std::scoped_lock lock(mutex_);
+        return clock_mark_ != nullptr;
+    }();
     std::shared_ptr<ClockMark> best;
     auto best_width = std::chrono::steady_clock::duration::max();
     // The device reached the event somewhere between our two looks at the clock; if we were put to sleep
@@ -103,8 +107,9 @@ void Context::compare_clocks() {
         auto now = begin;
         Status status = not_ready;
         // Nothing else is on this stream, so this takes microseconds; if it does not, the old mark is good
-        // enough.
-        while (status == not_ready && now - begin < 2ms) {
+        // enough, and where there is none yet a bad one better.
+        const auto patience = has_mark ? 2ms : 2s;
+        while (status == not_ready && now - begin < patience) {
             status = HEADRACE_RUNTIME(EventQuery)(event.get());
             now = std::chrono::steady_clock::now();
         }

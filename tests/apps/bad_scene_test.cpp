@@ -12,7 +12,7 @@
 namespace path_tracer::test {
 namespace {
 
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 
 class BadScene : public testing::Test {
 protected:

@@ -130,7 +130,7 @@ TEST(NpyBodies, AreReadInBothPrecisionsAndNamedByRowAndField) {
 }
 
 TEST(BodyFiles, ComeBackAsTheyWereWritten) {
-    const headrace::testing::ScratchFolder folder;
+    const headrace::test::ScratchFolder folder;
     const Bodies bodies = plummer_sphere(50, 1);
     for (const char* name : {"bodies.csv", "bodies.npy"}) {
         const auto file = folder.path() / name;

@@ -59,7 +59,6 @@ std::vector<std::vector<T>> results_of(Problem& problem) {
 /// Device lists.
 class Coexec : public headrace::test::OnDevices {
 protected:
-    Coexec() : OnDevices(std::chrono::seconds(110)) {} // CLBlast's kernels take a while to compile
     Runtime runtime(RuntimeOptions options = {}) { return Runtime(std::move(devices_), std::move(options)); }
 };
 INSTANTIATE_TEST_SUITE_P(On, Coexec,

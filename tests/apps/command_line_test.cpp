@@ -12,7 +12,7 @@
 namespace program {
 namespace {
 
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 
 struct Values {
     int size = 64;

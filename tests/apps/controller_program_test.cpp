@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -22,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using headrace::Access;
 using headrace::NativeStream;
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 
 struct Ended {
     int code;
@@ -83,9 +84,13 @@ TEST_F(ControllerProgram, ReportsWhatWasMeasured) {
     const double seconds = report.at("seconds"), busy = cpu.at("busy_seconds");
     EXPECT_GE(busy, 0.040);
     EXPECT_GE(seconds, busy + 0.004) << "the host tasks come after the kernels";
-    EXPECT_EQ(report.at("bottleneck").at("device"), "cpu");
-    EXPECT_EQ(report.at("bottleneck").at("name"), "kernels");
-    EXPECT_DOUBLE_EQ(report.at("bottleneck").at("share"), busy / seconds);
+    // Which of the two it is depends on how late they are woken.
+    EXPECT_EQ(report.at("units").size(), 2u);
+    const auto busy_of = [](const nlohmann::json& unit) { return unit.at("busy_seconds").get<double>(); };
+    const auto& busiest = *std::ranges::max_element(report.at("units"), {}, busy_of);
+    EXPECT_EQ(report.at("bottleneck").at("device"), busiest.at("device"));
+    EXPECT_EQ(report.at("bottleneck").at("name"), busiest.at("name"));
+    EXPECT_DOUBLE_EQ(report.at("bottleneck").at("share"), busy_of(busiest) / seconds);
 }
 
 TEST_F(ControllerProgram, BytesAreThoseThatMoved) {
@@ -118,15 +123,17 @@ TEST_F(ControllerProgram, ModesAreThoseOfControllersAndLanes) {
             {"--devices", "cpu", "--quiet", "--mode", asynchronous ? "async" : "sync"},
             [&](Machine& machine) {
                 EXPECT_EQ(machine.is_asynchronous(), asynchronous);
+                std::promise<void> looked; // they end when it has been seen that they have not, or at once
+                const auto work = [&, may_end = looked.get_future().share()] {
+                    if (asynchronous) may_end.wait();
+                };
                 headrace::Controller* const all[] = {&machine.controller(0), &machine.controller(3)};
                 for (headrace::Controller* each : all)
-                    EXPECT_EQ(each->launch("slow", {},
-                                           [](const NativeStream&) { std::this_thread::sleep_for(20ms); })
-                                  .done(),
+                    EXPECT_EQ(each->launch("slow", {}, [&](const NativeStream&) { work(); }).done(),
                               !asynchronous);
-                EXPECT_EQ(
-                    machine.lane("lane").run("slow", {}, [] { std::this_thread::sleep_for(20ms); }).done(),
-                    !asynchronous);
+                EXPECT_EQ(machine.lane("lane").run("slow", {}, work).done(), !asynchronous);
+                looked.set_value();
+                machine.wait_all();
             });
         EXPECT_EQ(ended.code, 0);
     }
@@ -165,8 +172,8 @@ TEST(LeaveOutSlow, KeepsWhatGoesTogetherInItsOrder) {
     headrace::DeviceSelection selection;
     for (const auto& [id, gflops] :
          {std::pair{"cpu", 900.0}, {"fast", 10000.0}, {"half", 5000.0}, {"tenth", 1000.0}}) {
-        selection.devices.push_back(std::make_unique<headrace::testing::FakeDevice>(
-            headrace::testing::FakeOptions{.id = id, .peak_gflops = gflops}));
+        selection.devices.push_back(std::make_unique<headrace::test::FakeDevice>(
+            headrace::test::FakeOptions{.id = id, .peak_gflops = gflops}));
         selection.controllers.push_back({.private_copies = gflops == 5000.0});
     }
     controller_program::leave_out_slow(selection);
@@ -183,8 +190,8 @@ TEST(LeaveOutSlow, KeepsWhatGoesTogetherInItsOrder) {
 TEST(LeaveOutSlow, KeepsDevicesOfUnknownSpeed) {
     headrace::DeviceSelection selection;
     for (int i = 0; i < 2; ++i) {
-        selection.devices.push_back(std::make_unique<headrace::testing::FakeDevice>(
-            headrace::testing::FakeOptions{.peak_gflops = 0}));
+        selection.devices.push_back(
+            std::make_unique<headrace::test::FakeDevice>(headrace::test::FakeOptions{.peak_gflops = 0}));
         selection.controllers.emplace_back();
     }
     controller_program::leave_out_slow(selection);

@@ -16,7 +16,7 @@ namespace fluorescence {
 namespace {
 
 using std::numbers::pi;
-using testing::simulate;
+using test::simulate;
 
 Problem two_layers() {
     Problem problem;

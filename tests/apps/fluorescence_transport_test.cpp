@@ -10,7 +10,7 @@
 #include <numeric>
 #include <random>
 
-namespace fluorescence::testing {
+namespace fluorescence::test {
 namespace {
 
 LayerSpec layer(double n, Optical optical, double thickness) {
@@ -269,4 +269,4 @@ TEST(Photons, LighterFluorescentPacketsChangeNoMean) {
 }
 
 } // namespace
-} // namespace fluorescence::testing
+} // namespace fluorescence::test

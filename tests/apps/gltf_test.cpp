@@ -8,7 +8,7 @@
 namespace path_tracer::test {
 namespace {
 
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 
 const SurfaceDescription& only_material(const Scene& scene) {
     return scene.materials.at(scene.triangles.at(0).material);

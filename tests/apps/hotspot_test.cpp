@@ -196,7 +196,7 @@ protected:
         }
         return "";
     }
-    headrace::testing::ScratchFolder folder_;
+    headrace::test::ScratchFolder folder_;
 };
 
 TEST_F(HotspotFiles, AreReadAsTheyWereWritten) {

@@ -17,7 +17,7 @@
 namespace path_tracer::test {
 namespace {
 
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 
 std::vector<Rgb> gradient(uint32_t width, uint32_t height) {
     std::vector<Rgb> pixels;

@@ -43,7 +43,7 @@ protected:
         return "was read";
     }
 
-    headrace::testing::ScratchFolder folder_;
+    headrace::test::ScratchFolder folder_;
 };
 
 const std::string floats = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";

@@ -23,7 +23,7 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 using Bytes = std::vector<std::uint8_t>;
 using Component = std::vector<float>;
 

@@ -26,7 +26,7 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 using Bytes = std::vector<std::uint8_t>;
 using Frame = std::vector<float>;
 

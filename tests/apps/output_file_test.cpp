@@ -16,7 +16,7 @@
 namespace program {
 namespace {
 
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 
 TEST(OutputFile, IsCheckedWithoutLeavingATrace) {
     const ScratchFolder folder;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace fluorescence::testing {
+namespace fluorescence::test {
 
 struct Found {
     Totals totals;
@@ -42,4 +42,4 @@ inline FoundByTwo simulate_on_two(const Problem& problem, const Settings& settin
     return {simulation.totals(), simulation.grids(), handle.report()};
 }
 
-} // namespace fluorescence::testing
+} // namespace fluorescence::test

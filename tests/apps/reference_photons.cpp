@@ -8,7 +8,7 @@
 #include <numbers>
 #include <random>
 
-namespace fluorescence::testing {
+namespace fluorescence::test {
 namespace {
 
 using Direction = std::array<double, 3>;
@@ -173,4 +173,4 @@ ReferenceTotals follow(const Problem& problem, std::uint64_t packets, std::uint6
     return totals;
 }
 
-} // namespace fluorescence::testing
+} // namespace fluorescence::test

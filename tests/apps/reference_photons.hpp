@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace fluorescence::testing {
+namespace fluorescence::test {
 
 /// Sums over packets of weight 1, and of their squares, for standard errors.
 struct Tally {
@@ -29,4 +29,4 @@ struct ReferenceTotals {
 /// Follows that many packets; each absorption emits with its expected weight, all of it, every time.
 [[nodiscard]] ReferenceTotals follow(const Problem& problem, std::uint64_t packets, std::uint64_t seed);
 
-} // namespace fluorescence::testing
+} // namespace fluorescence::test

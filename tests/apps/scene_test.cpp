@@ -11,7 +11,7 @@
 namespace path_tracer::test {
 namespace {
 
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 
 void expect_rgb(Rgb got, Rgb expected) {
     EXPECT_NEAR(got.r, expected.r, 1e-6);

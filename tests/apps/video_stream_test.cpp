@@ -23,7 +23,7 @@ using headrace::Error;
 using headrace::ErrorKind;
 using headrace::test::error_of;
 using headrace::test::mentions;
-using headrace::testing::ScratchFolder;
+using headrace::test::ScratchFolder;
 using Frame = std::vector<std::uint8_t>;
 
 std::string content(const std::filesystem::path& file) {

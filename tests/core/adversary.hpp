@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 /// Who runs requests asks for a turn before each. One turn is given at a time, so the order is the chosen
 /// one.
@@ -91,4 +91,4 @@ private:
     bool held_ = false;
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -21,8 +21,8 @@
 namespace headrace {
 namespace {
 
-using testing::FakeDevice;
-using testing::FakeOptions;
+using test::FakeDevice;
+using test::FakeOptions;
 
 using Word = std::uint32_t;
 constexpr std::size_t words_per_storage = 48;

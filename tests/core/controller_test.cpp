@@ -17,12 +17,12 @@
 namespace headrace {
 namespace {
 
-using testing::fails;
-using testing::FakeDevice;
-using testing::FakeOptions;
-using testing::FakeRequest;
-using testing::LogLines;
-using testing::nothing;
+using test::fails;
+using test::FakeDevice;
+using test::FakeOptions;
+using test::FakeRequest;
+using test::LogLines;
+using test::nothing;
 
 ErrorKind kind_of(const std::function<void()>& call) {
     try {

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 inline std::uint64_t from_environment(const char* name, std::uint64_t usual) {
     const char* value = std::getenv(name);
     return value != nullptr ? std::strtoull(value, nullptr, 10) : usual;
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

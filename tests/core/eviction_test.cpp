@@ -15,10 +15,10 @@
 namespace headrace {
 namespace {
 
-using testing::FakeDevice;
-using testing::FakeOptions;
-using testing::FakeRequest;
-using testing::nothing;
+using test::FakeDevice;
+using test::FakeOptions;
+using test::FakeRequest;
+using test::nothing;
 
 /// A device with room for a hundred bytes, and another one with more, which it reaches.
 class EvictionTest : public ::testing::Test {

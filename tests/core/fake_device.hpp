@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 /// Known to the "driver" (a stream's thread) first, and to the host when it asks.
 class FakeEvent final : public EventState {
@@ -372,4 +372,4 @@ inline void FakeStream::run() {
     }
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

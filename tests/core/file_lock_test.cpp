@@ -20,7 +20,7 @@ namespace headrace {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ScratchFolder;
+using test::ScratchFolder;
 
 /// What processes that are forked from now on see, too.
 class SharedCounter {
@@ -68,13 +68,13 @@ TEST(FileLock, OneAtATimeHasIt) {
 TEST(FileLock, NobodyWaitsForAnotherNumberNorLongerThanHeLikes) {
     const ScratchFolder folder;
     const FileLock first(folder.path() / "lock", 1, 60s);
-    const auto waited = [&](std::uint32_t number) {
+    const auto waited = [&](std::uint32_t number, std::chrono::seconds patience) {
         const auto asked = std::chrono::steady_clock::now();
-        const FileLock second(folder.path() / "lock", number, 1s);
+        const FileLock second(folder.path() / "lock", number, patience);
         return std::chrono::steady_clock::now() - asked;
     };
-    EXPECT_LT(waited(2), 900ms);
-    EXPECT_GE(waited(1), 1s);
+    EXPECT_LT(waited(2, 60s), 30s);
+    EXPECT_GE(waited(1, 1s), 1s);
 }
 
 TEST(FileLock, WhereThereCanBeNoneNobodyWaits) {

@@ -17,9 +17,9 @@
 namespace headrace {
 namespace {
 
-using testing::FakeDevice;
-using testing::FakeEvent;
-using testing::FakeOptions;
+using test::FakeDevice;
+using test::FakeEvent;
+using test::FakeOptions;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool heap_is_measured = false; // theirs keeps what is freed
@@ -29,7 +29,7 @@ constexpr bool heap_is_measured = true;
 
 std::size_t heap_in_use() { return mallinfo2().uordblks; }
 
-unsigned long requests() { return testing::from_environment("HEADRACE_TEST_REQUESTS", 100'000); }
+unsigned long requests() { return test::from_environment("HEADRACE_TEST_REQUESTS", 100'000); }
 
 /// Two devices that copy to each other through the host, one that works in place, and requests of every kind
 /// on two data, one of them in parts.

@@ -98,7 +98,7 @@ TEST(HostLane, SwitchesBetweenWaitingAndNotWhileItRuns) {
 TEST(HostLane, WhoeverWaitsDoesTheWork) {
     HostLane lane;
     lane.set_asynchronous(false);
-    testing::FakeDevice device;
+    test::FakeDevice device;
     Controller controller(device, {.asynchronous = false});
     constexpr int tasks = 100;
     int here = 0, here_as_well = 0;

@@ -4,9 +4,9 @@
 
 #include <stdexcept>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 inline void nothing(const NativeStream&) {}
 inline void fails(const NativeStream&) { throw std::runtime_error("the kernel's own words"); }
 
-} // namespace headrace::testing
+} // namespace headrace::test

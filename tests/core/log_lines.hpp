@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 /// Lines of one level, instead of where they would go, while it lives.
 class LogLines {
@@ -39,4 +39,4 @@ private:
     LogSink sink_; // what was there before; last: lines may come at once
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

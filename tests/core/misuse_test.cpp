@@ -21,11 +21,11 @@ namespace headrace {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::fails;
-using testing::FakeDevice;
-using testing::FakeOptions;
-using testing::FakeRequest;
-using testing::nothing;
+using test::fails;
+using test::FakeDevice;
+using test::FakeOptions;
+using test::FakeRequest;
+using test::nothing;
 
 /// The Error that the call throws; none: the test fails.
 Error thrown_by(const std::function<void()>& call) {

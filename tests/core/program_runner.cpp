@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 Device& ProgramMachine::add_device(std::unique_ptr<Device> device) {
     return *devices_.emplace_back(std::move(device));
@@ -438,4 +438,4 @@ unsigned WarnedNames::take(const std::string& name) {
     return found == warned.end() ? 0 : std::exchange(found->second, 0);
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

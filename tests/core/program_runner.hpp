@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 /// Devices with controllers and host lanes, as a test puts them together.
 class ProgramMachine {
@@ -85,4 +85,4 @@ public:
     [[nodiscard]] static unsigned take(const std::string& name);
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

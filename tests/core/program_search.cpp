@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::string find_a_failure(const Search& search) {
     return {};
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

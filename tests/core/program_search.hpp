@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 struct Search {
     std::uint64_t programs; ///< usually
@@ -27,4 +27,4 @@ struct Search {
 /// that goes wrong too; empty: nothing did.
 [[nodiscard]] std::string find_a_failure(const Search& search);
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -7,7 +7,7 @@
 
 #include <random>
 
-namespace headrace::testing {
+namespace headrace::test {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -133,4 +133,4 @@ TEST(Programs, OnLargeDataGiveTheSame) {
 }
 
 } // namespace
-} // namespace headrace::testing
+} // namespace headrace::test

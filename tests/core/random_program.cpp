@@ -5,7 +5,7 @@
 #include <array>
 #include <random>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 namespace {
 
@@ -209,4 +209,4 @@ bool gives_a_value(std::uint64_t number, const Range& range, unsigned i, bool de
     return false;
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

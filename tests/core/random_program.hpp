@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 using Word = std::uint32_t;
 
@@ -105,4 +105,4 @@ std::uint64_t compute(std::uint64_t number, const std::vector<Range>& ranges, co
 /// True if `compute` gives word `i` of the range a value.
 [[nodiscard]] bool gives_a_value(std::uint64_t number, const Range& range, unsigned i, bool defined);
 
-} // namespace headrace::testing
+} // namespace headrace::test

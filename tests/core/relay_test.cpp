@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace headrace::testing {
+namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -175,4 +175,4 @@ TEST(Relay, NothingIsOvertakenByWhatComesLater) {
 }
 
 } // namespace
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 class ScratchFolder {
 public:
@@ -37,4 +37,4 @@ private:
     std::filesystem::path path_;
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

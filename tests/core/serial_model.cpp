@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 SerialModel::SerialModel(const Program& program, const Topology& topology)
     : program_(program), topology_(topology) {
@@ -167,4 +167,4 @@ bool SerialModel::is_defined(unsigned datum, unsigned word) const {
     return state.defined && !state.poisoned;
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 /// What a step must do.
 struct Expected {
@@ -61,4 +61,4 @@ private:
     std::vector<unsigned> warnings_;
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

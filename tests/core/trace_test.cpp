@@ -21,8 +21,8 @@ namespace headrace {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::FakeDevice;
-using testing::FakeEvent;
+using test::FakeDevice;
+using test::FakeEvent;
 
 /// A trace's JSON, as a viewer reads it.
 struct Shown {
@@ -210,6 +210,7 @@ TEST_F(TraceTest, ArrowsOfDataAreNotDrawnTwice) {
 TEST_F(TraceTest, RequestsThatOverlapHaveRowsOfTheirOwn) {
     Trace trace;
     std::barrier both(2);
+    const auto begin = std::chrono::steady_clock::now();
     const auto streams = {device_.make_stream(), device_.make_stream()};
     for (const auto& stream : streams)
         controller_.submit("beside another", {}, [&](std::span<const Event> after) {
@@ -219,7 +220,7 @@ TEST_F(TraceTest, RequestsThatOverlapHaveRowsOfTheirOwn) {
     const Shown shown(trace);
     ASSERT_EQ(shown.spans.size(), 2u);
     EXPECT_NE(shown.spans[0].thread, shown.spans[1].thread);
-    EXPECT_LE(trace.units().front().busy, 1s);
+    EXPECT_LE(trace.units().front().busy, std::chrono::steady_clock::now() - begin);
 }
 
 TEST_F(TraceTest, UnitsSayHowLongTheyWorked) {

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 /// Told again and again what the test is at; if that stays the same for `limit`, the process aborts.
 /// `once`: what to set beside HEADRACE_TEST_SEED to have just that again.
@@ -43,4 +43,4 @@ private:
     std::jthread thread_; // last: it uses the rest
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -56,7 +56,7 @@ inline std::string absent(const std::string& list) {
 /// Ends the process if a test hangs, and says where its threads stand: CTest's own limit would not.
 class TestDeadline {
 public:
-    explicit TestDeadline(std::string what, std::chrono::seconds limit = std::chrono::seconds(110))
+    explicit TestDeadline(std::string what, std::chrono::seconds limit = std::chrono::seconds(500))
         : thread_([this, what = std::move(what), limit](const std::stop_token& stop) {
               std::unique_lock lock(mutex_);
               if (never_.wait_for(lock, stop, limit, [] { return false; }) || stop.stop_requested()) return;
@@ -75,7 +75,7 @@ private:
 /// A test on the devices of a list, its parameter: `device()` is the first.
 class OnDevices : public ::testing::TestWithParam<std::string> {
 protected:
-    explicit OnDevices(std::chrono::seconds limit = std::chrono::seconds(60))
+    explicit OnDevices(std::chrono::seconds limit = std::chrono::seconds(500))
         : deadline_("a test on " + GetParam(), limit) {}
     void SetUp() override {
         std::string why;

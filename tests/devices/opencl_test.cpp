@@ -25,7 +25,7 @@ namespace headrace::test {
 namespace {
 
 using opencl::ProgramCache;
-using testing::ScratchFolder;
+using test::ScratchFolder;
 
 using Bytes8 = std::vector<unsigned char>;
 

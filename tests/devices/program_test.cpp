@@ -14,10 +14,10 @@
 namespace headrace::test {
 namespace {
 
-using testing::Mix;
-using testing::ProgramMachine;
+using test::Mix;
+using test::ProgramMachine;
 
-using testing::Word;
+using test::Word;
 
 /// Runs in turn what it is given, each once an event has completed.
 class Worker {
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Programs, alone_and_mixed(), test_name);
 
 TEST_P(Programs, GiveWhatRunningThemOneAfterAnotherGives) {
     for (const unsigned stride : {1U, 16'384U}) // large data: what passes by the host goes in pieces
-        EXPECT_EQ(testing::find_a_failure(
+        EXPECT_EQ(test::find_a_failure(
                       {.programs = stride == 1 ? 500U : 100U,
                        // A copy that fails on a real device is the device's end.
                        .mix = {.stride = stride, .copy_faults = false},

@@ -19,9 +19,9 @@
 namespace headrace::test {
 namespace {
 
-using testing::FakeDevice;
-using testing::FakeOptions;
-using testing::FakeRequest;
+using test::FakeDevice;
+using test::FakeOptions;
+using test::FakeRequest;
 
 using Word = std::uint64_t;
 using Words = Domain<Word>;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,16 +15,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Counts what the test says.
+/// Counts what the test says, when it says so.
 class MadeUpMeter final : public EnergyMeter {
 public:
     MadeUpMeter(const std::atomic<double>& joules, std::atomic<int>& readings,
-                std::chrono::nanoseconds shortest = 0ns, std::chrono::nanoseconds takes = 0ns)
-        : joules_(joules), readings_(readings), shortest_(shortest), takes_(takes) {}
+                const std::atomic<bool>& answers, std::chrono::nanoseconds shortest)
+        : joules_(joules), readings_(readings), answers_(answers), shortest_(shortest) {}
     [[nodiscard]] std::string_view name() const noexcept override { return "made up"; }
     [[nodiscard]] Figure joules() override {
         ++readings_;
-        std::this_thread::sleep_for(takes_);
+        answers_.wait(false);
         const double now = joules_;
         return now < 0 ? Figure{std::nullopt, "it is broken"} : Figure{now, {}};
     }
@@ -32,28 +33,34 @@ public:
 private:
     const std::atomic<double>& joules_;
     std::atomic<int>& readings_;
-    std::chrono::nanoseconds shortest_, takes_;
+    const std::atomic<bool>& answers_;
+    std::chrono::nanoseconds shortest_;
 };
 
 /// Two devices, each of which does half of a job.
 class JobEnergyTest : public testing::Test {
 protected:
-    std::shared_ptr<EnergyReader> reader(const std::atomic<double>& joules,
-                                         std::chrono::nanoseconds shortest = 0ns,
-                                         std::chrono::nanoseconds takes = 0ns) {
-        return std::make_shared<EnergyReader>(
-            std::make_unique<MadeUpMeter>(joules, readings_, shortest, takes));
+    ~JobEnergyTest() override { meters_answer(); }
+
+    void meters_answer() {
+        answers_ = true;
+        answers_.notify_all();
     }
-    void begin(std::shared_ptr<EnergyReader> first, std::shared_ptr<EnergyReader> second) {
+    std::shared_ptr<EnergyReader> reader(const std::atomic<double>& joules,
+                                         std::chrono::nanoseconds shortest = 0ns) {
+        return std::make_shared<EnergyReader>(
+            std::make_unique<MadeUpMeter>(joules, readings_, answers_, shortest));
+    }
+    void begin(const std::shared_ptr<EnergyReader>& first, const std::shared_ptr<EnergyReader>& second) {
         infos_[0].id = "first";
         infos_[1].id = "second";
         job_ = std::make_shared<JobExecution>(
             Job("j", 100), JobExecution::Scheduling{make_policy("demand:2"), "demand:2", false},
-            std::vector<JobExecution::Participant>{{0, &infos_[0], {}, std::move(first)},
-                                                   {1, &infos_[1], {}, std::move(second)}},
+            std::vector<JobExecution::Participant>{{0, &infos_[0], {}, first}, {1, &infos_[1], {}, second}},
             std::vector<LeftOut>{});
         job_->start();
-        std::this_thread::sleep_for(20ms); // readers have read
+        for (const auto& one : {first, second}) // they have read for the job when they have for us
+            if (one && answers_) static_cast<void>(one->recent().get());
     }
     JobReport end(std::size_t last = 1) {
         for (const std::size_t device : {std::size_t{0}, last})
@@ -64,6 +71,7 @@ protected:
 
     std::atomic<double> joules_ = 1000, others_ = 500;
     std::atomic<int> readings_ = 0;
+    std::atomic<bool> answers_ = true;
     DeviceInfo infos_[2];
     std::shared_ptr<JobExecution> job_;
 };
@@ -77,7 +85,7 @@ TEST_F(JobEnergyTest, IsTheSumOfWhatItsDevicesUsed) {
     EXPECT_EQ(report.devices[1].energy_joules.value, 12);
     ASSERT_TRUE(report.energy_joules.value);
     EXPECT_EQ(*report.energy_joules.value, 42);
-    EXPECT_GT(report.seconds, 0.02);
+    EXPECT_GT(report.seconds, 0);
     EXPECT_DOUBLE_EQ(*report.devices[0].energy_delay_product.value, 30 * report.seconds);
     EXPECT_DOUBLE_EQ(*report.energy_delay_product.value, 42 * report.seconds);
 }
@@ -115,26 +123,27 @@ TEST_F(JobEnergyTest, NoMeterIsAReason) {
 }
 
 TEST_F(JobEnergyTest, JobsTooShortForTheMeterSaySoAndWaitForNoReading) {
-    begin(reader(joules_, 10s, 100ms), reader(others_, 10s, 100ms));
-    const auto before = std::chrono::steady_clock::now();
+    answers_ = false;
+    begin(reader(joules_, 1h), reader(others_, 1h));
     const JobReport report = end();
-    EXPECT_LT(std::chrono::steady_clock::now() - before, 60ms);
     EXPECT_EQ(report.devices[0].energy_joules.why_absent,
-              "the job was shorter than the meter can tell (10000 ms)");
+              "the job was shorter than the meter can tell (3600000 ms)");
     EXPECT_EQ(report.energy_joules.why_absent, "first: " + report.devices[0].energy_joules.why_absent);
 }
 
 TEST_F(JobEnergyTest, AMeterThatTakesItsTimeHoldsUpNoJob) {
-    const auto before = std::chrono::steady_clock::now();
-    begin(reader(joules_, 0s, 200ms), reader(others_, 0s, 200ms));
+    answers_ = false;
+    const auto first = reader(joules_), second = reader(others_);
+    begin(first, second);
     for (const std::size_t device : {0, 1}) job_->finished(device, {*job_->next(device)}, {});
     EXPECT_TRUE(job_->event().done());
-    EXPECT_LT(std::chrono::steady_clock::now() - before, 150ms);
+    meters_answer();
+    for (const auto& one : {first, second}) static_cast<void>(one->fresh().get());
     EXPECT_TRUE(job_->report().energy_joules.value);
 }
 
 TEST_F(JobEnergyTest, ShortJobsInARowShareReadings) {
-    const auto one = reader(joules_, 10s);
+    const auto one = reader(joules_, 1h);
     for (int i = 0; i < 100; ++i) static_cast<void>(one->recent().get());
     EXPECT_EQ(readings_, 1);
     static_cast<void>(one->fresh().get());
@@ -142,8 +151,10 @@ TEST_F(JobEnergyTest, ShortJobsInARowShareReadings) {
 }
 
 TEST_F(JobEnergyTest, AReaderAnswersWhoeverAskedBeforeItGoes) {
-    auto one = reader(joules_, 10s, 20ms);
+    answers_ = false;
+    auto one = reader(joules_, 1h);
     const auto reading = one->fresh();
+    const std::jthread later([this] { meters_answer(); });
     one.reset();
     EXPECT_EQ(reading.get().value, 1000);
 }

@@ -1,5 +1,6 @@
 // tests/domains/job_test.cpp - jobs from registration to gather, on every device list of this machine.
 #include <core/environment_variable.hpp>
+#include <core/quiet_machine.hpp>
 #include <devices/devices_fixture.hpp>
 #include <domains/fragile.kernels.hpp>
 #include <domains/job.kernels.hpp>
@@ -290,21 +291,23 @@ TEST_P(Jobs, LaterJobsSeeWhatEarlierOnesWrote) {
 }
 
 TEST_P(Jobs, CancelledJobsEndSoonAndSaySo) {
-    const Domain<std::uint64_t> turns("turns", {1});
-    auto job = Job("spin", std::uint64_t{1} << 40).accumulates(turns).kernel([&](Task& task) {
-        return Spin{task.sum(turns)};
+    on_a_quiet_machine([this] {
+        const Domain<std::uint64_t> turns("turns", {1});
+        auto job = Job("spin", std::uint64_t{1} << 40).accumulates(turns).kernel([&](Task& task) {
+            return Spin{task.sum(turns)};
+        });
+        const JobHandle handle = runtime().submit(job);
+        EXPECT_FALSE(handle.wait_for(std::chrono::milliseconds(300)));
+        const auto asked = std::chrono::steady_clock::now();
+        handle.cancel();
+        try {
+            handle.wait();
+            FAIL() << "it ended with success";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::cancelled);
+        }
+        EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
     });
-    const JobHandle handle = runtime().submit(job);
-    EXPECT_FALSE(handle.wait_for(std::chrono::milliseconds(300)));
-    const auto asked = std::chrono::steady_clock::now();
-    handle.cancel();
-    try {
-        handle.wait();
-        FAIL() << "it ended with success";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::cancelled);
-    }
-    EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
 }
 
 /// The long one would not end within years. Each device has its share of it in one task, or in one for each
@@ -324,7 +327,7 @@ TEST_P(Jobs, OthersDoNotWaitForALongOne) {
                 Job("count", 70'000).accumulates(bins).priority(priority).kernel([&](Task& task) {
                     return Histogram{task.sum(bins)};
                 }));
-            EXPECT_TRUE(counts.wait_for(std::chrono::seconds(10)));
+            EXPECT_TRUE(counts.wait_for(std::chrono::seconds(100)));
             counts.cancel();
             EXPECT_FALSE(spins.done());
         }
@@ -398,18 +401,23 @@ private:
 };
 
 TEST_P(LaunchesOfJobs, AreFewerWhereBudgetsAreKnownOfTheKernel) {
-    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "static", .window = 1});
-    EXPECT_GT(launches(runtime, "one"), 1U);
-    // Half of it: groups need not have the same share, and one that has more than its budget ends a launch.
-    EXPECT_EQ(launches(runtime, "one", size / 2), 1U);
-    EXPECT_GT(launches(runtime, "another"), 1U);
-    EXPECT_GT(launches(runtime, "another", size / 4), 1U) << "of another size";
+    on_a_quiet_machine([this] {
+        Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "static", .window = 1});
+        EXPECT_GT(launches(runtime, "one"), 1U);
+        // Half of it: groups need not have the same share, and one that has more than its budget ends a
+        // launch.
+        EXPECT_EQ(launches(runtime, "one", size / 2), 1U);
+        EXPECT_GT(launches(runtime, "another"), 1U);
+        EXPECT_GT(launches(runtime, "another", size / 4), 1U) << "of another size";
+    });
 }
 
 TEST_P(LaunchesOfJobs, AreFedAtOnceWhereTasksAreKnownToBeShort) {
-    Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:5000", .window = 1});
-    EXPECT_GT(launches(runtime, "one"), 1U);
-    EXPECT_EQ(launches(runtime, "one"), 1U);
+    on_a_quiet_machine([this] {
+        Runtime runtime(RuntimeOptions{.devices = GetParam(), .policy = "demand:5000", .window = 1});
+        EXPECT_GT(launches(runtime, "one"), 1U);
+        EXPECT_EQ(launches(runtime, "one"), 1U);
+    });
 }
 INSTANTIATE_TEST_SUITE_P(Each, LaunchesOfJobs, testing::Values("cpu", "cuda:0"), by_devices);
 

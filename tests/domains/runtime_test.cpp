@@ -14,9 +14,9 @@
 namespace headrace {
 namespace {
 
-using testing::FakeDevice;
-using testing::FakeOptions;
-using testing::FakeRequest;
+using test::FakeDevice;
+using test::FakeOptions;
+using test::FakeRequest;
 
 struct Fakes {
     FakeDevice* first;

@@ -12,8 +12,8 @@
 namespace headrace::test {
 namespace {
 
-using testing::FakeDevice;
-using testing::FakeRequest;
+using test::FakeDevice;
+using test::FakeRequest;
 
 struct Place {
     explicit Place(std::size_t number, bool has_peers, bool is_processor = false)

@@ -2,6 +2,7 @@
 // does, is not.
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
+#include <core/quiet_machine.hpp>
 #include <devices/devices_fixture.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/domains/headrace.hpp>
@@ -9,8 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <string>
 #include <thread>
 
 #include <unistd.h>
@@ -166,7 +169,7 @@ Job stuck(const std::string& name, const Domain<std::uint64_t>& turns, const std
 
 TEST(Watchdog, ReportsAStuckKernelAgainAndAgainUntilItGetsOn) {
     constexpr auto patience = 200ms;
-    const testing::LogLines log(LogLevel::error);
+    const test::LogLines log(LogLevel::error);
     std::atomic<unsigned> hangs = 0;
     Runtime runtime({.devices = "cpu", .patience = patience, .on_hang = [&] { ++hangs; }});
     const Domain<std::uint64_t> turns("turns", {1});
@@ -174,36 +177,41 @@ TEST(Watchdog, ReportsAStuckKernelAgainAndAgainUntilItGetsOn) {
     const auto begin = Clock::now();
     const JobHandle held = runtime.submit(stuck("held", turns, &released));
     const JobHandle next = runtime.submit(stuck("next", turns, &released).after(held));
-    while (hangs < 2 && Clock::now() - begin < 20s) std::this_thread::sleep_for(5ms);
+    const auto says_all = [](const std::string& line) { // not what is said before the launch, or `next`
+        for (const char* words :
+             {"job 'held', 0 of 64 work units finished: task [0, ", ") on cpu has given no sign of life for ",
+              "launch 1 has not ended, which began with ", "job 'next' waits for jobs before it"})
+            if (line.find(words) == std::string::npos) return false;
+        return true;
+    };
+    while (std::ranges::count_if(log.lines(), says_all) < 2 && Clock::now() - begin < 100s)
+        std::this_thread::sleep_for(5ms);
     const auto noticed = Clock::now() - begin;
     HostSync::store(released, 1u, HostSync::release); // pairs with the kernel's acquire
     next.wait();
     EXPECT_GE(hangs, 2u);
     EXPECT_GE(noticed, 2 * patience);
-    const std::vector<std::string> lines = log.lines();
-    ASSERT_GE(lines.size(), 2u);
-    for (const std::string& line : lines)
-        for (const char* words :
-             {"job 'held', 0 of 64 work units finished: task [0, ", ") on cpu has given no sign of life for ",
-              "launch 1 has not ended, which began with ", "job 'next' waits for jobs before it"})
-            EXPECT_NE(line.find(words), std::string::npos) << line;
+    const auto lines = log.lines();
+    EXPECT_GE(std::ranges::count_if(lines, says_all), 2) << (lines.empty() ? "nothing" : lines.back());
 }
 
 TEST(Watchdog, LetsWorkThatGetsOnTakeItsTime) {
-    constexpr auto patience = 1s;
-    const testing::LogLines log(LogLevel::error);
-    std::vector<std::unique_ptr<Device>> devices;
-    devices.push_back(std::make_unique<headrace::testing::FakeDevice>(
-        headrace::testing::FakeOptions{.id = "fake:0", .seed = 1}));
-    Runtime runtime(std::move(devices), {.devices = "", .policy = "demand:40", .patience = patience});
-    const auto begin = Clock::now();
-    runtime
-        .submit(
-            Job("steady", 40)
-                .host_function("fake", [](Task&, const NativeStream&) { std::this_thread::sleep_for(80ms); }))
-        .wait();
-    EXPECT_GT(Clock::now() - begin, patience); // a job's time is its own
-    EXPECT_EQ(log.lines(), std::vector<std::string>{});
+    on_a_quiet_machine([] {
+        constexpr auto patience = 1s;
+        const test::LogLines log(LogLevel::error);
+        std::vector<std::unique_ptr<Device>> devices;
+        devices.push_back(std::make_unique<headrace::test::FakeDevice>(
+            headrace::test::FakeOptions{.id = "fake:0", .seed = 1}));
+        Runtime runtime(std::move(devices), {.devices = "", .policy = "demand:40", .patience = patience});
+        const auto begin = Clock::now();
+        runtime
+            .submit(Job("steady", 40)
+                        .host_function("fake",
+                                       [](Task&, const NativeStream&) { std::this_thread::sleep_for(80ms); }))
+            .wait();
+        EXPECT_GT(Clock::now() - begin, patience); // a job's time is its own
+        EXPECT_EQ(log.lines(), std::vector<std::string>{});
+    });
 }
 
 /// On a GPU nothing but the end of its process ends such a kernel. That process is the first to open the

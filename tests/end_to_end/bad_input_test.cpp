@@ -20,7 +20,7 @@ protected:
     /// Runs with `options` and expects a refusal that mentions every one of `words`.
     void expect_refusal(const Options& options, std::initializer_list<const char*> words, int exit_code = 2) {
         const std::vector<std::string> before = folder_.list();
-        const Outcome outcome = run_path_tracer(folder_, options, Seconds{20});
+        const Outcome outcome = run_path_tracer(folder_, options);
 
         std::string command;
         for (const std::string& option : options) command += option + ' ';

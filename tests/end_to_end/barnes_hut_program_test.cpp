@@ -23,7 +23,7 @@ using nlohmann::json;
 using Rows = std::vector<std::array<double, 3>>;
 
 Outcome run(const Scratch& folder, const Options& options) {
-    return Program(HEADRACE_BARNES_HUT, options, folder.path()).wait(Seconds{100});
+    return Program(HEADRACE_BARNES_HUT, options, folder.path()).wait();
 }
 
 std::string text_of(const Scratch& folder, const std::string& name) {

@@ -44,7 +44,7 @@ const char* const mcmls_sample = "1.0\n1\ns.mco A\n100\n0.01 0.01\n40 50 30\n3\n
                                  "1.37 1 10 0 .1\n1.37 2 10 .7 .2\n1.0\n";
 
 Outcome run(const Scratch& folder, const Options& options) {
-    return Program(HEADRACE_FLUORESCENCE, options, folder.path()).wait(Seconds{100});
+    return Program(HEADRACE_FLUORESCENCE, options, folder.path()).wait();
 }
 
 /// The report of a run that must succeed.

@@ -21,7 +21,7 @@ class FramePrograms : public testing::Test {
 protected:
     Outcome run(const char* program, Options options) const {
         options.push_back("--quiet");
-        return Program(program, options, folder_.path()).wait(Seconds{60});
+        return Program(program, options, folder_.path()).wait();
     }
     json report(const char* program, Options options) const {
         options.insert(options.end(), {"--report", "report.json"});

@@ -17,7 +17,7 @@ TEST_P(Hang, IsReportedAndEndsTheProgram) {
     const Options scene = glowing_room(folder, 1) + Options{"--max-depth", "1048576", "--shadow-rays", "64"};
     const std::vector<std::string> before = folder.list();
     const Outcome outcome = run_path_tracer(
-        folder, scene + Options{"--kernel", "consumer", "--devices", GetParam(), "--watchdog", "1"});
+        folder, scene + Options{"--kernel", "consumer", "--devices", GetParam(), "--watchdog", "5"});
     EXPECT_FALSE(outcome.timed_out);
     EXPECT_EQ(outcome.exit_code, 3);
     EXPECT_FALSE(outcome.left_processes);

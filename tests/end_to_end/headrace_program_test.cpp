@@ -18,7 +18,7 @@ namespace {
 class HeadraceProgram : public testing::Test {
 protected:
     [[nodiscard]] Outcome run(std::vector<std::string> arguments) const {
-        return Program(HEADRACE_PROGRAM, std::move(arguments), folder_.path()).wait(Seconds{60});
+        return Program(HEADRACE_PROGRAM, std::move(arguments), folder_.path()).wait();
     }
     [[nodiscard]] nlohmann::json inventory(const std::string& devices) const {
         const Outcome outcome = run({"devices", "--devices", devices, "--json"});
@@ -159,8 +159,7 @@ TEST_F(HeadraceProgram, HelpNamesTheCommands) {
 
 TEST_F(HeadraceProgram, AFullDiskIsAFailure) {
     const Outcome outcome =
-        Program("/bin/sh", {"-c", "'" HEADRACE_PROGRAM "' devices > /dev/full"}, folder_.path())
-            .wait(Seconds{60});
+        Program("/bin/sh", {"-c", "'" HEADRACE_PROGRAM "' devices > /dev/full"}, folder_.path()).wait();
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.errors.find("writing failed"), std::string::npos) << outcome.errors;
 }

@@ -15,8 +15,6 @@
 namespace headrace::end_to_end {
 namespace {
 
-constexpr Seconds deadline{60};
-
 struct Named {
     const char *name, *executable, *count; ///< count: the option that says how often
 };
@@ -25,7 +23,7 @@ struct Named {
 class InFolder {
 protected:
     [[nodiscard]] Outcome run(const char* executable, std::vector<std::string> arguments) const {
-        return Program(executable, std::move(arguments), scratch_.path()).wait(deadline);
+        return Program(executable, std::move(arguments), scratch_.path()).wait();
     }
     [[nodiscard]] nlohmann::json report_of(const char* executable, std::vector<std::string> arguments) const {
         arguments.insert(arguments.end(), {"--quiet", "--report", "report.json"});

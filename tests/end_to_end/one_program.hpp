@@ -24,12 +24,12 @@ protected:
     [[nodiscard]] Outcome run(std::vector<std::string> options) const {
         if (std::ranges::find(options, "--devices") == options.end())
             options.insert(options.end(), {"--devices", "cpu"});
-        return Program(program_, std::move(options), folder_.path()).wait(Seconds{100});
+        return Program(program_, std::move(options), folder_.path()).wait();
     }
     /// By name, on the processor.
     [[nodiscard]] Outcome shell(const std::string& command) const {
         const std::string function = name_ + "() { '" + program_ + "' --devices cpu \"$@\"; }; ";
-        return Program("/bin/sh", {"-c", function + command}, folder_.path()).wait(Seconds{100});
+        return Program("/bin/sh", {"-c", function + command}, folder_.path()).wait();
     }
     void expect_success(const Outcome& outcome) const {
         ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;

@@ -91,12 +91,12 @@ Program start_path_tracer(const Scratch& folder, const Options& options) {
     return Program(HEADRACE_PATH_TRACER, options + Options{"--quiet"}, folder.path());
 }
 
-Outcome run_path_tracer(const Scratch& folder, const Options& options, Seconds deadline) {
-    return start_path_tracer(folder, options).wait(deadline);
+Outcome run_path_tracer(const Scratch& folder, const Options& options) {
+    return start_path_tracer(folder, options).wait();
 }
 
-Image render(const Scratch& folder, const Options& options, Seconds deadline) {
-    const Outcome outcome = run_path_tracer(folder, options + Options{"--out", "render.pfm"}, deadline);
+Image render(const Scratch& folder, const Options& options) {
+    const Outcome outcome = run_path_tracer(folder, options + Options{"--out", "render.pfm"});
     if (outcome.exit_code != 0) {
         std::string said = outcome.timed_out ? "did not end in time: " : "failed: ";
         for (const std::string& option : options) said += option + ' ';

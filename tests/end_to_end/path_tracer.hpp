@@ -17,10 +17,9 @@ using Options = std::vector<std::string>;
 /// Starts the program in `folder`, quietly.
 [[nodiscard]] Program start_path_tracer(const Scratch& folder, const Options& options);
 /// Runs it to its end.
-[[nodiscard]] Outcome run_path_tracer(const Scratch& folder, const Options& options,
-                                      Seconds deadline = Seconds{60});
+[[nodiscard]] Outcome run_path_tracer(const Scratch& folder, const Options& options);
 /// Renders to a PFM and reads it; a failure of the program throws what it said.
-[[nodiscard]] Image render(const Scratch& folder, const Options& options, Seconds deadline = Seconds{120});
+[[nodiscard]] Image render(const Scratch& folder, const Options& options);
 
 /// Devices that tests are instantiated for; those that are not there are skipped by `absence`.
 inline constexpr const char* every_device[] = {"cpu", "opencl:pocl", "opencl:nvidia", "cuda:0", "hip:0"};

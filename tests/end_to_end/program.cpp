@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -110,6 +111,26 @@ void Program::interrupt(int signal) {
 }
 
 bool Program::is_running() { return !reap(false); }
+
+bool Program::handles(int signal) const {
+    std::istringstream status(read_all(fs::path("/proc") / std::to_string(process_) / "status"));
+    for (std::string word; status >> word;) {
+        unsigned long long caught = 0; // a bit for each signal, from 1
+        if (word == "SigCgt:" && status >> std::hex >> caught) return (caught >> (signal - 1) & 1) != 0;
+    }
+    return false;
+}
+
+Seconds Program::processor_time() const {
+    const std::string stat = read_all(fs::path("/proc") / std::to_string(process_) / "stat");
+    std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size()))); // after the name
+    std::string skipped;
+    for (int field = 3; field < 14; ++field) fields >> skipped;
+    double user = 0, system = 0; // in ticks
+    fields >> user >> system;
+    return Seconds{(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK))};
+}
+
 std::string Program::output_so_far() const { return read_all(captured_ / "stdout"); }
 std::string Program::errors_so_far() const { return read_all(captured_ / "stderr"); }
 

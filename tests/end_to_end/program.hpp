@@ -12,6 +12,9 @@ namespace headrace::end_to_end {
 
 using Seconds = std::chrono::duration<double>;
 
+/// Whoever takes longer hangs, on a machine that is busy with other things too.
+constexpr Seconds hang_limit{500};
+
 /// How a program ended.
 struct Outcome {
     int exit_code = -1;          ///< -1: it did not exit by itself
@@ -37,11 +40,15 @@ public:
     /// Sends `signal`; times count from here.
     void interrupt(int signal);
     [[nodiscard]] bool is_running();
+    /// Whether it has said what is to happen at `signal`.
+    [[nodiscard]] bool handles(int signal) const;
+    /// That its threads have had so far.
+    [[nodiscard]] Seconds processor_time() const;
     /// What it wrote so far.
     [[nodiscard]] std::string output_so_far() const;
     [[nodiscard]] std::string errors_so_far() const;
     /// Waits for its end, or kills it at the deadline.
-    [[nodiscard]] Outcome wait(Seconds deadline);
+    [[nodiscard]] Outcome wait(Seconds deadline = hang_limit);
 
 private:
     bool reap(bool block);

@@ -15,7 +15,7 @@ namespace headrace::test {
 /// back.
 class Deadline {
 public:
-    Deadline(const char* what, std::chrono::seconds limit)
+    explicit Deadline(const char* what, std::chrono::seconds limit = std::chrono::seconds(500))
         : thread_([this, what, limit] {
               std::unique_lock lock(mutex_);
               if (ended_signal_.wait_for(lock, limit, [this] { return ended_; })) return;

@@ -176,10 +176,10 @@ bool exchange_round(Device& one, const BindOne& bind_one, Device& other, const B
 template <class BindOne, class BindOther>
 void exchange(Device& one, const BindOne& bind_one, Device& other, const BindOther& bind_other,
               std::uint64_t usual_launches) {
-    const std::uint64_t first = testing::from_environment("HEADRACE_TEST_SEED", std::random_device{}());
-    const std::uint64_t launches = testing::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
+    const std::uint64_t first = test::from_environment("HEADRACE_TEST_SEED", std::random_device{}());
+    const std::uint64_t launches = test::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
     std::cout << "HEADRACE_TEST_SEED=" << first << std::endl;
-    testing::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
+    test::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
     ExchangeFigures figures;
     // A round may take many launches: enough rounds as well.
     const auto is_enough = [&](std::uint64_t rounds) {

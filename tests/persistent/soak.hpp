@@ -246,10 +246,10 @@ private:
 /// Rounds until there were as many launches as the environment asks for.
 template <class Bind>
 void soak(Device& device, const Bind& bind, std::uint64_t usual_launches) {
-    const std::uint64_t first = testing::from_environment("HEADRACE_TEST_SEED", std::random_device{}());
-    const std::uint64_t launches = testing::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
+    const std::uint64_t first = test::from_environment("HEADRACE_TEST_SEED", std::random_device{}());
+    const std::uint64_t launches = test::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
     std::cout << "HEADRACE_TEST_SEED=" << first << std::endl;
-    testing::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
+    test::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
     SoakFigures figures;
     for (std::uint64_t seed = first; figures.launches < launches && !::testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE("HEADRACE_TEST_SEED=" + std::to_string(seed) + " HEADRACE_TEST_LAUNCHES=1");

@@ -12,8 +12,8 @@
 namespace headrace::test {
 namespace {
 
-using testing::FakeDevice;
-using testing::FakeRequest;
+using test::FakeDevice;
+using test::FakeRequest;
 
 /// Adds `amount` to every element of its grid's rows.
 struct Add {

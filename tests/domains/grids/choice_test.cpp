@@ -9,7 +9,7 @@
 namespace headrace::test {
 namespace {
 
-using testing::FakeDevice;
+using test::FakeDevice;
 
 /// It has no call operator: every implementation is given apart.
 struct Which {

@@ -10,8 +10,8 @@
 namespace headrace::test {
 namespace {
 
-using headrace::testing::FakeDevice;
-using headrace::testing::FakeRequest;
+using headrace::test::FakeDevice;
+using headrace::test::FakeRequest;
 
 struct Copies {
     std::atomic<int> made = 0;  ///< textures
