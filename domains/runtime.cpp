@@ -5,6 +5,7 @@
 #include <headrace/domains/calibrations.hpp>
 #include <headrace/domains/device_worker.hpp>
 #include <headrace/domains/footprint.hpp>
+#include <headrace/domains/job_order.hpp>
 #include <headrace/domains/runtime.hpp>
 #include <headrace/domains/watchdog.hpp>
 
@@ -18,53 +19,11 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
 namespace headrace {
 namespace {
-
-bool writes_alone(Access access) { return access == Access::write || access == Access::update; }
-
-/// The jobs that use domains of `job` in ways that conflict with its own, the latest first, each with the
-/// name of one such domain. Of jobs that were submitted before one that writes a domain in order, that one
-/// takes care.
-class Conflicts {
-public:
-    explicit Conflicts(const Job& job) : is_in_order_(job.is_in_order()) {
-        for (const Job::Use& use : job.uses()) uses_.push_back(&use);
-    }
-    /// False: there are none before the last one that was looked at.
-    [[nodiscard]] bool goes_on() const noexcept { return !uses_.empty(); }
-    struct Conflict {
-        const DomainData* domain = nullptr; ///< null: none
-        bool is_of_sums = false;            ///< which one of the two adds to, and the other finds whole
-    };
-    Conflict look_at(const Job& other) {
-        Conflict found;
-        for (const Job::Use& theirs : other.uses()) {
-            const auto is_it = [&](const Job::Use* mine) { return mine->slice.data == theirs.slice.data; };
-            for (const Job::Use* mine : uses_)
-                if (is_it(mine) && (writes_alone(mine->access) || mine->access != theirs.access)) {
-                    found.domain = theirs.slice.data.get();
-                    found.is_of_sums = found.is_of_sums || (mine->access == Access::accumulate) !=
-                                                               (theirs.access == Access::accumulate);
-                }
-        }
-        // Who waits for that one waits for those that it waits for.
-        if (other.is_in_order() && (is_in_order_ || found.is_of_sums))
-            for (const Job::Use& theirs : other.uses())
-                if (writes_alone(theirs.access))
-                    std::erase_if(
-                        uses_, [&](const Job::Use* mine) { return mine->slice.data == theirs.slice.data; });
-        return found;
-    }
-
-private:
-    const bool is_in_order_;
-    std::vector<const Job::Use*> uses_; ///< of domains that earlier jobs may still conflict about
-};
 
 /// Why this device cannot run the job; empty: it can.
 std::string obstacle(const Job& job, const DeviceInfo& device) {
@@ -135,8 +94,7 @@ public:
         std::vector<Event> predecessors;
         {
             const std::scoped_lock lock(mutex_); // until others see this one: two may be submitted at once
-            predecessors = must_come_before(*execution);
-            jobs_.push_back(execution);
+            predecessors = jobs_.add(execution);
         }
         for (const Job::Use& use : job.uses()) use.slice.data->used_by(execution->event(), use.access);
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
@@ -283,57 +241,6 @@ private:
         return is_settled ? without->seconds : together;
     }
 
-    /// Those of an in-order job, with the lock held. Others are warned of.
-    [[nodiscard]] std::vector<Event> must_come_before(const JobExecution& execution) {
-        const Job& job = execution.job();
-        std::vector<Event> events;
-        std::optional<std::set<const JobExecution*>> known; // to come before
-        Conflicts conflicts(job);
-        for (auto other = jobs_.rbegin(); other != jobs_.rend() && conflicts.goes_on(); ++other) {
-            const JobExecution& earlier = **other;
-            if (earlier.event().done()) continue;
-            const auto conflict = conflicts.look_at(earlier.job());
-            if (!conflict.domain) continue;
-            // Sums are added up before others use them, and then nobody may be adding any more.
-            if (job.is_in_order() || conflict.is_of_sums) {
-                // What nobody asked for an order passes no failure on.
-                events.push_back(job.is_in_order() ? earlier.event() : earlier.event().order_only());
-                in_order_after_[&execution].push_back(&earlier);
-            }
-            if (job.is_in_order()) continue;
-            if (!known) known = all_before(job);
-            if (!known->contains(&earlier))
-                log_warning("jobs '" + earlier.job().name() + "' and '" + job.name() + "' both use domain '" +
-                            conflict.domain->name() +
-                            "' and one of them writes it: order them with after() or in_order()");
-        }
-        return events;
-    }
-
-    /// Jobs that have not ended and that this one comes after, or one of these does; with the lock held.
-    [[nodiscard]] std::set<const JobExecution*> all_before(const Job& job) const {
-        std::set<const JobExecution*> found;
-        std::vector<const JobExecution*> left;
-        std::vector<Job::Predecessors> kept; // whose runtimes may let go of them meanwhile
-        const auto add = [&](const JobExecution* one) {
-            if (!one->event().done() && found.insert(one).second) left.push_back(one);
-        };
-        const auto add_all = [&](const Job::Predecessors& predecessors) {
-            if (!predecessors) return;
-            kept.push_back(predecessors);
-            for (const JobHandle& predecessor : *predecessors) add(predecessor.execution().get());
-        };
-        add_all(job.predecessors());
-        while (!left.empty()) {
-            const JobExecution* const one = left.back();
-            left.pop_back();
-            add_all(one->predecessors());
-            if (const auto others = in_order_after_.find(one); others != in_order_after_.end())
-                std::ranges::for_each(others->second, add);
-        }
-        return found;
-    }
-
     void start(const std::shared_ptr<JobExecution>& job, const ErrorPtr& predecessor_failed) {
         JobExecution& execution = *job;
         ErrorPtr error = predecessor_failed;
@@ -383,10 +290,8 @@ private:
         const std::scoped_lock lock(mutex_);
         past = execution.forget_predecessors(); // if it never started
         const auto is_it = [&](const auto& job) { return job.get() == &execution; };
-        std::erase_if(jobs_, is_it);
         std::erase_if(running_, is_it);
-        in_order_after_.erase(&execution);
-        for (auto& [later, earlier] : in_order_after_) std::erase(earlier, &execution);
+        jobs_.ended(execution);
         // Under the lock: the destructor may return, and we are gone, as soon as it is released.
         nobody_is_left_.notify_all();
         for (const auto& worker : workers_) worker->wake();
@@ -418,7 +323,7 @@ private:
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override {
         const std::scoped_lock lock(mutex_);
-        return jobs_;
+        return jobs_.unfinished();
     }
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> running() const override {
@@ -454,10 +359,9 @@ private:
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()
     std::condition_variable nobody_is_left_;
-    std::vector<std::shared_ptr<JobExecution>> jobs_;    // not ended, in the order of submission
+    JobOrder jobs_;                                      // not ended
     std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
-    std::map<const JobExecution*, std::vector<const JobExecution*>> in_order_after_; // both not ended
-    std::map<Problem, double> alone_;                                                // seconds
+    std::map<Problem, double> alone_;                    // seconds
     std::map<Problem, std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
     std::vector<std::shared_ptr<EnergyReader>> energy_;                  // of each worker's device
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it

@@ -65,6 +65,7 @@ Watchdog::Watchdog(std::chrono::nanoseconds patience, Jobs unfinished, std::func
 void Watchdog::look(const std::stop_token& stop) {
     const std::chrono::nanoseconds often = patience_ / 8; // so much later than it might, a hang is noticed
     std::chrono::nanoseconds pause = often;
+    bool passes_over = false; // never two in a row
     std::unique_lock lock(mutex_);
     for (;;) {
         const auto since = Clock::now();
@@ -73,7 +74,7 @@ void Watchdog::look(const std::stop_token& stop) {
         // What held us up may have held up those who have signs to give: they have until the next look.
         const bool comes_late = Clock::now() - since > pause + often;
         pause = often;
-        if (comes_late) continue;
+        if (passes_over = comes_late && !passes_over; passes_over) continue;
         std::vector<JobStanding> standings;
         for (const auto& job : unfinished_()) standings.push_back(job->standing());
         const std::string report = who_waits_for_what(standings, Clock::now(), patience_);

@@ -25,9 +25,9 @@ namespace headrace {
 ///
 /// Signs of life are what workers tell their jobs: that a task begins, has its inputs, has another launch
 /// enqueued, ends. What goes on within a launch nobody on the host can see. The engine's take a tenth of a
-/// second (EngineOptions::launch_time), so one that takes as long as `patience` hangs, or has a work unit
-/// that takes as long; a host function is one launch however long it takes. It asks no driver, since those
-/// may be what does not answer.
+/// second as a rule (EngineOptions::launch_time), so one that takes as long as `patience` hangs, or has a
+/// work unit that takes as long; a host function is one launch however long it takes. It asks no driver,
+/// since those may be what does not answer.
 ///
 /// Threads   calls `unfinished` and `on_hang` from its own
 class Watchdog {

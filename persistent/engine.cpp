@@ -16,7 +16,7 @@ constexpr std::uint32_t most_rounds = 1u << 30; // a group counts its rounds in 
 constexpr double fastest_growth = 8;            // per launch, of the budget
 constexpr double growth_of_short_ones = 32;     // while launches are so short that the next cannot be long
 constexpr std::chrono::milliseconds short_launch{1};
-constexpr std::chrono::milliseconds long_round{2000}; // longer ones are launched one by one
+constexpr std::chrono::milliseconds long_launch{500}; // nothing is tried with longer ones
 constexpr std::uint32_t seed_chunk = 512; // amortises the claim: 8 rounds and more of a group of 64
 
 std::string status_text(std::uint32_t status) {
@@ -320,27 +320,36 @@ bool Engine::lacks_bundles() const noexcept {
             now.units - at_launch_.units < std::uint64_t{shape_.groups} * shape_.lanes);
 }
 
-/// options_.launch_time where it can be had. A launch of one round that takes longer may do so by itself, for
-/// on a busy machine its groups wait for a processor. Then fewer rounds make launches no shorter, only more
-/// of them: half of each may go into rounds. Who asks for hardly any time wants single rounds whatever they
-/// cost.
-std::chrono::nanoseconds Engine::aim() const noexcept {
-    const std::chrono::nanoseconds wanted = options_.launch_time;
-    const bool can_be_had = of_one_round_ <= wanted;
-    return can_be_had || wanted < short_launch || of_one_round_ > long_round ? wanted : 2 * of_one_round_;
+/// Whether rounds take more than a quarter of a launch's time, as two launches show it of which one had half
+/// as many again, or more. If nobody can tell, they do.
+bool Engine::rounds_matter(PastLaunch one, PastLaunch other) {
+    if (one.rounds < other.rounds) std::swap(one, other);
+    if (other.rounds == 0 || one.rounds < 1.5 * other.rounds) return true;
+    const auto more_than = [](auto more, auto less) {
+        return 1 - static_cast<double>(less) / static_cast<double>(more);
+    };
+    return more_than(one.took.count(), other.took.count()) > 0.25 * more_than(one.rounds, other.rounds);
 }
 
-/// Towards launches of aim(); carefully upwards, since the next rounds may be longer ones.
+/// Towards launches of options_.launch_time; carefully upwards, since the next rounds may be longer ones.
+/// Where a launch takes longer by itself, since its groups wait for processors on a busy machine, fewer
+/// rounds would make launches no shorter, only more of them: budgets grow until rounds matter. Those of one
+/// round try two now and then, to find that out. Who asks for hardly any time has single rounds, whatever
+/// they cost.
 void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
-    if (rounds_ == 1) of_one_round_ = took;
-    if (took < of_one_round_)
-        of_one_round_ = (of_one_round_ + took) / 2; // by halves: one may have been lucky
-    const double factor = std::chrono::duration<double>(aim()) /
+    const double factor = std::chrono::duration<double>(options_.launch_time) /
                           std::max(std::chrono::duration<double>(took), std::chrono::duration<double>(1e-6));
     if (factor > 1 && !ended_by_budget) return; // a launch that ended early tells nothing of its budget
-    const double growth = took < short_launch ? growth_of_short_ones : fastest_growth;
-    const double rounds = rounds_ * std::min(factor, growth);
-    rounds_ = static_cast<std::uint32_t>(std::clamp(rounds, 1.0, static_cast<double>(most_rounds)));
+    const PastLaunch now{ended_by_budget ? rounds_ : 0, took}, before = std::exchange(past_, now);
+    double change = std::min(factor, took < short_launch ? growth_of_short_ones : fastest_growth);
+    if (factor < 1 && took < long_launch && options_.launch_time >= short_launch) {
+        const bool may_try = now.rounds == 1 && before.rounds == 1 && launches_ % 8 == 0;
+        if (!rounds_matter(now, before))
+            change = 4;
+        else if (may_try)
+            change = 2;
+    }
+    rounds_ = static_cast<std::uint32_t>(std::clamp(rounds_ * change, 1.0, static_cast<double>(most_rounds)));
     is_first_budget_ = false;
 }
 
@@ -399,6 +408,7 @@ Event Engine::resume() {
 void Engine::rebind(std::unique_ptr<BoundKernel> kernel) {
     HEADRACE_ASSERT(!running_ && kernel);
     kernel_ = std::move(kernel);
+    past_ = {};
     prepare();
 }
 
@@ -406,7 +416,6 @@ void Engine::renew(std::unique_ptr<BoundKernel> kernel) {
     rebind(std::move(kernel));
     rounds_ = first_budget(options_);
     is_first_budget_ = true;
-    of_one_round_ = {};
 }
 
 Bytes Engine::queue_memory() const noexcept {

@@ -151,7 +151,12 @@ private:
     [[nodiscard]] bool all_done() const noexcept;
     Event launch(std::span<const Event> after);
     [[nodiscard]] std::uint32_t useful_groups() const noexcept;
-    [[nodiscard]] std::chrono::nanoseconds aim() const noexcept;
+    /// What a launch that used up its budget says of it. No rounds: nothing.
+    struct PastLaunch {
+        std::uint32_t rounds = 0;
+        std::chrono::nanoseconds took{};
+    };
+    [[nodiscard]] static bool rounds_matter(PastLaunch one, PastLaunch other);
     void adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget);
 
     Device& device_;
@@ -161,8 +166,8 @@ private:
     EngineShape shape_;
     std::uint32_t bundles_ = 0;
     std::uint32_t rounds_ = 0;
-    bool is_first_budget_ = true;             ///< no launch has told anything of it
-    std::chrono::nanoseconds of_one_round_{}; ///< about what a launch takes at least; 0: unknown
+    bool is_first_budget_ = true; ///< no launch has told anything of it
+    PastLaunch past_{};           ///< the last one
     std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
     std::unique_ptr<Feed> feed_; ///< null where the host is not heard
     std::shared_ptr<void> image_owner_;

@@ -65,8 +65,8 @@ void Context::complete(EventHandle user_event) const {
     });
 }
 
-// The quickest of a few round trips is the one that says most about where the two clocks stand; of more on a
-// machine where all are slow.
+// The quickest of a few round trips is the one that says most about where the two clocks stand. Where all are
+// slow, on a busy machine, it takes more of them to find a quick one.
 void Context::measure_clock() {
     using Clock = std::chrono::steady_clock;
     const QueueHandle queue = make_queue();

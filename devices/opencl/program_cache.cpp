@@ -16,7 +16,7 @@
 namespace headrace::opencl {
 namespace {
 
-constexpr std::chrono::seconds longest_build{600}; // PoCL on a busy machine; who dies lets go at once
+constexpr std::chrono::seconds longest_build{300}; // PoCL on a busy machine; who dies lets go at once
 
 // A file: this header, the key, the value.
 struct Header {

@@ -108,7 +108,7 @@ void Context::compare_clocks() {
         Status status = not_ready;
         // Nothing else is on this stream, so this takes microseconds; if it does not, the old mark is good
         // enough, and where there is none yet a bad one better.
-        const auto patience = has_mark ? 2ms : 2s;
+        const auto patience = has_mark || best ? 2ms : 100ms;
         while (status == not_ready && now - begin < patience) {
             status = HEADRACE_RUNTIME(EventQuery)(event.get());
             now = std::chrono::steady_clock::now();

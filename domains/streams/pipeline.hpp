@@ -97,7 +97,7 @@ public:
     /// found again; who lost its part so is tried again now and then. Of controllers of one device the first
     /// has its part. A device has none that cannot hold the item, or that takes twenty times as long as the
     /// fastest: to find that out, in the first run that there is, takes about as long as forty items, or as
-    /// one piece there twice; and as long again if that was half a second or less.
+    /// one piece there twice; and as long again where half a second less would have done.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise about as many of them (0.8:
     /// measurements flatter parts): as a rule, unless some pieces suit one device and others another.

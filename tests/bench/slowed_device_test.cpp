@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,7 +82,7 @@ protected:
         handle.wait();
         problem_->collect();
         const coexec::Verdict verdict = problem_->verify(1);
-        EXPECT_EQ(verdict.wrong, 0u) << verdict.first_wrong;
+        if (verdict.wrong > 0) throw std::runtime_error("wrong: " + verdict.first_wrong);
         EXPECT_GT(verdict.compared, 0u);
         return handle.report();
     }

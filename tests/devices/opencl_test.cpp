@@ -25,7 +25,6 @@ namespace headrace::test {
 namespace {
 
 using opencl::ProgramCache;
-using test::ScratchFolder;
 
 using Bytes8 = std::vector<unsigned char>;
 

@@ -14,11 +14,6 @@
 namespace headrace::test {
 namespace {
 
-using test::Mix;
-using test::ProgramMachine;
-
-using test::Word;
-
 /// Runs in turn what it is given, each once an event has completed.
 class Worker {
 public:

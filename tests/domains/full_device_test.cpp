@@ -19,10 +19,6 @@
 namespace headrace::test {
 namespace {
 
-using test::FakeDevice;
-using test::FakeOptions;
-using test::FakeRequest;
-
 using Word = std::uint64_t;
 using Words = Domain<Word>;
 

@@ -55,7 +55,7 @@ TEST(Giving, AnIdleDeviceGetsUnitsOfTheOnlyTask) {
         OneTree tree;
         const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::nobody));
         handle.wait();
-        EXPECT_EQ(tree.nodes.gather()[0], OneTree::units);
+        ASSERT_EQ(tree.nodes.gather()[0], OneTree::units);
         const JobReport report = handle.report();
         EXPECT_GT(tree.shared.done[0], 0u);
         EXPECT_GT(tree.shared.done[1], 0u);

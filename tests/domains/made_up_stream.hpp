@@ -23,8 +23,6 @@
 namespace headrace::test {
 
 using namespace std::chrono_literals;
-using test::FakeDevice;
-using test::FakeRequest;
 
 /// Items are numbers, which every piece changes in a way of its own, each in the tiles of its place; and the
 /// last piece adds up what it sees on its device.
@@ -37,10 +35,10 @@ public:
            Bytes memory_of_last = Bytes{1} << 30)
         : pieces_(pieces), delays_(devices, std::vector<std::chrono::microseconds>(pieces)) {
         for (std::size_t i = 0; i < devices; ++i) {
-            ::headrace::test::FakeOptions options{.id = "fake:" + std::to_string(i),
-                                                  .has_peers = has_peers,
-                                                  .longest_delay = 50us,
-                                                  .seed = i + 1};
+            FakeOptions options{.id = "fake:" + std::to_string(i),
+                                .has_peers = has_peers,
+                                .longest_delay = 50us,
+                                .seed = i + 1};
             if (i + 1 == devices) options.memory = memory_of_last;
             devices_.emplace_back(options);
             controllers_.emplace_back(devices_.back());

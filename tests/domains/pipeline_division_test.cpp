@@ -46,8 +46,8 @@ TEST(Pipeline, WholeItemsGoToWhoHasRoom) {
         stream.all_take(0, 200us);
         stream.all_take(1, 20ms);
         stream.pipeline().give_whole_items();
-        EXPECT_EQ(stream.run(60, false), 60);
-        EXPECT_EQ(stream.ended().size(), 60u);
+        ASSERT_EQ(stream.run(60, false), 60);
+        ASSERT_EQ(stream.ended().size(), 60u);
         std::int64_t slow = 0;
         for (std::int64_t item = 0; item < 60; ++item) {
             EXPECT_EQ(stream.done_by(item, 0), stream.done_by(item, 2));
@@ -64,8 +64,8 @@ TEST(Pipeline, WholeItemsInTheirOrderKeepNobodyWaiting) {
         stream.all_take(0, 2ms);
         stream.all_take(1, 6ms);
         stream.pipeline().give_whole_items();
-        EXPECT_EQ(stream.run(48), 48);
-        EXPECT_EQ(stream.ended(), in_order(48));
+        ASSERT_EQ(stream.run(48), 48);
+        ASSERT_EQ(stream.ended(), in_order(48));
         std::int64_t slow = 0;
         for (std::int64_t item = 0; item < 48; ++item) slow += stream.done_by(item, 0) == 1;
         EXPECT_GE(slow, 3); // 12, on an idle machine
@@ -87,8 +87,8 @@ TEST(Pipeline, WholeItemsOrPartsWhateverPromisesMore) {
                 }
             stream.pipeline().find_division(model);
             for (int run = 0; run < 2; ++run) {
-                EXPECT_EQ(stream.run(12), 12);
-                EXPECT_EQ(stream.ended(), in_order(12));
+                ASSERT_EQ(stream.run(12), 12);
+                ASSERT_EQ(stream.ended(), in_order(12));
                 const StreamReport report = stream.pipeline().report();
                 EXPECT_EQ(report.parts.size(), alike ? 0u : 2u);
                 EXPECT_DOUBLE_EQ(report.expected.value.value(), 2);
@@ -108,7 +108,7 @@ TEST(Pipeline, ASlowDeviceHasNoWholeItems) {
         stream.all_take(1, 50ms);
         Remembers model;
         stream.pipeline().find_division(model);
-        EXPECT_EQ(stream.run(40), 40);
+        ASSERT_EQ(stream.run(40), 40);
         for (std::int64_t item = 1; item < 40; ++item) EXPECT_EQ(stream.done_by(item, 1), 0u) << item;
     });
 }
@@ -120,8 +120,8 @@ TEST(Pipeline, NobodyWaitsForAHopelessDeviceToBeMeasured) {
         stream.all_take(1, 1s);
         Remembers model;
         stream.pipeline().find_division(model);
-        EXPECT_EQ(stream.run(9), 9);
-        EXPECT_EQ(stream.ended(), in_order(9));
+        ASSERT_EQ(stream.run(9), 9);
+        ASSERT_EQ(stream.ended(), in_order(9));
         EXPECT_TRUE(model.rates.contains({"fake:0", "piece 3"}));
         EXPECT_FALSE(model.rates.contains({"fake:1", "piece 0"})) << "all take 4 s";
         EXPECT_LT(stream.device(1).requests(FakeRequest::launch), 8u) << "the first piece says it";
@@ -132,22 +132,22 @@ TEST(Pipeline, NobodyWaitsForAHopelessDeviceToBeMeasured) {
         EXPECT_EQ(report.left_out[0].id, "fake:1");
         Stream again(2, 4, 3);
         again.pipeline().find_division(model);
-        EXPECT_EQ(again.run(9), 9);
+        ASSERT_EQ(again.run(9), 9);
         EXPECT_EQ(again.device(1).requests(FakeRequest::launch), 0u) << "it is known";
         Stream given(2, 4, 3); // so are figures where nothing is measured
         given.pipeline().compare_with(model);
         given.pipeline().map({{0, 0, 4}});
-        EXPECT_EQ(given.run(3), 3);
+        ASSERT_EQ(given.run(3), 3);
         EXPECT_DOUBLE_EQ(given.pipeline().report().expected.value.value(), 1);
         given.pipeline().map({{1, 0, 1}, {0, 1, 4}}); // it has a part all the same
         given.pipeline().time_parts();
-        EXPECT_EQ(given.run(3), 3);
+        ASSERT_EQ(given.run(3), 3);
         EXPECT_TRUE(given.pipeline().report().left_out.empty());
         EXPECT_FALSE(given.pipeline().report().parts.front().predicted_seconds.value);
         for (auto& [key, item] : model.items) item.jobs = 0; // long ago
         Stream later(2, 4, 3);
         later.pipeline().find_division(model);
-        EXPECT_EQ(later.run(9), 9);
+        ASSERT_EQ(later.run(9), 9);
         EXPECT_TRUE(model.rates.contains({"fake:1", "piece 0"})) << "it is as fast as the other now";
     });
 }
@@ -157,8 +157,8 @@ TEST(Pipeline, LinksAreMeasuredWhereThereIsLittleRoom) {
         Stream stream(2, 3, 4, true, 1 << 20);
         Remembers model;
         stream.pipeline().find_mapping(model);
-        EXPECT_EQ(stream.run(9), 9);
-        EXPECT_EQ(stream.ended(), in_order(9));
+        ASSERT_EQ(stream.run(9), 9);
+        ASSERT_EQ(stream.ended(), in_order(9));
         EXPECT_TRUE(model.rates.contains({"fake:1", "link from fake device fake:0"}));
         EXPECT_TRUE(stream.pipeline().report().left_out.empty());
     });
@@ -170,9 +170,9 @@ TEST(Pipeline, TellsHowWellWholeItemsWereDivided) {
         stream.all_take(0, 5ms);
         stream.all_take(1, 10ms);
         stream.pipeline().give_whole_items();
-        EXPECT_EQ(stream.run(1), 1);
+        ASSERT_EQ(stream.run(1), 1);
         EXPECT_FALSE(stream.pipeline().report().efficiency.value);
-        EXPECT_EQ(stream.run(60), 60);
+        ASSERT_EQ(stream.run(60), 60);
         const StreamReport report = stream.pipeline().report();
         ASSERT_TRUE(report.efficiency.value) << report.efficiency.why_absent;
         EXPECT_GT(*report.expected.value, 1); // 1.5, on an idle machine
@@ -190,7 +190,7 @@ TEST(Pipeline, AFirstUseThatTakesLongIsNoReasonToLeaveADeviceOut) {
         stream.first_use_takes(1, 1000ms); // more than twenty items of the other
         Remembers model;
         stream.pipeline().find_division(model);
-        EXPECT_EQ(stream.run(20), 20);
+        ASSERT_EQ(stream.run(20), 20);
         EXPECT_TRUE(model.rates.contains({"fake:1", "piece 3"}));
     });
 }
@@ -203,8 +203,8 @@ TEST(Pipeline, MeasuresPiecesAndLinks) {
         stream.takes(0, 2, 20ms);
         Remembers model;
         stream.pipeline().find_mapping(model);
-        EXPECT_EQ(stream.run(3), 3);
-        EXPECT_EQ(stream.ended(), in_order(3));
+        ASSERT_EQ(stream.run(3), 3);
+        ASSERT_EQ(stream.ended(), in_order(3));
         EXPECT_EQ(model.rates.size(), 3u * 4 + 3 * 2);
         const auto measured = [&](std::size_t device, std::size_t piece) {
             return 1 / model.rates.at({"fake:" + std::to_string(device), "piece " + std::to_string(piece)});
@@ -268,7 +268,7 @@ TEST(Pipeline, IsCutAnewWhenADeviceBecomesSlow) {
             std::this_thread::sleep_for(400ms);
             stream.all_take(1, 14ms);
         });
-        EXPECT_EQ(stream.run(120), 120);
+        ASSERT_EQ(stream.run(120), 120);
         later.join();
         const StreamReport report = stream.pipeline().report();
         EXPECT_GE(report.remapped, 1u);

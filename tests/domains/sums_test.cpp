@@ -12,9 +12,6 @@
 namespace headrace::test {
 namespace {
 
-using test::FakeDevice;
-using test::FakeRequest;
-
 struct Place {
     explicit Place(std::size_t number, bool has_peers, bool is_processor = false)
         : device({.id = "fake:" + std::to_string(number),

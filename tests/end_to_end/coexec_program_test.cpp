@@ -151,8 +151,8 @@ TEST(CoexecProgramOutput, IsATableAndOnRequestATrace) {
 }
 
 TEST(CoexecProgramOptions, VerifyingEndsWhenTheUserWantsIt) {
-    const Scratch folder;
     test::on_a_quiet_machine([&] {
+        const Scratch folder;
         Program program(
             HEADRACE_COEXEC,
             {"--problem", "matmul", "--size", "3000", "--devices", "cpu", "--verify", "--progress"},

@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/persistent/engine.hpp>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>

@@ -197,6 +197,23 @@ TEST(Budget, IsNotCutWhereThatMakesLaunchesNoShorterButMore) {
     EXPECT_LT(bench.engine.launch_times().size(), 100u) << "instead of one for each of 10000 rounds";
 }
 
+/// Each round takes longer than a launch should.
+struct LongVisit : Visit {
+    void operator()(auto& lane, std::uint64_t index) const {
+        std::this_thread::sleep_for(10ms);
+        Visit::operator()(lane, index);
+    }
+};
+
+TEST(Budget, IsARoundWhereRoundsAreWhatTakesTheTime) {
+    using Alone = Config<1, ThreadRunner<1>>;
+    const Deadline deadline("the engine");
+    Bench<Alone, LongVisit, Indices> bench(LongVisit{}, Indices{}, {.wishes = {}, .launch_time = 2ms});
+    drain(bench.engine, 0, 100);
+    EXPECT_EQ(bench.arrived, expected_arrivals(Visit{}, Indices{}, 0, 100));
+    EXPECT_GT(bench.engine.launch_times().size(), 60u) << "nearly one for each of 100 rounds";
+}
+
 // ---- that each path really ran
 // ------------------------------------------------------------------------------------
 

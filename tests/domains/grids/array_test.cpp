@@ -12,9 +12,6 @@
 namespace headrace::test {
 namespace {
 
-using test::FakeDevice;
-using test::FakeRequest;
-
 /// Adds `amount` to every element of its grid's rows.
 struct Add {
     Io<int> all;

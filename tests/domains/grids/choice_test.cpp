@@ -9,8 +9,6 @@
 namespace headrace::test {
 namespace {
 
-using test::FakeDevice;
-
 /// It has no call operator: every implementation is given apart.
 struct Which {
     Io<int> made_by;

@@ -10,9 +10,6 @@
 namespace headrace::test {
 namespace {
 
-using headrace::test::FakeDevice;
-using headrace::test::FakeRequest;
-
 struct Copies {
     std::atomic<int> made = 0;  ///< textures
     std::atomic<int> shown = 0; ///< their refreshes
