@@ -25,15 +25,9 @@ bool may_be_the_fastest(double promised, double least) {
     return least <= short_job && promised <= far_off * least;
 }
 
-/// With what those had who leave it their hardware.
-double promised_seconds(const Team& team, std::span<const Estimate> devices, std::uint64_t work_units,
-                        std::span<const std::size_t> hardware) {
+double promised_seconds(const Team& team, std::span<const Estimate> devices, std::uint64_t work_units) {
     double rate = 0;
-    for (std::size_t i = 0; i < devices.size(); ++i)
-        if (std::ranges::any_of(team, [&](std::size_t member) {
-                return member == i || (!hardware.empty() && hardware[member] == hardware[i]);
-            }))
-            rate += *devices[i].units_per_second;
+    for (const std::size_t i : team) rate += *devices[i].units_per_second;
     return static_cast<double>(work_units) / rate;
 }
 
@@ -62,8 +56,7 @@ bool deserves_another_chance(const WholeJobs& known, double promised, double lea
 
 } // namespace
 
-Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, const KnownJobs& known,
-                 std::span<const std::size_t> hardware) {
+Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, const KnownJobs& known) {
     Team best(devices.size());
     std::iota(best.begin(), best.end(), 0);
     const auto is_measured = [](const Estimate& one) { return one.units_per_second.has_value(); };
@@ -86,10 +79,7 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
         return jobs && jobs->jobs >= jobs_that_tell;
     });
     const std::optional<WholeJobs> together = known(all);
-    const auto promised_by = [&](const Team& team) {
-        return promised_seconds(team, devices, work_units, hardware);
-    };
-    const double promised_of_all = promised_by(all);
+    const double promised_of_all = promised_seconds(all, devices, work_units);
     if (!together ||
         together->jobs < jobs_before_doubt(promised_of_all, together->seconds, others_are_proven))
         return all;
@@ -103,9 +93,11 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
         least = seconds;
         best = team;
     };
-    for (const Team& team : fewer) consider(team, is_worth_trying(promised_by(team), together->seconds));
+    for (const Team& team : fewer)
+        consider(team, is_worth_trying(promised_seconds(team, devices, work_units), together->seconds));
     const Team first{by_rate[0]}, second{by_rate[1]};
-    consider(second, recent(first) && may_be_the_fastest(promised_by(second), least));
+    const double promised = promised_seconds(second, devices, work_units);
+    consider(second, recent(first) && may_be_the_fastest(promised, least));
     // Who did better when it had one has the next one, too: until its median says so, or it does not.
     const bool again =
         best != all && (together->last < least || deserves_another_chance(*together, promised_of_all, least));

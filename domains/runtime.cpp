@@ -60,20 +60,6 @@ std::optional<Estimate> given_power(const RuntimeOptions& options, const DeviceI
     return Estimate{};
 }
 
-/// Of each, the first that is on the same: processors are that of other technologies, too.
-std::vector<std::size_t> hardware_of(const std::vector<JobExecution::Participant>& participants) {
-    std::vector<std::size_t> hardware;
-    for (const JobExecution::Participant& one : participants) {
-        const auto first = std::ranges::find_if(participants, [&one](const auto& other) {
-            return &other == &one ||
-                   (other.info->kind == DeviceKind::cpu && one.info->kind == DeviceKind::cpu &&
-                    other.info->technology != one.info->technology);
-        });
-        hardware.push_back(static_cast<std::size_t>(first - participants.begin()));
-    }
-    return hardware;
-}
-
 } // namespace
 
 class Runtime::Impl final : public DeviceWorker::Colleagues {
@@ -234,7 +220,7 @@ private:
             }
             return jobs;
         };
-        const Team team = choose_team(estimates, kernel.work_units, known, hardware_of(participants));
+        const Team team = choose_team(estimates, kernel.work_units, known);
         if (team.size() == participants.size()) {
             const std::scoped_lock lock(mutex_);
             all_began_.insert_or_assign(problem, now);

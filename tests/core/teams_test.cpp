@@ -50,25 +50,6 @@ TEST(Teams, TheFastestAloneIsTriedIfItsRatePromisesMore) {
     EXPECT_EQ(choose({at(10), at(1000)}, {{both, {0.7, 3}}}), both) << "it needs a second";
 }
 
-TEST(Teams, WhoSharesHardwareWithAnotherPromisesAloneWhatTheyDoTogether) {
-    const std::vector<Estimate> devices{at(1000), at(900)};
-    const auto choose = [&](std::span<const std::size_t> hardware, const std::map<Team, WholeJobs>& known) {
-        return choose_team(
-            devices, 1000,
-            [&](const Team& team) -> std::optional<WholeJobs> {
-                const auto found = known.find(team);
-                return found == known.end() ? std::nullopt : std::optional(found->second);
-            },
-            hardware);
-    };
-    const std::size_t same[] = {0, 0}, different[] = {0, 1};
-    EXPECT_EQ(choose(different, {{both, {0.6, 3}}}), both) << "alone it needs a second";
-    EXPECT_EQ(choose(same, {{both, {0.6, 2}}}), both) << "two jobs are not several";
-    EXPECT_EQ(choose(same, {{both, {0.6, 3}}}), Team{0});
-    EXPECT_EQ(choose(same, {{both, {0.6, 3}}, {{0}, {0.7, 3}}}), both) << "tried, and slower";
-    EXPECT_EQ(choose(same, {{both, {0.6, 3}}, {{0}, {0.5, 3}}}), Team{0});
-}
-
 TEST(Teams, OneJobThatIsSomewhatLongerIsAffordable) {
     const auto alone = [](double together) { return choose({at(1000), at(1000)}, {{both, {together, 6}}}); };
     EXPECT_EQ(alone(0.81), Team{0}) << "a quarter longer";
