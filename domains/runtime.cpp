@@ -289,8 +289,7 @@ private:
         Job::Predecessors past;
         const std::scoped_lock lock(mutex_);
         past = execution.forget_predecessors(); // if it never started
-        const auto is_it = [&](const auto& job) { return job.get() == &execution; };
-        std::erase_if(running_, is_it);
+        std::erase_if(running_, [&](const auto& job) { return job.get() == &execution; });
         jobs_.ended(execution);
         // Under the lock: the destructor may return, and we are gone, as soon as it is released.
         nobody_is_left_.notify_all();

@@ -2,6 +2,7 @@
 // fails. Absent: skipped, in words. There, but its driver fails: a failure. Absent although the environment's
 // HEADRACE_REQUIRE_DEVICES ("cuda,opencl:nvidia") names it or its technology: a failure.
 #pragma once
+#include "core/hang_limit.hpp"
 #include "devices/thread_stacks.hpp"
 
 #include <headrace/devices/discovery.hpp>
@@ -56,7 +57,7 @@ inline std::string absent(const std::string& list) {
 /// Ends the process if a test hangs, and says where its threads stand: CTest's own limit would not.
 class TestDeadline {
 public:
-    explicit TestDeadline(std::string what, std::chrono::seconds limit = std::chrono::seconds(500))
+    explicit TestDeadline(std::string what, std::chrono::seconds limit = hang_limit)
         : thread_([this, what = std::move(what), limit](const std::stop_token& stop) {
               std::unique_lock lock(mutex_);
               if (never_.wait_for(lock, stop, limit, [] { return false; }) || stop.stop_requested()) return;
@@ -75,7 +76,7 @@ private:
 /// A test on the devices of a list, its parameter: `device()` is the first.
 class OnDevices : public ::testing::TestWithParam<std::string> {
 protected:
-    explicit OnDevices(std::chrono::seconds limit = std::chrono::seconds(500))
+    explicit OnDevices(std::chrono::seconds limit = hang_limit)
         : deadline_("a test on " + GetParam(), limit) {}
     void SetUp() override {
         std::string why;

@@ -1,5 +1,7 @@
 // tests/end_to_end/program.hpp - runs a program as a user does, and sees what a user sees.
 #pragma once
+#include <core/hang_limit.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -11,9 +13,6 @@
 namespace headrace::end_to_end {
 
 using Seconds = std::chrono::duration<double>;
-
-/// Whoever takes longer hangs, on a machine that is busy with other things too.
-constexpr Seconds hang_limit{500};
 
 /// How a program ended.
 struct Outcome {
@@ -48,7 +47,7 @@ public:
     [[nodiscard]] std::string output_so_far() const;
     [[nodiscard]] std::string errors_so_far() const;
     /// Waits for its end, or kills it at the deadline.
-    [[nodiscard]] Outcome wait(Seconds deadline = hang_limit);
+    [[nodiscard]] Outcome wait(Seconds deadline = test::hang_limit);
 
 private:
     bool reap(bool block);

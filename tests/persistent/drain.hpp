@@ -1,9 +1,9 @@
 // tests/persistent/drain.hpp - runs an engine to its end with a deadline of its own, and says how it stood if
 // it hangs.
 #pragma once
+#include <core/hang_limit.hpp>
 #include <headrace/persistent/engine.hpp>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -16,12 +16,12 @@ namespace headrace::test {
 /// back.
 class Deadline {
 public:
-    explicit Deadline(const char* what, std::chrono::seconds limit = std::chrono::seconds(500))
-        : thread_([this, what, limit] {
+    explicit Deadline(const char* what)
+        : thread_([this, what] {
               std::unique_lock lock(mutex_);
-              if (ended_signal_.wait_for(lock, limit, [this] { return ended_; })) return;
+              if (ended_signal_.wait_for(lock, hang_limit, [this] { return ended_; })) return;
               std::fprintf(stderr, "%s did not end within %lld s\n", what,
-                           static_cast<long long>(limit.count()));
+                           static_cast<long long>(hang_limit.count()));
               std::fflush(stderr);
               std::_Exit(1);
           }) {}
