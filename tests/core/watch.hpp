@@ -1,6 +1,8 @@
-// tests/core/watch.hpp - ends the process, in words, when a test stands still: CTest's own limit would not
-// say where.
+// tests/core/watch.hpp - ends the process when a test stands still, and says what it was at and where its
+// threads are: CTest's own limit would not.
 #pragma once
+#include "core/thread_stacks.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -33,6 +35,7 @@ private:
             if (stop.stop_requested() || steps_ != before) continue;
             std::fprintf(stderr, "HEADRACE_TEST_SEED=%llu %s stands still\n",
                          static_cast<unsigned long long>(seed_), once);
+            write_thread_stacks();
             std::abort();
         }
     }

@@ -3,7 +3,7 @@
 // HEADRACE_REQUIRE_DEVICES ("cuda,opencl:nvidia") names it or its technology: a failure.
 #pragma once
 #include "core/hang_limit.hpp"
-#include "devices/thread_stacks.hpp"
+#include "core/thread_stacks.hpp"
 
 #include <headrace/devices/discovery.hpp>
 

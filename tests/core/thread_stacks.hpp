@@ -1,4 +1,4 @@
-// tests/devices/thread_stacks.hpp - what every thread of this process is doing, for a test that hangs where
+// tests/core/thread_stacks.hpp - what every thread of this process is doing, for a test that hangs where
 // no debugger is. Linux with glibc.
 #pragma once
 #include <array>
