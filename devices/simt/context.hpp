@@ -126,7 +126,8 @@ private:
     Sleepers sleepers_;
     StreamOwner service_;       // allocations and clock marks; no work that could hold them up
     PoolHandle pool_ = nullptr; // null: the device has no pools
-    EventPool plain_events_{HEADRACE_RUNTIME(EventDisableTiming)}; // not for sleepers: see sleepers.hpp
+    EventPool plain_events_{
+        HEADRACE_RUNTIME(EventDisableTiming)}; // and nobody is woken by them: see sleepers.hpp
     EventPool timed_events_{HEADRACE_RUNTIME(EventDefault)};
     mutable std::mutex mutex_;
     std::vector<int> admitted_;

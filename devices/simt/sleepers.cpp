@@ -1,6 +1,7 @@
 // devices/simt/sleepers.cpp - see sleepers.hpp.
 #include <headrace/devices/simt/sleepers.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -10,16 +11,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Being woken takes the driver some tens of microseconds: for work of a few times that, a thread stays
-/// awake, and looks often at first.
+/// To be woken takes a thread some tens of microseconds: for work of a few times that it stays awake, and
+/// looks often at first.
 constexpr std::chrono::microseconds awake = 250us, attentive = 20us, glance = 4us;
 /// One thread of a device that holds up a caller looks more often, and stays awake for longer, but lets
 /// others have its core then: who was asleep finds its caches cold, and in a virtual machine is scheduled
 /// late. Each frame of a synchronous program took 0.1 to 0.6 ms more. Of longer work that is a hundredth.
 constexpr std::chrono::microseconds first_glance = 1us, drowsy = 20ms, drowsy_glance = 20us;
-/// Streams share the hardware's channels when there are many, and one behind a closed gate would hold ours
-/// up.
-constexpr std::size_t most_beds = 6;
+/// Who sleeps looks again after a part of the time that it has waited, and is late by no more than that part;
+/// after so long at most, which even a thread that waits for hours hardly feels.
+constexpr int late_by = 64;
+constexpr std::chrono::nanoseconds shortest_sleep = 50us, longest_sleep = 2ms;
 
 Status query(EventHandle event) {
     const Status status = HEADRACE_RUNTIME(EventQuery)(event);
@@ -34,58 +36,6 @@ void pause_for(std::chrono::nanoseconds time) {
 }
 
 } // namespace
-
-struct Sleepers::Bed {
-    StreamHandle stream = nullptr;
-    EventHandle event = nullptr;
-
-    Bed() {
-        HEADRACE_CALL(StreamCreateWithFlags, &stream, HEADRACE_RUNTIME(StreamNonBlocking));
-        if (const Status status = HEADRACE_RUNTIME(EventCreateWithFlags)(
-                &event, HEADRACE_RUNTIME(EventBlockingSync) | HEADRACE_RUNTIME(EventDisableTiming));
-            status != success) {
-            static_cast<void>(HEADRACE_RUNTIME(StreamDestroy)(stream));
-            expect_success(status, HEADRACE_RUNTIME_NAME(EventCreateWithFlags));
-        }
-    }
-    ~Bed() {
-        static_cast<void>(HEADRACE_RUNTIME(EventDestroy)(event));
-        static_cast<void>(HEADRACE_RUNTIME(StreamDestroy)(stream));
-    }
-    Bed(const Bed&) = delete; // owns both
-    Bed& operator=(const Bed&) = delete;
-
-    Status until(EventHandle wanted) const {
-        Status status = HEADRACE_RUNTIME(StreamWaitEvent)(stream, wanted, 0);
-        if (status == success) status = HEADRACE_RUNTIME(EventRecord)(event, stream);
-        if (status == success) status = HEADRACE_RUNTIME(EventSynchronize)(event);
-        if (status != success) static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
-        return status;
-    }
-};
-
-Sleepers::Sleepers(int ordinal) : ordinal_(ordinal) {}
-Sleepers::~Sleepers() = default;
-
-std::unique_ptr<Sleepers::Bed> Sleepers::take() {
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!free_.empty()) {
-            auto bed = std::move(free_.back());
-            free_.pop_back();
-            return bed;
-        }
-        if (made_ == most_beds) return nullptr;
-        free_.reserve(++made_); // so that giving back cannot fail
-    }
-    try {
-        return std::make_unique<Bed>();
-    } catch (const Error&) { // what is wrong, the event itself will say
-        const std::scoped_lock lock(mutex_);
-        --made_;
-        return nullptr;
-    }
-}
 
 Status Sleepers::until(EventHandle event, bool soon) {
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
@@ -106,14 +56,11 @@ Status Sleepers::until(EventHandle event, bool soon) {
         }
         somebody_is_first_.clear(std::memory_order_relaxed);
     }
-    if (status != not_ready) return status;
-    if (auto bed = take()) {
-        status = bed->until(event);
-        const std::scoped_lock lock(mutex_);
-        free_.push_back(std::move(bed));
-        return status;
+    while (status == not_ready) {
+        std::this_thread::sleep_for(
+            std::clamp<std::chrono::nanoseconds>(passed() / late_by, shortest_sleep, longest_sleep));
+        status = query(event);
     }
-    while ((status = query(event)) == not_ready) std::this_thread::sleep_for(50us);
     return status;
 }
 

@@ -3,25 +3,19 @@
 #include <headrace/devices/simt/runtime.hpp>
 
 #include <atomic>
-#include <memory>
-#include <mutex>
-#include <vector>
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// Waits for events that were not made for it.
+/// Waits for native events: awake at first, then looking at them now and then.
 ///
-/// Events for whose completion a thread can sleep (`EventBlockingSync`) are scarce: CUDA's driver takes 56
-/// records of them per stream that are still to come, and then blocks whoever records another, with its lock
-/// held (driver 580). So the events that order and time our work are not of that kind; of others a thousand
-/// fit; and each thread that sleeps has a stream of its own that waits for the event and then comes to one
-/// that can be slept for. There are six at most; further threads ask now and then.
+/// The driver could put a thread to sleep for an event (`EventBlockingSync`). It takes 56 records of such
+/// events per stream that are still to come, and then blocks whoever records another, with its lock held
+/// (driver 580); and whom it wakes, it wakes late.
 ///
 /// Threads: any. The device must be open; nobody may be waiting when it ends.
 class Sleepers {
 public:
-    explicit Sleepers(int ordinal);
-    ~Sleepers();
+    explicit Sleepers(int ordinal) : ordinal_(ordinal) {}
     Sleepers(const Sleepers&) = delete; // sleeping threads hold its address
     Sleepers& operator=(const Sleepers&) = delete;
 
@@ -29,15 +23,8 @@ public:
     Status until(EventHandle event, bool soon = false);
 
 private:
-    struct Bed;
-
-    [[nodiscard]] std::unique_ptr<Bed> take();
-
     const int ordinal_;
     std::atomic_flag somebody_is_first_; ///< of those that hold up callers
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<Bed>> free_;
-    std::size_t made_ = 0;
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT
