@@ -10,19 +10,21 @@ namespace {
 // Times: what the first job and the first two took a team, over what it takes later.
 constexpr double first_may_improve = 1.5, may_improve = 1.1;
 
+constexpr double not_felt = 0.1; // seconds that one job may take once
+
 /// Rates were measured beside the others, in parts of a job. Half of it may have taken a GPU as long as all
 /// of it would, if that has lanes for all: what fewer devices need for a job, a job tells.
 bool is_worth_trying(double promised, double together) {
-    constexpr double longer = 1.25, most = 2, not_felt = 0.1; // times, times, seconds
+    constexpr double longer = 1.25, most = 2; // times
     return promised <= most * together && (promised <= longer * together || promised <= together + not_felt);
 }
 
 /// The slower a device with idle lanes seems, the less it is given, and the slower it seems: the second one
 /// may be the fastest. Where the first one has had a job, it has one, too, if jobs are short: it is over
-/// soon, with the reserve's help.
+/// soon, with the reserve's help. What is over at once tells least of speeds.
 bool may_be_the_fastest(double promised, double least) {
     constexpr double far_off = 8, short_job = 0.25; // times, seconds
-    return least <= short_job && promised <= far_off * least;
+    return least <= short_job && (promised <= far_off * least || promised <= not_felt);
 }
 
 double promised_seconds(const Team& team, std::span<const Estimate> devices, std::uint64_t work_units) {

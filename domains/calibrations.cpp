@@ -26,6 +26,7 @@ using Entry = Calibrations::Entry;
 constexpr int version = 2;
 constexpr double near = 16; // times as large or small
 constexpr double nearly = 2;
+constexpr double alike = 1.05; // what differs by no more is one problem
 constexpr std::size_t several = 3;
 constexpr double agreement = 1.5; // measurements that agree are so many times the median at most
 constexpr std::chrono::days recently{7};
@@ -109,15 +110,23 @@ std::int64_t now() {
         .count();
 }
 
-void merge(std::vector<Entry>& entries, const Entry& fresh) {
+/// Of two problems of nearly the same size: as if time were proportional to work units.
+double times_as_long(std::uint64_t work_units, std::uint64_t other) {
+    return static_cast<double>(std::max<std::uint64_t>(work_units, 1)) /
+           static_cast<double>(std::max<std::uint64_t>(other, 1));
+}
+
+void merge(Calibrations::Entries& entries, const Entry& fresh) {
+    std::vector<Entry>& of_kernel = entries[fresh.kernel];
     const auto known =
-        std::ranges::find_if(entries, [&](const Entry& entry) { return entry.is_like(fresh); });
-    if (known == entries.end()) {
-        entries.push_back(fresh);
+        std::ranges::find_if(of_kernel, [&](const Entry& entry) { return entry.is_like(fresh); });
+    if (known == of_kernel.end()) {
+        of_kernel.push_back(fresh);
         return;
     }
     auto& all = known->measurements;
-    all.insert(all.end(), fresh.measurements.begin(), fresh.measurements.end());
+    const double times = known->whole ? times_as_long(known->work_units, fresh.work_units) : 1;
+    for (const double one : fresh.measurements) all.push_back(times * one);
     if (all.size() > Calibrations::most_measurements)
         all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(Calibrations::most_measurements));
     known->when = std::min(std::max(known->when, fresh.when), now()); // clocks may have been set wrong
@@ -159,13 +168,19 @@ bool Entry::is_of_same(const Entry& other) const {
 }
 
 bool Entry::is_like(const Entry& other) const {
-    return is_of_same(other) && work_units == other.work_units && bytes == other.bytes;
+    return is_of_same(other) && size_ratio(work_units, other.work_units) <= alike &&
+           size_ratio(bytes, other.bytes) <= alike;
 }
 
 Calibrations::Calibrations(std::filesystem::path file, std::string machine, unsigned threads)
     : file_(std::move(file)), machine_(std::move(machine)), threads_(threads), is_kept_(!file_.empty()) {
+    std::string other_machine;
     try {
-        known_ = read(file_);
+        for (const Entry& entry : read(file_))
+            if (entry.machine == machine_)
+                merge(known_, entry);
+            else
+                other_machine = entry.machine;
     } catch (const NotOurs& error) {
         is_kept_ = false;
         log_warning(
@@ -174,9 +189,8 @@ Calibrations::Calibrations(std::filesystem::path file, std::string machine, unsi
         log_warning(
             fmt::format("calibrations in {} cannot be read ({}): begun anew", file_.string(), error.what()));
     }
-    const auto is_ours = [this](const Entry& entry) { return entry.machine == machine_; };
-    if (!known_.empty() && std::ranges::none_of(known_, is_ours))
-        log_info("calibrations in " + file_.string() + " are of another machine (" + known_.front().machine +
+    if (known_.empty() && !other_machine.empty())
+        log_info("calibrations in " + file_.string() + " are of another machine (" + other_machine +
                  "): this one (" + machine_ + ") begins without");
 }
 
@@ -204,7 +218,7 @@ Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kerne
     Estimate estimate = PerformanceModel::estimate(device, kernel);
     const Entry wanted = entry_of(device, kernel);
     double nearest = near * near;
-    for (const Entry& entry : known_) {
+    for (const Entry& entry : known_of(kernel.kernel)) {
         if (!entry.is_of_same(wanted)) continue;
         const double units = size_ratio(entry.work_units, kernel.work_units);
         const double bytes = size_ratio(entry.bytes, kernel.bytes);
@@ -219,24 +233,26 @@ Estimate Calibrations::estimate(const DeviceInfo& device, const KernelKey& kerne
 void Calibrations::measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) {
     Entry entry = entry_of(device, kernel);
     entry.measurements = {units_per_second};
-    add(std::move(entry));
+    add(entry);
 }
 
 void Calibrations::took(std::span<const DeviceInfo* const> devices, const KernelKey& kernel, double seconds) {
     Entry entry = entry_of(devices, kernel);
     entry.measurements = {seconds};
-    add(std::move(entry));
+    add(entry);
 }
 
 std::optional<WholeJobs> Calibrations::whole_jobs(std::span<const DeviceInfo* const> devices,
                                                   const KernelKey& kernel) const {
     const std::scoped_lock lock(mutex_);
     const Entry wanted = entry_of(devices, kernel);
-    const auto known = std::ranges::find_if(known_, [&](const Entry& one) { return one.is_like(wanted); });
-    if (known == known_.end()) return std::nullopt;
-    return WholeJobs{.seconds = known->median(),
+    const std::vector<Entry>& of_kernel = known_of(kernel.kernel);
+    const auto known = std::ranges::find_if(of_kernel, [&](const Entry& one) { return one.is_like(wanted); });
+    if (known == of_kernel.end()) return std::nullopt;
+    const double times = times_as_long(kernel.work_units, known->work_units);
+    return WholeJobs{.seconds = times * known->median(),
                      .jobs = known->is_recent() ? known->measurements.size() : 0,
-                     .last = known->measurements.back(),
+                     .last = times * known->measurements.back(),
                      .seconds_ago = static_cast<double>(known->age().count())};
 }
 
@@ -276,7 +292,13 @@ Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const K
     return entry;
 }
 
-void Calibrations::add(Entry entry) {
+const std::vector<Entry>& Calibrations::known_of(const std::string& kernel) const {
+    static const std::vector<Entry> none;
+    const auto known = known_.find(kernel);
+    return known == known_.end() ? none : known->second;
+}
+
+void Calibrations::add(const Entry& entry) {
     if (!is_usable(entry.measurements.front())) return;
     const std::scoped_lock lock(mutex_);
     merge(known_, entry);
@@ -289,16 +311,19 @@ void Calibrations::save() {
     std::error_code failed;
     std::filesystem::create_directories(file_.parent_path(), failed);
     const FileLock alone(file_.string() + ".lock"); // other runtimes of this process do, too
-    std::vector<Entry> all;
+    Entries all;
     try {
-        all = read_or_put_aside(file_); // another process may have added to it
+        for (const Entry& entry : read_or_put_aside(file_)) // another process may have added to it
+            merge(all, entry);
     } catch (const NotOurs& error) {
         log_warning(fmt::format("calibrations cannot be written to {}: {}", file_.string(), error.what()));
         return;
     }
-    for (const Entry& entry : fresh_) merge(all, entry);
+    for (const auto& [kernel, entries] : fresh_)
+        for (const Entry& entry : entries) merge(all, entry);
     nlohmann::json json{{"version", version}, {"entries", nlohmann::json::array()}};
-    for (const Entry& entry : all) json["entries"].push_back(to_json(entry));
+    for (const auto& [kernel, entries] : all)
+        for (const Entry& entry : entries) json["entries"].push_back(to_json(entry));
     // Under its name the file is whole at any time.
     const std::filesystem::path draft = draft_of(file_);
     std::ofstream stream(draft);
@@ -315,8 +340,7 @@ void Calibrations::save() {
 std::vector<Entry> Calibrations::entries() const {
     const std::scoped_lock lock(mutex_);
     std::vector<Entry> ours;
-    for (const Entry& entry : known_)
-        if (entry.machine == machine_) ours.push_back(entry);
+    for (const auto& [kernel, entries] : known_) ours.insert(ours.end(), entries.begin(), entries.end());
     return ours;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -21,8 +22,9 @@ namespace headrace {
 /// that did are forgotten. It is certain, for problems up to twice as large or small, if there are at least
 /// three, all (of five or more, all but one) within a factor of 1.5 of their median, and the last one not
 /// older than a week: who is left out for being slow is measured again after that. A measurement counts for
-/// problems of about its size: the nearest one, up to sixteen times as large or small. What is no positive
-/// number is not taken, from jobs or from the file.
+/// problems of about its size: the nearest one, up to sixteen times as large or small; how long a whole job
+/// took counts for those whose size differs by a twentieth at most. What is no positive number is not taken,
+/// from jobs or from the file.
 ///
 /// Half of a processor, or less, is another device than the whole of it.
 ///
@@ -55,9 +57,12 @@ public:
         [[nodiscard]] bool is_certain() const;
         /// Of the same device and kernel, measured in the same way.
         [[nodiscard]] bool is_of_same(const Entry& other) const;
-        /// And of a problem of the same size.
+        /// And of a problem of nearly the same size: problems that grow a little from job to job, as a
+        /// simulation's may, are known by those before, and do not fill the file.
         [[nodiscard]] bool is_like(const Entry& other) const;
     };
+    /// By kernel: each job asks for its own several times, and there may be thousands.
+    using Entries = std::map<std::string, std::vector<Entry>>;
 
     /// Reads the file. `machine`: whose measurements count; it has so many hardware threads.
     explicit Calibrations(std::filesystem::path file = file_of_user(), std::string machine = this_machine(),
@@ -84,7 +89,8 @@ public:
     [[nodiscard]] bool is_kept() const noexcept { return is_kept_; }
 
 private:
-    void add(Entry entry);
+    void add(const Entry& entry);
+    [[nodiscard]] const std::vector<Entry>& known_of(const std::string& kernel) const;
     [[nodiscard]] std::string name_of(const DeviceInfo& device) const;
     // Without a measurement.
     [[nodiscard]] Entry entry_of(const DeviceInfo& device, const KernelKey& kernel) const;
@@ -95,8 +101,8 @@ private:
     const unsigned threads_;
     bool is_kept_;
     mutable std::mutex mutex_;
-    std::vector<Entry> known_; ///< of every machine, with what is new
-    std::vector<Entry> fresh_; ///< not in the file yet
+    Entries known_; ///< of this machine, with what is new
+    Entries fresh_; ///< not in the file yet
 };
 
 } // namespace headrace

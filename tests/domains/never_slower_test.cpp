@@ -114,5 +114,30 @@ TEST(NeverSlower, BesideADeviceWhoseEveryTaskTakesLongerThanTheJob) {
     });
 }
 
+/// So short that neither device is at work for a tenth of a millisecond.
+TEST(NeverSlower, JobsThatAreOverAtOnce) {
+    test::on_a_quiet_machine([] {
+        std::vector<std::unique_ptr<Device>> devices;
+        for (const char* const id : {"fake:0", "fake:1"})
+            devices.push_back(std::make_unique<test::FakeDevice>(test::FakeOptions{.id = id}));
+        Runtime runtime(std::move(devices), {});
+        const Job job =
+            Job("next to nothing", units).host_function("fake", [](Task& task, const NativeStream&) {
+                const double seconds = task.device().info().id == "fake:0" ? 100e-6 : 1e-6;
+                const Seconds takes(seconds * static_cast<double>(task.range().size()) / units);
+                const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(takes);
+                while (Clock::now() < end) {
+                }
+            });
+        std::uint64_t done_by_the_slow_one = 0;
+        for (int turn = 0; turn < 60; ++turn) {
+            JobHandle handle = runtime.submit(job);
+            handle.wait();
+            if (turn >= 50) done_by_the_slow_one += handle.report().devices.at(0).work_units;
+        }
+        EXPECT_LT(done_by_the_slow_one, units) << "a tenth of ten jobs: what helps out when a thread is late";
+    });
+}
+
 } // namespace
 } // namespace headrace
