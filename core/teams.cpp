@@ -10,12 +10,12 @@ namespace {
 // Times: what the first job and the first two took a team, over what it takes later.
 constexpr double first_may_improve = 1.5, may_improve = 1.1;
 
-constexpr double not_felt = 0.1; // seconds that one job may take once
+constexpr double at_once = 0.01; // seconds: nobody feels a few of these
 
 /// Rates were measured beside the others, in parts of a job. Half of it may have taken a GPU as long as all
 /// of it would, if that has lanes for all: what fewer devices need for a job, a job tells.
 bool is_worth_trying(double promised, double together) {
-    constexpr double longer = 1.25, most = 2; // times
+    constexpr double longer = 1.25, most = 2, not_felt = 0.1; // times, times, seconds
     return promised <= most * together && (promised <= longer * together || promised <= together + not_felt);
 }
 
@@ -24,7 +24,7 @@ bool is_worth_trying(double promised, double together) {
 /// soon, with the reserve's help. What is over at once tells least of speeds.
 bool may_be_the_fastest(double promised, double least) {
     constexpr double far_off = 8, short_job = 0.25; // times, seconds
-    return least <= short_job && (promised <= far_off * least || promised <= not_felt);
+    return least <= short_job && (promised <= far_off * least || promised <= at_once);
 }
 
 double promised_seconds(const Team& team, std::span<const Estimate> devices, std::uint64_t work_units) {
@@ -33,9 +33,11 @@ double promised_seconds(const Team& team, std::span<const Estimate> devices, std
     return static_cast<double>(work_units) / rate;
 }
 
-/// As measured, or, as long as that is not settled, what it may reach.
+/// As measured, or, as long as that is not settled, what it may reach. What is over at once may have taken
+/// many times as long because a thread was woken late, and costs nothing to settle.
 double expected_seconds(const WholeJobs& known) {
     if (known.jobs >= jobs_that_tell) return known.seconds;
+    if (known.seconds <= at_once) return 0;
     return known.seconds / (known.jobs == 1 ? first_may_improve : may_improve);
 }
 

@@ -26,7 +26,6 @@ using Entry = Calibrations::Entry;
 constexpr int version = 2;
 constexpr double near = 16; // times as large or small
 constexpr double nearly = 2;
-constexpr double alike = 1.05; // what differs by no more is one problem
 constexpr std::size_t several = 3;
 constexpr double agreement = 1.5; // measurements that agree are so many times the median at most
 constexpr std::chrono::days recently{7};
@@ -110,12 +109,6 @@ std::int64_t now() {
         .count();
 }
 
-/// Of two problems of nearly the same size: as if time were proportional to work units.
-double times_as_long(std::uint64_t work_units, std::uint64_t other) {
-    return static_cast<double>(std::max<std::uint64_t>(work_units, 1)) /
-           static_cast<double>(std::max<std::uint64_t>(other, 1));
-}
-
 void merge(Calibrations::Entries& entries, const Entry& fresh) {
     std::vector<Entry>& of_kernel = entries[fresh.kernel];
     const auto known =
@@ -125,8 +118,7 @@ void merge(Calibrations::Entries& entries, const Entry& fresh) {
         return;
     }
     auto& all = known->measurements;
-    const double times = known->whole ? times_as_long(known->work_units, fresh.work_units) : 1;
-    for (const double one : fresh.measurements) all.push_back(times * one);
+    all.insert(all.end(), fresh.measurements.begin(), fresh.measurements.end());
     if (all.size() > Calibrations::most_measurements)
         all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(Calibrations::most_measurements));
     known->when = std::min(std::max(known->when, fresh.when), now()); // clocks may have been set wrong
@@ -168,8 +160,7 @@ bool Entry::is_of_same(const Entry& other) const {
 }
 
 bool Entry::is_like(const Entry& other) const {
-    return is_of_same(other) && size_ratio(work_units, other.work_units) <= alike &&
-           size_ratio(bytes, other.bytes) <= alike;
+    return is_of_same(other) && work_units == other.work_units && bytes == other.bytes;
 }
 
 Calibrations::Calibrations(std::filesystem::path file, std::string machine, unsigned threads)
@@ -249,10 +240,9 @@ std::optional<WholeJobs> Calibrations::whole_jobs(std::span<const DeviceInfo* co
     const std::vector<Entry>& of_kernel = known_of(kernel.kernel);
     const auto known = std::ranges::find_if(of_kernel, [&](const Entry& one) { return one.is_like(wanted); });
     if (known == of_kernel.end()) return std::nullopt;
-    const double times = times_as_long(kernel.work_units, known->work_units);
-    return WholeJobs{.seconds = times * known->median(),
+    return WholeJobs{.seconds = known->median(),
                      .jobs = known->is_recent() ? known->measurements.size() : 0,
-                     .last = times * known->measurements.back(),
+                     .last = known->measurements.back(),
                      .seconds_ago = static_cast<double>(known->age().count())};
 }
 

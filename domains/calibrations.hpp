@@ -22,9 +22,8 @@ namespace headrace {
 /// that did are forgotten. It is certain, for problems up to twice as large or small, if there are at least
 /// three, all (of five or more, all but one) within a factor of 1.5 of their median, and the last one not
 /// older than a week: who is left out for being slow is measured again after that. A measurement counts for
-/// problems of about its size: the nearest one, up to sixteen times as large or small; how long a whole job
-/// took counts for those whose size differs by a twentieth at most. What is no positive number is not taken,
-/// from jobs or from the file.
+/// problems of about its size: the nearest one, up to sixteen times as large or small. What is no positive
+/// number is not taken, from jobs or from the file.
 ///
 /// Half of a processor, or less, is another device than the whole of it.
 ///
@@ -57,8 +56,7 @@ public:
         [[nodiscard]] bool is_certain() const;
         /// Of the same device and kernel, measured in the same way.
         [[nodiscard]] bool is_of_same(const Entry& other) const;
-        /// And of a problem of nearly the same size: problems that grow a little from job to job, as a
-        /// simulation's may, are known by those before, and do not fill the file.
+        /// And of a problem of the same size.
         [[nodiscard]] bool is_like(const Entry& other) const;
     };
     /// By kernel: each job asks for its own several times, and there may be thousands.

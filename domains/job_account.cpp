@@ -7,9 +7,8 @@
 namespace headrace {
 namespace {
 
-/// A device that was at work for so long has done enough for a model to keep its speed. In a job that is over
-/// at once none is; there any speed is better than none, without which a device has no such job to itself.
-constexpr double enough_seconds = 1e-4, short_job = 5e-3;
+/// What so many units tell of a device's speed that a model may keep it.
+constexpr double enough_seconds = 1e-4;
 
 } // namespace
 
@@ -45,14 +44,13 @@ void JobExecution::compare_with(std::vector<std::optional<double>> seconds_alone
     seconds_alone_ = std::move(seconds_alone);
 }
 
-std::vector<std::pair<const DeviceInfo*, double>> JobExecution::measurements() const {
+std::vector<JobExecution::Measurement> JobExecution::measurements() const {
     const std::scoped_lock lock(mutex_);
-    std::vector<std::pair<const DeviceInfo*, double>> measurements;
-    const double enough = seconds_taken() < short_job ? 0 : enough_seconds;
+    std::vector<Measurement> measurements;
     for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (const auto rate = rates_.units_per_second(i);
-            rate && !shares_[i].retired && shares_[i].figures.busy_seconds > enough)
-            measurements.emplace_back(shares_[i].who.info, *rate);
+        if (const auto rate = rates_.units_per_second(i); rate && !shares_[i].retired)
+            measurements.push_back(
+                {shares_[i].who.info, *rate, shares_[i].figures.busy_seconds <= enough_seconds});
     return measurements;
 }
 

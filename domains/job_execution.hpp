@@ -199,8 +199,13 @@ public:
     void charge_at_least(double seconds);
     /// How long the job takes each device alone, in the order of the participants, for its report.
     void compare_with(std::vector<std::optional<double>> seconds_alone);
-    /// What the devices did, for models that keep it: in units per second, of those that finished enough.
-    [[nodiscard]] std::vector<std::pair<const DeviceInfo*, double>> measurements() const;
+    struct Measurement {
+        const DeviceInfo* device;
+        double units_per_second;
+        bool is_brief; ///< the device was at work for too short a time for a model to keep it
+    };
+    /// What the devices did.
+    [[nodiscard]] std::vector<Measurement> measurements() const;
 
     [[nodiscard]] double seconds_so_far() const; ///< until the last task ended
     [[nodiscard]] std::uint64_t finished_units() const;

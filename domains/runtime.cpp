@@ -200,23 +200,44 @@ private:
         return options_.policy == "adaptive" && !job.own_policy() && options_.powers.empty();
     }
 
+    /// For who is to have a job to itself any speed is better than none; policies do without.
+    [[nodiscard]] Estimate with_brief_rate(const JobExecution::Participant& participant,
+                                           const KernelKey& kernel) const {
+        Estimate estimate = participant.estimate;
+        if (estimate.units_per_second) return estimate;
+        const std::scoped_lock lock(mutex_);
+        const auto brief = brief_rates_.find(problem_of(participant.info->id, kernel));
+        if (brief != brief_rates_.end()) estimate.units_per_second = brief->second;
+        return estimate;
+    }
+
     /// Devices without which such jobs have been faster stay out of this one. Returns how long it is to take;
     /// 0: all take part.
     double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) {
         std::vector<Estimate> estimates;
-        for (const auto& participant : participants) estimates.push_back(participant.estimate);
+        for (const auto& participant : participants)
+            estimates.push_back(with_brief_rate(participant, kernel));
         const Problem problem = problem_of("all", kernel);
         const auto now = std::chrono::steady_clock::now();
+        const auto trial_of = [&](const Team& team) {
+            std::string ids;
+            for (const std::size_t i : team) ids += participants[i].info->id + " ";
+            return problem_of(std::move(ids), kernel);
+        };
         const KnownJobs known = [&](const Team& team) {
             std::vector<const DeviceInfo*> infos;
             for (const std::size_t i : team) infos.push_back(participants[i].info);
             auto jobs = model_->whole_jobs(infos, kernel);
+            const std::scoped_lock lock(mutex_);
             // One that has not ended, or of which nothing will be learned, counts as well.
-            if (jobs && team.size() == participants.size()) {
-                const std::scoped_lock lock(mutex_);
-                if (const auto last = all_began_.find(problem); last != all_began_.end())
+            if (team.size() == participants.size()) {
+                if (const auto last = all_began_.find(problem); jobs && last != all_began_.end())
                     jobs->seconds_ago = std::min(jobs->seconds_ago,
                                                  std::chrono::duration<double>(now - last->second).count());
+            } else if (const auto trial = trials_.find(trial_of(team));
+                       trial != trials_.end() && trial->second.jobs == (jobs ? jobs->jobs : 0) &&
+                       now - trial->second.began < between_trials) {
+                jobs = WholeJobs{.seconds = std::numeric_limits<double>::infinity(), .jobs = jobs_that_tell};
             }
             return jobs;
         };
@@ -231,6 +252,10 @@ private:
         const double together = known(all)->seconds;
         const auto without = known(team);
         const bool is_settled = without && without->jobs >= jobs_that_tell;
+        if (!is_settled) {
+            const std::scoped_lock lock(mutex_);
+            trials_.insert_or_assign(trial_of(team), Trial{without ? without->jobs : 0, now});
+        }
         std::string others;
         for (const std::size_t i : team) others += (others.empty() ? "" : ", ") + participants[i].info->id;
         const std::string why = fmt::format(
@@ -298,9 +323,14 @@ private:
 
     void learn(const JobExecution& execution) {
         const KernelKey& kernel = execution.kernel();
-        for (const auto& [device, rate] : execution.measurements())
-            if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain)
+        for (const auto& [device, rate, is_brief] : execution.measurements()) {
+            if (is_brief) {
+                const std::scoped_lock lock(mutex_);
+                brief_rates_.insert_or_assign(problem_of(device->id, kernel), rate);
+            } else if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain) {
                 model_->measured(*device, kernel, rate);
+            }
+        }
         const bool tells = chooses_teams(execution.job()) || !execution.has_several_devices();
         if (!tells || execution.was_disturbed() || execution.has_losses()) return;
         const std::vector<const DeviceInfo*> team = execution.team();
@@ -346,6 +376,14 @@ private:
         for (const auto& worker : workers_) worker->wake();
     }
 
+    /// A job of a team that had done so many. Of those that are submitted together only one is: what it tells
+    /// is known when it has ended, or never, if other jobs disturb it.
+    struct Trial {
+        std::size_t jobs;
+        std::chrono::steady_clock::time_point began;
+    };
+    static constexpr std::chrono::seconds between_trials{1};
+
     /// On a device, or of all: kernel, work units, bytes.
     using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
     static Problem problem_of(std::string whose, const KernelKey& kernel) {
@@ -361,6 +399,8 @@ private:
     JobOrder jobs_;                                      // not ended
     std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
     std::map<Problem, double> alone_;                    // seconds
+    std::map<Problem, double> brief_rates_;              // in units per second, that no model keeps
+    std::map<Problem, Trial> trials_;                    // the last one of each team
     std::map<Problem, std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
     std::vector<std::shared_ptr<EnergyReader>> energy_;                  // of each worker's device
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it

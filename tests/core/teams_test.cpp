@@ -87,8 +87,10 @@ TEST(Teams, TheSecondAloneHasAJobIfJobsAreShort) {
     EXPECT_EQ(choose({at(5e3), at(600)}, first), Team{0}) << "more than eight times slower";
     EXPECT_EQ(choose(devices, {{both, {0.3, 6}}, {{0}, {0.29, 3}}}), Team{0}) << "no short job";
     const std::map<Team, WholeJobs> at_once{{both, {2e-4, 6}}, {{0}, {1e-4, 3}}};
-    EXPECT_EQ(choose({at(1e7), at(11e3)}, at_once), Team{1}) << "91 ms, once, instead of 0.1";
-    EXPECT_EQ(choose({at(1e7), at(9e3)}, at_once), Team{0}) << "more than a tenth of a second";
+    EXPECT_EQ(choose({at(1e7), at(11e4)}, at_once), Team{1}) << "9.1 ms, once, instead of 0.1";
+    EXPECT_EQ(choose({at(1e7), at(9e4)}, at_once), Team{0}) << "more than a hundredth of a second";
+    const std::map<Team, WholeJobs> disturbed{{both, {2e-4, 6}}, {{0}, {1e-4, 3}}, {{1}, {9e-3, 2}}};
+    EXPECT_EQ(choose({at(1e7), at(11e4)}, disturbed), Team{1}) << "a third one settles it";
 }
 
 TEST(Teams, WhoeverTookLeastHasTheNextJob) {

@@ -110,27 +110,7 @@ TEST_F(CalibrationsOnDisk, CountForProblemsOfAboutTheirSize) {
     EXPECT_EQ(estimate(60'000), 300);
     EXPECT_FALSE(estimate(100'000)) << "too far away";
     EXPECT_FALSE(known.whole_jobs(std::array<const DeviceInfo*, 1>{&gpu_},
-                                  {.kernel = "k", .work_units = 1000, .bytes = 0}))
-        << "that is another measurement";
-}
-
-TEST_F(CalibrationsOnDisk, ProblemsThatGrowALittleAreKnownByThoseBefore) {
-    Calibrations known(file_, "this one");
-    const std::array<const DeviceInfo*, 1> gpu{&gpu_};
-    const auto of_size = [](std::uint64_t work_units) {
-        return KernelKey{.kernel = "k", .work_units = work_units, .bytes = 16 * work_units};
-    };
-    for (std::uint64_t size = 1000; size < 2000; ++size)
-        known.took(gpu, of_size(size), 1e-3 * static_cast<double>(size));
-    EXPECT_LT(known.entries().size(), 16U) << "a doubling in steps of a twentieth";
-    for (const std::uint64_t size : {1000U, 1234U, 1999U}) {
-        const auto jobs = known.whole_jobs(gpu, of_size(size));
-        ASSERT_TRUE(jobs);
-        EXPECT_EQ(jobs->jobs, Calibrations::most_measurements);
-        EXPECT_NEAR(jobs->seconds, 1e-3 * static_cast<double>(size), 1e-9);
-        EXPECT_NEAR(jobs->last, 1e-3 * static_cast<double>(size), 1e-9);
-    }
-    EXPECT_FALSE(known.whole_jobs(gpu, of_size(2200)));
+                                  {.kernel = "k", .work_units = 1001, .bytes = 0}));
 }
 
 TEST_F(CalibrationsOnDisk, APoisonedMeasurementDoesNotStick) {

@@ -114,29 +114,49 @@ TEST(NeverSlower, BesideADeviceWhoseEveryTaskTakesLongerThanTheJob) {
     });
 }
 
-/// So short that neither device is at work for a tenth of a millisecond.
-TEST(NeverSlower, JobsThatAreOverAtOnce) {
-    test::on_a_quiet_machine([] {
+/// Two devices, the first of which takes 2 ms for a job and the second 20 us.
+struct Uneven {
+    std::unique_ptr<Runtime> runtime = [] {
         std::vector<std::unique_ptr<Device>> devices;
         for (const char* const id : {"fake:0", "fake:1"})
             devices.push_back(std::make_unique<test::FakeDevice>(test::FakeOptions{.id = id}));
-        Runtime runtime(std::move(devices), {});
-        const Job job =
-            Job("next to nothing", units).host_function("fake", [](Task& task, const NativeStream&) {
-                const double seconds = task.device().info().id == "fake:0" ? 100e-6 : 1e-6;
-                const Seconds takes(seconds * static_cast<double>(task.range().size()) / units);
-                const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(takes);
-                while (Clock::now() < end) {
-                }
-            });
-        std::uint64_t done_by_the_slow_one = 0;
-        for (int turn = 0; turn < 60; ++turn) {
-            JobHandle handle = runtime.submit(job);
-            handle.wait();
-            if (turn >= 50) done_by_the_slow_one += handle.report().devices.at(0).work_units;
+        return std::make_unique<Runtime>(std::move(devices), RuntimeOptions{});
+    }();
+    Job job = Job("next to nothing", units).host_function("fake", [](Task& task, const NativeStream&) {
+        const double seconds = task.device().info().id == "fake:0" ? 2e-3 : 20e-6;
+        const Seconds takes(seconds * static_cast<double>(task.range().size()) / units);
+        const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(takes);
+        while (Clock::now() < end) {
         }
-        EXPECT_LT(done_by_the_slow_one, units) << "a tenth of ten jobs: what helps out when a thread is late";
     });
+};
+
+/// The faster one is never at work for a tenth of a millisecond: no model keeps how fast it is.
+TEST(NeverSlower, JobsThatAreOverAtOnce) {
+    test::on_a_quiet_machine([] {
+        Uneven two;
+        int with_both = 0;
+        for (int turn = 0; turn < 60; ++turn) {
+            const JobHandle handle = two.runtime->submit(two.job);
+            handle.wait();
+            if (turn >= 40 && handle.report().devices.at(0).reserve.empty()) ++with_both;
+        }
+        EXPECT_LT(with_both, 10) << "of twenty; a job that a late thread made long is another chance for all";
+    });
+}
+
+TEST(NeverSlower, OfJobsThatAreSubmittedTogetherOneIsATrial) {
+    Uneven two;
+    for (int turn = 0; turn < 6; ++turn) two.runtime->submit(two.job).wait();
+    std::vector<JobHandle> handles;
+    for (int i = 0; i < 40; ++i) handles.push_back(two.runtime->submit(two.job));
+    int trials = 0;
+    for (const JobHandle& handle : handles) {
+        handle.wait();
+        const JobReport report = handle.report();
+        if (!report.devices.at(0).reserve.empty() || !report.devices.at(1).reserve.empty()) ++trials;
+    }
+    EXPECT_LT(trials, 10);
 }
 
 } // namespace
