@@ -18,8 +18,8 @@ constexpr std::chrono::microseconds awake = 250us, attentive = 20us, glance = 4u
 /// others have its core then: who was asleep finds its caches cold, and in a virtual machine is scheduled
 /// late. Each frame of a synchronous program took 0.1 to 0.6 ms more. Of longer work that is a hundredth.
 constexpr std::chrono::microseconds first_glance = 1us, drowsy = 20ms, drowsy_glance = 20us;
-/// Who sleeps looks again after a part of the time that it has waited, and is late by no more than that part;
-/// after so long at most, which even a thread that waits for hours hardly feels.
+/// Who sleeps looks again after a part of the time that it has waited, but not at once, and is late by no
+/// more than that; after so long at most, which even a thread that waits for hours hardly feels.
 constexpr int late_by = 64;
 constexpr std::chrono::nanoseconds shortest_sleep = 50us, longest_sleep = 2ms;
 

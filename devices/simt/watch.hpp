@@ -15,7 +15,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 ///
 /// Why not the driver's callbacks: it makes all of them in one thread, in an order of its own, keeps only
 /// some hundreds back, and holds locks meanwhile. A thread per stream is what the driver cannot get wrong; it
-/// costs nothing while it sleeps, and there is none until somebody asks.
+/// costs next to nothing while it sleeps, and there is none until somebody asks.
 ///
 /// Threads: any. The destructor waits for what was asked, and must not run in a function that was asked for.
 class Watch {

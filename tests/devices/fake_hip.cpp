@@ -3,6 +3,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -16,6 +17,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
+#include <utility>
 
 using namespace std::chrono_literals;
 
@@ -29,6 +31,7 @@ constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 std::atomic<bool> lost = false;
 std::atomic<int> streams = 0, events = 0, allocations = 0;
 thread_local bool in_callback = false;
+thread_local int current_device = 0;
 
 std::shared_mutex driver;              // alone: memory is being freed
 std::atomic<int> waits_for_values = 0; // of streams, enqueued and not over
@@ -132,7 +135,31 @@ void release(void* memory) {
 
 } // namespace
 
-struct ihipStream_t : Worker {};
+/// Each new stream gets the next of its device's connections, and those that share one hold each other up: as
+/// a driver may do it, though none known does it as simply.
+struct ihipStream_t {
+public:
+    void give(std::function<void()> work) { connection_->give(std::move(work)); }
+    void drain() { connection_->drain(); }
+
+private:
+    static std::shared_ptr<Worker> next_connection() {
+        struct Connections {
+            std::array<std::weak_ptr<Worker>, 32> all;
+            std::size_t streams = 0;
+        };
+        static std::mutex mutex;
+        static std::array<Connections, devices> of_devices;
+        const std::scoped_lock lock(mutex);
+        auto& [all, made] = of_devices.at(static_cast<std::size_t>(current_device));
+        auto& next = all.at(made++ % all.size());
+        auto connection = next.lock();
+        if (!connection) next = connection = std::make_shared<Worker>();
+        return connection;
+    }
+
+    std::shared_ptr<Worker> connection_ = next_connection();
+};
 
 struct ihipEvent_t {
     std::shared_ptr<Moment> moment() {
@@ -159,7 +186,10 @@ hipError_t hipGetDeviceCount(int* count) {
     *count = devices;
     return hipSuccess;
 }
-hipError_t hipSetDevice(int) { return enter("hipSetDevice"); }
+hipError_t hipSetDevice(int device) {
+    current_device = device;
+    return enter("hipSetDevice");
+}
 hipError_t hipDriverGetVersion(int* version) {
     *version = 50221153;
     return hipSuccess;
