@@ -124,6 +124,20 @@ public:
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
 
 private:
+    /// A job of a team that had done so many. Of those that are submitted together only one is: what it tells
+    /// is known when it has ended, or never, if other jobs disturb it.
+    struct Trial {
+        std::size_t jobs;
+        std::chrono::steady_clock::time_point began;
+    };
+    static constexpr std::chrono::seconds between_trials{1};
+
+    /// On a device, or of all: kernel, work units, bytes.
+    using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
+    static Problem problem_of(std::string whose, const KernelKey& kernel) {
+        return {std::move(whose), kernel.kernel, kernel.work_units, kernel.bytes};
+    }
+
     /// Others can do without one that does not start, unless the user wants it by name.
     void take_on(std::unique_ptr<Device> device, const ControllerOptions& how,
                  const std::vector<std::string>& named) {
@@ -200,6 +214,14 @@ private:
         return options_.policy == "adaptive" && !job.own_policy() && options_.powers.empty();
     }
 
+    /// With mutex_ held: a team that has done `jobs` has another one, of which nothing is known yet.
+    [[nodiscard]] bool is_on_trial(const Problem& problem, const std::optional<WholeJobs>& jobs,
+                                   std::chrono::steady_clock::time_point now) const {
+        const auto trial = trials_.find(problem);
+        return trial != trials_.end() && trial->second.jobs == (jobs ? jobs->jobs : 0) &&
+               now - trial->second.began < between_trials;
+    }
+
     /// For who is to have a job to itself any speed is better than none; policies do without.
     [[nodiscard]] Estimate with_brief_rate(const JobExecution::Participant& participant,
                                            const KernelKey& kernel) const {
@@ -219,26 +241,26 @@ private:
             estimates.push_back(with_brief_rate(participant, kernel));
         const Problem problem = problem_of("all", kernel);
         const auto now = std::chrono::steady_clock::now();
-        const auto trial_of = [&](const Team& team) {
-            std::string ids;
-            for (const std::size_t i : team) ids += participants[i].info->id + " ";
-            return problem_of(std::move(ids), kernel);
-        };
-        const KnownJobs known = [&](const Team& team) {
+        const auto whole_jobs = [&](const Team& team) {
             std::vector<const DeviceInfo*> infos;
             for (const std::size_t i : team) infos.push_back(participants[i].info);
-            auto jobs = model_->whole_jobs(infos, kernel);
+            return model_->whole_jobs(infos, kernel);
+        };
+        const auto ids_of = [&](const Team& team) {
+            std::string ids;
+            for (const std::size_t i : team) ids += (ids.empty() ? "" : ", ") + participants[i].info->id;
+            return ids;
+        };
+        const KnownJobs known = [&](const Team& team) {
+            auto jobs = whole_jobs(team);
+            const bool are_all = team.size() == participants.size();
             const std::scoped_lock lock(mutex_);
             // One that has not ended, or of which nothing will be learned, counts as well.
-            if (team.size() == participants.size()) {
-                if (const auto last = all_began_.find(problem); jobs && last != all_began_.end())
-                    jobs->seconds_ago = std::min(jobs->seconds_ago,
-                                                 std::chrono::duration<double>(now - last->second).count());
-            } else if (const auto trial = trials_.find(trial_of(team));
-                       trial != trials_.end() && trial->second.jobs == (jobs ? jobs->jobs : 0) &&
-                       now - trial->second.began < between_trials) {
+            if (const auto last = all_began_.find(problem); are_all && jobs && last != all_began_.end())
+                jobs->seconds_ago =
+                    std::min(jobs->seconds_ago, std::chrono::duration<double>(now - last->second).count());
+            if (!are_all && is_on_trial(problem_of(ids_of(team), kernel), jobs, now))
                 jobs = WholeJobs{.seconds = std::numeric_limits<double>::infinity(), .jobs = jobs_that_tell};
-            }
             return jobs;
         };
         const Team team = choose_team(estimates, kernel.work_units, known);
@@ -249,15 +271,14 @@ private:
         }
         Team all(participants.size());
         std::iota(all.begin(), all.end(), 0);
-        const double together = known(all)->seconds;
-        const auto without = known(team);
+        const double together = whole_jobs(all)->seconds;
+        const auto without = whole_jobs(team);
         const bool is_settled = without && without->jobs >= jobs_that_tell;
+        const std::string others = ids_of(team);
         if (!is_settled) {
             const std::scoped_lock lock(mutex_);
-            trials_.insert_or_assign(trial_of(team), Trial{without ? without->jobs : 0, now});
+            trials_.insert_or_assign(problem_of(others, kernel), Trial{without ? without->jobs : 0, now});
         }
-        std::string others;
-        for (const std::size_t i : team) others += (others.empty() ? "" : ", ") + participants[i].info->id;
         const std::string why = fmt::format(
             "such jobs took {:.4g} s with all devices; {} with {} only", together,
             is_settled ? fmt::format("{:.4g} s", without->seconds) : std::string("now it is tried"), others);
@@ -374,20 +395,6 @@ private:
 
     void wake_all() override {
         for (const auto& worker : workers_) worker->wake();
-    }
-
-    /// A job of a team that had done so many. Of those that are submitted together only one is: what it tells
-    /// is known when it has ended, or never, if other jobs disturb it.
-    struct Trial {
-        std::size_t jobs;
-        std::chrono::steady_clock::time_point began;
-    };
-    static constexpr std::chrono::seconds between_trials{1};
-
-    /// On a device, or of all: kernel, work units, bytes.
-    using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
-    static Problem problem_of(std::string whose, const KernelKey& kernel) {
-        return {std::move(whose), kernel.kernel, kernel.work_units, kernel.bytes};
     }
 
     const RuntimeOptions options_;
