@@ -114,6 +114,8 @@ void merge(Calibrations::Entries& entries, const Entry& fresh) {
     const auto known =
         std::ranges::find_if(of_kernel, [&](const Entry& entry) { return entry.is_like(fresh); });
     if (known == of_kernel.end()) {
+        if (of_kernel.size() == Calibrations::most_of_kernel)
+            of_kernel.erase(std::ranges::min_element(of_kernel, {}, &Entry::when));
         of_kernel.push_back(fresh);
         return;
     }

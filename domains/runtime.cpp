@@ -138,6 +138,15 @@ private:
         return {std::move(whose), kernel.kernel, kernel.work_units, kernel.bytes};
     }
 
+    /// With mutex_ held. Where problems grow from job to job there is no end of them: then all are forgotten
+    /// now and then, and the next ones begin anew.
+    template <class Value>
+    static void remember(std::map<Problem, Value>& known, Problem problem, Value value) {
+        constexpr std::size_t most = 4096;
+        if (known.size() == most && !known.contains(problem)) known.clear();
+        known.insert_or_assign(std::move(problem), std::move(value));
+    }
+
     /// Others can do without one that does not start, unless the user wants it by name.
     void take_on(std::unique_ptr<Device> device, const ControllerOptions& how,
                  const std::vector<std::string>& named) {
@@ -266,7 +275,7 @@ private:
         const Team team = choose_team(estimates, kernel.work_units, known);
         if (team.size() == participants.size()) {
             const std::scoped_lock lock(mutex_);
-            all_began_.insert_or_assign(problem, now);
+            remember(all_began_, problem, now);
             return 0;
         }
         Team all(participants.size());
@@ -277,7 +286,7 @@ private:
         const std::string others = ids_of(team);
         if (!is_settled) {
             const std::scoped_lock lock(mutex_);
-            trials_.insert_or_assign(problem_of(others, kernel), Trial{without ? without->jobs : 0, now});
+            remember(trials_, problem_of(others, kernel), Trial{without ? without->jobs : 0, now});
         }
         const std::string why = fmt::format(
             "such jobs took {:.4g} s with all devices; {} with {} only", together,
@@ -347,7 +356,7 @@ private:
         for (const auto& [device, rate, is_brief] : execution.measurements()) {
             if (is_brief) {
                 const std::scoped_lock lock(mutex_);
-                brief_rates_.insert_or_assign(problem_of(device->id, kernel), rate);
+                remember(brief_rates_, problem_of(device->id, kernel), rate);
             } else if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain) {
                 model_->measured(*device, kernel, rate);
             }
@@ -360,7 +369,7 @@ private:
         model_->took(team, kernel, seconds);
         if (team.size() > 1 || workers_.size() == 1) return; // nobody asks
         const std::scoped_lock lock(mutex_);
-        alone_.insert_or_assign(problem_of(team.front()->id, kernel), seconds);
+        remember(alone_, problem_of(team.front()->id, kernel), seconds);
     }
 
     /// The last time that it was so, whether the model keeps it or not.

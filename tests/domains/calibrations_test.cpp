@@ -113,6 +113,24 @@ TEST_F(CalibrationsOnDisk, CountForProblemsOfAboutTheirSize) {
                                   {.kernel = "k", .work_units = 1001, .bytes = 0}));
 }
 
+TEST_F(CalibrationsOnDisk, OfProblemsThatGrowTheLastOnesAreKept) {
+    const auto of_size = [](std::uint64_t work_units) {
+        return KernelKey{.kernel = "k", .work_units = work_units, .bytes = 0};
+    };
+    const std::array<const DeviceInfo*, 1> gpu{&gpu_};
+    {
+        Calibrations known(file_, "this one");
+        known.measured(gpu_, {.kernel = "another", .work_units = 1, .bytes = 0}, 1);
+        for (std::uint64_t size = 1; size <= 1000; ++size) known.took(gpu, of_size(size), 1);
+        EXPECT_EQ(known.entries().size(), Calibrations::most_of_kernel + 1);
+    }
+    const Calibrations next(file_, "this one");
+    EXPECT_EQ(next.entries().size(), Calibrations::most_of_kernel + 1);
+    EXPECT_TRUE(next.whole_jobs(gpu, of_size(1000)));
+    EXPECT_TRUE(next.whole_jobs(gpu, of_size(1001 - Calibrations::most_of_kernel)));
+    EXPECT_FALSE(next.whole_jobs(gpu, of_size(1000 - Calibrations::most_of_kernel)));
+}
+
 TEST_F(CalibrationsOnDisk, APoisonedMeasurementDoesNotStick) {
     Calibrations known(file_, "this one");
     for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
