@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <ranges>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -114,8 +115,10 @@ void merge(Calibrations::Entries& entries, const Entry& fresh) {
     const auto known =
         std::ranges::find_if(of_kernel, [&](const Entry& entry) { return entry.is_like(fresh); });
     if (known == of_kernel.end()) {
-        if (of_kernel.size() == Calibrations::most_of_kernel)
-            of_kernel.erase(std::ranges::min_element(of_kernel, {}, &Entry::when));
+        auto of_machine =
+            of_kernel | std::views::filter([&](const Entry& one) { return one.machine == fresh.machine; });
+        if (std::cmp_equal(std::ranges::distance(of_machine), Calibrations::most_of_kernel))
+            of_kernel.erase(std::ranges::min_element(of_machine, {}, &Entry::when).base());
         of_kernel.push_back(fresh);
         return;
     }

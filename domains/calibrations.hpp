@@ -36,8 +36,8 @@ namespace headrace {
 class Calibrations final : public PerformanceModel {
 public:
     static constexpr std::size_t most_measurements = 9;
-    /// Of each kernel: problems times devices, and sets of them, the last ones that were measured.
-    /// Simulations whose problems grow would fill the file.
+    /// Entries of each kernel on a machine, the last ones that were measured: problems times devices, and
+    /// sets of them. Simulations whose problems grow would fill the file.
     static constexpr std::size_t most_of_kernel = 256;
 
     struct Entry {

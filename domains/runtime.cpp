@@ -60,6 +60,32 @@ std::optional<Estimate> given_power(const RuntimeOptions& options, const DeviceI
     return Estimate{};
 }
 
+/// On a device, or of a team, or of all: kernel, work units, bytes.
+using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
+
+Problem problem_of(std::string whose, const KernelKey& kernel) {
+    return {std::move(whose), kernel.kernel, kernel.work_units, kernel.bytes};
+}
+
+/// What is known of problems while the process lives. Where they grow from job to job there is no end of
+/// them: then all are forgotten now and then, and the next ones begin anew.
+template <class Value>
+class ByProblem {
+public:
+    void remember(Problem problem, Value value) {
+        constexpr std::size_t most = 4096;
+        if (known_.size() == most && !known_.contains(problem)) known_.clear();
+        known_.insert_or_assign(std::move(problem), std::move(value));
+    }
+    [[nodiscard]] std::optional<Value> recall(const Problem& problem) const {
+        const auto known = known_.find(problem);
+        return known == known_.end() ? std::nullopt : std::optional(known->second);
+    }
+
+private:
+    std::map<Problem, Value> known_;
+};
+
 } // namespace
 
 class Runtime::Impl final : public DeviceWorker::Colleagues {
@@ -131,21 +157,6 @@ private:
         std::chrono::steady_clock::time_point began;
     };
     static constexpr std::chrono::seconds between_trials{1};
-
-    /// On a device, or of all: kernel, work units, bytes.
-    using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
-    static Problem problem_of(std::string whose, const KernelKey& kernel) {
-        return {std::move(whose), kernel.kernel, kernel.work_units, kernel.bytes};
-    }
-
-    /// With mutex_ held. Where problems grow from job to job there is no end of them: then all are forgotten
-    /// now and then, and the next ones begin anew.
-    template <class Value>
-    static void remember(std::map<Problem, Value>& known, Problem problem, Value value) {
-        constexpr std::size_t most = 4096;
-        if (known.size() == most && !known.contains(problem)) known.clear();
-        known.insert_or_assign(std::move(problem), std::move(value));
-    }
 
     /// Others can do without one that does not start, unless the user wants it by name.
     void take_on(std::unique_ptr<Device> device, const ControllerOptions& how,
@@ -226,9 +237,8 @@ private:
     /// With mutex_ held: a team that has done `jobs` has another one, of which nothing is known yet.
     [[nodiscard]] bool is_on_trial(const Problem& problem, const std::optional<WholeJobs>& jobs,
                                    std::chrono::steady_clock::time_point now) const {
-        const auto trial = trials_.find(problem);
-        return trial != trials_.end() && trial->second.jobs == (jobs ? jobs->jobs : 0) &&
-               now - trial->second.began < between_trials;
+        const auto trial = trials_.recall(problem);
+        return trial && trial->jobs == (jobs ? jobs->jobs : 0) && now - trial->began < between_trials;
     }
 
     /// For who is to have a job to itself any speed is better than none; policies do without.
@@ -237,14 +247,14 @@ private:
         Estimate estimate = participant.estimate;
         if (estimate.units_per_second) return estimate;
         const std::scoped_lock lock(mutex_);
-        const auto brief = brief_rates_.find(problem_of(participant.info->id, kernel));
-        if (brief != brief_rates_.end()) estimate.units_per_second = brief->second;
+        estimate.units_per_second = brief_rates_.recall(problem_of(participant.info->id, kernel));
         return estimate;
     }
 
     /// Devices without which such jobs have been faster stay out of this one. Returns how long it is to take;
     /// 0: all take part.
     double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) {
+        if (participants.size() < 2) return 0;
         std::vector<Estimate> estimates;
         for (const auto& participant : participants)
             estimates.push_back(with_brief_rate(participant, kernel));
@@ -262,20 +272,22 @@ private:
         };
         const KnownJobs known = [&](const Team& team) {
             auto jobs = whole_jobs(team);
-            const bool are_all = team.size() == participants.size();
             const std::scoped_lock lock(mutex_);
-            // One that has not ended, or of which nothing will be learned, counts as well.
-            if (const auto last = all_began_.find(problem); are_all && jobs && last != all_began_.end())
+            if (team.size() < participants.size()) {
+                if (is_on_trial(problem_of(ids_of(team), kernel), jobs, now))
+                    jobs =
+                        WholeJobs{.seconds = std::numeric_limits<double>::infinity(), .jobs = jobs_that_tell};
+            } else if (const auto last = all_began_.recall(problem); jobs && last) {
+                // One that has not ended, or of which nothing will be learned, counts as well.
                 jobs->seconds_ago =
-                    std::min(jobs->seconds_ago, std::chrono::duration<double>(now - last->second).count());
-            if (!are_all && is_on_trial(problem_of(ids_of(team), kernel), jobs, now))
-                jobs = WholeJobs{.seconds = std::numeric_limits<double>::infinity(), .jobs = jobs_that_tell};
+                    std::min(jobs->seconds_ago, std::chrono::duration<double>(now - *last).count());
+            }
             return jobs;
         };
         const Team team = choose_team(estimates, kernel.work_units, known);
         if (team.size() == participants.size()) {
             const std::scoped_lock lock(mutex_);
-            remember(all_began_, problem, now);
+            all_began_.remember(problem, now);
             return 0;
         }
         Team all(participants.size());
@@ -286,7 +298,7 @@ private:
         const std::string others = ids_of(team);
         if (!is_settled) {
             const std::scoped_lock lock(mutex_);
-            remember(trials_, problem_of(others, kernel), Trial{without ? without->jobs : 0, now});
+            trials_.remember(problem_of(others, kernel), {without ? without->jobs : 0, now});
         }
         const std::string why = fmt::format(
             "such jobs took {:.4g} s with all devices; {} with {} only", together,
@@ -355,8 +367,9 @@ private:
         const KernelKey& kernel = execution.kernel();
         for (const auto& [device, rate, is_brief] : execution.measurements()) {
             if (is_brief) {
+                if (workers_.size() == 1) continue; // nobody asks
                 const std::scoped_lock lock(mutex_);
-                remember(brief_rates_, problem_of(device->id, kernel), rate);
+                brief_rates_.remember(problem_of(device->id, kernel), rate);
             } else if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain) {
                 model_->measured(*device, kernel, rate);
             }
@@ -369,15 +382,14 @@ private:
         model_->took(team, kernel, seconds);
         if (team.size() > 1 || workers_.size() == 1) return; // nobody asks
         const std::scoped_lock lock(mutex_);
-        remember(alone_, problem_of(team.front()->id, kernel), seconds);
+        alone_.remember(problem_of(team.front()->id, kernel), seconds);
     }
 
     /// The last time that it was so, whether the model keeps it or not.
     [[nodiscard]] std::optional<double> seconds_alone(const DeviceInfo& device,
                                                       const KernelKey& kernel) const {
         const std::scoped_lock lock(mutex_);
-        const auto known = alone_.find(problem_of(device.id, kernel));
-        return known == alone_.end() ? std::nullopt : std::optional(known->second);
+        return alone_.recall(problem_of(device.id, kernel));
     }
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override {
@@ -414,13 +426,13 @@ private:
     std::condition_variable nobody_is_left_;
     JobOrder jobs_;                                      // not ended
     std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
-    std::map<Problem, double> alone_;                    // seconds
-    std::map<Problem, double> brief_rates_;              // in units per second, that no model keeps
-    std::map<Problem, Trial> trials_;                    // the last one of each team
-    std::map<Problem, std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
-    std::vector<std::shared_ptr<EnergyReader>> energy_;                  // of each worker's device
-    std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it
-    std::optional<Watchdog> watchdog_;                   // so does its
+    ByProblem<double> alone_;                            // seconds
+    ByProblem<double> brief_rates_;                      // in units per second, that no model keeps
+    ByProblem<Trial> trials_;                            // the last one of each team
+    ByProblem<std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
+    std::vector<std::shared_ptr<EnergyReader>> energy_;          // of each worker's device
+    std::vector<std::unique_ptr<DeviceWorker>> workers_;         // after the rest: their threads use it
+    std::optional<Watchdog> watchdog_;                           // so does its
 };
 
 namespace {

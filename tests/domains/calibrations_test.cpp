@@ -118,6 +118,7 @@ TEST_F(CalibrationsOnDisk, OfProblemsThatGrowTheLastOnesAreKept) {
         return KernelKey{.kernel = "k", .work_units = work_units, .bytes = 0};
     };
     const std::array<const DeviceInfo*, 1> gpu{&gpu_};
+    open("another one").took(gpu, of_size(1), 1);
     {
         Calibrations known(file_, "this one");
         known.measured(gpu_, {.kernel = "another", .work_units = 1, .bytes = 0}, 1);
@@ -129,6 +130,7 @@ TEST_F(CalibrationsOnDisk, OfProblemsThatGrowTheLastOnesAreKept) {
     EXPECT_TRUE(next.whole_jobs(gpu, of_size(1000)));
     EXPECT_TRUE(next.whole_jobs(gpu, of_size(1001 - Calibrations::most_of_kernel)));
     EXPECT_FALSE(next.whole_jobs(gpu, of_size(1000 - Calibrations::most_of_kernel)));
+    EXPECT_EQ(open("another one").entries().size(), 1u) << "which has its own";
 }
 
 TEST_F(CalibrationsOnDisk, APoisonedMeasurementDoesNotStick) {
