@@ -2,8 +2,7 @@
 // fails. Absent: skipped, in words. There, but its driver fails: a failure. Absent although the environment's
 // HEADRACE_REQUIRE_DEVICES ("cuda,opencl:nvidia") names it or its technology: a failure.
 #pragma once
-#include "core/hang_limit.hpp"
-#include "core/thread_stacks.hpp"
+#include "core/test_deadline.hpp"
 
 #include <headrace/devices/discovery.hpp>
 
@@ -11,15 +10,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace headrace::test {
 
@@ -53,25 +48,6 @@ inline std::string absent(const std::string& list) {
     static_cast<void>(open_devices(list, why));
     return why;
 }
-
-/// Ends the process if a test hangs, and says where its threads stand: CTest's own limit would not.
-class TestDeadline {
-public:
-    explicit TestDeadline(std::string what, std::chrono::seconds limit = hang_limit)
-        : thread_([this, what = std::move(what), limit](const std::stop_token& stop) {
-              std::unique_lock lock(mutex_);
-              if (never_.wait_for(lock, stop, limit, [] { return false; }) || stop.stop_requested()) return;
-              std::fprintf(stderr, "deadline: %s did not end within %lld s\n", what.c_str(),
-                           static_cast<long long>(limit.count()));
-              write_thread_stacks();
-              std::abort();
-          }) {}
-
-private:
-    std::mutex mutex_;
-    std::condition_variable_any never_;
-    std::jthread thread_; // last: it uses the rest
-};
 
 /// A test on the devices of a list, its parameter: `device()` is the first.
 class OnDevices : public ::testing::TestWithParam<std::string> {

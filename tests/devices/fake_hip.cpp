@@ -138,7 +138,6 @@ void release(void* memory) {
 /// Each new stream gets the next of its device's connections, and those that share one hold each other up: as
 /// a driver may do it, though none known does it as simply.
 struct ihipStream_t {
-public:
     void give(std::function<void()> work) { connection_->give(std::move(work)); }
     void drain() { connection_->drain(); }
 

@@ -14,7 +14,7 @@ constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .first_ro
 template <class Config, class Kernel, class Seeds>
 EngineCounters expect_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
                                    EngineOptions options, std::uint64_t begin = 0) {
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     Bench<Config, Kernel, Seeds> bench(kernel, seeds, options);
     drain(bench.engine, begin, end);
     const ArrivalTable expected = expected_arrivals(serial(kernel), seeds, begin, end);

@@ -124,7 +124,7 @@ TEST(Giving, ConsumersHaveNoUnitsToGive) {
 }
 
 TEST(Giving, AFedLaunchGivesUnitsAndKeepsItsSeeds) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     const BinaryTree tree{{}, 1 << 12};
     Bench<Wide, BinaryTree, Roots, LaterStream> giver(tree, Roots{}, {.wishes = {}, .launch_time = 2ms});
     Bench<Narrow, BinaryTree, Roots> taker(tree, Roots{}, {});

@@ -44,7 +44,7 @@ struct Host {
 template <class Config, class Kernel, class Seeds>
 EngineCounters expect_fed_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
                                        const EngineOptions& options, const Host& host) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<Config, Kernel, Seeds> bench(kernel, seeds, options);
     Engine& engine = bench.engine;
     std::mt19937_64 random(Config::Lanes::size * 1000 + end);
@@ -112,7 +112,7 @@ struct LastToLeave {
 };
 
 TEST(FeedingConsumers, WhoFindsNoMoreSeedsDoesNotWaitForTheLastUnits) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
     CountingRunner::left = 0;
     FedBench<Config<3, CountingRunner>, LastToLeave, Indices> bench(LastToLeave{}, Indices{}, patient);
@@ -124,7 +124,7 @@ TEST(FeedingConsumers, WhoFindsNoMoreSeedsDoesNotWaitForTheLastUnits) {
 }
 
 TEST(FeedingConsumers, TasksOfOneUnitAreKeptByWhoHearsOfThem) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<Config<16, ThreadRunner<1>>, Visit, Indices> bench(Visit{}, Indices{},
                                                                 {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
@@ -169,7 +169,7 @@ TYPED_TEST(Feeding, MoreRangesThatDoNotAdjoinThanSegmentsNeedMoreLaunches) {
     constexpr std::uint64_t ranges = 5000, seeds = 65; // more than a group keeps, which takes no segment
     // None parks but for want of segments.
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
     Engine& engine = bench.engine;
     engine.open();
@@ -208,7 +208,7 @@ TYPED_TEST(Feeding, NothingFedEndsWhenItIsClosed) {
 }
 
 TYPED_TEST(Feeding, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, Chain, ChainStarts> bench(Chain{}, ChainStarts{20},
                                                   {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
@@ -231,7 +231,7 @@ TYPED_TEST(Feeding, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
 template <class Config, class Kernel, class Seeds>
 void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std::uint64_t ranges,
                                   std::uint64_t in_range) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<Config, Kernel, Seeds> bench(kernel, seeds, {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();
@@ -268,7 +268,7 @@ TYPED_TEST(Feeding, WhatIsToldIsNeverTakenBack) {
 }
 
 TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{},
                                                  {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
@@ -294,7 +294,7 @@ TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
 }
 
 TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndParksOnRequest) {
-    const Deadline deadline("an engine that is asked to park");
+    const TestDeadline deadline("an engine that is asked to park");
     const EngineOptions patient{.wishes = {}, .first_rounds = 1u << 30};
     FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
     Engine& engine = bench.engine;
@@ -318,7 +318,7 @@ TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndParksOnRequest) {
 }
 
 TYPED_TEST(Feeding, AnEngineMayGoAwayWhileItsLaunchIsOpen) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 20}, Roots{},
                                                  {.wishes = {}, .launch_time = 1h});
     bench.engine.open();
@@ -326,7 +326,7 @@ TYPED_TEST(Feeding, AnEngineMayGoAwayWhileItsLaunchIsOpen) {
 }
 
 TYPED_TEST(Feeding, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, Liar, Roots> bench(Liar{}, Roots{}, roomy);
     Engine& engine = bench.engine;
     const auto run = [&](std::uint64_t end) {
@@ -364,7 +364,7 @@ TYPED_TEST(FeedingParts, KindsApartArriveExactlyOnce) {
 }
 
 TYPED_TEST(FeedingParts, WhoeverIsThereWaitsForTheHost) {
-    const Deadline deadline("a fed engine");
+    const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, Ferry, Quays> bench(Ferry{}, Quays{20}, {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();

@@ -113,7 +113,7 @@ TYPED_TEST(GroupCode, SeedsAreCountedIn64Bits) {
 }
 
 TYPED_TEST(GroupCode, SpawningTooManyIsAnErrorAndTheEngineGoesOnAfterIt) {
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     Bench<TypeParam, Liar, Roots> bench(Liar{}, Roots{}, roomy);
     drain(bench.engine, 0, 900);
     try {
@@ -142,7 +142,7 @@ struct Thrower {
 };
 
 TYPED_TEST(GroupCode, AnExceptionStopsAllGroupsAndReachesTheHost) {
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     Bench<TypeParam, Thrower, Roots> bench(Thrower{{}, 700}, Roots{}, roomy);
     try {
         drain(bench.engine, 0, 1000);
@@ -156,7 +156,7 @@ TYPED_TEST(GroupCode, AnExceptionStopsAllGroupsAndReachesTheHost) {
 }
 
 TYPED_TEST(GroupCode, ARangeBeyond32BitsParksAndCanBeLeft) {
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     Bench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, {.wishes = {}, .first_rounds = 2});
     const std::uint64_t end = std::uint64_t{5} << 32;
     bench.engine.start(3, end);
@@ -170,7 +170,7 @@ TYPED_TEST(GroupCode, ARangeBeyond32BitsParksAndCanBeLeft) {
 }
 
 TYPED_TEST(GroupCode, ManyRunsInARowDoNotHang) {
-    const Deadline deadline("a thousand runs");
+    const TestDeadline deadline("a thousand runs");
     const BinaryTree tree{{}, 4};
     Bench<TypeParam, BinaryTree, Roots> bench(tree, Roots{}, tiny);
     const std::uint64_t runs = 1000 / slower;
@@ -190,7 +190,7 @@ class BusyStream final : public ThreadStream {
 
 TEST(Budget, IsNotCutWhereThatMakesLaunchesNoShorterButMore) {
     using Alone = Config<1, ThreadRunner<1>>;
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     Bench<Alone, Visit, Indices, BusyStream> bench(Visit{}, Indices{}, {.wishes = {}, .launch_time = 2ms});
     drain(bench.engine, 0, 10000);
     EXPECT_EQ(bench.arrived, expected_arrivals(Visit{}, Indices{}, 0, 10000));
@@ -207,7 +207,7 @@ struct LongVisit : Visit {
 
 TEST(Budget, IsARoundWhereRoundsAreWhatTakesTheTime) {
     using Alone = Config<1, ThreadRunner<1>>;
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     Bench<Alone, LongVisit, Indices> bench(LongVisit{}, Indices{}, {.wishes = {}, .launch_time = 2ms});
     drain(bench.engine, 0, 100);
     EXPECT_EQ(bench.arrived, expected_arrivals(Visit{}, Indices{}, 0, 100));
@@ -220,7 +220,7 @@ TEST(Budget, IsARoundWhereRoundsAreWhatTakesTheTime) {
 using Crowd = Config<16, ThreadRunner<6>>;
 
 TEST(OverflowPaths, APoolThatRunsOutParksGrowsAndLosesNothing) {
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     // Three spawns a unit, an inbox for hardly one lane, one bundle: room runs out in every way.
     Bench<Crowd, IrregularTree, Roots> bench(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{},
                                              {.wishes = {.liq_units = 4}, .bundles = 1});

@@ -54,7 +54,7 @@ TYPED_TEST(Parts, ParkAtAnyTimeAndGoOn) {
 }
 
 TYPED_TEST(Parts, WhoeverIsAheadWaitsForTheOtherPartAndNotForALargerPool) {
-    const Deadline deadline("the engine");
+    const TestDeadline deadline("the engine");
     // Leaves fill 64 bundles many times over.
     Bench<TypeParam, PlantLeavesApart, Sprouts> bench(PlantLeavesApart{{{}, 3}}, Sprouts{},
                                                       {.wishes = {}, .bundles = 64});
