@@ -28,13 +28,13 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// two and so on have one job each, if by their rates that ends not much later than with all, by a quarter or
 /// a tenth of a second, and within twice their time: without the others they may be faster than their rates.
 /// After the fastest the second fastest alone has one, too, where jobs take less than a quarter of a second,
-/// if by its rate that takes eight times as long at most, or a hundredth of a second.
-/// Who came near the best has as many as settle it, and so has who took a hundredth of a second at most. A
-/// rate may be wrong the other way, too; then the reserve steps in, when the job has taken twice as long as
-/// with all. (Not before the launch has ended, where a kernel cannot pause: a host function.) Whoever has
-/// taken least, by the median, has the next job. What disturbed all of them in their first jobs may be gone:
-/// if by their rates they do better by far, they have another job when a hundred times as long as it takes
-/// has passed, three times at most, and more while these are shorter.
+/// if by its rate that takes eight times as long at most, or a hundredth of a second. Who came near the best
+/// has as many as settle it, and so has who took a hundredth of a second at most. A rate may be wrong the
+/// other way, too; then the reserve steps in, when the job has taken twice as long as with all. (Not before
+/// the launch has ended, where a kernel cannot pause: a host function.) Whoever has taken least, by the
+/// median, has the next job. What disturbed all of them in their first jobs may be gone: if by their rates
+/// they do better by far, they have another job when a hundred times as long as it takes has passed, three
+/// times at most, and more while these are shorter.
 [[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                const KnownJobs& known);
 

@@ -59,7 +59,7 @@ Context::Context(int ordinal, DeviceInfo info)
         std::uint64_t keep = info_.memory / 8;
         HEADRACE_CALL(MemPoolSetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrReleaseThreshold), &keep);
     }
-    compare_clocks();
+    compare_clocks(false);
     PinnedPool::of_process().device_opens(); // last: what throws before has no destructor
 }
 
@@ -80,21 +80,18 @@ void Context::make_current() const { HEADRACE_CALL(SetDevice, ordinal_); }
 
 std::shared_ptr<const ClockMark> Context::clock_mark() {
     // The runtime gives differences as float milliseconds: after a minute they are good to 4 us.
-    bool old = false;
+    bool has_mark = false, is_old = false;
     {
         const std::scoped_lock lock(mutex_);
-        old = !clock_mark_ || std::chrono::steady_clock::now() - clock_mark_->host > 60s;
+        has_mark = clock_mark_ != nullptr;
+        is_old = !has_mark || std::chrono::steady_clock::now() - clock_mark_->host > 60s;
     }
-    if (old) compare_clocks();
+    if (is_old) compare_clocks(has_mark);
     const std::scoped_lock lock(mutex_);
     return clock_mark_;
 }
 
-void Context::compare_clocks() {
-    const bool has_mark = [this] {
-        const std::scoped_lock lock(mutex_);
-        return clock_mark_ != nullptr;
-    }();
+void Context::compare_clocks(bool has_mark) {
     std::shared_ptr<ClockMark> best;
     auto best_width = std::chrono::steady_clock::duration::max();
     // The device reached the event somewhere between our two looks at the clock; if we were put to sleep

@@ -117,7 +117,7 @@ public:
 
 private:
     [[nodiscard]] Status try_allocate(void** memory, Bytes size) const;
-    void compare_clocks();
+    void compare_clocks(bool has_mark);
 
     const int ordinal_;
     const DeviceInfo info_;
@@ -126,8 +126,7 @@ private:
     Sleepers sleepers_;
     StreamOwner service_;       // allocations and clock marks; no work that could hold them up
     PoolHandle pool_ = nullptr; // null: the device has no pools
-    EventPool plain_events_{
-        HEADRACE_RUNTIME(EventDisableTiming)}; // and nobody is woken by them: see sleepers.hpp
+    EventPool plain_events_{HEADRACE_RUNTIME(EventDisableTiming)}; // who waits asks: see sleepers.hpp
     EventPool timed_events_{HEADRACE_RUNTIME(EventDefault)};
     mutable std::mutex mutex_;
     std::vector<int> admitted_;
