@@ -154,7 +154,11 @@ TEST(NeverSlower, OfJobsThatAreSubmittedTogetherOneIsATrial) {
     for (const JobHandle& handle : handles) {
         handle.wait();
         const JobReport report = handle.report();
-        if (!report.devices.at(0).reserve.empty() || !report.devices.at(1).reserve.empty()) ++trials;
+        // Others are of a team that has settled it in the six.
+        if (std::ranges::any_of(report.devices, [](const DeviceReport& device) {
+                return device.reserve.find("now it is tried") != std::string::npos;
+            }))
+            ++trials;
     }
     EXPECT_LT(trials, 10);
 }
