@@ -147,8 +147,10 @@ OpenClTarget opencl_target(const NativeStream& stream) {
     return {static_cast<cl_context>(stream.context), static_cast<cl_device_id>(stream.device)};
 }
 
+bool mixes_up_grids(const NativeStream& stream) { return stream.ordinal != 0; }
+
 std::string stream_option(const NativeStream& stream) {
-    return stream.ordinal == 0 ? "" : " -DHEADRACE_STREAM=" + std::to_string(stream.ordinal);
+    return mixes_up_grids(stream) ? " -DHEADRACE_STREAM=" + std::to_string(stream.ordinal) : "";
 }
 
 } // namespace headrace

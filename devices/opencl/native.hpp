@@ -26,8 +26,11 @@ struct OpenClTarget {
 [[nodiscard]] opencl::ProgramHandle build_program(OpenClTarget target, const std::string& source,
                                                   const std::string& options);
 
-/// What `source` is built with for kernels whose grids have offsets or not, from launch to launch: nothing,
-/// or a name that keeps the stream's programs apart from other streams' (opencl/stream_number.hpp).
+/// Whether launches of one program whose grids differ must not overlap (opencl/stream_number.hpp).
+[[nodiscard]] bool mixes_up_grids(const NativeStream& stream);
+
+/// What programs are built with whose grids differ from launch to launch: nothing, or a name that keeps the
+/// stream's programs apart from other streams' where grids are mixed up.
 [[nodiscard]] std::string stream_option(const NativeStream& stream);
 
 /// A kernel that several launches share. Its arguments belong to whoever holds the mutex, until the launch is

@@ -125,8 +125,8 @@ public:
         local_bytes_ = state_bytes() + Bytes{4} * scratch_words() +
                        Bytes{4} * shape.kinds * shape.unit_words * shape.liq_units;
 
-        const std::string options =
-            "-cl-std=" + facts.standard + definitions(shape, facts) + " " + kernel_.options;
+        const std::string options = "-cl-std=" + facts.standard + definitions(shape, facts) +
+                                    grid_option(stream, wishes, facts) + " " + kernel_.options;
         try {
             native_ = make_kernel(build_program(target, source(), options), "headrace_engine");
         } catch (const Error& error) {
@@ -152,7 +152,8 @@ public:
         check(clEnqueueWriteBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,
                                    nullptr),
               "clEnqueueWriteBuffer");
-        const std::size_t local = lanes_, global = local * memory.useful;
+        const std::size_t local = lanes_,
+                          global = local * (mixes_up_grids(stream) ? memory.groups : memory.useful);
         check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr, nullptr),
               "clEnqueueNDRangeKernel");
         check(clEnqueueReadBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,
@@ -210,6 +211,15 @@ private:
         }
         if (facts.ptx != 0) text += " -DHEADRACE_PTX=" + std::to_string(facts.ptx);
         return text;
+    }
+
+    /// Where grids are mixed up, all launches of a program have the same.
+    [[nodiscard]] static std::string grid_option(const NativeStream& stream, const EngineWishes& wishes,
+                                                 const Facts& facts) {
+        if (!mixes_up_grids(stream)) return "";
+        const std::uint32_t groups =
+            wishes.groups == 0 ? facts.processors : std::min(wishes.groups, facts.processors);
+        return " -DHEADRACE_GRID=" + std::to_string(groups);
     }
 
     void check_fits(cl_device_id device, const Facts& facts) {

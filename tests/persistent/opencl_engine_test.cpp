@@ -4,6 +4,14 @@
 #include "expected.hpp"
 #include "opencl_trees.hpp"
 
+#include <core/environment_variable.hpp>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
 namespace headrace::test {
 namespace {
 
@@ -240,7 +248,40 @@ TEST_P(OpenClEngine, TheDeviceSeesTheSameLayoutAsTheHost) {
     EXPECT_EQ(seen, expected);
 }
 
+/// With as many threads of PoCL as groups. (Another test of the process may have begun it before, with
+/// others.)
+class OpenClEnginesOnManyThreads : public OpenClEngine {
+    const EnvironmentVariable threads_{"POCL_MAX_PTHREAD_COUNT", "6"};
+};
+
+/// Four launches need one group each and one needs all, which ends last: see
+/// devices/opencl/stream_number.hpp.
+TEST_P(OpenClEnginesOnManyThreads, FewGroupsRunBesideMany) {
+    const OpenClKernel kernel{.name = "slow", .source = R"(
+        #define HEADRACE_PARAMETERS __global uint* out, uint turns
+        #define HEADRACE_ARGUMENTS out, turns
+        void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
+            uint x = (uint)index;
+            for (uint turn = 0; turn < turns; ++turn) x = x * 1664525u + (x >> 13);
+            out[index] = x;
+        })"};
+    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<std::unique_ptr<Engine>> engines;
+    for (std::size_t i = 0; i < 5; ++i) {
+        streams.push_back(device().make_stream());
+        engines.push_back(std::make_unique<Engine>(
+            device(), *streams.back(),
+            bind_opencl(kernel, std::move(OpenClArguments().buffer(*words_).value(40'000'000u)))));
+    }
+    drain(*engines.front(), 0, 1); // PoCL has compiled it
+    for (std::size_t i = 0; i < 4; ++i) engines[i]->start(i, i + 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // they run
+    engines.back()->start(4, 52);
+    for (const auto& engine : engines) EXPECT_EQ(engine->collect(), Engine::State::finished);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, OpenClEngine, testing::Values("opencl:pocl", "opencl:nvidia"), test_name);
+INSTANTIATE_TEST_SUITE_P(Devices, OpenClEnginesOnManyThreads, testing::Values("opencl:pocl"), test_name);
 
 } // namespace
 } // namespace headrace::test
