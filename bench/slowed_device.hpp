@@ -23,8 +23,8 @@ public:
     SlowedDevice(std::unique_ptr<headrace::Device> device, double times);
     ~SlowedDevice() override;
 
-    /// From the next launch on.
-    void slow_down(double times) noexcept { times_.store(times); }
+    /// From the next launch on; returns how many times slower it was before.
+    double slow_down(double times) noexcept { return times_.exchange(times); }
     /// Every launch from now on fails as if the device had been lost.
     void fail() noexcept { lost_.store(true); }
 

@@ -52,7 +52,10 @@ constexpr KnownPolicy known[] = {{"adaptive", "", make_plain<AdaptivePolicy>},
 std::unique_ptr<Policy> make_policy(std::string_view name) {
     const auto colon = std::min(name.find(':'), name.size());
     const std::string_view base = name.substr(0, colon);
-    const std::string_view parameter = colon < name.size() ? name.substr(colon + 1) : std::string_view{};
+    const std::string_view parameter = name.substr(std::min(colon + 1, name.size()));
+    if (colon + 1 == name.size())
+        throw Error{ErrorKind::invalid_argument,
+                    "policy '" + std::string(name) + "': nothing after the colon"};
     for (const KnownPolicy& policy : known)
         if (policy.name == base) return policy.make(base, parameter);
     throw Error{ErrorKind::not_found,

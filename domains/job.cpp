@@ -55,7 +55,7 @@ Job& Job::policy(MakePolicy make, std::string name) {
 
 Job& Job::policy(std::string name) {
     static_cast<void>(headrace::make_policy(name)); // throws here what is wrong with it
-    return policy([name] { return headrace::make_policy(name); }, name);
+    return policy({}, std::move(name));
 }
 
 Job& Job::kernel_name(std::string name) {

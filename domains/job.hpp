@@ -143,7 +143,8 @@ public:
     [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }
     [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return devices_; }
     [[nodiscard]] int priority() const noexcept { return priority_; }
-    [[nodiscard]] const MakePolicy& own_policy() const noexcept { return make_policy_; } ///< may be empty
+    /// Empty: the policy has `policy_name`, or is the runtime's where that is empty, too.
+    [[nodiscard]] const MakePolicy& own_policy() const noexcept { return make_policy_; }
     [[nodiscard]] const std::string& policy_name() const noexcept { return policy_name_; }
     [[nodiscard]] const std::string& kernel_name() const noexcept {
         return kernel_name_.empty() ? name_ : kernel_name_;

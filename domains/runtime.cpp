@@ -201,7 +201,6 @@ private:
             throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons(unsuited) + ")"}
                 .in_job(job.name());
         left_out.insert(left_out.end(), unsuited.begin(), unsuited.end());
-        const bool has_own = static_cast<bool>(job.own_policy());
         std::vector<std::optional<double>> alone;
         for (const auto& participant : participants) {
             const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel);
@@ -210,10 +209,9 @@ private:
         const double expected = chooses_teams(job) ? keep_reserve(participants, kernel) : 0;
         auto execution = std::make_shared<JobExecution>(
             job,
-            JobExecution::Scheduling{has_own ? job.own_policy()() : make_policy(options_.policy),
-                                     has_own ? job.policy_name() : options_.policy,
-                                     options_.model != "peak" && options_.powers.empty(), expected,
-                                     [this] { wake_all(); },
+            JobExecution::Scheduling{job.own_policy() ? job.own_policy()() : make_policy(policy_name(job)),
+                                     policy_name(job), options_.model != "peak" && options_.powers.empty(),
+                                     expected, [this] { wake_all(); },
                                      [this](const JobExecution& done) { learn(done); }, kernel},
             std::move(participants), std::move(left_out));
         execution->compare_with(std::move(alone));
@@ -229,9 +227,13 @@ private:
                 .bytes = job.bytes()};
     }
 
+    [[nodiscard]] const std::string& policy_name(const Job& job) const {
+        return job.policy_name().empty() ? options_.policy : job.policy_name();
+    }
+
     /// Other policies give devices work for reasons of their own, and so do users who say how fast they are.
     [[nodiscard]] bool chooses_teams(const Job& job) const {
-        return options_.policy == "adaptive" && !job.own_policy() && options_.powers.empty();
+        return policy_name(job) == "adaptive" && !job.own_policy() && options_.powers.empty();
     }
 
     /// With mutex_ held: a team that has done `jobs` has another one, of which nothing is known yet.

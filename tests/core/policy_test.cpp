@@ -196,8 +196,9 @@ TEST(Policies, NamesThatAreNoneAreRefusedInWords) {
     for (const auto* known : {"adaptive", "demand", "guided", "dynamic", "static"})
         EXPECT_NE(refusal("fastest").message().find(known), std::string::npos) << "lists what there is";
     EXPECT_EQ(refusal("").kind(), ErrorKind::not_found);
-    for (const auto* name : {"demand:0", "demand:x", "demand:1x", "demand:-1", "demand:99999999999999999999",
-                             "dynamic:0", "static:2", "adaptive:3", "guided:x"})
+    for (const auto* name :
+         {"demand:0", "demand:x", "demand:1x", "demand:-1", "demand:99999999999999999999", "dynamic:0",
+          "static:2", "adaptive:3", "guided:x", "adaptive:", "demand:", "dynamic:"})
         EXPECT_EQ(refusal(name).kind(), ErrorKind::invalid_argument) << name;
 }
 
