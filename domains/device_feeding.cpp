@@ -30,8 +30,8 @@ void DeviceWorker::expect(Place& place, const JobExecution& job, const Portion& 
     const auto seconds = job.expected_seconds(number_, first);
     const std::chrono::duration<double> expected(seconds.value_or(0));
     const bool many = first.work_units() <= job.job().work_units() / several_tasks;
-    place.short_tasks = many && seconds && expected < very_short_task;
-    place.ahead = place.short_tasks ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
+    place.small_tasks = many && seconds && expected < very_short_task;
+    place.ahead = place.small_tasks ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
 }
 
 /// What is fed does not come back. So where others may want some of it in the end, only little is fed.

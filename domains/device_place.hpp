@@ -37,7 +37,7 @@ struct DeviceWorker::Place {
     Clock::time_point begun_with;  ///< the launch's first task
     bool asked_to_pause = false;   ///< the launch, since it was enqueued
     Clock::time_point asked_again; ///< at the earliest: a pause came to nothing
-    bool short_tasks = false;      ///< so far, or by what is known: the next launch is to be fed
+    bool small_tasks = false;      ///< so far, or by what is known: the next launch is to be fed
     bool kernels_differ = false;   ///< from task to task: none is to be fed
 
     bool open = false;        ///< the launch can be fed
@@ -54,6 +54,14 @@ struct DeviceWorker::Place {
         std::uint64_t tasks = 0;
         for (; first < last; ++first) tasks += held[first].portion.tasks;
         return tasks;
+    }
+    /// Whether one of these has at most half as many work units as the engine has lanes. (Of a producer's
+    /// seeds many more may spring.)
+    [[nodiscard]] bool leave_lanes_idle(std::size_t first, std::size_t last) const {
+        if (!engine || engine->shape().kinds > 0) return false;
+        std::uint64_t units = 0;
+        for (std::size_t i = first; i < last; ++i) units += held[i].portion.work_units();
+        return 2 * units <= tasks(first, last) * engine->shape().groups * engine->shape().lanes;
     }
     [[nodiscard]] std::vector<Portion> portions() const {
         std::vector<Portion> portions;

@@ -176,7 +176,7 @@ void DeviceWorker::start_a_task(Place& place) {
     for (const auto& job : jobs)
         if (const auto portion = job->next_given(number_)) {
             prepare_for(place, job, *portion);
-            place.short_tasks = false; // from a fed launch nothing could come back
+            place.small_tasks = false; // from a fed launch nothing could come back
             return start(place, job, *portion);
         }
     for (const auto& job : jobs) {
@@ -327,7 +327,7 @@ void DeviceWorker::begin(Place& place) {
         first.portion = place.job->keep(number_, first.portion, room);
         colleagues_.wake_all(); // others may take the rest
     }
-    const bool opens = is_for_feeding(*place.job, first.portion) && !units && place.short_tasks &&
+    const bool opens = is_for_feeding(*place.job, first.portion) && !units && place.small_tasks &&
                        !place.kernels_differ && !place.in_windows && place.engine->hears_host();
     place.engine->reserve(opens);
     tell_hook(job.before_tasks(), {first.portion}, {}); // all that it needs is there
@@ -415,7 +415,8 @@ void DeviceWorker::settle(Place& place) {
     const auto& launches = place.figures.launches;
     // Others than those that were fed are still waiting.
     const std::size_t ended = place.fed > 0 ? place.fed : place.held.size();
-    place.short_tasks = sum(launches) < short_task * place.tasks(0, ended);
+    place.small_tasks =
+        sum(launches) < short_task * place.tasks(0, ended) || place.leave_lanes_idle(0, ended);
     std::vector<Portion> portions;
     for (std::size_t i = 0; i < ended; ++i) {
         Held& one = place.held[i];

@@ -20,6 +20,18 @@ struct Increment {
     HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { x[i] += 1; }
 };
 
+/// x[i] after so many steps, each of which waits for the one before.
+struct Settle {
+    View<float> x;
+    std::uint32_t steps;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        float value = x[i];
+        for (std::uint32_t step = 0; step < steps; ++step) value = 0.5F * value + 1.0F;
+        x[i] = value;
+    }
+};
+
 /// Counts indices by their remainder.
 struct Histogram {
     Sum<std::uint64_t> bins;

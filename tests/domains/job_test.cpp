@@ -419,6 +419,33 @@ TEST_P(LaunchesOfJobs, AreFedAtOnceWhereTasksAreKnownToBeShort) {
         EXPECT_EQ(launches(runtime, "one"), 1U);
     });
 }
+
+/// Each is long, and has a lane group to itself.
+TEST_P(LaunchesOfJobs, AreFedWithTasksThatLeaveLanesIdle) {
+    struct OneGroupEach final : Policy {
+        std::uint64_t next(std::size_t device, const Progress& progress) override {
+            return std::min(progress.devices[device].least, progress.remaining);
+        }
+    };
+    Runtime runtime(RuntimeOptions{.devices = GetParam()});
+    const DeviceInfo& info = *runtime.devices().front();
+    if (info.compute_units < 4) GTEST_SKIP() << "a task for each of " << info.compute_units << " groups";
+    const std::uint64_t units = 24 * std::uint64_t{info.lane_group};
+    const Domain<float> x("x", {units});
+    for (float& value : x.fill()) value = 1;
+    const JobHandle handle =
+        runtime.submit(Job("settle", units)
+                           .policy([] { return std::make_unique<OneGroupEach>(); }, "one group each")
+                           .updates(rows(x))
+                           .kernel([x](Task& task) {
+                               return Settle{task.update(x), 20'000'000};
+                           }));
+    handle.wait();
+    for (const float value : x.gather()) ASSERT_EQ(value, 2.0F);
+    const JobReport report = handle.report();
+    EXPECT_EQ(report.devices.at(0).tasks, 24U);
+    EXPECT_LE(report.devices.at(0).engine.launches, 6U) << report.table();
+}
 INSTANTIATE_TEST_SUITE_P(Each, LaunchesOfJobs, testing::Values("cpu", "cuda:0"), by_devices);
 
 // ---- mistakes
