@@ -109,7 +109,9 @@ JobReport JobExecution::report() const {
     std::vector<double> alone;
     std::string unknown;
     for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (i < seconds_alone_.size() && seconds_alone_[i])
+        if (shares_.size() == 1)
+            alone.push_back(report.seconds);
+        else if (i < seconds_alone_.size() && seconds_alone_[i])
             alone.push_back(*seconds_alone_[i]);
         else
             unknown += (unknown.empty() ? "" : ", ") + shares_[i].figures.id;

@@ -109,9 +109,11 @@ std::string JobReport::table() const {
                            "    gave {} seeds and {} units to other devices, received {} units\n",
                            device.seeds_given, device.units_given, device.units_received);
         if (device.slowdown >= much_slower)
-            fmt::format_to(std::back_inserter(out),
-                           "    a unit took it {:.0f} times as long in the end as when it was quickest\n",
-                           device.slowdown);
+            fmt::format_to(
+                std::back_inserter(out),
+                "    a unit took it {:.0f} times as long in the end as when it was quickest: units "
+                "differ, or it slowed down\n",
+                device.slowdown);
         if (!device.reserve.empty())
             fmt::format_to(std::back_inserter(out), "    in reserve: {}\n", device.reserve);
         if (!device.failure.empty())

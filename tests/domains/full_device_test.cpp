@@ -1,7 +1,9 @@
 // tests/domains/full_device_test.cpp - jobs on devices whose memory does not hold all of their data at once.
 #include <core/fake_device.hpp>
+#include <devices/devices_fixture.hpp>
 #include <domains/job.kernels.hpp>
 #include <domains/small_device.hpp>
+#include <headrace/devices/cpu/cpu.hpp>
 #include <headrace/domains/headrace.hpp>
 
 #include <gtest/gtest.h>
@@ -316,13 +318,23 @@ Job increment(const Domain<std::uint32_t>& x) {
     });
 }
 
-TEST(LargeJobs, RunOnTheEngine) {
-    std::vector<std::unique_ptr<Device>> devices;
-    devices.push_back(std::make_unique<SmallDevice>(Bytes{1} << 20));
-    Runtime runtime(std::move(devices), {});
-    const Domain<std::uint32_t> large("large", {std::uint64_t{3} << 20}); // 12 MiB
+/// On the processor with a megabyte, and on a GPU with what its many more queues leave room in.
+class LargeJobsOn : public OnDevices {
+protected:
+    Bytes memory() { return device().info().kind == DeviceKind::gpu ? Bytes{64} << 20 : Bytes{1} << 20; }
+    std::unique_ptr<Runtime> runtime() {
+        std::vector<std::unique_ptr<Device>> devices;
+        devices.push_back(std::make_unique<SmallDevice>(std::move(devices_.at(0)), memory()));
+        return std::make_unique<Runtime>(std::move(devices), RuntimeOptions{});
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, LargeJobsOn, testing::Values("cpu", "cuda:0"), test_name);
+
+TEST_P(LargeJobsOn, TheEngineAreRight) {
+    const Domain<std::uint32_t> large("large", {3 * memory()}); // twelve times as many bytes
+    const auto runtime = this->runtime();
     std::ranges::fill(large.fill(), 7U);
-    for (int i = 0; i < 2; ++i) runtime.submit(increment(large)).wait();
+    for (int i = 0; i < 2; ++i) runtime->submit(increment(large)).wait();
     for (const std::uint32_t value : large.gather()) ASSERT_EQ(value, 9U);
 }
 
@@ -338,7 +350,7 @@ TEST(FullDevice, QueuesFindRoomAndGrowIntoIt) {
     constexpr Bytes memory = Bytes{1} << 20; // launches that are fed take a quarter of it
     for (const Bytes each : {Bytes{1} << 12, Bytes{1} << 16}) {
         std::vector<std::unique_ptr<Device>> devices;
-        devices.push_back(std::make_unique<SmallDevice>(memory));
+        devices.push_back(std::make_unique<SmallDevice>(make_cpu_device(), memory));
         Runtime runtime(std::move(devices), {});
         std::vector<Domain<std::uint32_t>> large;
         for (Bytes i = 0; i < 2 * memory / each; ++i) {

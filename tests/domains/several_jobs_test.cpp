@@ -335,6 +335,7 @@ TEST_P(Alone, EachDevicesTimeGivesSpeedUpAndEfficiency) {
         handle.wait();
         ASSERT_EQ(handle.report().devices.size(), 1u);
         EXPECT_EQ(handle.report().devices[0].id, id);
+        EXPECT_DOUBLE_EQ(handle.report().heterogeneous_efficiency.value.value_or(0), 1) << "by itself";
     }
     const JobHandle together = runtime->submit(job);
     together.wait();

@@ -1,9 +1,10 @@
-// tests/domains/small_device.hpp - the processors as a device with little memory of its own.
+// tests/domains/small_device.hpp - a device as one with little memory of its own.
 #pragma once
-#include <headrace/devices/cpu/cpu.hpp>
+#include <headrace/core/device.hpp>
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -12,7 +13,8 @@ namespace headrace::test {
 /// Whatever is beyond `memory` bytes at once is refused. Threads: as Device.
 class SmallDevice final : public Device {
 public:
-    explicit SmallDevice(Bytes memory) : memory_(memory), info_(device_->info()) {
+    SmallDevice(std::unique_ptr<Device> device, Bytes memory)
+        : memory_(memory), device_(std::move(device)), info_(device_->info()) {
         info_.memory = info_.largest_allocation = memory;
         info_.shares_host_memory = false;
     }
@@ -32,7 +34,7 @@ public:
         return device_->allocate_host(size);
     }
     [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing timing) override {
-        return device_->make_stream(timing);
+        return std::make_unique<UncountingStream>(device_->make_stream(timing));
     }
     [[nodiscard]] bool reaches(const Device&) const override { return false; }
     [[nodiscard]] Bytes free_memory() const override {
@@ -48,15 +50,50 @@ private:
         ~Counted() override { taken_->fetch_sub(size(), std::memory_order_relaxed); } // relaxed: as above
         [[nodiscard]] Bytes size() const noexcept override { return memory_->size(); }
         [[nodiscard]] void* address() const noexcept override { return memory_->address(); }
+        [[nodiscard]] void* handle() const noexcept override { return memory_->handle(); }
+
+        [[nodiscard]] static Memory& inner(Memory& memory) { return *dynamic_cast<Counted&>(memory).memory_; }
+        [[nodiscard]] static const Memory& inner(const Memory& memory) {
+            return *dynamic_cast<const Counted&>(memory).memory_;
+        }
 
     private:
         std::unique_ptr<Memory> memory_;
         Taken taken_;
     };
 
+    /// Streams take nothing but their device's own memory.
+    class UncountingStream final : public Stream {
+    public:
+        explicit UncountingStream(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
+
+        Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
+                      std::span<const Event> after) override {
+            return stream_->copy_in(Counted::inner(to), offset, from, size, after);
+        }
+        Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
+                       std::span<const Event> after) override {
+            return stream_->copy_out(to, Counted::inner(from), offset, size, after);
+        }
+        Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
+                        std::span<const Event> after) override {
+            return stream_->copy_peer(Counted::inner(to), to_offset, Counted::inner(from), from_offset, size,
+                                      after);
+        }
+        Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
+            return stream_->fill_zero(Counted::inner(memory), offset, size, after);
+        }
+        Event launch(Body body, std::span<const Event> after) override {
+            return stream_->launch(std::move(body), after);
+        }
+
+    private:
+        std::unique_ptr<Stream> stream_;
+    };
+
     Bytes memory_;
     Taken taken_ = std::make_shared<std::atomic<Bytes>>(0);
-    std::unique_ptr<Device> device_ = make_cpu_device();
+    std::unique_ptr<Device> device_;
     DeviceInfo info_;
 };
 
