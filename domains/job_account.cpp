@@ -109,15 +109,15 @@ JobReport JobExecution::report() const {
     std::vector<double> alone;
     std::string unknown;
     for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (shares_.size() == 1)
-            alone.push_back(report.seconds);
-        else if (i < seconds_alone_.size() && seconds_alone_[i])
+        if (i < seconds_alone_.size() && seconds_alone_[i])
             alone.push_back(*seconds_alone_[i]);
         else
             unknown += (unknown.empty() ? "" : ", ") + shares_[i].figures.id;
     report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent =
-        "how long the job takes alone is not known of " + unknown + ": run it there, or with --baselines";
-    if (unknown.empty()) report.compare_with(alone);
+        shares_.size() == 1 ? "one device had the job to itself"
+                            : "how long the job takes alone is not known of " + unknown +
+                                  ": run it there, or with --baselines";
+    if (unknown.empty() && shares_.size() > 1) report.compare_with(alone);
     const JobEnergy energy = energy_;
     lock.unlock(); // meters take their time
     energy.tell(report);
