@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace headrace {
@@ -37,21 +38,28 @@ struct StageMapping {
     [[nodiscard]] double seconds(std::size_t items) const;
 };
 
-/// The mapping with the shortest period, of these the one with the least latency, and of these one with the
-/// fewest devices: one more never makes a stream slower. Of more than ten devices the ten that do an item
-/// fastest are looked at.
+/// The mapping by which a stream of so many items, one at least, ends first, with the time in which parts
+/// fill and drain. Not known how many: the one with the shortest period, of these the one with the least
+/// latency, and of these one with the fewest devices. So one more device never makes a stream slower. Of more
+/// than ten devices the ten that do an item fastest are looked at.
 ///
 /// Dynamic programming over sets of devices: the best way to have a set do the first pieces, with one of them
-/// last. So it tries all orders, in 2^k k^2 m^2 steps for k devices and m pieces at most, and far fewer as a
-/// rule: parts that take longer than what is known to be possible are not looked at.
+/// last. So it tries all orders, in 2^k k (k + m) m steps for k devices and m pieces at most, and far fewer
+/// as a rule: parts that take longer than what is known to be possible are not looked at. For a number of
+/// items that is done some times over: with the least latency for periods that are limited, which gets longer
+/// as the limit falls, until no shorter period can make up for it.
 ///
 /// Source   S. Alonso Pascual, A. Gonzalez-Escribano, "Programming and mapping for mixed heterogeneous
 ///          devices: the case of optical flow", 2025, equations 1 and 2: this without transfers, with devices
-///          in one order
-/// Errors   invalid_argument for costs that are none, or if no devices, with one part each, can do all pieces
-[[nodiscard]] StageMapping map_stages(const StreamCosts& costs);
+///          in one order, for streams without end
+/// Errors   invalid_argument for costs that are none, for no items, or if no devices, with one part each, can
+///          do all pieces
+[[nodiscard]] StageMapping map_stages(const StreamCosts& costs, std::optional<std::size_t> items = {});
 
 /// All pieces on one device.
 [[nodiscard]] StageMapping on_one_device(const StreamCosts& costs, std::size_t device);
+
+/// What whole items take, so many of them, each on the device that is done with it first. Nothing is moved.
+[[nodiscard]] double seconds_of_whole_items(const StreamCosts& costs, std::size_t items);
 
 } // namespace headrace

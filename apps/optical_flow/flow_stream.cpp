@@ -160,7 +160,8 @@ std::string FlowStream::blocks_text(int level) const {
 }
 
 std::int64_t FlowStream::run(FrameSource& source, const Finish& finish, std::int64_t most) {
-    std::int64_t submitted = 0; // frames that are to be read
+    if (const auto frames = source.frames()) most = std::min(most, *frames - 1); // the mapping depends on it
+    std::int64_t submitted = 0;                                                  // frames that are to be read
     const auto begin = [&](std::int64_t pair, std::size_t) -> std::optional<Event> {
         const std::int64_t last = std::min(pair + 1 + static_cast<std::int64_t>(read_ahead), most);
         while (submitted <= last) read(source, submitted++);

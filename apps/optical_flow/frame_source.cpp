@@ -41,6 +41,7 @@ public:
     }
 
     Size size() const override { return size_; }
+    std::optional<std::int64_t> frames() const override { return std::ssize(files_); }
     bool read(std::span<float> brightness) override {
         if (next_ == files_.size()) return false;
         const std::string& file = files_[next_];
@@ -91,6 +92,7 @@ public:
     }
 
     Size size() const override { return size_; }
+    std::optional<std::int64_t> frames() const override { return frames_; }
     bool read(std::span<float> brightness) override {
         if (next_ == frames_) return false;
         HEADRACE_ASSERT(brightness.size() == size_.pixels());

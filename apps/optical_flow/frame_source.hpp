@@ -2,7 +2,9 @@
 #pragma once
 #include "size.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -19,6 +21,8 @@ public:
     [[nodiscard]] virtual Size size() const = 0;
     /// Frames a second as YUV4MPEG2 writes it; 0:0: nobody says.
     [[nodiscard]] virtual std::string rate() const { return "0:0"; }
+    /// How many there are; nothing: nobody knows before the last one.
+    [[nodiscard]] virtual std::optional<std::int64_t> frames() const { return {}; }
     /// The next frame; false: there are no more.
     ///
     /// Shapes    brightness [height x width], row-major, 0 to 1

@@ -26,6 +26,7 @@ namespace {
 
 constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
+constexpr std::size_t many = 1'000'000'000; // items: a stream without end, whose beginning does not count
 
 /// Of the cut's pieces.
 double sum(const std::vector<double>& pieces, const StreamCut& cut) {
@@ -174,7 +175,9 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     free_ = std::make_unique<FreePlaces>(places_.size());
     remapped_ = 0;
     mapped_at_ = 0;
-    if (mapping_) believed_->use(mapping_->parts, 0);
+    const bool are_as_many = std::exchange(most_, most) == most;
+    if (mapping_ && are_as_many) believed_->use(mapping_->parts, 0);
+    if (mapping_ && !are_as_many && most > 0) choose_division(0);
     times_ = std::make_shared<PartTimes>(cuts_.size());
     const EndOfAll end{*this};
     if (whole_items_) earliest_->begin();
@@ -185,7 +188,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
         for (const Place& place : left) place.done.wait();
     };
     try {
-        take_items(ends, most);
+        take_items(ends);
     } catch (...) { // an earlier item's failure goes first
         finish();
         throw;
@@ -195,8 +198,8 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     return items_;
 }
 
-void Pipeline::take_items(const StreamEnds& ends, std::int64_t most) {
-    for (items_ = 0; items_ < most; ++items_) {
+void Pipeline::take_items(const StreamEnds& ends) {
+    for (items_ = 0; items_ < most_; ++items_) {
         free_->wait();
         std::optional<std::size_t> who; // has all of it
         if (whole_items_) who = earliest_->next();
@@ -292,11 +295,11 @@ StreamCosts Pipeline::costs(const std::vector<std::vector<double>>& piece_second
 }
 
 void Pipeline::compare_with(const PerformanceModel& model) {
+    if (mapping_) return; // was found by what is known
     piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
     if (!piece_times_->look_up(model)) piece_times_.reset();
 }
 
-/// Whole items, where nothing has to be moved and nobody waits, or parts.
 void Pipeline::divide(std::int64_t item, std::size_t place) {
     piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
     piece_times_->measure(*model_, [&](std::size_t piece, std::size_t controller) {
@@ -304,10 +307,16 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
     });
     believed_ = std::make_unique<BelievedTimes>(piece_times_->seconds());
     times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
-    const StageMapping parts = find_parts();
-    double items_per_second = 0;
-    for (const std::size_t first : firsts_) items_per_second += 1 / piece_times_->seconds_of_item(first);
-    if (!may_give_whole_items_ || items_per_second * parts.period < worth_parts) return use(parts, item);
+    choose_division(item);
+}
+
+/// Whole items, where nothing has to be moved and nobody waits, or parts.
+void Pipeline::choose_division(std::int64_t item) {
+    const StageMapping parts = find_parts(item);
+    const std::size_t items = items_from(item).value_or(many);
+    const double whole = seconds_of_whole_items(costs(believed_->seconds()), items);
+    if (!may_give_whole_items_ || parts.seconds(items) < worth_parts * whole) return use(parts, item);
+    mapping_.reset();
     whole_items_ = true;
     earliest_ = std::make_unique<EarliestEnd>(controllers_.size());
     earliest_->begin();
@@ -323,9 +332,15 @@ void Pipeline::expect_items() {
     }
 }
 
-/// Of controllers, not of devices as map_stages counts them.
-StageMapping Pipeline::find_parts() const {
-    StageMapping found = map_stages(costs(believed_->seconds()));
+/// That are expected to come, with this one; nothing: a stream without end.
+std::optional<std::size_t> Pipeline::items_from(std::int64_t item) const {
+    if (most_ == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    return static_cast<std::size_t>(most_ - item);
+}
+
+/// Of controllers, not of devices as map_stages counts them; for the items from this one on.
+StageMapping Pipeline::find_parts(std::int64_t item) const {
+    StageMapping found = map_stages(costs(believed_->seconds()), items_from(item));
     for (StagePart& part : found.parts) part.device = firsts_[part.device];
     return found;
 }
@@ -341,20 +356,24 @@ void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
 /// Where a part takes another time than it was to take, all pieces do on that device.
 void Pipeline::follow_drift(std::int64_t item) {
     if (item - mapped_at_ < static_cast<std::int64_t>(BelievedTimes::enough_items)) return;
-    const std::vector<StagePart>& parts = mapping_->parts;
+    StageMapping now = *mapping_; // as it is believed to be
+    now.period = now.latency = 0;
     bool has_drifted = false;
-    double period = 0; // as it is believed to be now
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-        if (const auto took = times_->seconds(part, mapped_at_ + 1, BelievedTimes::enough_items))
-            has_drifted |= believed_->took(parts[part], *took);
-        period = std::max({period, believed_->of(parts[part]), parts[part].transfer_in});
+    for (std::size_t i = 0; i < now.parts.size(); ++i) {
+        StagePart& part = now.parts[i];
+        if (const auto took = times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
+            has_drifted |= believed_->took(part, *took);
+        part.seconds = believed_->of(part);
+        now.period = std::max({now.period, part.seconds, part.transfer_in});
+        now.latency += part.seconds + part.transfer_in;
     }
     has_drifted |= believed_->forgets(item);
     if (!has_drifted) return;
-    const StageMapping better = find_parts();
-    if (better.period > worth_it * period) return;
+    const StageMapping better = find_parts(item);
+    const std::size_t items = items_from(item).value_or(many);
+    if (better.seconds(items) > worth_it * now.seconds(items)) return;
     log_info(fmt::format("a stream's parts are cut anew at item {}: {:.3g} s an item instead of {:.3g} s",
-                         item, better.period, period));
+                         item, better.period, now.period));
     use(better, item);
     ++remapped_;
 }

@@ -92,15 +92,16 @@ public:
     void give_whole_items();
     /// Measures the pieces on every device with the first item of the next run, each three times, and what
     /// links between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
-    /// mapping. So all pieces in turn make of the item's input what they make, whatever has been tried with
-    /// the item before. While a stream runs, parts that take another time than they were to take have it
-    /// found again; who lost its part so is tried again now and then. Of controllers of one device the first
-    /// has its part. A device has none that cannot hold the item, or that takes twenty times as long as the
-    /// fastest: to find that out, in the first run that there is, takes about as long as forty items, or as
-    /// one piece there twice; and as long again where half a second less would have done.
+    /// mapping for as many items as `run` expects. So all pieces in turn make of the item's input what they
+    /// make, whatever has been tried with the item before. While a stream runs, parts that take another time
+    /// than they were to take have it found again; who lost its part so is tried again now and then. Of
+    /// controllers of one device the first has its part. A device has none that cannot hold the item, or that
+    /// takes twenty times as long as the fastest: to find that out, in the first run that there is, takes
+    /// about as long as forty items, or as one piece there twice; and as long again where half a second less
+    /// would have done.
     void find_mapping(PerformanceModel& model);
-    /// The same, but whole items are given where all devices together promise about as many of them (0.8:
-    /// measurements flatter parts): as a rule, unless some pieces suit one device and others another.
+    /// The same, but whole items are given where all devices together promise to have done them about as soon
+    /// (0.8: measurements flatter parts): as a rule, unless some pieces suit one device and others another.
     void find_division(PerformanceModel& model);
 
     /// For the report of a mapping that was given: what pieces take on every device, if `model` knows.
@@ -113,7 +114,9 @@ public:
     /// Has the report tell what parts take, where they were given: a few callbacks an item.
     void time_parts() noexcept { times_parts_ = true; }
 
-    /// Items until `ends` has no more, `most` at the most; returns how many there were. Blocks.
+    /// Items until `ends` has no more, `most` at the most; returns how many there were. Blocks. So many are
+    /// expected: who knows the number says it, since a mapping for many items need not suit few. The largest
+    /// number there is says nothing.
     std::int64_t run(const StreamEnds& ends, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
     /// Of the last run.
@@ -123,7 +126,7 @@ private:
     struct EndOfAll;
     class Feeding; // threads that submit
 
-    void take_items(const StreamEnds& ends, std::int64_t most);
+    void take_items(const StreamEnds& ends);
     Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there,
                  const std::vector<StreamCut>& cuts);
     Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place);
@@ -133,7 +136,9 @@ private:
     [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
     void divide(std::int64_t item, std::size_t place);
     void expect_items();
-    [[nodiscard]] StageMapping find_parts() const;
+    void choose_division(std::int64_t item);
+    [[nodiscard]] std::optional<std::size_t> items_from(std::int64_t item) const;
+    [[nodiscard]] StageMapping find_parts(std::int64_t item) const;
     [[nodiscard]] std::vector<double> items_per_second() const;
     void use(const StageMapping& mapping, std::int64_t item);
     void follow_drift(std::int64_t item);
@@ -162,6 +167,7 @@ private:
     std::optional<StageMapping> mapping_;     ///< that was found
     std::int64_t mapped_at_ = 0;              ///< the first item with the mapping as it is
     std::int64_t items_ = 0;
+    std::int64_t most_ = 0; ///< items, of the last run
     unsigned remapped_ = 0;
 };
 

@@ -29,7 +29,7 @@ using headrace::test::test_name;
 using Floats = std::vector<float>;
 
 /// What was made beforehand; the frame with the number `breaks_at` cannot be read.
-class Given final : public FrameSource {
+class Given : public FrameSource {
 public:
     Given(Size size, std::vector<Floats> frames,
           std::size_t breaks_at = std::numeric_limits<std::size_t>::max())
@@ -217,6 +217,16 @@ TEST_F(FlowStreams, EndWithTheLastFrameOrEarlier) {
     int left = 0;
     while ((there = source.read(rest))) ++left;
     EXPECT_EQ(left, 4) << "more was read than was asked for";
+}
+
+TEST_F(FlowStreams, AreOfAsManyFramesAsTheSourceSays) {
+    struct Counted final : Given {
+        using Given::Given;
+        [[nodiscard]] std::optional<std::int64_t> frames() const override { return 5; }
+    };
+    Finder finder({&device()}, size_, settings_);
+    Counted source(size_, generated(size_, 9));
+    EXPECT_EQ(finder.find(source).size(), 4u) << "that is what it is mapped for";
 }
 
 TEST_F(FlowStreams, FinishWhatIsBeforeABrokenFrame) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -34,16 +35,19 @@ struct Best {
 /// Every order of every set of devices, every way to cut.
 class EveryWay {
 public:
-    explicit EveryWay(const StreamCosts& costs) : costs_(costs), is_used_(costs.seconds.size()) {
+    explicit EveryWay(const StreamCosts& costs, double items = 1)
+        : costs_(costs), items_(items), is_used_(costs.seconds.size()) {
         from(0, {0, 0, 0}, costs.seconds.size());
     }
     Best best;
+    double seconds = endless; ///< of so many items, the least
 
 private:
     void from(std::size_t piece, const Best& way, std::size_t before) {
         const std::size_t pieces = costs_.seconds.front().size();
         if (piece == pieces) {
             if (std::isfinite(way.period)) best.take(way);
+            seconds = std::min(seconds, way.latency + (items_ - 1) * way.period);
             return;
         }
         for (std::size_t device = 0; device < is_used_.size(); ++device) {
@@ -62,8 +66,31 @@ private:
     }
 
     const StreamCosts& costs_;
+    const double items_;
     std::vector<bool> is_used_;
 };
+
+/// Of a few pieces on a few devices. `are_whole`: with many ties.
+StreamCosts random_costs(std::mt19937_64& random, bool are_whole) {
+    std::uniform_real_distribution<double> seconds(0, 1);
+    const std::size_t devices = 1 + random() % 4, pieces = 1 + random() % 6;
+    StreamCosts costs;
+    costs.seconds.assign(devices, std::vector<double>(pieces));
+    for (auto& device : costs.seconds) {
+        const double slower = random() % 4 == 0 ? 100 : 1;
+        for (double& one : device) {
+            one = slower * (are_whole ? static_cast<double>(1 + random() % 4) : seconds(random));
+            if (random() % 16 == 0) one = endless;
+        }
+    }
+    std::vector<double> moved(devices * devices * pieces);
+    for (double& one : moved) one = random() % 8 == 0 ? 3 * seconds(random) : 0.2 * seconds(random);
+    if (random() % 2 == 0)
+        costs.transfer = [=](std::size_t from, std::size_t to, std::size_t piece) {
+            return moved[(from * devices + to) * pieces + piece];
+        };
+    return costs;
+}
 
 void expect_whole(const StageMapping& mapping, const StreamCosts& costs) {
     std::size_t piece = 0;
@@ -94,25 +121,9 @@ TEST(StageMapping, IsTheBestOfAll) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
-    std::uniform_real_distribution<double> seconds(0, 1);
     for (int round = 0; round < 10'000; ++round) {
-        const std::size_t devices = 1 + random() % 4, pieces = 1 + random() % 6;
-        const bool are_whole = random() % 2 == 0; // with many ties
-        StreamCosts costs;
-        costs.seconds.assign(devices, std::vector<double>(pieces));
-        for (auto& device : costs.seconds) {
-            const double slower = random() % 4 == 0 ? 100 : 1;
-            for (double& one : device) {
-                one = slower * (are_whole ? static_cast<double>(1 + random() % 4) : seconds(random));
-                if (random() % 16 == 0) one = endless;
-            }
-        }
-        std::vector<double> moved(devices * devices * pieces);
-        for (double& one : moved) one = random() % 8 == 0 ? 3 * seconds(random) : 0.2 * seconds(random);
-        if (random() % 2 == 0)
-            costs.transfer = [=](std::size_t from, std::size_t to, std::size_t piece) {
-                return moved[(from * devices + to) * pieces + piece];
-            };
+        const bool are_whole = random() % 2 == 0;
+        const StreamCosts costs = random_costs(random, are_whole);
         const Best best = EveryWay(costs).best;
         if (!std::isfinite(best.period)) {
             ASSERT_THROW(static_cast<void>(map_stages(costs)), Error);
@@ -125,6 +136,24 @@ TEST(StageMapping, IsTheBestOfAll) {
         if (are_whole && !costs.transfer) { // no rounding makes them differ
             ASSERT_EQ(mapping.parts.size(), best.parts) << round;
         }
+    }
+}
+
+TEST(StageMapping, OfSoManyItemsIsTheOneThatEndsFirst) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 10'000; ++round) {
+        const StreamCosts costs = random_costs(random, random() % 2 == 0);
+        const std::size_t items = random() % 4 == 0 ? 1 + random() % 1000 : 1 + random() % 8;
+        const double seconds = EveryWay(costs, static_cast<double>(items)).seconds;
+        if (!std::isfinite(seconds)) {
+            ASSERT_THROW(static_cast<void>(map_stages(costs, items)), Error);
+            continue;
+        }
+        const StageMapping mapping = map_stages(costs, items);
+        expect_whole(mapping, costs);
+        ASSERT_NEAR(mapping.seconds(items), seconds, 1e-9 * seconds) << round << ", " << items << " items";
     }
 }
 
@@ -164,6 +193,19 @@ TEST(StageMapping, LeavesOutWhoDoesNotHelp) {
     EXPECT_EQ(far.parts.size(), 1U);
 }
 
+TEST(StageMapping, OfAFewItemsDoesNotWaitForPartsToFill) {
+    const StreamCosts costs{{std::vector(12, 1.0), std::vector(12, 3.0)}};
+    EXPECT_EQ(map_stages(costs).seconds(2), 27);
+    const StageMapping two = map_stages(costs, 2);
+    ASSERT_EQ(two.parts.size(), 1U);
+    EXPECT_EQ(two.parts[0], (StagePart{0, 0, 12, 12, 0}));
+    EXPECT_EQ(map_stages(costs, 1).parts, two.parts);
+    EXPECT_EQ(map_stages(costs, 40).parts, map_stages(costs).parts);
+    // One item takes equal devices as long as one of them.
+    EXPECT_EQ(map_stages({std::vector(3, std::vector(6, 1.0))}, 1).parts.size(), 1U);
+    EXPECT_THROW(static_cast<void>(map_stages(costs, 0)), Error);
+}
+
 TEST(StageMapping, OneMoreDeviceNeverMakesAStreamSlower) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -172,6 +214,11 @@ TEST(StageMapping, OneMoreDeviceNeverMakesAStreamSlower) {
     for (int round = 0; round < 200; ++round) {
         StreamCosts costs;
         double period = endless;
+        std::map<std::size_t, double> of_items{{1, endless}, {2, endless}, {5, endless}, {40, endless}};
+        if (round % 2 == 0)
+            costs.transfer = [](std::size_t from, std::size_t to, std::size_t piece) {
+                return 1e-3 * static_cast<double>((3 * from + to + piece) % 7);
+            };
         for (std::size_t devices = 0; devices < 6; ++devices) {
             auto& one = costs.seconds.emplace_back(optical_flow(1));
             const double slower = std::pow(100, seconds(random));
@@ -179,6 +226,11 @@ TEST(StageMapping, OneMoreDeviceNeverMakesAStreamSlower) {
             const double now = map_stages(costs).period;
             ASSERT_LE(now, period * (1 + 1e-12));
             period = now;
+            for (auto& [items, before] : of_items) {
+                const double now_of_items = map_stages(costs, items).seconds(items);
+                ASSERT_LE(now_of_items, before * (1 + 1e-12)) << items << " items";
+                before = now_of_items;
+            }
         }
     }
 }
@@ -190,6 +242,7 @@ TEST(StageMapping, IsQuickForManyPiecesAndDevices) {
         const StageMapping mapping = map_stages(costs);
         expect_whole(mapping, costs);
         EXPECT_EQ(mapping.period, std::ceil(150.0 / static_cast<double>(std::min<std::size_t>(devices, 10))));
+        expect_whole(map_stages(costs, 3), costs);
     }
 }
 
@@ -203,6 +256,26 @@ TEST(StageMapping, TellsWhatAStreamTakes) {
     EXPECT_EQ(mapping.seconds(40), 4.5 + 39 * 2);
     const StreamCosts mixed{{{1, 1}, {3, 3}}};
     EXPECT_EQ(on_one_device(mixed, 1).seconds(2), 12);
+}
+
+TEST(StageMapping, TellsWhatWholeItemsTake) {
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 1000; ++round) {
+        const StreamCosts costs = random_costs(random, random() % 2 == 0);
+        std::vector<double> each;
+        for (const auto& device : costs.seconds)
+            each.push_back(std::accumulate(device.begin(), device.end(), 0.0));
+        std::vector<double> ends(each.size());
+        double seconds = 0;
+        for (std::size_t items = 0; items < 30; ++items) {
+            const double told = seconds_of_whole_items(costs, items);
+            ASSERT_TRUE(told == seconds || std::abs(told - seconds) < 1e-9 * seconds) << told << " " << items;
+            std::size_t first = 0;
+            for (std::size_t device = 0; device < each.size(); ++device)
+                if (ends[device] + each[device] < ends[first] + each[first]) first = device;
+            seconds = std::max(seconds, ends[first] += each[first]);
+        }
+    }
 }
 
 TEST(StageMapping, CostsThatAreNoneAreRefused) {

@@ -244,6 +244,31 @@ TEST(Pipeline, FindsWhoShouldDoWhat) {
     });
 }
 
+TEST(Pipeline, IsMappedForAsManyItemsAsAreExpected) {
+    on_a_quiet_machine([] {
+        Stream stream(2, 4, 4);
+        Remembers model;
+        for (const auto& [device, time] :
+             {std::pair<std::size_t, std::chrono::microseconds>(0, 5ms), {1, 15ms}}) {
+            stream.all_take(device, time);
+            const std::string name = "fake:" + std::to_string(device);
+            for (std::size_t piece = 0; piece < 4; ++piece)
+                model.rates[{name, "piece " + std::to_string(piece)}] =
+                    1e6 / static_cast<double>(time.count());
+            for (const char* other : {"fake:0", "fake:1"}) // as good as nothing
+                model.rates[{name, std::string("link from fake device ") + other}] = 1e15;
+        }
+        stream.pipeline().find_mapping(model);
+        for (const std::int64_t items : {1, 40, 1}) { // alone 20 ms each; in parts 30 ms, and then 15 ms each
+            ASSERT_EQ(stream.run(items), items);
+            const StreamReport report = stream.pipeline().report();
+            EXPECT_EQ(report.remapped, 0u);
+            EXPECT_EQ(report.parts.size(), items == 1 ? 1u : 2u);
+            stream.pipeline().compare_with(Remembers()); // who knows nothing changes nothing
+        }
+    });
+}
+
 TEST(Pipeline, MeasuresNothingThatIsKnown) {
     Stream stream(2, 2, 2);
     Remembers model;
