@@ -21,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double unable = std::numeric_limits<double>::infinity();
 constexpr double hopeless = 20;       // times what the fastest device takes: not worth a twentieth's wait
+constexpr double slow = 3;            // times that: not worth a long look, if that is known
+constexpr double lately = 24 * 3600;  // seconds: who uses a device beside us does not for ever
 constexpr double stall = 0.5;         // seconds that a busy machine may hold anybody up
 constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it costs
 constexpr Bytes least_link_test = 4 << 10;
@@ -81,7 +83,26 @@ KernelKey PieceTimes::key_of(std::size_t piece) const {
 
 /// Of who was left out: so long it takes at least.
 KernelKey PieceTimes::key_of_item() const {
-    return {.kernel = pieces_.front().name + " and all that comes after it", .work_units = 1, .bytes = 0};
+    return {.kernel = fmt::format("{} to {}", pieces_.front().name, pieces_.back().name),
+            .work_units = 1,
+            .bytes = 0};
+}
+
+KernelKey PieceTimes::key_of_item_in_stream() const {
+    KernelKey key = key_of_item();
+    key.kernel += ", in a stream";
+    return key;
+}
+
+void PieceTimes::took(PerformanceModel& model, std::size_t controller, double seconds) const {
+    model.took(std::array{&info(controller)}, key_of_item_in_stream(), seconds);
+}
+
+std::optional<double> PieceTimes::seconds_lately(const PerformanceModel& model,
+                                                 std::size_t controller) const {
+    const auto items = model.whole_jobs(std::array{&info(controller)}, key_of_item_in_stream());
+    if (!items || items->jobs == 0 || items->seconds_ago > lately) return std::nullopt;
+    return items->seconds;
 }
 
 double PieceTimes::seconds_of_item(std::size_t controller) const {
@@ -99,34 +120,39 @@ std::vector<std::size_t> PieceTimes::firsts_by_speed() const {
 bool PieceTimes::look_up(const PerformanceModel& model) {
     double fastest = unable;
     for (const std::size_t first : firsts_by_speed()) {
-        if (!look_up(model, first, hopeless * fastest)) return false;
+        if (look_up(model, first, hopeless * fastest) == Known::no) return false;
         fastest = std::min(fastest, seconds_of_item(first));
     }
     return fastest < unable;
 }
 
 /// Also that it takes more than so many seconds; not if that was found long ago.
-bool PieceTimes::look_up(const PerformanceModel& model, std::size_t controller, double limit) {
+PieceTimes::Known PieceTimes::look_up(const PerformanceModel& model, std::size_t controller, double limit) {
     const auto items = model.whole_jobs(std::array{&info(controller)}, key_of_item());
     if (items && items->jobs > 0 && items->seconds >= limit) {
         leave_out(controller, fmt::format("an item took it more than {:.3g} s the last time", limit));
-        return true;
+        return Known::well;
     }
+    bool is_certain = true;
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
         const Estimate known = model.estimate(info(controller), key_of(piece));
-        if (!known.units_per_second) return false;
+        if (!known.units_per_second) return Known::no;
         seconds_[controller][piece] = 1 / *known.units_per_second;
+        is_certain &= known.certain;
     }
-    return true;
+    return is_certain ? Known::well : Known::hardly;
 }
 
-void PieceTimes::measure(PerformanceModel& model, const Submit& submit) {
+void PieceTimes::measure(PerformanceModel& model, const Submit& submit, bool again) {
     double fastest = unable;
     ErrorPtr lack; // of the last one that cannot do it
     for (const std::size_t first : firsts_by_speed()) {
         const double limit = hopeless * fastest;
         try {
-            if (!look_up(model, first, limit)) measure_pieces(model, first, submit, limit);
+            const Known known = look_up(model, first, limit);
+            if (known == Known::no ||
+                (known == Known::hardly && again && !is_still_slow(model, first, submit, slow * fastest)))
+                measure_pieces(model, first, submit, limit);
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
             lack = std::make_shared<const Error>(error);
@@ -137,7 +163,17 @@ void PieceTimes::measure(PerformanceModel& model, const Submit& submit) {
     if (fastest == unable && lack) throw Error{*lack};
     for (const LeftOut& device : left_out_)
         log_info(fmt::format("{} has no part of a stream: {}", device.id, device.why));
-    measure_links(model);
+    measure_links(model, again);
+}
+
+/// Who was known to be is measured no longer than that takes; `model` is told that it is so.
+bool PieceTimes::is_still_slow(PerformanceModel& model, std::size_t controller, const Submit& submit,
+                               double limit) const {
+    if (seconds_of_item(controller) < limit) return false;
+    if (try_pieces(submit, controller, pieces_.size(), limit) < limit) return false;
+    for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
+        model.measured(info(controller), key_of(piece), 1 / seconds_[controller][piece]);
+    return true;
 }
 
 void PieceTimes::measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit,
@@ -153,8 +189,11 @@ void PieceTimes::measure_pieces(PerformanceModel& model, std::size_t controller,
     constexpr double least = 1e-6; // seconds that the clock tells apart
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
         const std::chrono::duration<double> passed = ends[piece + 1] - ends[piece];
-        seconds_[controller][piece] = std::max(passed.count(), least);
-        model.measured(info(controller), key_of(piece), 1 / seconds_[controller][piece]);
+        const double rate = 1 / std::max(passed.count(), least);
+        model.measured(info(controller), key_of(piece), rate);
+        // With what was measured before, if that is kept.
+        const Estimate known = model.estimate(info(controller), key_of(piece));
+        seconds_[controller][piece] = 1 / known.units_per_second.value_or(rate);
     }
 }
 
@@ -163,19 +202,21 @@ void PieceTimes::leave_out(std::size_t controller, std::string_view why) {
     std::ranges::fill(seconds_[controller], unable);
 }
 
-void PieceTimes::measure_links(PerformanceModel& model) {
+void PieceTimes::measure_links(PerformanceModel& model, bool again) {
     const auto takes_part = [this](std::size_t first) { return seconds_of_item(first) < unable; };
     for (const std::size_t from : firsts_)
         for (const std::size_t to : firsts_) {
             if (from == to || !takes_part(from) || !takes_part(to)) continue;
             const KernelKey key{
                 .kernel = "link from " + info(from).name, .work_units = link_test, .bytes = link_test};
-            double bytes_per_second = model.estimate(info(to), key).units_per_second.value_or(0);
-            if (bytes_per_second <= 0) {
-                bytes_per_second = measure_link(from, to);
+            Estimate known = model.estimate(info(to), key);
+            if (!known.units_per_second || (again && !known.certain)) {
+                const double bytes_per_second = measure_link(from, to);
                 model.measured(info(to), key, bytes_per_second);
+                known = model.estimate(info(to), key);
+                if (!known.units_per_second) known.units_per_second = bytes_per_second;
             }
-            seconds_per_byte_[from][to] = 1 / bytes_per_second;
+            seconds_per_byte_[from][to] = 1 / *known.units_per_second;
         }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,12 +28,20 @@ public:
     /// What is known. False: not of every device, not even that it is to be left out.
     [[nodiscard]] bool look_up(const PerformanceModel& model);
     /// Measures what is not known, and has `model` remember it: pieces, each three times on every device, and
-    /// links. Left out, with the log saying why, is who has no room for the item or no means to compute it,
-    /// and, as soon as that is plain, who takes more than twenty times as long as the fastest: `model`
-    /// remembers that as the time of a job.
+    /// links. `again`: also what is known of few measurements, of such as disagree, or of long ago, so that
+    /// none that went wrong is believed for ever; of who is known to be slow no longer than it takes to see
+    /// that it still is. Left out, with the log saying why, is who has no room for the item or no means to
+    /// compute it, and, as soon as that is plain, who takes more than twenty times as long as the fastest:
+    /// `model` remembers that as the time of a job.
     ///
     /// Errors  what pieces fail with; if all devices are left out, what the last one lacks
-    void measure(PerformanceModel& model, const Submit& submit);
+    void measure(PerformanceModel& model, const Submit& submit, bool again);
+
+    /// An item's pieces took it so long while a stream ran, all together.
+    void took(PerformanceModel& model, std::size_t controller, double seconds) const;
+    /// What they took so lately: since yesterday. Nothing if they have not been seen.
+    [[nodiscard]] std::optional<double> seconds_lately(const PerformanceModel& model,
+                                                       std::size_t controller) const;
 
     /// [controller][piece]; infinity: left out.
     [[nodiscard]] const std::vector<std::vector<double>>& seconds() const noexcept { return seconds_; }
@@ -44,15 +53,19 @@ public:
 
 private:
     [[nodiscard]] std::vector<std::size_t> firsts_by_speed() const;
-    [[nodiscard]] bool look_up(const PerformanceModel& model, std::size_t controller, double limit);
+    enum class Known { no, hardly, well };
+    [[nodiscard]] Known look_up(const PerformanceModel& model, std::size_t controller, double limit);
+    [[nodiscard]] bool is_still_slow(PerformanceModel& model, std::size_t controller, const Submit& submit,
+                                     double limit) const;
     void measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit, double limit);
     void leave_out(std::size_t controller, std::string_view why);
-    void measure_links(PerformanceModel& model);
+    void measure_links(PerformanceModel& model, bool again);
     [[nodiscard]] double measure_link(std::size_t from, std::size_t to) const;
     [[nodiscard]] double time_link(std::size_t from, std::size_t to, Bytes bytes) const;
     [[nodiscard]] const DeviceInfo& info(std::size_t controller) const;
     [[nodiscard]] KernelKey key_of(std::size_t piece) const;
     [[nodiscard]] KernelKey key_of_item() const;
+    [[nodiscard]] KernelKey key_of_item_in_stream() const;
 
     const std::vector<Controller*>& controllers_;
     const std::vector<std::size_t>& firsts_;

@@ -26,6 +26,7 @@ namespace {
 
 constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
+constexpr std::size_t enough = 30;  // items, in which it does not count that three are measured once more
 constexpr std::size_t many = 1'000'000'000; // items: a stream without end, whose beginning does not count
 
 /// Of the cut's pieces.
@@ -195,6 +196,10 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     }
     finish();
     times_->finish();
+    if (mapping_) {
+        static_cast<void>(see_drift());
+        remember_parts();
+    }
     return items_;
 }
 
@@ -302,10 +307,14 @@ void Pipeline::compare_with(const PerformanceModel& model) {
 
 void Pipeline::divide(std::int64_t item, std::size_t place) {
     piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
-    piece_times_->measure(*model_, [&](std::size_t piece, std::size_t controller) {
+    const auto submit = [&](std::size_t piece, std::size_t controller) {
         return submit_piece(piece, {controller, 0, pieces_.size()}, item, place);
-    });
+    };
+    piece_times_->measure(*model_, submit, items_from(item).value_or(many) >= enough);
     believed_ = std::make_unique<BelievedTimes>(piece_times_->seconds());
+    for (const std::size_t first : firsts_)
+        if (const auto seconds = piece_times_->seconds_lately(*model_, first))
+            believed_->took({first, 0, pieces_.size(), *seconds, 0}, *seconds);
     times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
     choose_division(item);
 }
@@ -354,28 +363,44 @@ void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
 }
 
 /// Where a part takes another time than it was to take, all pieces do on that device.
+Pipeline::Drift Pipeline::see_drift() {
+    Drift seen{.now = *mapping_};
+    seen.now.period = seen.now.latency = 0;
+    for (std::size_t i = 0; i < seen.now.parts.size(); ++i) {
+        StagePart& part = seen.now.parts[i];
+        if (const auto took = times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
+            seen.is_there |= believed_->took(part, *took);
+        part.seconds = believed_->of(part);
+        seen.now.period = std::max({seen.now.period, part.seconds, part.transfer_in});
+        seen.now.latency += part.seconds + part.transfer_in;
+    }
+    return seen;
+}
+
 void Pipeline::follow_drift(std::int64_t item) {
     if (item - mapped_at_ < static_cast<std::int64_t>(BelievedTimes::enough_items)) return;
-    StageMapping now = *mapping_; // as it is believed to be
-    now.period = now.latency = 0;
-    bool has_drifted = false;
-    for (std::size_t i = 0; i < now.parts.size(); ++i) {
-        StagePart& part = now.parts[i];
-        if (const auto took = times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
-            has_drifted |= believed_->took(part, *took);
-        part.seconds = believed_->of(part);
-        now.period = std::max({now.period, part.seconds, part.transfer_in});
-        now.latency += part.seconds + part.transfer_in;
-    }
-    has_drifted |= believed_->forgets(item);
-    if (!has_drifted) return;
+    const auto [now, is_there] = see_drift();
+    if (!(believed_->forgets(item) || is_there)) return;
     const StageMapping better = find_parts(item);
     const std::size_t items = items_from(item).value_or(many);
     if (better.seconds(items) > worth_it * now.seconds(items)) return;
     log_info(fmt::format("a stream's parts are cut anew at item {}: {:.3g} s an item instead of {:.3g} s",
                          item, better.period, now.period));
+    remember_parts();
     use(better, item);
     ++remapped_;
+}
+
+/// What is believed of devices with parts is where later streams begin. As many items as it takes to tell are
+/// one measurement: a few that were disturbed do not count for much.
+void Pipeline::remember_parts() {
+    for (std::size_t i = 0; i < mapping_->parts.size(); ++i) {
+        const std::size_t device = mapping_->parts[i].device;
+        const StagePart all{device, 0, pieces_.size(), 0, 0};
+        for (std::size_t least = BelievedTimes::enough_items; times_->seconds(i, mapped_at_ + 1, least);
+             least += BelievedTimes::enough_items)
+            piece_times_->took(*model_, device, believed_->of(all));
+    }
 }
 
 // ---- what it has done --------------------------------------------------------------------------

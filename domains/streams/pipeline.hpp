@@ -91,8 +91,10 @@ public:
     /// one that it had before if there is one.
     void give_whole_items();
     /// Measures the pieces on every device with the first item of the next run, each three times, and what
-    /// links between devices carry, unless `model`, which outlives this, knows; and has map_stages find the
-    /// mapping for as many items as `run` expects. So all pieces in turn make of the item's input what they
+    /// links between devices carry, unless `model`, which outlives this, knows; in streams of thirty items or
+    /// more also what it knows of few measurements, or of long ago. Has map_stages find the mapping for as
+    /// many items as `run` expects, by that and by what parts took in streams of the last day, which are
+    /// kept, too. So all pieces in turn make of the item's input what they
     /// make, whatever has been tried with the item before. While a stream runs, parts that take another time
     /// than they were to take have it found again; who lost its part so is tried again now and then. Of
     /// controllers of one device the first has its part. A device has none that cannot hold the item, or that
@@ -141,7 +143,14 @@ private:
     [[nodiscard]] StageMapping find_parts(std::int64_t item) const;
     [[nodiscard]] std::vector<double> items_per_second() const;
     void use(const StageMapping& mapping, std::int64_t item);
+    /// What the mapping takes as it is believed to be now, and whether that has changed.
+    struct Drift {
+        StageMapping now;
+        bool is_there = false;
+    };
+    Drift see_drift();
     void follow_drift(std::int64_t item);
+    void remember_parts();
 
     const std::vector<Controller*> controllers_;
     std::vector<std::size_t> firsts_;    ///< controllers: the first one of each device

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -23,7 +24,8 @@ public:
     [[nodiscard]] Estimate estimate(const DeviceInfo& device, const KernelKey& kernel) const override {
         const auto found = rates.find({device.id, kernel.kernel});
         return {.peak = 1,
-                .units_per_second = found == rates.end() ? std::nullopt : std::optional(found->second)};
+                .units_per_second = found == rates.end() ? std::nullopt : std::optional(found->second),
+                .certain = are_certain};
     }
     void measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) override {
         rates[{device.id, kernel.kernel}] = units_per_second;
@@ -36,6 +38,7 @@ public:
         const auto found = items.find({devices.front()->id, kernel.kernel});
         return found == items.end() ? std::nullopt : std::optional(found->second);
     }
+    bool are_certain = true;
     std::map<std::pair<std::string, std::string>, double> rates;
     std::map<std::pair<std::string, std::string>, WholeJobs> items;
 };
@@ -300,6 +303,123 @@ TEST(Pipeline, IsCutAnewWhenADeviceBecomesSlow) {
         std::size_t done_by_slow = 0;
         for (std::size_t piece = 0; piece < 8; ++piece) done_by_slow += stream.done_by(119, piece) == 1;
         EXPECT_LE(done_by_slow, 2u);
+    });
+}
+
+TEST(Pipeline, BeginsAsTheLastStreamEnded) {
+    on_a_quiet_machine([] {
+        Remembers model;
+        const auto done_by_slow = [](Stream& stream, std::int64_t item) {
+            std::size_t pieces = 0;
+            for (std::size_t piece = 0; piece < 8; ++piece) pieces += stream.done_by(item, piece) == 1;
+            return pieces;
+        };
+        {
+            Stream stream(2, 8, 4);
+            for (const std::size_t device : {0, 1}) stream.all_take(device, 2ms);
+            stream.pipeline().find_mapping(model);
+            ASSERT_EQ(stream.run(2), 2);
+            EXPECT_GE(done_by_slow(stream, 1), 2u) << "it is not slow yet, and four on an idle machine";
+            stream.all_take(1, 14ms);
+            ASSERT_EQ(stream.run(80), 80);
+            EXPECT_GE(stream.pipeline().report().remapped, 1u);
+        }
+        const auto again = [&] {
+            Stream stream(2, 8, 4);
+            stream.all_take(0, 2ms);
+            stream.all_take(1, 14ms);
+            stream.pipeline().find_mapping(model);
+            EXPECT_EQ(stream.run(40), 40);
+            EXPECT_LE(done_by_slow(stream, 39), 2u);
+            return done_by_slow(stream, 1);
+        };
+        EXPECT_LE(again(), 1u);
+        for (auto& [key, item] : model.items) item.seconds_ago = 1e5; // the day before yesterday
+        EXPECT_GE(again(), 2u);
+    });
+}
+
+/// The median of what it is told.
+class Collects final : public PerformanceModel {
+public:
+    [[nodiscard]] Estimate estimate(const DeviceInfo& device, const KernelKey& kernel) const override {
+        const auto found = rates.find({device.id, kernel.kernel});
+        if (found == rates.end()) return {};
+        std::vector<double> all = found->second;
+        std::ranges::sort(all);
+        return {.units_per_second = all[all.size() / 2], .certain = all.size() >= 3};
+    }
+    void measured(const DeviceInfo& device, const KernelKey& kernel, double units_per_second) override {
+        rates[{device.id, kernel.kernel}].push_back(units_per_second);
+    }
+    void took(std::span<const DeviceInfo* const> devices, const KernelKey& kernel, double seconds) override {
+        items[{devices.front()->id, kernel.kernel}].push_back(seconds);
+    }
+    [[nodiscard]] const std::vector<double>& of_piece(const std::string& device) const {
+        return rates.at({device, "piece 0"});
+    }
+    std::map<std::pair<std::string, std::string>, std::vector<double>> rates, items;
+};
+
+/// So that a few that were disturbed are outvoted.
+TEST(Pipeline, EveryFiveItemsOfAStreamAreKeptAsAMeasurement) {
+    on_a_quiet_machine([] {
+        Collects model;
+        Stream stream(2, 4, 4);
+        for (const std::size_t device : {0, 1}) stream.all_take(device, 2ms);
+        stream.pipeline().find_mapping(model);
+        for (const auto& [items, measurements] : {std::pair(4, 0u), {12, 2u}, {12, 2u}, {70, 6u}}) {
+            model.items.clear();
+            ASSERT_EQ(stream.run(items), items);
+            const auto& kept = model.items[{"fake:0", "piece 0 to piece 3, in a stream"}];
+            EXPECT_EQ(kept.size(), measurements) << items;
+            for (const double seconds : kept) EXPECT_NEAR(seconds, 8e-3, 4e-3);
+        }
+    });
+}
+
+TEST(Pipeline, OneMeasurementIsNotBelievedForEver) {
+    on_a_quiet_machine([] {
+        Collects model;
+        for (std::size_t piece = 0; piece < 4; ++piece) {
+            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {500, 500, 500};
+            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {50}; // it was disturbed
+        }
+        const auto run = [&](std::int64_t items, std::chrono::microseconds second) {
+            Stream stream(2, 4, 4);
+            stream.all_take(0, 2ms);
+            stream.all_take(1, second);
+            stream.pipeline().find_mapping(model);
+            ASSERT_EQ(stream.run(items), items);
+        };
+        run(3, 2ms);
+        EXPECT_EQ(model.of_piece("fake:1").size(), 1u) << "that would take as long as the stream";
+        for (int time = 0; time < 4; ++time) run(40, 2ms);
+        ASSERT_EQ(model.of_piece("fake:1").size(), 3u) << "several are known then";
+        EXPECT_GT(model.of_piece("fake:1").back(), 100);
+        EXPECT_EQ(model.of_piece("fake:0").size(), 3u);
+        EXPECT_EQ((model.rates.at({"fake:1", "link from fake device fake:0"}).size()), 3u);
+    });
+}
+
+TEST(Pipeline, WhoIsKnownToBeSlowIsNotMeasuredToTheEndAgain) {
+    on_a_quiet_machine([] {
+        Collects model;
+        for (std::size_t piece = 0; piece < 4; ++piece) {
+            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {500, 500, 500};
+            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {30};
+        }
+        for (int time = 0; time < 3; ++time) {
+            Stream stream(2, 4, 4);
+            stream.all_take(0, 2ms);
+            stream.all_take(1, 33ms);
+            stream.pipeline().find_mapping(model);
+            ASSERT_EQ(stream.run(40), 40);
+            // A piece twice, and two requests of links.
+            EXPECT_LE(stream.device(1).requests(FakeRequest::launch), time < 2 ? 6u : 4u);
+            ASSERT_EQ(model.of_piece("fake:1").size(), std::min(time + 2, 3));
+            EXPECT_EQ(model.of_piece("fake:1").back(), 30);
+        }
     });
 }
 
