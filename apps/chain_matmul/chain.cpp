@@ -52,7 +52,8 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
 
     std::vector<headrace::StreamPiece> pieces;
     for (std::size_t stage = 0; stage < stages; ++stage)
-        pieces.push_back({"stage", [this, stage](const headrace::StreamStep& step) {
+        pieces.push_back({fmt::format("matrices {0}x{0} by C{1}", problem_.size, stage + 1),
+                          [this, stage](const headrace::StreamStep& step) {
                               auto& mine = set(step.item);
                               return matrices::multiply(step.controller, mine[stage], constants_[stage],
                                                         product(mine, stage));
@@ -60,6 +61,7 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
     // Under way at once: more than the stages work on, and few enough to forget.
     pipeline_.emplace(std::vector(stages_.begin(), stages_.end()), pieces, 4 * stages);
     pipeline_->map_one_to_one();
+    pipeline_->time_parts();
 }
 
 void Chain::make(std::span<float> matrix, const std::vector<std::filesystem::path>& files, std::size_t number,

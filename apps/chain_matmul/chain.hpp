@@ -46,6 +46,8 @@ public:
     /// leaves what it found: one for each of `found`. Blocks.
     void submit(std::vector<matrices::Normalisation>& found);
 
+    /// Of the last ones that were submitted.
+    [[nodiscard]] headrace::StreamReport report() const { return pipeline_->report(); }
     /// B of the last one, normalised. Blocks.
     [[nodiscard]] std::span<const float> normalised() const { return normalised_.gather(); }
     /// The devices of the stages: "cuda:0 cuda:0 cuda:1 cuda:1".

@@ -2,6 +2,7 @@
 // pipeline of controllers on whatever devices there are.
 #include "chain.hpp"
 #include "controller_program/run.hpp"
+#include "controller_program/stream_report.hpp"
 #include "matrices/npy.hpp"
 #include "program/numbers.hpp"
 #include "program/output_file.hpp"
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
         machine.report("size", std::int64_t{problem.size});
         machine.report("iterations", std::int64_t{iterations});
         machine.report("stages", chain.devices());
+        controller_program::report_stream(machine, chain.report());
         machine.report("host_threads", std::int64_t{threads});
         machine.report("norms", norms);
         machine.report("checksum", checksum);

@@ -1,6 +1,7 @@
 // apps/optical_flow/main.cpp - headrace-optical-flow: how the picture moves from each frame of a video to the
 // next.
 #include "controller_program/run.hpp"
+#include "controller_program/stream_report.hpp"
 #include "flow_stream.hpp"
 #include "norm.hpp"
 #include "options.hpp"
@@ -122,37 +123,10 @@ void choose_mapping(const Options& options, const Plan& plan, FlowStream& flow,
 }
 
 void report(Machine& machine, const StreamReport& stream) {
-    constexpr double unknown = std::numeric_limits<double>::quiet_NaN(); // null in JSON
-    const auto figure = [&](const char* name, const headrace::Figure& value) {
-        if (value.value) machine.report(name, *value.value);
-    };
     machine.report("pairs", stream.items);
     if (stream.items > 0)
         machine.report("seconds_per_pair", machine.report().seconds / static_cast<double>(stream.items));
-    if (stream.seconds > 0) machine.report("stream_seconds", stream.seconds);
-    figure("alone_seconds", stream.alone_seconds);
-    figure("speed_up", stream.speed_up);
-    figure("expected_speed_up", stream.expected);
-    figure("efficiency", stream.efficiency);
-    if (!stream.efficiency.value) machine.report("efficiency_absent", stream.efficiency.why_absent);
-    if (!stream.left_out.empty()) machine.report("without", reasons(stream.left_out));
-    if (stream.parts.empty()) return;
-    machine.report("fill_seconds", stream.fill_seconds);
-    machine.report("drain_seconds", stream.drain_seconds);
-    machine.report("remapped", std::int64_t{stream.remapped});
-    std::string parts;
-    std::vector<double> predicted, measured, transfers;
-    for (const headrace::StreamPartReport& part : stream.parts) {
-        parts +=
-            (parts.empty() ? "" : "; ") + part.device + ": " + part.first_piece + " to " + part.last_piece;
-        predicted.push_back(part.predicted_seconds.value.value_or(unknown));
-        measured.push_back(part.seconds.value.value_or(unknown));
-        transfers.push_back(part.transfer_seconds);
-    }
-    machine.report("parts", parts);
-    machine.report("part_seconds_predicted", predicted);
-    machine.report("part_seconds", measured);
-    machine.report("part_transfer_seconds_predicted", transfers);
+    controller_program::report_stream(machine, stream);
 }
 
 void find_flow(const Options& options, Machine& machine) {

@@ -106,6 +106,12 @@ TEST_F(MatrixFiles, AStreamOfOnesOwnThroughConstantsOfOnesOwn) {
                                 "--matrices", stream, "--iterations", "4", "--out", "out.npy"});
     const double root = std::sqrt(0.0 + 1 + 4 + 9);
     expect_written("out.npy", {0, 1 / root, 2 / root, 3 / root});
+    EXPECT_EQ(
+        report.at("parts"),
+        "cpu: matrices 2x2 by C1; cpu: matrices 2x2 by C2; cpu: matrices 2x2 by C3; cpu: matrices 2x2 by C4");
+    EXPECT_EQ(report.at("part_seconds").size(), 4u);
+    EXPECT_GE(report.at("stream_seconds"), report.at("fill_seconds"));
+    EXPECT_GE(report.at("stream_seconds"), report.at("drain_seconds"));
     EXPECT_NEAR(report.at("norms").at(3), root / 4, 1e-6);
     EXPECT_NEAR(report.at("norms").at(2), std::sqrt(0.0 + 1 + 4 + 16) / 9, 1e-6);
 }
