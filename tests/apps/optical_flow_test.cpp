@@ -195,6 +195,36 @@ TEST_P(FlowOnSeveral, IsThatOfASerialProgram) {
     }
 }
 
+/// Two devices, not one that has two controllers.
+class FlowOnEqual : public OnDevices {};
+INSTANTIATE_TEST_SUITE_P(Every, FlowOnEqual, testing::Values("cuda:0,cuda:1", "hip:0,hip:1"), test_name);
+
+TEST_P(FlowOnEqual, IsTheSameToTheBitWhoeverDoesWhat) {
+    const headrace::DeviceInfo &one = device(0).info(), &other = device(1).info();
+    if (one.name != other.name)
+        GTEST_SKIP() << one.id << " and " << other.id << " are unequal, and may round differently";
+    const Size size{75, 50};
+    for (const headrace::Filter filter : {headrace::Filter::exact, headrace::Filter::hardware}) {
+        const Settings settings{.levels = 3, .warps = 2, .iterations = 77, .alpha = 0.01};
+        const std::vector<Floats> frames = generated(size, 12);
+        Finder alone({&device(0)}, size, settings, filter);
+        const std::vector<Flow> expected = alone.find(size, frames);
+        Finder second({&device(1)}, size, settings, filter);
+        EXPECT_EQ(second.find(size, frames), expected);
+        const std::size_t pieces = alone.stream().pipeline().pieces();
+        for (std::size_t cut = 1; cut < pieces; cut += 2)
+            for (const std::size_t first : {0, 1}) {
+                Finder two({&device(0), &device(1)}, size, settings, filter);
+                two.stream().pipeline().map({{first, 0, cut}, {1 - first, cut, pieces}});
+                EXPECT_EQ(two.find(size, frames), expected)
+                    << "cut before piece " << cut << ", device " << first << " first";
+            }
+        Finder whole({&device(0), &device(1)}, size, settings, filter, 6);
+        whole.stream().pipeline().give_whole_items();
+        EXPECT_EQ(whole.find(size, frames), expected);
+    }
+}
+
 class FlowStreams : public ::testing::Test {
 protected:
     headrace::DeviceSelection there_ = headrace::select_devices("cpu");
