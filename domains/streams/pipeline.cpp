@@ -26,7 +26,7 @@ namespace {
 
 constexpr double worth_it = 0.95;   // of the period: to move work is not free
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
-constexpr std::size_t enough = 30;  // items, in which it does not count that three are measured once more
+constexpr std::size_t enough = 300; // items, in which it does not count that three are measured once more
 constexpr std::size_t many = 1'000'000'000; // items: a stream without end, whose beginning does not count
 
 /// Of the cut's pieces.

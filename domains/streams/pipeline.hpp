@@ -91,7 +91,7 @@ public:
     /// one that it had before if there is one.
     void give_whole_items();
     /// Measures the pieces on every device with the first item of the next run, each three times, and what
-    /// links between devices carry, unless `model`, which outlives this, knows; in streams of thirty items or
+    /// links between devices carry, unless `model`, which outlives this, knows; in streams of 300 items or
     /// more also what it knows of few measurements, or of long ago. Has map_stages find the mapping for as
     /// many items as `run` expects, by that and by what parts took in streams of the last day, which are
     /// kept, too. So all pieces in turn make of the item's input what they

@@ -382,21 +382,21 @@ TEST(Pipeline, OneMeasurementIsNotBelievedForEver) {
     on_a_quiet_machine([] {
         Collects model;
         for (std::size_t piece = 0; piece < 4; ++piece) {
-            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {500, 500, 500};
-            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {50}; // it was disturbed
+            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {2000, 2000, 2000};
+            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {200}; // it was disturbed
         }
         const auto run = [&](std::int64_t items, std::chrono::microseconds second) {
             Stream stream(2, 4, 4);
-            stream.all_take(0, 2ms);
+            stream.all_take(0, 500us);
             stream.all_take(1, second);
             stream.pipeline().find_mapping(model);
             ASSERT_EQ(stream.run(items), items);
         };
-        run(3, 2ms);
+        run(3, 500us);
         EXPECT_EQ(model.of_piece("fake:1").size(), 1u) << "that would take as long as the stream";
-        for (int time = 0; time < 4; ++time) run(40, 2ms);
+        for (int time = 0; time < 4; ++time) run(300, 500us);
         ASSERT_EQ(model.of_piece("fake:1").size(), 3u) << "several are known then";
-        EXPECT_GT(model.of_piece("fake:1").back(), 100);
+        EXPECT_GT(model.of_piece("fake:1").back(), 400);
         EXPECT_EQ(model.of_piece("fake:0").size(), 3u);
         EXPECT_EQ((model.rates.at({"fake:1", "link from fake device fake:0"}).size()), 3u);
     });
@@ -406,19 +406,19 @@ TEST(Pipeline, WhoIsKnownToBeSlowIsNotMeasuredToTheEndAgain) {
     on_a_quiet_machine([] {
         Collects model;
         for (std::size_t piece = 0; piece < 4; ++piece) {
-            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {500, 500, 500};
-            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {30};
+            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {2000, 2000, 2000};
+            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {120};
         }
         for (int time = 0; time < 3; ++time) {
             Stream stream(2, 4, 4);
-            stream.all_take(0, 2ms);
-            stream.all_take(1, 33ms);
+            stream.all_take(0, 500us);
+            stream.all_take(1, 8300us);
             stream.pipeline().find_mapping(model);
-            ASSERT_EQ(stream.run(40), 40);
+            ASSERT_EQ(stream.run(300), 300);
             // A piece twice, and two requests of links.
             EXPECT_LE(stream.device(1).requests(FakeRequest::launch), time < 2 ? 6u : 4u);
             ASSERT_EQ(model.of_piece("fake:1").size(), std::min(time + 2, 3));
-            EXPECT_EQ(model.of_piece("fake:1").back(), 30);
+            EXPECT_EQ(model.of_piece("fake:1").back(), 120);
         }
     });
 }
