@@ -39,7 +39,7 @@ struct Options {
     std::string model = "calibrated", commit = "unknown";
     unsigned repeats = 5, warm_up = 2;
     std::string traces;     ///< a folder; empty: none
-    double row_seconds = 5; ///< once over, a row has had its last turn, if it has had one that counts
+    double row_seconds = 5; ///< without the first turn; once over, a row ends as soon as one turn counts
 };
 
 const std::map<std::string, headrace::MemoryModel> memory_models{{"natural", headrace::MemoryModel::natural},
@@ -94,7 +94,7 @@ public:
         const bool warms_up = warm_ups_ < options_.warm_up && has_time;
         if (!warms_up && !turns_.empty() && (turns_.size() >= options_.repeats || !has_time)) return false;
         Turn turn = take_turn_();
-        spent_ += turn.seconds;
+        if (warm_ups_ + turns_.size() > 0) spent_ += turn.seconds; // in the first one libraries load
         if (warms_up)
             ++warm_ups_;
         else
