@@ -48,10 +48,25 @@ constexpr auto wheel = [] {
 bool is_known(float u, float v) { return std::abs(u) <= 1e9f && std::abs(v) <= 1e9f; }
 float length(float u, float v) { return std::sqrt(u * u + v * v); }
 
+/// Of (u, v), which is not 0, from the right by way of down: 0 to 1, right to 2e-6, a ten-thousandth of a
+/// step of the wheel. std::atan2 was half of the time that colours took. Source  M. Abramowitz, I. Stegun,
+/// "Handbook of Mathematical Functions", 1964, 4.4.49
+float turns_of(float u, float v) {
+    const float across = std::abs(u), down = std::abs(v);
+    const float slope = std::min(across, down) / std::max(across, down), square = slope * slope;
+    float sum = 0.0028662257f;
+    for (const float factor : {-0.0161657367f, 0.0429096138f, -0.0752896400f, 0.1065626393f, -0.1420889944f,
+                               0.1999355085f, -0.3333314528f, 1.0f})
+        sum = sum * square + factor;
+    float turns = slope * sum / (2 * std::numbers::pi_v<float>);
+    if (down > across) turns = 0.25f - turns;
+    if (u < 0) turns = 0.5f - turns;
+    return v < 0 ? 1 - turns : turns;
+}
+
 /// The wheel closes: Middlebury's own code has 54 steps all around, and a jump at the right.
 Colour hue(float u, float v) {
-    float turns = std::atan2(v, u) / (2 * std::numbers::pi_v<float>);
-    if (turns < 0) turns += 1;
+    const float turns = u == 0 && v == 0 ? 0 : turns_of(u, v);
     const float place = turns * static_cast<float>(wheel.size());
     const auto first = static_cast<std::size_t>(place);
     const float part = place - static_cast<float>(first);
@@ -70,7 +85,7 @@ void colour_one(float u, float v, float longest, std::uint8_t* rgb) {
     constexpr float dimmed = 0.75f;
     for (const float full : hue(u, v)) {
         const float channel = saturation <= 1 ? 1 - saturation * (1 - full) : dimmed * full;
-        *rgb++ = static_cast<std::uint8_t>(std::lround(255 * channel));
+        *rgb++ = static_cast<std::uint8_t>(255 * channel + 0.5f); // none is negative
     }
 }
 
@@ -104,7 +119,7 @@ std::string encode_png(Size size, std::span<const float> u, std::span<const floa
                                 .height = static_cast<std::uint32_t>(size.height),
                                 .channels = 3,
                                 .pixels = rgb,
-                                .fast = true});
+                                .is_smooth = true});
 }
 
 } // namespace optical_flow

@@ -14,6 +14,8 @@ struct PngImage {
     std::span<const std::uint8_t> pixels;
     std::span<const std::array<std::uint8_t, 3>> palette{}; ///< with one channel: colours, at most 256
     bool fast = false;                                      ///< a tenth more bytes in half of the time
+    /// RGB whose neighbours are alike, as in pictures of a field: half of fast's bytes in half of its time.
+    bool is_smooth = false;
 };
 
 /// The bytes of the file. Errors: io with libpng's words

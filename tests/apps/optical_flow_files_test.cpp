@@ -1,6 +1,7 @@
 // Flow fields come out as vectors, colours and video; what cannot be written is named.
 #include "flow_files.hpp"
 #include "frame_source.hpp"
+#include "program/png.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
@@ -144,6 +145,25 @@ TEST(FlowColours, GoIntoAPngAsTheyAre) {
         colour(flow.u, flow.v, longest, rgb);
         EXPECT_EQ(decode(encode_png(flow.size, flow.u, flow.v, longest), flow.size), rgb);
     }
+}
+
+/// Flow has noise, and noise is what a picture's bytes are spent on.
+TEST(FlowColours, TakeFewBytes) {
+    std::mt19937 random(6);
+    std::normal_distribution<float> noise(0, 0.02f);
+    constexpr Size size{320, 240};
+    Flow flow{size, Component(size.pixels()), Component(size.pixels())};
+    for (std::size_t i = 0; i < size.pixels(); ++i) {
+        const auto x = static_cast<float>(i % 320), y = static_cast<float>(i / 320);
+        flow.u[i] = std::sin(x / 40) + noise(random);
+        flow.v[i] = std::cos(y / 30) + noise(random);
+    }
+    Bytes rgb(3 * size.pixels());
+    colour(flow.u, flow.v, 2, rgb);
+    const program::PngImage picture{.width = 320, .height = 240, .channels = 3, .pixels = rgb, .fast = true};
+    EXPECT_LT(encode_png(size, flow.u, flow.v, 2).size(), program::encode_png(picture).size() * 2 / 3);
+    const Component still(size.pixels());
+    EXPECT_LT(encode_png(size, still, still, 2).size(), 3 * size.pixels() / 100) << "where nothing moves";
 }
 
 TEST(FlowSinks, AFolderHasTwoFilesForEachPair) {
