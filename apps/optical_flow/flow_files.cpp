@@ -11,7 +11,9 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <system_error>
+#include <utility>
 
 namespace optical_flow {
 namespace {
@@ -67,18 +69,52 @@ std::string encode_flo(Size size, std::span<const float> u, std::span<const floa
     return bytes;
 }
 
-FlowFolder::FlowFolder(std::filesystem::path folder, Size size, float longest)
+FlowFolder::FlowFolder(std::filesystem::path folder, Size size, float longest,
+                       std::vector<headrace::HostLane*> lanes)
     : folder_(std::move(folder)), size_(size), longest_(longest) {
     std::error_code why;
     std::filesystem::create_directories(folder_, why);
     if (why)
         throw headrace::Error{headrace::ErrorKind::io,
                               folder_.string() + ": the folder cannot be created: " + why.message()};
+    for (headrace::HostLane* lane : lanes) works_.push_back({.lane = lane});
 }
 
+FlowFolder::~FlowFolder() { static_cast<void>(last_.outcome()); } // lanes use what is here
+
+/// A copy of the flow and the .flo file's bytes; after those, colours and the PNG's bytes, which are fewer.
+headrace::Bytes FlowFolder::bytes_of_lane(Size size) { return 2 * 2 * sizeof(float) * size.pixels(); }
+
 void FlowFolder::write(std::int64_t pair, std::span<const float> u, std::span<const float> v) {
-    program::write_whole(file_of(folder_, pair, "flo"), encode_flo(size_, u, v));
-    program::write_whole(file_of(folder_, pair, "png"), encode_png(size_, u, v, longest_));
+    if (works_.empty()) return write_files(pair, u, v, {});
+    Work& work = works_[next_++ % works_.size()];
+    work.done.wait();
+    work.u.resize(u.size());
+    work.v.resize(v.size());
+    tbb::parallel_for(parts_of(u.size()), [&](const PixelPart& part) {
+        std::copy(u.begin() + part.begin(), u.begin() + part.end(), work.u.begin() + part.begin());
+        std::copy(v.begin() + part.begin(), v.begin() + part.end(), work.v.begin() + part.begin());
+    });
+    last_ = work.done = work.lane->run(
+        "write", {}, [this, &work, pair, before = last_] { write_files(pair, work.u, work.v, before); });
+}
+
+void FlowFolder::wait() { last_.wait(); }
+
+void FlowFolder::write_files(std::int64_t pair, std::span<const float> u, std::span<const float> v,
+                             const headrace::Event& before) const {
+    std::optional<program::HiddenFile> flo, png;
+    std::exception_ptr failure;
+    try {
+        flo.emplace(file_of(folder_, pair, "flo"), encode_flo(size_, u, v));
+        png.emplace(file_of(folder_, pair, "png"), encode_png(size_, u, v, longest_));
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    before.wait(); // what failed before goes first
+    if (flo) flo->show();
+    if (failure) std::rethrow_exception(failure);
+    png->show();
 }
 
 FlowVideo::FlowVideo(const std::string& file, Size size, float longest, const std::string& rate)

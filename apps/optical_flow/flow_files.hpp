@@ -3,6 +3,8 @@
 #include "flow_colours.hpp"
 #include "size.hpp"
 #include "video/frame_stream.hpp"
+#include <headrace/core/device.hpp>
+#include <headrace/core/host_lane.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -33,6 +35,8 @@ public:
     /// Units     pixels
     /// Errors    io; names the file
     virtual void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) = 0;
+    /// Blocks until all that it was given is written. Errors: io, that of the first pair that has one
+    virtual void wait() {}
     /// No more follow. Errors: io
     virtual void close() {}
 
@@ -41,16 +45,39 @@ protected:
 };
 
 /// flow_00000.flo and flow_00000.png for each pair; each file is whole or not there.
+///
+/// Pairs are written beside each other, one in each lane, but their files appear in the order of pairs, and
+/// none behind a pair that failed: `write` or `wait` says so then, of the first one.
 class FlowFolder final : public FlowSink {
 public:
-    /// The folder is created. `longest`: as for colour(). Errors: io
-    FlowFolder(std::filesystem::path folder, Size size, float longest);
+    /// The folder is created. `longest`: as for colour(). Without lanes, `write` writes. Errors: io
+    FlowFolder(std::filesystem::path folder, Size size, float longest,
+               std::vector<headrace::HostLane*> lanes = {});
+    ~FlowFolder() override;
+    /// Returns when it has a copy; blocks while all lanes have pairs.
     void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) override;
+    void wait() override;
+
+    /// Of memory for each lane, at the most.
+    [[nodiscard]] static headrace::Bytes bytes_of_lane(Size size);
 
 private:
+    /// What a lane is at.
+    struct Work {
+        headrace::HostLane* lane;
+        std::vector<float> u{}, v{};
+        headrace::Event done{};
+    };
+
+    void write_files(std::int64_t pair, std::span<const float> u, std::span<const float> v,
+                     const headrace::Event& before) const;
+
     const std::filesystem::path folder_;
     const Size size_;
     const float longest_;
+    std::vector<Work> works_;
+    std::size_t next_ = 0;   ///< of these
+    headrace::Event last_{}; ///< the last pair's; fails if any before did
 };
 
 /// The colours as a YUV4MPEG2 video, 4:4:4, in the order in which pairs are written.

@@ -8,6 +8,8 @@
 #include "program/output_file.hpp"
 #include <headrace/domains/calibrations.hpp>
 
+#include <tbb/info.h>
+
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -40,12 +42,26 @@ void check_different(const Options& options) {
     }
 }
 
-std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Size size,
+/// For what the processor does beside each other, as far as memory goes; none where one request is made after
+/// another.
+std::vector<headrace::HostLane*> lanes(Machine& machine, const std::string& name, headrace::Bytes of_one) {
+    if (!machine.is_asynchronous()) return {};
+    constexpr headrace::Bytes most = headrace::Bytes{4} << 30; // 8 pairs of 8K
+    const auto cores = static_cast<std::size_t>(tbb::info::default_concurrency());
+    std::vector<headrace::HostLane*> made;
+    for (std::size_t i = 0; i < std::clamp<std::size_t>(most / of_one, 1, cores); ++i)
+        made.push_back(&machine.lane(name + " " + std::to_string(i)));
+    return made;
+}
+
+std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Machine& machine, Size size,
                                                   const std::string& rate) {
     check_different(options);
     const auto longest = static_cast<float>(options.longest);
     std::vector<std::unique_ptr<FlowSink>> sinks;
-    if (!options.folder.empty()) sinks.push_back(std::make_unique<FlowFolder>(options.folder, size, longest));
+    if (!options.folder.empty())
+        sinks.push_back(std::make_unique<FlowFolder>(
+            options.folder, size, longest, lanes(machine, "writing", FlowFolder::bytes_of_lane(size))));
     if (!options.video.empty())
         sinks.push_back(std::make_unique<FlowVideo>(options.video, size, longest, rate));
     return sinks;
@@ -139,8 +155,8 @@ void find_flow(const Options& options, Machine& machine) {
     FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
                     options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
     choose_mapping(options, plan, flow, calibrations);
-    const auto sinks =
-        open_sinks(options, size, source->rate()); // last: nothing is overwritten for a mistake in an option
+    const auto sinks = open_sinks(options, machine, size,
+                                  source->rate()); // last: nothing is overwritten for a mistake in an option
 
     std::vector<double> norms;
     const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {
@@ -149,8 +165,19 @@ void find_flow(const Options& options, Machine& machine) {
     };
     const std::int64_t most =
         options.frames > 0 ? options.frames - 1 : std::numeric_limits<std::int64_t>::max();
+    const auto wait = [&] {
+        for (const auto& sink : sinks) sink->wait();
+    };
     std::int64_t pairs = 0;
-    machine.timed([&] { pairs = flow.run(*source, finish, most); });
+    machine.timed([&] {
+        try {
+            pairs = flow.run(*source, finish, most);
+        } catch (...) {
+            wait(); // what is wrong with a pair before goes first
+            throw;
+        }
+        wait();
+    });
     for (const auto& sink : sinks) sink->close();
     if (pairs == 0) program::refuse("--input: there are fewer than two frames; flow needs two");
 

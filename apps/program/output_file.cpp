@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <unistd.h>
 
@@ -89,6 +91,14 @@ private:
     std::error_code error_;
 };
 
+void fill(Beside& beside, const fs::path& file, std::string_view bytes) {
+    if (!beside.is_open()) fail(file, beside.why_not());
+    if (!beside.write(bytes)) fail(file, full);
+}
+void take_name(Beside& beside, const fs::path& file) {
+    if (!beside.take_name()) fail(file, beside.why_not());
+}
+
 } // namespace
 
 void check_overwritable(const fs::path& file) {
@@ -119,9 +129,8 @@ void check_different(const fs::path& input, const fs::path& output) {
 void write_whole(const fs::path& file, std::string_view bytes) {
     if (is_written_in_place(file)) return write_in_place(file, bytes);
     Beside beside(behind_links(file));
-    if (!beside.is_open()) fail(file, beside.why_not());
-    if (!beside.write(bytes)) fail(file, full);
-    if (!beside.take_name()) fail(file, beside.why_not());
+    fill(beside, file, bytes);
+    take_name(beside, file);
 }
 
 void write_output(const fs::path& file, std::string_view bytes) {
@@ -129,6 +138,29 @@ void write_output(const fs::path& file, std::string_view bytes) {
     if (file != "-") return write_whole(file, bytes);
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0)
         throw Error{ErrorKind::io, "standard output: writing failed"};
+}
+
+struct HiddenFile::Impl {
+    fs::path file{};
+    std::string bytes{};            ///< of what is written in place
+    std::optional<Beside> beside{}; ///< of anything else
+};
+
+HiddenFile::HiddenFile(const fs::path& file, std::string bytes) : impl_(std::make_unique<Impl>()) {
+    impl_->file = file;
+    if (is_written_in_place(file))
+        impl_->bytes = std::move(bytes);
+    else
+        fill(impl_->beside.emplace(behind_links(file)), file, bytes);
+}
+
+HiddenFile::~HiddenFile() = default;
+
+void HiddenFile::show() {
+    if (impl_->beside)
+        take_name(*impl_->beside, impl_->file);
+    else
+        write_in_place(impl_->file, impl_->bytes);
 }
 
 } // namespace program

@@ -1,6 +1,8 @@
 // apps/program/output_file.hpp - files that are either whole or not there.
 #pragma once
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <string_view>
 
 namespace program {
@@ -23,5 +25,25 @@ void write_whole(const std::filesystem::path& file, std::string_view bytes);
 
 /// The same, but "-" is standard output, and an empty name is no file.
 void write_output(const std::filesystem::path& file, std::string_view bytes);
+
+/// What write_whole does, in two steps: writing may go on beside other work, and the file has its name when
+/// it is its turn. Nothing is left behind unless it has.
+///
+/// Threads: one at a time.
+class HiddenFile {
+public:
+    /// Writes it. Devices, pipes and /dev/stdout are not written until `show`. Errors: io
+    HiddenFile(const std::filesystem::path& file, std::string bytes);
+    ~HiddenFile();
+    HiddenFile(const HiddenFile&) = delete; // owns the file
+    HiddenFile& operator=(const HiddenFile&) = delete;
+
+    /// Once. Errors: io
+    void show();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
 
 } // namespace program

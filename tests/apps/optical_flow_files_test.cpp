@@ -8,15 +8,20 @@
 #include <gtest/gtest.h>
 #include <png.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace optical_flow {
@@ -181,6 +186,61 @@ TEST(FlowSinks, AFolderHasTwoFilesForEachPair) {
     sink.close();
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 6);
     FlowFolder again(folder, {16, 9}, 3); // one that is there is no mistake
+}
+
+TEST(FlowSinks, PairsAreWrittenBesideEachOtherAndAppearInTheirOrder) {
+    const ScratchFolder scratch;
+    const std::filesystem::path pipe = scratch.path() / "flow_00002.flo";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0); // the pair waits there for a reader
+    const auto is_there = [&](int pair) {
+        return std::filesystem::exists(scratch.path() / ("flow_0000" + std::to_string(pair) + ".png"));
+    };
+    std::deque<headrace::HostLane> lanes(3);
+    std::mt19937 random(7);
+    constexpr Size size{16, 9};
+    {
+        FlowFolder sink(scratch.path(), size, 3, {&lanes[0], &lanes[1], &lanes[2]});
+        const auto write = [&](int pair) {
+            const Flow flow = random_flow(random, size); // which goes before it is written
+            sink.write(pair, flow.u, flow.v);
+            return flow;
+        };
+        std::vector<Flow> flows;
+        for (int pair = 0; pair < 5; ++pair) flows.push_back(write(pair)); // 2, 3 and 4 have the lanes
+        EXPECT_TRUE(is_there(0) && is_there(1)) << "else their lanes were not free";
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_FALSE(is_there(2) || is_there(3) || is_there(4));
+        EXPECT_EQ(content(pipe), encode_flo(size, flows[2].u, flows[2].v));
+        sink.wait();
+        for (std::size_t pair = 0; pair < 5; ++pair)
+            EXPECT_EQ(content(scratch.path() / ("flow_0000" + std::to_string(pair) + ".png")),
+                      encode_png(size, flows[pair].u, flows[pair].v, 3));
+        static_cast<void>(write(5));
+    }
+    EXPECT_TRUE(is_there(5)) << "who leaves without waiting loses nothing";
+    EXPECT_EQ(scratch.files(), 12u);
+}
+
+TEST(FlowSinks, OfPairsBesideEachOtherNoneAppearsBehindOneThatFailed) {
+    const ScratchFolder scratch;
+    std::filesystem::create_directories(scratch.path() / "flow_00002.png" / "in the way");
+    std::filesystem::create_directories(scratch.path() / "flow_00003.flo" / "in the way");
+    std::deque<headrace::HostLane> lanes(4);
+    FlowFolder sink(scratch.path(), {1, 1}, 0, {&lanes[0], &lanes[1], &lanes[2], &lanes[3]});
+    const float zero = 0;
+    try {
+        for (int pair = 0; pair < 6; ++pair) sink.write(pair, {&zero, 1}, {&zero, 1});
+        sink.wait();
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("flow_00002.png"), std::string::npos) << error.what();
+    }
+    EXPECT_THROW(sink.wait(), Error);
+    EXPECT_TRUE(std::filesystem::exists(scratch.path() / "flow_00001.png"));
+    EXPECT_TRUE(std::filesystem::is_regular_file(scratch.path() / "flow_00002.flo"));
+    for (const char* later : {"flow_00003.png", "flow_00004.flo", "flow_00005.png"})
+        EXPECT_FALSE(std::filesystem::exists(scratch.path() / later)) << later;
+    EXPECT_EQ(scratch.files(), 7u) << "half of a file";
 }
 
 TEST(FlowSinks, SayWhichFileCannotBeWritten) {

@@ -44,6 +44,33 @@ TEST(OutputFile, ReplacesTheOldOneAtOnce) {
     EXPECT_EQ(folder.files(), 2u); // a.png and the folder b.png: the half-written file is gone
 }
 
+TEST(OutputFile, HasItsNameWhenItIsShown) {
+    const ScratchFolder folder;
+    const auto file = folder.write("a.png", "old");
+    {
+        HiddenFile hidden(file, "new content");
+        EXPECT_EQ(std::filesystem::file_size(file), 3u);
+        hidden.show();
+        EXPECT_EQ(std::filesystem::file_size(file), 11u);
+        const HiddenFile never(file, "x");
+    }
+    EXPECT_EQ(std::filesystem::file_size(file), 11u);
+    EXPECT_EQ(folder.files(), 1u);
+    EXPECT_THROW(HiddenFile(folder.path() / "nowhere" / "a.png", "x"), headrace::Error);
+
+    const auto pipe = folder.path() / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    HiddenFile hidden(pipe, "for the reader");
+    std::array<char, 32> read{};
+    EXPECT_EQ(::read(reader, read.data(), read.size()), 0) << "before it was to be seen";
+    hidden.show();
+    EXPECT_EQ(::read(reader, read.data(), read.size()), 14);
+    ::close(reader);
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
 TEST(OutputFile, WhatIsNoFileStaysWhatItIs) {
     const ScratchFolder folder;
     const auto pipe = folder.path() / "pipe", link = folder.path() / "link";

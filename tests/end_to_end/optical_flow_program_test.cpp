@@ -329,6 +329,17 @@ TEST_F(OpticalFlowProgram, ABrokenFrameIsAFailureAfterThePairsBefore) {
     expect_two_pairs({"3.png", "121 x 88", "120 x 88"});
 }
 
+TEST_F(OpticalFlowProgram, OfSeveralFailuresThatOfTheFirstPairIsTold) {
+    const std::string names = make_pictures({.u = 1}, 5);
+    folder_.write("3.png", "no picture");
+    std::filesystem::create_directories(folder_.path() / "out" / "flow_00001.png" / "in the way");
+    for (const char* mode : {"async", "sync"}) {
+        expect_refusal(little + Options{"--input", names, "--output-dir", "out", "--mode", mode},
+                       {"out/flow_00001.png", "writing"}, 1);
+        EXPECT_EQ(files_in("out"), files_of(2));
+    }
+}
+
 TEST_F(OpticalFlowProgram, ABrokenFrameIsTheSameFailureWherePairsAreDivided) {
     HEADRACE_SKIP_WITHOUT("cpu,opencl:pocl");
     const std::string names = make_pictures({.u = 1}, 7);
