@@ -13,7 +13,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -39,14 +42,17 @@ public:
         first_ = open_picture(files_.front());
         size_ = first_->size();
     }
+    ~PictureSource() override {
+        for (const Decoding& each : under_way_) static_cast<void>(each.done.outcome());
+    }
 
     Size size() const override { return size_; }
     std::optional<std::int64_t> frames() const override { return std::ssize(files_); }
     bool read(std::span<float> brightness) override {
         if (next_ == files_.size()) return false;
-        const std::string& file = files_[next_];
-        const std::unique_ptr<Picture> picture = next_ == 0 ? std::move(first_) : open_picture(file);
-        ++next_;
+        begin_decoding();
+        const std::unique_ptr<Picture> picture = next_picture();
+        const std::string& file = files_[next_++];
         if (picture->size() != size_)
             throw Error{ErrorKind::io, file + ": has " + text_of(picture->size()) + " pixels, and " +
                                            files_.front() + " has " + text_of(size_)};
@@ -54,11 +60,59 @@ public:
         return true;
     }
 
+    /// Samples of two bytes in three channels, and what they are decoded from.
+    headrace::Bytes bytes_ahead() const override { return 2 * 2 * 3 * size_.pixels(); }
+    void decode_ahead(std::vector<headrace::HostLane*> lanes, std::int64_t frames) override {
+        lanes_ = std::move(lanes);
+        end_ = std::min<std::uint64_t>(files_.size(), static_cast<std::uint64_t>(frames));
+    }
+
 private:
+    struct Decoding {
+        std::size_t number; ///< of the file
+        std::shared_ptr<std::unique_ptr<Picture>> picture;
+        headrace::Event done;
+    };
+
+    void begin_decoding() {
+        begun_ = std::max(begun_, next_ + 1);
+        for (; begun_ < end_ && begun_ <= next_ + lanes_.size(); ++begun_) {
+            const std::string& file = files_[begun_];
+            std::error_code ignored;
+            if (!std::filesystem::is_regular_file(file, ignored)) continue;
+            auto picture = std::make_shared<std::unique_ptr<Picture>>();
+            const auto decode = [picture, file] {
+                try {
+                    *picture = open_picture(file);
+                    (*picture)->decode();
+                } catch (const Error&) {
+                    *picture = nullptr; // when it is its turn, it is opened again and says so
+                }
+            };
+            under_way_.push_back(
+                {begun_, picture, lanes_[begun_ % lanes_.size()]->run("decode", {}, decode)});
+        }
+    }
+    /// Opened once, if it is a pipe.
+    std::unique_ptr<Picture> next_picture() {
+        if (next_ == 0) return std::move(first_);
+        if (!under_way_.empty() && under_way_.front().number == next_) {
+            const Decoding found = under_way_.front();
+            under_way_.pop_front();
+            found.done.wait();
+            if (*found.picture) return std::move(*found.picture);
+        }
+        return open_picture(files_[next_]);
+    }
+
     const std::vector<std::string> files_;
-    std::unique_ptr<Picture> first_; ///< opened for its size; each file is opened once, as a pipe can be
+    std::unique_ptr<Picture> first_; ///< opened for its size
     Size size_;
     std::size_t next_ = 0;
+    std::vector<headrace::HostLane*> lanes_{};
+    std::size_t end_ = 0;   ///< of files that may be decoded ahead
+    std::size_t begun_ = 0; ///< of those, files up to here have been, unless they are pipes
+    std::deque<Decoding> under_way_{};
 };
 
 class VideoSource final : public FrameSource {
@@ -135,6 +189,8 @@ std::vector<std::string> names_in(const std::string& input) {
 }
 
 } // namespace
+
+void FrameSource::decode_ahead(std::vector<headrace::HostLane*>, std::int64_t) {}
 
 std::unique_ptr<FrameSource> open_frames(const std::string& input, Size generated) {
     constexpr std::string_view memory = "memory:";

@@ -1,12 +1,15 @@
 // apps/optical_flow/frame_source.hpp - frames as brightness, one after another, from files, pipes and memory.
 #pragma once
 #include "size.hpp"
+#include <headrace/core/device.hpp>
+#include <headrace/core/host_lane.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace optical_flow {
 
@@ -29,6 +32,12 @@ public:
     /// Errors    io: the frame cannot be read, is broken or of another size than the first; names the file,
     ///           and in a video the frame's number. not_found, if a file went away after open_frames
     [[nodiscard]] virtual bool read(std::span<float> brightness) = 0;
+
+    /// Memory for each frame that is decoded ahead of its turn, at the most; 0: none is.
+    [[nodiscard]] virtual headrace::Bytes bytes_ahead() const { return 0; }
+    /// Frames are decoded beside each other from now on, one in each of these lanes, which outlive this.
+    /// `frames`: that will be read, at the most. Files alone: of a pipe nothing is asked before its turn
+    virtual void decode_ahead(std::vector<headrace::HostLane*> lanes, std::int64_t frames);
 
 protected:
     FrameSource() = default;

@@ -150,6 +150,10 @@ void find_flow(const Options& options, Machine& machine) {
     if (options.frames == 1) program::refuse("--frames: one frame has no flow; two are the least");
     const std::unique_ptr<FrameSource> source = open_frames(options.input, options.generated);
     const Size size = source->size();
+    constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t frames = options.frames > 0 ? options.frames : all;
+    if (const headrace::Bytes bytes = source->bytes_ahead(); bytes > 0)
+        source->decode_ahead(lanes(machine, "decoding", bytes), frames);
     const Plan plan = plan_of(options, machine, size);
     headrace::Calibrations calibrations; // first: what measures outlives who asks
     FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
@@ -163,15 +167,13 @@ void find_flow(const Options& options, Machine& machine) {
         norms.push_back(norm(u, v));
         for (const auto& sink : sinks) sink->write(pair, u, v);
     };
-    const std::int64_t most =
-        options.frames > 0 ? options.frames - 1 : std::numeric_limits<std::int64_t>::max();
     const auto wait = [&] {
         for (const auto& sink : sinks) sink->wait();
     };
     std::int64_t pairs = 0;
     machine.timed([&] {
         try {
-            pairs = flow.run(*source, finish, most);
+            pairs = flow.run(*source, finish, frames - 1);
         } catch (...) {
             wait(); // what is wrong with a pair before goes first
             throw;

@@ -16,6 +16,8 @@ public:
     Picture& operator=(const Picture&) = delete;
 
     [[nodiscard]] virtual Size size() const = 0;
+    /// What of `read` needs one processor alone, beforehand. Once, or never.
+    virtual void decode() {}
     /// The whole picture, once; what brightness is: brightness.hpp.
     virtual void read(std::span<float> brightness) = 0;
 

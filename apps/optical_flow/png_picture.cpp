@@ -91,16 +91,20 @@ public:
         return {static_cast<int>(png_get_image_width(reader_.png, reader_.info)),
                 static_cast<int>(png_get_image_height(reader_.png, reader_.info))};
     }
-    void read(std::span<float> brightness) override {
+    void decode() override {
         const std::size_t stride = png_get_rowbytes(reader_.png, reader_.info);
         const auto height = static_cast<std::size_t>(size().height);
-        std::vector<png_byte> samples(stride * height);
+        samples_.resize(stride * height);
         std::vector<png_bytep> rows;
-        for (std::size_t y = 0; y < height; ++y) rows.push_back(samples.data() + y * stride);
+        for (std::size_t y = 0; y < height; ++y) rows.push_back(samples_.data() + y * stride);
         if (!read_rows(reader_, rows.data())) fail(reader_.message);
+        bytes_ = {};
+    }
+    void read(std::span<float> brightness) override {
+        if (samples_.empty()) decode();
         const int channels = png_get_channels(reader_.png, reader_.info);
         const int bits = png_get_bit_depth(reader_.png, reader_.info);
-        convert({samples, channels, (1 << bits) - 1}, size(), brightness);
+        convert({samples_, channels, (1 << bits) - 1}, size(), brightness);
     }
 
 private:
@@ -108,8 +112,10 @@ private:
         throw headrace::Error{headrace::ErrorKind::io, file_ + ": the PNG is broken: " + why};
     }
 
-    const std::string file_, bytes_;
+    const std::string file_;
+    std::string bytes_; ///< until they are decoded
     Reader reader_;
+    std::vector<png_byte> samples_{}; ///< empty: they are not decoded
 };
 
 } // namespace

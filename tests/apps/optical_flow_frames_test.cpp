@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -323,6 +326,71 @@ TEST(OpticalFlowFrames, BeforeABrokenFileAreReadAndThenItIsNamed) {
     }
     const Found large = read_all(name + "a.png," + name + "large.png");
     EXPECT_TRUE(large.says("6 x 8") && large.says("8 x 6")) << large.error->what();
+}
+
+TEST(OpticalFlowFrames, AreDecodedAheadAndComeInTheirOrder) {
+    const ScratchFolder folder;
+    std::mt19937 random(8);
+    std::deque<headrace::HostLane> lanes(2);
+    std::vector<Picture> pictures;
+    std::string names;
+    for (int i = 0; i < 9; ++i) {
+        const Picture& picture =
+            pictures.emplace_back(random_picture(random, {8, 6}, i % 2 == 0 ? 1 : 3, 255));
+        const std::string bytes = i % 3 == 0 ? picture.pnm() : encode(picture);
+        names += (i > 0 ? "," : "") + folder.write(std::to_string(i), bytes).string();
+    }
+    const auto open = [&](std::int64_t frames) {
+        auto source = open_frames(names, no_size);
+        EXPECT_GT(source->bytes_ahead(), 0u);
+        source->decode_ahead({&lanes[0], &lanes[1]}, frames);
+        return source;
+    };
+    Frame frame(48);
+    const auto expect_frames = [&](FrameSource& source, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            ASSERT_TRUE(source.read(frame)) << i;
+            expect_near(frame, pictures[i].brightness());
+        }
+    };
+    constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+    const auto source = open(all);
+    expect_frames(*source, 0, 9);
+    EXPECT_FALSE(source->read(frame));
+    { // who has read the first has decoded the two after it
+        const auto ahead = open(all);
+        expect_frames(*ahead, 0, 1);
+        for (headrace::HostLane& lane : lanes) lane.wait_all();
+        for (const char* file : {"1", "2", "3"}) folder.write(file, "no picture");
+        expect_frames(*ahead, 1, 3);
+        EXPECT_THROW(static_cast<void>(ahead->read(frame)), Error) << "further than lanes are";
+    }
+    for (const std::size_t i : {1, 2, 3}) folder.write(std::to_string(i), pictures[i].pnm());
+    folder.write("4", "no picture");
+    const auto broken = open(all);
+    expect_frames(*broken, 0, 4);
+    try {
+        static_cast<void>(broken->read(frame));
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find(folder.path() / "4"), std::string::npos) << error.what();
+    }
+    for (headrace::HostLane& lane : lanes) lane.wait_all(); // what was tried ahead is nobody's failure
+
+    // Nobody writes into the pipe; nothing waits for it.
+    std::filesystem::remove(folder.path() / "2");
+    ASSERT_EQ(::mkfifo((folder.path() / "2").c_str(), 0600), 0);
+    const auto piped = open(all);
+    expect_frames(*piped, 0, 2);
+    // What will not be read is not decoded.
+    std::filesystem::remove(folder.path() / "2");
+    const auto few = open_frames(names.substr(0, names.find(',')) + "," + (folder.path() / "1").string() +
+                                     "," + (folder.path() / "3").string(),
+                                 no_size);
+    few->decode_ahead({&lanes[0], &lanes[1]}, 2);
+    expect_frames(*few, 0, 2);
+    folder.write("3", "no picture");
+    EXPECT_THROW(static_cast<void>(few->read(frame)), Error);
 }
 
 TEST(OpticalFlowFrames, InputsThatAreNotThereAreTheUsersMistake) {
