@@ -175,37 +175,56 @@ private:
     std::vector<std::vector<float>> kept_;
 };
 
-std::vector<std::string> names_in(const std::string& input) {
-    std::vector<std::string> names;
-    std::size_t begin = 0, end = 0;
-    do {
-        end = std::min(input.find(',', begin), input.size());
-        names.push_back(input.substr(begin, end - begin));
-        if (names.back().empty())
-            program::refuse("\"" + input + "\": names no file, or has a comma too many");
-        begin = end + 1;
-    } while (end < input.size());
-    return names;
+constexpr std::string_view memory = "memory:";
+
+std::unique_ptr<FrameSource> open_memory(const std::string& name, Size generated) {
+    constexpr std::int64_t most = 1'000'000'000'000;
+    const auto frames =
+        program::whole<std::int64_t>(std::string(memory), name.substr(memory.size()), 1, most);
+    for (const int side : {generated.width, generated.height})
+        if (side < 1 || side > longest_side)
+            program::refuse("generated frames of " + text_of(generated) + ": each side takes 1 to " +
+                            std::to_string(longest_side) + " pixels");
+    return std::make_unique<MemorySource>(frames, generated);
 }
+
+bool is_film(const std::string& name) { return name == "-" || name.ends_with(".y4m"); }
+bool is_memory(const std::string& name) { return name.starts_with(memory); }
 
 } // namespace
 
 void FrameSource::decode_ahead(std::vector<headrace::HostLane*>, std::int64_t) {}
 
-std::unique_ptr<FrameSource> open_frames(const std::string& input, Size generated) {
-    constexpr std::string_view memory = "memory:";
-    if (input.starts_with(memory)) {
-        constexpr std::int64_t most = 1'000'000'000'000;
-        const auto frames =
-            program::whole<std::int64_t>(std::string(memory), input.substr(memory.size()), 1, most);
-        for (const int side : {generated.width, generated.height})
-            if (side < 1 || side > longest_side)
-                program::refuse("generated frames of " + text_of(generated) + ": each side takes 1 to " +
-                                std::to_string(longest_side) + " pixels");
-        return std::make_unique<MemorySource>(frames, generated);
+std::vector<std::string> input_names(const std::vector<std::string>& words) {
+    std::vector<std::string> names;
+    for (const std::string& word : words) {
+        std::error_code ignored;
+        if (!word.empty() && std::filesystem::exists(word, ignored)) { // perhaps with commas of its own
+            names.push_back(word);
+            continue;
+        }
+        std::size_t begin = 0, end = 0;
+        do {
+            end = std::min(word.find(',', begin), word.size());
+            names.push_back(word.substr(begin, end - begin));
+            if (names.back().empty())
+                program::refuse("\"" + word + "\": names no file, or has a comma too many");
+            begin = end + 1;
+        } while (end < word.size());
     }
-    if (input == "-" || input.ends_with(".y4m")) return std::make_unique<VideoSource>(input);
-    return std::make_unique<PictureSource>(names_in(input));
+    return names;
+}
+
+std::unique_ptr<FrameSource> open_frames(const std::vector<std::string>& names, Size generated) {
+    HEADRACE_ASSERT(!names.empty());
+    const std::string& first = names.front();
+    if (names.size() == 1 && is_memory(first)) return open_memory(first, generated);
+    if (names.size() == 1 && is_film(first)) return std::make_unique<VideoSource>(first);
+    for (const std::string& name : names)
+        if (is_film(name) || is_memory(name))
+            program::refuse(name + (is_film(name) ? ": is a film" : ": is a sequence of generated frames") +
+                            ", which is an input of its own; only pictures go together");
+    return std::make_unique<PictureSource>(names);
 }
 
 } // namespace optical_flow

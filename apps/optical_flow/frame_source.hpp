@@ -43,15 +43,19 @@ protected:
     FrameSource() = default;
 };
 
-/// `input` is one of
-/// - PNG, PGM or PPM files (see picture.hpp) with commas between them;
-/// - a file in YUV4MPEG2, which ends in .y4m, or "-", the same from standard input; brightness is luma / 255;
-/// - memory:N, N generated frames of size `generated`. A few are made beforehand (generated_frames.hpp) and
-/// go
-///   forth and back, so that the flow is the known one or its opposite; reading one costs a copy.
+/// What words of a command line name: each a file that is there, or several names with commas between them.
+/// Errors    invalid_argument for a name that is empty
+[[nodiscard]] std::vector<std::string> input_names(const std::vector<std::string>& words);
+
+/// `names` are
+/// - PNG, PGM or PPM files (see picture.hpp),
+/// - a file in YUV4MPEG2, which ends in .y4m, or "-", the same from standard input; brightness is luma / 255,
+/// - or memory:N, N generated frames of size `generated`. A few are made beforehand (generated_frames.hpp)
+/// and
+///   go forth and back, so that the flow is the known one or its opposite; reading one costs a copy.
 ///
 /// Errors    not_found, invalid_argument for what is not there or asked for wrongly; io for a broken first
 ///           frame
-[[nodiscard]] std::unique_ptr<FrameSource> open_frames(const std::string& input, Size generated);
+[[nodiscard]] std::unique_ptr<FrameSource> open_frames(const std::vector<std::string>& names, Size generated);
 
 } // namespace optical_flow

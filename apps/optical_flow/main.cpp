@@ -16,7 +16,6 @@
 #include <limits>
 #include <memory>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -28,9 +27,8 @@ using controller_program::Machine;
 using headrace::StreamReport;
 
 /// What is written must not be what frames come from.
-void check_different(const Options& options) {
-    std::istringstream files(options.input);
-    for (std::string file; std::getline(files, file, ',');) {
+void check_different(const std::vector<std::string>& inputs, const Options& options) {
+    for (const std::string& file : inputs) {
         program::check_different(file, options.video);
         std::error_code ignored; // what is not there is said elsewhere
         const std::filesystem::path path = std::filesystem::canonical(file, ignored);
@@ -56,7 +54,6 @@ std::vector<headrace::HostLane*> lanes(Machine& machine, const std::string& name
 
 std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Machine& machine, Size size,
                                                   const std::string& rate) {
-    check_different(options);
     const auto longest = static_cast<float>(options.longest);
     std::vector<std::unique_ptr<FlowSink>> sinks;
     if (!options.folder.empty())
@@ -148,7 +145,8 @@ void report(Machine& machine, const StreamReport& stream) {
 void find_flow(const Options& options, Machine& machine) {
     if (options.input.empty()) program::refuse("--input is needed: files, - or memory:N; see --help");
     if (options.frames == 1) program::refuse("--frames: one frame has no flow; two are the least");
-    const std::unique_ptr<FrameSource> source = open_frames(options.input, options.generated);
+    const std::vector<std::string> inputs = input_names(options.input);
+    const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
     const Size size = source->size();
     constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
     const std::int64_t frames = options.frames > 0 ? options.frames : all;
@@ -159,6 +157,7 @@ void find_flow(const Options& options, Machine& machine) {
     FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
                     options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
     choose_mapping(options, plan, flow, calibrations);
+    check_different(inputs, options);
     const auto sinks = open_sinks(options, machine, size,
                                   source->rate()); // last: nothing is overwritten for a mistake in an option
 

@@ -40,9 +40,9 @@ std::vector<CutPoint> parse_cuts(const std::string& option, const std::string& t
 
 void Options::declare(program::CommandLine& line) {
     line.group("Frames");
-    line.text("--input", input, "FILES",
-              "PNG, PGM or PPM files with commas between them; a YUV4MPEG2 video, or - for one from "
-              "standard input; memory:N: N generated frames");
+    line.texts("--input", input, "FILE",
+               "PNG, PGM or PPM files, such as frame_*.png, or with commas between them; a YUV4MPEG2 video, "
+               "or - for one from standard input; memory:N: N generated frames");
     line.whole("--width", generated.width, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--height", generated.height, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--frames", frames, 0, std::numeric_limits<std::int64_t>::max(), "N",

@@ -27,7 +27,7 @@ struct CutPoint {
 struct Options {
     enum class Map : std::uint8_t { automatic, whole, parts, first };
 
-    std::string input;
+    std::vector<std::string> input; ///< as it was written: see input_names()
     Size generated{1920, 1080};
     std::int64_t frames = 0; ///< 0: all
     Settings settings;

@@ -83,6 +83,11 @@ void CommandLine::text(const std::string& name, std::string& value, const char* 
     option(name, value, form, help, [&value](const std::string& text) { value = text; });
 }
 
+void CommandLine::texts(const std::string& name, std::vector<std::string>& values, const char* form,
+                        const char* help) {
+    impl_->app.add_option(name, values, help)->type_name(form)->group(impl_->heading);
+}
+
 void CommandLine::choice(const std::string& name, std::size_t& value, const std::vector<std::string>& words,
                          const char* help) {
     std::string form, sentence;

@@ -44,6 +44,8 @@ public:
     void real(const std::string& name, double& value, double least, double most, const char* form,
               const char* help);
     void text(const std::string& name, std::string& value, const char* form, const char* help);
+    /// As many as are written behind the option, which may be there several times.
+    void texts(const std::string& name, std::vector<std::string>& values, const char* form, const char* help);
     /// One of `words`; `value` becomes its place among them.
     void choice(const std::string& name, std::size_t& value, const std::vector<std::string>& words,
                 const char* help);

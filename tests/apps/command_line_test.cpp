@@ -23,6 +23,7 @@ struct Values {
     bool loud = false;
     std::filesystem::path in, out, log;
     std::string film;
+    std::vector<std::string> parts;
 };
 
 /// A program with an option of each kind, and what is read from its command line.
@@ -41,6 +42,7 @@ protected:
         line.input("--in", values.in, "Read");
         line.output("--out", values.out, "Written");
         line.output("--log", values.log, "Written, too");
+        line.texts("--parts", values.parts, "PART", "One or more");
         line.output_stream("--film", values.film, "FILE", "Written as it comes");
         arguments.insert(arguments.begin(), "headrace-test");
         std::vector<char*> argv;
@@ -77,6 +79,15 @@ TEST_F(CommandLineTest, ValuesAreTaken) {
     EXPECT_EQ(values.in, "nowhere");
     EXPECT_EQ(values.out, out);
     EXPECT_EQ(folder_.files(), 0u) << "trying a file leaves nothing behind";
+}
+
+TEST_F(CommandLineTest, ListsAreTakenFromEachPlaceInTurn) {
+    const Values values = parse({"--parts", "a b", "-", "c,d", "--size", "2", "--parts", "e"});
+    EXPECT_EQ(values.parts, (std::vector<std::string>{"a b", "-", "c,d", "e"}));
+    EXPECT_EQ(values.size, 2);
+    EXPECT_TRUE(parse({}).parts.empty());
+    expect_refused({"--parts"}, "--parts");
+    expect_refused({"--parts", "a", "--colour", "red"}, "--colour");
 }
 
 TEST_F(CommandLineTest, WhatIsNotSaidStaysAsItWas) {

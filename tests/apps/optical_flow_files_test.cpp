@@ -311,7 +311,7 @@ TEST(FlowSinks, AVideoHasTheColours) {
     }
     EXPECT_FALSE(source.read(header, yuv));
 
-    const auto frames = open_frames(file, {}); // ours can be read again
+    const auto frames = open_frames({file}, {}); // ours can be read again
     EXPECT_EQ(frames->rate(), "30000:1001");
     Component brightness(size.pixels());
     for (std::size_t i = 0; i < colours.size(); ++i) EXPECT_TRUE(frames->read(brightness));

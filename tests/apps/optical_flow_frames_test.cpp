@@ -48,7 +48,7 @@ struct Found {
 Found read_all(const std::string& input, Size generated = no_size) {
     Found found;
     try {
-        const auto source = open_frames(input, generated);
+        const auto source = open_frames(input_names({input}), generated);
         found.size = source->size();
         Frame frame(found.size.pixels());
         while (source->read(frame)) found.frames.push_back(frame);
@@ -338,10 +338,11 @@ TEST(OpticalFlowFrames, AreDecodedAheadAndComeInTheirOrder) {
         const Picture& picture =
             pictures.emplace_back(random_picture(random, {8, 6}, i % 2 == 0 ? 1 : 3, 255));
         const std::string bytes = i % 3 == 0 ? picture.pnm() : encode(picture);
-        names += (i > 0 ? "," : "") + folder.write(std::to_string(i), bytes).string();
+        if (i > 0) names += ",";
+        names += folder.write(std::to_string(i), bytes).string();
     }
     const auto open = [&](std::int64_t frames) {
-        auto source = open_frames(names, no_size);
+        auto source = open_frames(input_names({names}), no_size);
         EXPECT_GT(source->bytes_ahead(), 0u);
         source->decode_ahead({&lanes[0], &lanes[1]}, frames);
         return source;
@@ -384,9 +385,7 @@ TEST(OpticalFlowFrames, AreDecodedAheadAndComeInTheirOrder) {
     expect_frames(*piped, 0, 2);
     // What will not be read is not decoded.
     std::filesystem::remove(folder.path() / "2");
-    const auto few = open_frames(names.substr(0, names.find(',')) + "," + (folder.path() / "1").string() +
-                                     "," + (folder.path() / "3").string(),
-                                 no_size);
+    const auto few = open_frames({folder.path() / "0", folder.path() / "1", folder.path() / "3"}, no_size);
     few->decode_ahead({&lanes[0], &lanes[1]}, 2);
     expect_frames(*few, 0, 2);
     folder.write("3", "no picture");
@@ -414,6 +413,28 @@ TEST(OpticalFlowFrames, InputsThatAreNotThereAreTheUsersMistake) {
         refused(std::string("memory:") + number, "memory:");
     for (const Size size : {no_size, Size{0, 1}, Size{1, 65536}, Size{-1, 5}})
         EXPECT_TRUE(read_all("memory:2", size).error->is_users_mistake());
+}
+
+TEST(OpticalFlowFrames, OfSeveralInputsArePictures) {
+    const ScratchFolder folder;
+    const std::string a = folder.write("a.pgm", "P5 1 1 255 x"), b = folder.write("b,c.pgm", "P5 1 1 255 y");
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(input_names({a, "b,c", b, "-"}), (Names{a, "b", "c", b, "-"})) << "a comma may be in a name";
+    EXPECT_EQ(input_names({"memory:3"}), Names{"memory:3"});
+    EXPECT_THROW(static_cast<void>(input_names({a, ""})), Error);
+    const auto source = open_frames({a, b}, no_size);
+    Frame frame(1);
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(source->read(frame));
+    EXPECT_FALSE(source->read(frame));
+    const std::string film = folder.write("film.y4m", "YUV4MPEG2 W1 H1\nFRAME\nabc");
+    for (const std::string& alone : {film, std::string("-"), std::string("memory:3")})
+        for (const Names& names : {Names{a, alone}, Names{alone, a}, Names{alone, alone}}) try {
+                static_cast<void>(open_frames(names, {1, 1}));
+                ADD_FAILURE() << alone;
+            } catch (const Error& error) {
+                EXPECT_TRUE(error.is_users_mistake());
+                EXPECT_TRUE(std::string(error.what()).starts_with(alone + ": ")) << error.what();
+            }
 }
 
 // ---- videos, pipes

@@ -395,6 +395,19 @@ TEST_F(OpticalFlowProgram, WhatIsReadIsNotOverwritten) {
     expect_success(run(little + Options{"--input", names, "--output-dir", "elsewhere"}));
 }
 
+TEST_F(OpticalFlowProgram, PicturesMayBeListedInAnyWay) {
+    const std::string names = make_pictures({.u = 1}, 4);
+    const json expected = report_of(little + Options{"--input", names}).at("norms");
+    EXPECT_EQ(expected.size(), 3U);
+    for (const Options& input :
+         {Options{"--input", "0.png", "1.png", "2.png", "3.png"},
+          Options{"--input", "0.png,1.png", "--input", "2.png", "3.png"},
+          Options{"--input", "0.png", "--longest", "2", "--input", "1.png,2.png", "--input", "3.png"}})
+        EXPECT_EQ(report_of(little + input).at("norms"), expected) << json(input);
+    expect_success(shell("flow --levels 3 --warps 2 --iterations 40 --input *.png --output-dir out"));
+    EXPECT_EQ(files_in("out"), files_of(3));
+}
+
 TEST_F(OpticalFlowProgram, InputsThatCannotBeUsedSaySo) {
     static_cast<void>(make_pictures({.u = 1}, 2));
     expect_refusal({"--input", "0.png,1.png,.."}, {"..: cannot be read", "directory"});
@@ -404,6 +417,10 @@ TEST_F(OpticalFlowProgram, InputsThatCannotBeUsedSaySo) {
     expect_refusal({}, {"--input"});
     expect_refusal({"--input", "nowhere.y4m"}, {"nowhere.y4m"});
     expect_refusal({"--input", "0.png,nowhere.png"}, {"nowhere.png"});
+    folder_.write("film.y4m", film_of(width, height, {.u = 1}, 3));
+    expect_refusal({"--input", "0.png,film.y4m"}, {"film.y4m: is a film", "pictures"});
+    expect_refusal({"--input", "film.y4m", "0.png"}, {"film.y4m: is a film", "pictures"});
+    expect_refusal({"--input", "0.png", "nowhere.y4m"}, {"nowhere.y4m: is a film", "pictures"});
     expect_refusal({"--input", "0.png,,1.png"}, {"comma"});
     expect_refusal({"--input", "noise.y4m"}, {"noise.y4m", "YUV4MPEG2"});
     expect_refusal({"--input", "deep.y4m"}, {"deep.y4m", "C420p10"});
