@@ -16,25 +16,34 @@ double seconds_between(EarliestEnd::Clock::time_point begin, EarliestEnd::Clock:
     return std::chrono::duration<double>(end - begin).count();
 }
 
-} // namespace
-
 /// Of two the shorter one.
-double EarliestEnd::One::median() const {
-    std::deque<double> sorted = seconds;
+double median_of(std::deque<double> sorted) {
     const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
     std::ranges::nth_element(sorted, middle);
     return *middle;
 }
 
+} // namespace
+
+double EarliestEnd::One::median() const { return median_of(seconds); }
+
 void EarliestEnd::expect(std::size_t controller, double seconds) {
     const std::scoped_lock lock(mutex_);
     all_[controller].seconds.assign(said, seconds);
+    all_[controller].measured = 0;
 }
 
 std::optional<double> EarliestEnd::seconds(std::size_t controller) const {
     const std::scoped_lock lock(mutex_);
     const One& one = all_[controller];
     return one.seconds.empty() ? std::nullopt : std::optional(one.median());
+}
+
+std::optional<double> EarliestEnd::measured_seconds(std::size_t controller) const {
+    const std::scoped_lock lock(mutex_);
+    const One& one = all_[controller];
+    if (one.measured == 0) return std::nullopt;
+    return median_of({one.seconds.end() - static_cast<std::ptrdiff_t>(one.measured), one.seconds.end()});
 }
 
 void EarliestEnd::begin(Clock::time_point now) {
@@ -80,6 +89,7 @@ void EarliestEnd::ended(std::size_t controller, bool succeeded, Clock::time_poin
     if (succeeded && std::exchange(one.is_warm, true)) {
         one.seconds.push_back(seconds_between(one.since, now));
         if (one.seconds.size() > kept) one.seconds.pop_front();
+        one.measured = std::min(one.measured + 1, kept);
     }
     one.since = now;
 }

@@ -33,6 +33,8 @@ public:
     void ended(std::size_t controller, bool succeeded, Clock::time_point now = Clock::now());
     /// Of an item: what the last ones took, or what was said; nothing: neither.
     [[nodiscard]] std::optional<double> seconds(std::size_t controller) const;
+    /// Of an item: what the last ones took, whatever was said; nothing: there were none.
+    [[nodiscard]] std::optional<double> measured_seconds(std::size_t controller) const;
 
 private:
     struct One {
@@ -40,6 +42,7 @@ private:
         Clock::time_point since{};           ///< it has been at the first of these, or has had none
         bool is_warm = false;                ///< its first item, of a device that makes ready, says nothing
         std::deque<double> seconds{};        ///< of the last ones
+        std::size_t measured = 0;            ///< of these; the others were said
         [[nodiscard]] double median() const; ///< of some
     };
 

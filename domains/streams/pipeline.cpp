@@ -175,6 +175,7 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     std::ranges::fill(places_, Place{});
     free_ = std::make_unique<FreePlaces>(places_.size());
     remapped_ = 0;
+    given_.assign(controllers_.size(), 0);
     mapped_at_ = 0;
     const bool are_as_many = std::exchange(most_, most) == most;
     if (mapping_ && are_as_many) believed_->use(mapping_->parts, 0);
@@ -221,6 +222,7 @@ void Pipeline::take_items(const StreamEnds& ends) {
             if (whole_items_) who = earliest_->next();
         }
         if (who) earliest_->given(*who);
+        if (who) ++given_[*who];
         const std::vector<StreamCut> whole{{who.value_or(0), 0, pieces_.size()}};
         places_[place].done = submit(ends, items_, place, *there, who ? whole : cuts_);
         listeners_->listen(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
@@ -423,6 +425,29 @@ std::vector<double> Pipeline::items_per_second() const {
     return rates;
 }
 
+/// Of each device.
+std::vector<StreamShareReport> Pipeline::shares() const {
+    std::vector<StreamShareReport> all;
+    for (const std::size_t first : firsts_)
+        all.push_back({.device = controllers_[first]->device().info().id,
+                       .predicted_seconds = {std::nullopt, "what pieces take there is not known"},
+                       .seconds = {std::nullopt, "too few items were there"}});
+    std::vector<double> rates(all.size());
+    for (std::size_t i = 0; i < controllers_.size(); ++i) {
+        if (given_[i] == 0) continue;
+        all[device_of_[i]].items += given_[i];
+        const std::optional<double> seconds = earliest_->measured_seconds(i);
+        rates[device_of_[i]] += seconds ? 1 / *seconds : std::numeric_limits<double>::quiet_NaN();
+    }
+    for (std::size_t device = 0; device < all.size(); ++device) {
+        if (rates[device] > 0) all[device].seconds = {1 / rates[device], {}};
+        if (!piece_times_) continue;
+        if (const double seconds = piece_times_->seconds_of_item(firsts_[device]); std::isfinite(seconds))
+            all[device].predicted_seconds = {seconds, {}};
+    }
+    return all;
+}
+
 StreamReport Pipeline::report() const {
     StreamReport report;
     report.items = items_;
@@ -452,6 +477,7 @@ StreamReport Pipeline::report() const {
         if (mapping_) told.transfer_seconds = mapping_->parts[part].transfer_in;
         report.parts.push_back(std::move(told));
     }
+    if (whole_items_) report.shares = shares();
     if (piece_times_) { // who was not asked for a part all the same
         report.left_out = piece_times_->left_out();
         std::erase_if(report.left_out, [&](const LeftOut& device) {

@@ -142,6 +142,7 @@ private:
     [[nodiscard]] std::optional<std::size_t> items_from(std::int64_t item) const;
     [[nodiscard]] StageMapping find_parts(std::int64_t item) const;
     [[nodiscard]] std::vector<double> items_per_second() const;
+    [[nodiscard]] std::vector<StreamShareReport> shares() const;
     void use(const StageMapping& mapping, std::int64_t item);
     /// What the mapping takes as it is believed to be now, and whether that has changed.
     struct Drift {
@@ -167,6 +168,7 @@ private:
     std::unique_ptr<FreePlaces> free_;
     std::unique_ptr<ItemSpans> spans_;      ///< null: nobody wants to see them
     std::unique_ptr<EarliestEnd> earliest_; ///< where whole items are given
+    std::vector<std::int64_t> given_;       ///< of those, to each controller, in the last run
     std::shared_ptr<PartTimes> times_;      ///< of the parts as they are; items under way may have others
     std::unique_ptr<Listeners> listeners_;  ///< of items under way, who tell all these
     std::unique_ptr<Feeding> feeding_;

@@ -17,15 +17,24 @@ struct StreamPartReport {
     double transfer_seconds = 0; ///< predicted, to bring an item there
 };
 
+/// Whole items that one device did.
+struct StreamShareReport {
+    std::string device;
+    std::int64_t items = 0;
+    Figure predicted_seconds; ///< of an item, when the device has nothing else to do
+    Figure seconds; ///< between the ends of two: by what the last ones took, of all that it has at once
+};
+
 /// Of one run.
 struct StreamReport {
     std::int64_t items = 0;
     double seconds = 0;
-    double fill_seconds = 0;             ///< until the first item left the last part
-    double drain_seconds = 0;            ///< since the last one left the first part
-    std::vector<StreamPartReport> parts; ///< empty: each device had whole items
-    unsigned remapped = 0;               ///< how often, while it ran
-    std::vector<LeftOut> left_out;       ///< devices that were measured, and did not suit
+    double fill_seconds = 0;               ///< until the first item left the last part
+    double drain_seconds = 0;              ///< since the last one left the first part
+    std::vector<StreamPartReport> parts;   ///< empty: each device had whole items
+    std::vector<StreamShareReport> shares; ///< of whole items; empty: there were parts
+    unsigned remapped = 0;                 ///< how often, while it ran
+    std::vector<LeftOut> left_out;         ///< devices that were measured, and did not suit
     /// All items on the fastest device: by what its pieces take when it has nothing else to do, or, where
     /// several whole items are on a device at once, by what the last items took there.
     Figure alone_seconds;

@@ -165,6 +165,26 @@ TEST(EarliestEnd, AFailedItemSaysNothing) {
     EXPECT_EQ(earliest.next(at(5)), 0u);
 }
 
+TEST(EarliestEnd, WhatWasSaidIsNotMeasured) {
+    EarliestEnd earliest(1);
+    earliest.expect(0, 1);
+    earliest.begin(at(0));
+    double now = 0;
+    const auto do_one = [&](double seconds) {
+        earliest.given(0, at(now));
+        earliest.ended(0, true, at(now += seconds));
+    };
+    do_one(9); // a device that makes ready
+    EXPECT_FALSE(earliest.measured_seconds(0));
+    do_one(3);
+    EXPECT_DOUBLE_EQ(earliest.measured_seconds(0).value(), 3);
+    EXPECT_DOUBLE_EQ(earliest.seconds(0).value(), 1) << "one is less than what was said";
+    for (int i = 0; i < 9; ++i) do_one(2);
+    EXPECT_DOUBLE_EQ(earliest.measured_seconds(0).value(), 2);
+    earliest.expect(0, 1);
+    EXPECT_FALSE(earliest.measured_seconds(0));
+}
+
 TEST(EarliestEnd, OneThatIsOverdueHasNoMore) {
     EarliestEnd earliest(2);
     earliest.expect(0, 1);

@@ -185,6 +185,41 @@ TEST(Pipeline, TellsHowWellWholeItemsWereDivided) {
     });
 }
 
+TEST(Pipeline, TellsWhoHadHowManyWholeItems) {
+    on_a_quiet_machine([] {
+        Stream stream(2, 2, 8);
+        Remembers model;
+        for (const std::size_t device : {0, 1})
+            for (const std::size_t piece : {0, 1}) {
+                stream.takes(device, piece, device == 0 ? 5ms : 10ms);
+                model.rates[{"fake:" + std::to_string(device), "piece " + std::to_string(piece)}] =
+                    device == 0 ? 250 : 100;
+            }
+        stream.pipeline().find_division(model);
+        for (const std::int64_t items : {1, 40}) {
+            ASSERT_EQ(stream.run(items), items);
+            const StreamReport report = stream.pipeline().report();
+            ASSERT_EQ(report.shares.size(), 2u);
+            std::int64_t all = 0;
+            for (std::size_t device = 0; device < 2; ++device) {
+                const StreamShareReport& share = report.shares[device];
+                EXPECT_EQ(share.device, "fake:" + std::to_string(device));
+                std::int64_t done = 0;
+                for (std::int64_t item = 0; item < items; ++item) done += stream.done_by(item, 0) == device;
+                EXPECT_EQ(share.items, done);
+                all += share.items;
+                EXPECT_DOUBLE_EQ(share.predicted_seconds.value.value(), device == 0 ? 0.008 : 0.02);
+                EXPECT_EQ(share.seconds.value.has_value(), items > 1) << share.seconds.why_absent;
+                EXPECT_GT(share.seconds.value.value_or(1), device == 0 ? 0.009 : 0.019);
+            }
+            EXPECT_EQ(all, items);
+        }
+        stream.pipeline().map_one_to_one();
+        ASSERT_EQ(stream.run(3), 3);
+        EXPECT_TRUE(stream.pipeline().report().shares.empty());
+    });
+}
+
 TEST(Pipeline, AFirstUseThatTakesLongIsNoReasonToLeaveADeviceOut) {
     on_a_quiet_machine([] {
         Stream stream(2, 4, 3);

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <numeric>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -257,12 +258,26 @@ TEST_F(OpticalFlowProgram, AnyDivisionOfTheWorkFindsTheSame) {
     EXPECT_TRUE(parts.starts_with("cpu: ")) << parts;
     EXPECT_NE(parts.find("; opencl:"), std::string::npos) << parts;
     EXPECT_EQ(cut.at("part_seconds").size(), 2U);
+    EXPECT_EQ(cut.at("mapping"), "parts");
+    EXPECT_NE(cut.at("part_times").get<std::string>().find("; opencl:"), std::string::npos);
     for (const json& device : cut.at("devices")) EXPECT_GT(device.at("requests"), 0);
     expect_same(both + Options{"--cut", "1:1,0;0:2,1"});
     expect_same(both + Options{"--cut", "0:2,0,8;1:2,1", "--mode", "sync"});
     const json whole = expect_same(both + Options{"--map", "whole"});
     EXPECT_FALSE(whole.contains("parts"));
-    expect_same(both + Options{"--map", "first"});
+    const auto expect_shares = [&](const json& report, std::size_t devices) {
+        SCOPED_TRACE(report.dump());
+        EXPECT_EQ(report.at("mapping"), "whole");
+        const auto pairs = report.at("share_items").get<std::vector<double>>();
+        EXPECT_EQ(pairs.size(), devices);
+        EXPECT_EQ(std::accumulate(pairs.begin(), pairs.end(), 0.0), 6);
+        EXPECT_EQ(report.at("share_seconds").size(), devices);
+        EXPECT_TRUE(report.at("shares").get<std::string>().starts_with("cpu: "));
+    };
+    expect_shares(whole, 2);
+    const json first = expect_same(both + Options{"--map", "first"});
+    expect_shares(first, 1);
+    EXPECT_GT(first.at("share_seconds").at(0), 0);
 
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / "kept.json")) << "nobody asked for measurements";
     EXPECT_TRUE(expect_same(both + Options{"--map", "parts"}).contains("parts"));
@@ -283,6 +298,13 @@ TEST_F(OpticalFlowProgram, AnyDivisionOfTheWorkFindsTheSame) {
     const json second = expect_same(both + Options{"--map", "auto"});
     EXPECT_EQ(measured(), pieces) << "what is known was measured again";
     EXPECT_GT(second.at("speed_up"), 0);
+    if (second.at("mapping") == "whole") {
+        expect_shares(second, 2);
+        for (const json& seconds : second.at("share_seconds_predicted")) EXPECT_GT(seconds, 0);
+    } else {
+        EXPECT_EQ(second.at("mapping"), "parts");
+        EXPECT_TRUE(second.contains("fill_seconds") && second.contains("drain_seconds"));
+    }
     EXPECT_GE(second.at("expected_speed_up"), 1);
 }
 
