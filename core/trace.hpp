@@ -84,8 +84,8 @@ public:
     [[nodiscard]] std::string json();
     /// The same as a Gantt chart, an SVG: a row for each unit, and of each device the share of the time in
     /// which it computed nothing. What is too short to be seen is joined to its neighbours, so that the
-    /// picture stays small however many requests there were.
-    [[nodiscard]] std::string svg();
+    /// picture stays small however many requests there were. `caption`: a line below it.
+    [[nodiscard]] std::string svg(std::string_view caption = {});
 
     // For the core, for jobs and for backends:
     struct Details {

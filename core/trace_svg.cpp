@@ -179,7 +179,7 @@ public:
         last.bytes += bar.bytes;
     }
 
-    [[nodiscard]] std::string draw() {
+    [[nodiscard]] std::string draw(std::string_view caption) {
         // Jobs, streams, devices in the order of their first requests, the host's lanes.
         std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
             return std::tuple(!row.is_made_of_requests, row.kind == Kind::host, order_.at(row.device),
@@ -194,9 +194,11 @@ public:
             draw_row(bars, rows_[i], y);
             y += row_gap + line_height * static_cast<double>(rows_[i].lines.size());
         }
-        std::string out = begin(y + bottom);
+        std::string out = begin(y + bottom + (caption.empty() ? 0 : line_height));
         out += heading();
         out += axis(y);
+        if (!caption.empty())
+            out += "<text" + at(left, y + bottom + 8) + ">" + escaped(caption) + "</text>\n";
         return out + bars + "</svg>\n";
     }
 
@@ -315,7 +317,7 @@ private:
 
 } // namespace
 
-std::string Trace::svg() {
+std::string Trace::svg(std::string_view caption) {
     const std::scoped_lock one(collecting_);
     collect();
     const std::scoped_lock lock(mutex_);
@@ -336,7 +338,7 @@ std::string Trace::svg() {
                                                         .bytes = span.bytes,
                                                         .name = names_[span.name]});
     }
-    return chart.draw();
+    return chart.draw(caption);
 }
 
 } // namespace headrace

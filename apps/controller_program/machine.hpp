@@ -70,11 +70,13 @@ public:
 
     /// A field of the report: "checksum", "size".
     void report(const std::string& name, Value value) { fields_.set(name, std::move(value)); }
+    /// A line below the Gantt chart.
+    void caption(std::string text) { caption_ = std::move(text); }
     /// Everything so far.
     [[nodiscard]] Report report() const;
     /// What ran since the machine was made, where and when, into CommonOptions::trace.
     void write_trace() {
-        if (trace_) options_.trace.write(*trace_);
+        if (trace_) options_.trace.write(*trace_, caption_);
     }
 
 private:
@@ -93,7 +95,8 @@ private:
     std::deque<headrace::HostLane> lanes_;         // after the controllers: their tasks may use those
     double seconds_ = 0;
     Measured measured_; // in `timed`
-    Report fields_;     // what the program has set; the rest is added when somebody asks
+    std::string caption_;
+    Report fields_; // what the program has set; the rest is added when somebody asks
 };
 
 } // namespace controller_program

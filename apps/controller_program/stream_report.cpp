@@ -68,6 +68,7 @@ void report_stream(Machine& machine, const headrace::StreamReport& stream) {
     figure("efficiency", stream.efficiency);
     if (!stream.efficiency.value) machine.report("efficiency_absent", stream.efficiency.why_absent);
     if (!stream.left_out.empty()) machine.report("without", reasons(stream.left_out));
+    machine.caption(to_string(stream));
     machine.report("mapping", std::string(stream.parts.empty() ? "whole" : "parts"));
     if (stream.parts.empty())
         report_shares(machine, stream.shares);

@@ -8,7 +8,6 @@
 #include "program/output_file.hpp"
 #include <headrace/domains/calibrations.hpp>
 
-#include <fmt/format.h>
 #include <tbb/info.h>
 
 #include <algorithm>

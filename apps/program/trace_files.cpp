@@ -10,9 +10,9 @@ void TraceFiles::add_options(CommandLine& line) {
     line.output("--gantt", chart, "The same as a picture, SVG");
 }
 
-void TraceFiles::write(headrace::Trace& trace) const {
+void TraceFiles::write(headrace::Trace& trace, std::string_view caption) const {
     if (!json.empty()) write_output(json, trace.json());
-    if (!chart.empty()) write_output(chart, trace.svg());
+    if (!chart.empty()) write_output(chart, trace.svg(caption));
 }
 
 } // namespace program

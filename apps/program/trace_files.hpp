@@ -4,6 +4,7 @@
 #include <headrace/core/trace.hpp>
 
 #include <filesystem>
+#include <string_view>
 
 namespace program {
 
@@ -17,8 +18,8 @@ struct TraceFiles {
     /// Nobody will read a trace: none need be made.
     [[nodiscard]] bool empty() const { return json.empty() && chart.empty(); }
     [[nodiscard]] bool is_on_stdout() const { return json == "-" || chart == "-"; }
-    /// Errors  io
-    void write(headrace::Trace& trace) const;
+    /// `caption`: a line for the chart. Errors: io
+    void write(headrace::Trace& trace, std::string_view caption = {}) const;
 };
 
 } // namespace program

@@ -250,7 +250,7 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
     for (std::size_t part = 0; part < cuts.size(); ++part) {
         // With what it needs: the mapping may be another when it is submitted.
         const auto work = [this, cut = cuts[part], item, place, times = times_, part, shown,
-                           text = text_of(part)] {
+                           text = text_of(part, item)] {
             const Event last = submit_part(cut, item, place);
             if (!is_timed() && !shown && !whole_items_) return;
             listeners_->listen(last, [this, cut, item, times, part, shown, text](const ErrorPtr& error) {
@@ -281,10 +281,10 @@ Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t
 bool Pipeline::is_timed() const { return !whole_items_ && (times_parts_ || model_ != nullptr); }
 
 /// For traces: what it is of an item, and how long it should take.
-std::string Pipeline::text_of(std::size_t part) const {
+std::string Pipeline::text_of(std::size_t part, std::int64_t item) const {
     if (!spans_) return {};
-    if (whole_items_) return "an item";
-    std::string text = fmt::format("part {} of {} of an item", part + 1, cuts_.size());
+    if (whole_items_) return fmt::format("whole item {}", item);
+    std::string text = fmt::format("part {} of {} of item {}", part + 1, cuts_.size(), item);
     if (mapping_) text += fmt::format(", {:.3g} ms as planned", 1e3 * mapping_->parts[part].seconds);
     return text;
 }

@@ -133,7 +133,7 @@ private:
                  const std::vector<StreamCut>& cuts);
     Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] bool is_timed() const;
-    [[nodiscard]] std::string text_of(std::size_t part) const;
+    [[nodiscard]] std::string text_of(std::size_t part, std::int64_t item) const;
     Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
     [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
     void divide(std::int64_t item, std::size_t place);

@@ -43,4 +43,8 @@ struct StreamReport {
     Figure efficiency; ///< speed_up / expected
 };
 
+/// A line for people: S, Se, efficiency, and where there are several parts, how long they took to fill and to
+/// drain.
+[[nodiscard]] std::string to_string(const StreamReport& report);
+
 } // namespace headrace

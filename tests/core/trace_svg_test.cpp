@@ -181,12 +181,20 @@ TEST_F(TraceSvg, JobsLieAboveAndAreNoRequests) {
 
 TEST_F(TraceSvg, ItemsOfAStreamLieAboveAndAreNoRequests) {
     add("cuda:0", "kernels", "a", 0ms, 30ms);
-    add("stream", "cuda:0", "part 1 of 2 of an item", 0ms, 40ms, 0, false);
+    add("stream", "cuda:0", "part 1 of 2 of item 0", 0ms, 40ms, 0, false);
     const Xml svg(trace_.svg());
     ASSERT_EQ(svg.bars("item").size(), 1U);
     EXPECT_LT(svg.bars("item")[0].number("y"), svg.bars("work")[0].number("y"));
     EXPECT_TRUE(svg.says("1 requests in 40 ms"));
     EXPECT_TRUE(svg.says("25 %")) << "idle";
+}
+
+TEST_F(TraceSvg, ACaptionLiesBelowTheRest) {
+    add("cpu", "kernels", "a", 0ms, 30ms);
+    const Xml without(trace_.svg()), with(trace_.svg("S < Se & \"fill\""));
+    EXPECT_EQ(with.elements.size(), without.elements.size() + 1);
+    EXPECT_GT(with.height_of("S < Se & \"fill\""), with.height_of("time [ms]"));
+    EXPECT_LT(with.height_of("S < Se & \"fill\"") + 4, with.elements[0].number("height"));
 }
 
 TEST_F(TraceSvg, SaysHowLongADeviceComputedNothing) {

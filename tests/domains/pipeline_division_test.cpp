@@ -220,6 +220,23 @@ TEST(Pipeline, TellsWhoHadHowManyWholeItems) {
     });
 }
 
+TEST(StreamReport, HasALineForPeople) {
+    StreamReport report;
+    report.items = 40;
+    report.seconds = 2.5;
+    report.fill_seconds = 0.25;
+    report.drain_seconds = 0.125;
+    report.efficiency.why_absent = "nobody measured";
+    EXPECT_EQ(to_string(report), "40 items in 2.5 s: no S, since nobody measured");
+    report.speed_up.value = 1.8;
+    report.expected.value = 2;
+    report.efficiency.value = 0.9;
+    EXPECT_EQ(to_string(report), "40 items in 2.5 s: S = 1.8, Se = 2, efficiency 90.0 %");
+    report.parts.resize(2);
+    EXPECT_EQ(to_string(report), "40 items in 2.5 s: S = 1.8, Se = 2, efficiency 90.0 %; filled in 0.25 s, "
+                                 "drained in 0.125 s");
+}
+
 TEST(Pipeline, AFirstUseThatTakesLongIsNoReasonToLeaveADeviceOut) {
     on_a_quiet_machine([] {
         Stream stream(2, 4, 3);

@@ -113,11 +113,15 @@ TEST(Pipeline, TracesShowPartsOfItems) {
         Trace trace;
         stream.pipeline().map({{1, 0, 1}, {0, 1, 3}});
         stream.run(7);
-        expect(trace, "part 1 of 2 of an item", 7);
-        expect(trace, "part 2 of 2 of an item", 7);
+        expect(trace, "part 1 of 2 of item ", 7);
+        expect(trace, "part 2 of 2 of item ", 7);
+        for (int item = 0; item < 7; ++item)
+            for (const char* part : {"part 1 of 2 of item ", "part 2 of 2 of item "})
+                expect(trace, part + std::to_string(item) + "\"", 1);
         stream.pipeline().give_whole_items();
         stream.run(5);
-        expect(trace, R"("an item")", 5);
+        expect(trace, "whole item ", 5);
+        for (int item = 0; item < 5; ++item) expect(trace, "\"whole item " + std::to_string(item) + "\"", 1);
     }
 }
 

@@ -308,6 +308,26 @@ TEST_F(OpticalFlowProgram, AnyDivisionOfTheWorkFindsTheSame) {
     EXPECT_GE(second.at("expected_speed_up"), 1);
 }
 
+TEST_F(OpticalFlowProgram, AGanttChartShowsPairsAndHowWellTheyWereDivided) {
+    HEADRACE_SKIP_WITHOUT("cpu,opencl:pocl");
+    const test::EnvironmentVariable kept("HEADRACE_CALIBRATIONS", (folder_.path() / "kept.json").string());
+    const Options work = little + Options{"--input", "memory:5", "--width",   "320",       "--height",
+                                          "240",     "--gantt",  "chart.svg", "--devices", "cpu,opencl:pocl"};
+    const auto expect = [&](const Options& how, std::initializer_list<std::string> words) {
+        SCOPED_TRACE(json(how).dump());
+        static_cast<void>(report_of(work + how));
+        const std::string chart = content("chart.svg");
+        for (const std::string& word : words) EXPECT_NE(chart.find(word), std::string::npos) << word;
+    };
+    expect({"--cut", "0:1,1;1:2,1"}, {">4 items in ", "no S, since what pieces take is not known"});
+    static_cast<void>(report_of(work + Options{"--map", "parts"}));
+    expect({"--cut", "0:1,1;1:2,1"}, {">part 1 of 2 of item 0", ">part 1 of 2 of item 3",
+                                      ">part 2 of 2 of item 0", ">part 2 of 2 of item 3", ">4 items in ",
+                                      ": S = ", ", Se = ", ", efficiency ", "; filled in ", ", drained in "});
+    expect({"--map", "whole"},
+           {">whole item 0", ">whole item 3", ">4 items in ", ": S = ", ", Se = ", ", efficiency "});
+}
+
 TEST_F(OpticalFlowProgram, MemoryDoesNotGrowWithTheStream) {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "the sanitizer keeps what was freed";
