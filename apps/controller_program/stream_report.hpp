@@ -5,8 +5,9 @@
 
 namespace controller_program {
 
-/// Adds how long the stream took, how well devices divided it, and what each had, parts or whole items, was to
-/// take for it and took. The Gantt chart's caption says how well. A figure that is not known is not there, or null in a list.
+/// Adds how long the stream took, how well devices divided it, and what each had, parts or whole items, was
+/// to take for it and took. The Gantt chart's caption says how well. A figure that is not known is not there,
+/// or null in a list.
 void report_stream(Machine& machine, const headrace::StreamReport& stream);
 
 } // namespace controller_program

@@ -317,7 +317,7 @@ TEST(OpticalFlowFrames, BeforeABrokenFileAreReadAndThenItIsNamed) {
     ASSERT_EQ(whole.frames.size(), 3u);
     EXPECT_FALSE(whole.error);
     for (const Frame& frame : whole.frames) expect_near(frame, picture.brightness());
-    EXPECT_EQ(open_frames(name + "a.png," + name + "b.pgm", no_size)->frames(), 2);
+    EXPECT_EQ(open_frames({name + "a.png", name + "b.pgm"}, no_size)->frames(), 2);
     for (const char* bad : {"cut.png", "empty.png", "short.pgm", "large.png"}) {
         const Found found = read_all(name + "a.png," + name + "b.pgm," + name + bad + "," + name + "a.png");
         EXPECT_EQ(found.frames.size(), 2u) << bad;
@@ -536,7 +536,9 @@ TEST(GeneratedFrames, HaveSomethingToFollowEverywhere) {
         }
 }
 
-TEST(GeneratedFrames, AreAsManyAsWereAskedFor) { EXPECT_EQ(open_frames("memory:40", {4, 3})->frames(), 40); }
+TEST(GeneratedFrames, AreAsManyAsWereAskedFor) {
+    EXPECT_EQ(open_frames({"memory:40"}, {4, 3})->frames(), 40);
+}
 
 TEST(GeneratedFrames, FromMemoryGoForthAndBack) {
     constexpr Size size{33, 9};
