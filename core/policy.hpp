@@ -39,14 +39,7 @@ struct Progress {
 
 /// Decides the sizes of one job's tasks. One object per job, so a policy may remember what it gave.
 ///
-/// One's own needs `next` alone; `Job::policy` takes it:
-///
-///     struct OneEach final : headrace::Policy {      // a lane group each time, whoever asks
-///         std::uint64_t next(std::size_t device, const headrace::Progress& progress) override {
-///             return std::min(progress.devices[device].least, progress.remaining);
-///         }
-///     };
-///     job.policy([] { return std::make_unique<OneEach>(); }, "one each");
+/// One's own needs `next` alone; `Job::policy` takes it. domains/README.md has an example.
 ///
 /// Threads: one at a time.
 class Policy {

@@ -43,11 +43,12 @@ void check_powers(const std::map<std::string, double>& powers, const std::vector
             std::ranges::find(devices, name, &DeviceInfo::id) != devices.end() ||
             std::ranges::find(left_out, name, &LeftOut::id) != left_out.end())
             continue;
-        std::vector<std::string> ids;
+        std::vector<std::string> ids, kind_names;
         for (const DeviceInfo* const device : devices) ids.push_back(device->id);
+        for (const DeviceKind kind : kinds) kind_names.emplace_back(to_string(kind));
         throw Error{ErrorKind::not_found,
-                    fmt::format("'{}' is given a power, and is no device here ({}) nor a kind of them", name,
-                                fmt::join(ids, ", "))};
+                    fmt::format("'{}' is given a power, and is no device here ({}) nor a kind of them ({})",
+                                name, fmt::join(ids, ", "), fmt::join(kind_names, ", "))};
     }
 }
 
