@@ -1,4 +1,4 @@
-// domains/device_feeding.cpp - short tasks go to a launch that runs: see device_worker.hpp.
+// domains/device_feeding.cpp - small tasks go to a launch that runs: see device_worker.hpp.
 #include <headrace/domains/device_place.hpp>
 
 #include <algorithm>
@@ -32,6 +32,7 @@ void DeviceWorker::expect(Place& place, const JobExecution& job, const Portion& 
     const bool many = first.work_units() <= job.job().work_units() / several_tasks;
     place.small_tasks = many && seconds && expected < very_short_task;
     place.ahead = place.small_tasks ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
+    place.most_ahead = TasksAhead::most;
 }
 
 /// What is fed does not come back. So where others may want some of it in the end, only little is fed.
@@ -123,8 +124,9 @@ void DeviceWorker::keep_fed(Place& place) {
         feed(place);
         while (place.wanting) {
             const std::uint64_t ahead = place.tasks(place.begun, place.held.size());
-            if (ahead >= place.ahead.tasks()) break;
-            place.wanting = hold_more(place, std::min(place.ahead.tasks() - ahead, most_at_once(place)));
+            const std::uint64_t wanted = std::min(place.ahead.tasks(), place.most_ahead);
+            if (ahead >= wanted) break;
+            place.wanting = hold_more(place, std::min(wanted - ahead, most_at_once(place)));
             feed(place);
         }
         place.filled = engine.fed() - begun;

@@ -5,6 +5,7 @@
 #include <headrace/domains/device_worker.hpp>
 #include <headrace/domains/tasks_ahead.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -40,11 +41,12 @@ struct DeviceWorker::Place {
     bool small_tasks = false;      ///< so far, or by what is known: the next launch is to be fed
     bool kernels_differ = false;   ///< from task to task: none is to be fed
 
-    bool open = false;        ///< the launch can be fed
-    bool wanting = false;     ///< it is to get tasks beside those that are held
-    std::size_t fed = 0;      ///< of `held`; the others wait for their inputs
-    std::size_t begun = 0;    ///< of `held`: the launch does not want for work because of these
-    TasksAhead ahead;         ///< so many tasks should be held that are not begun
+    bool open = false;     ///< the launch can be fed
+    bool wanting = false;  ///< it is to get tasks beside those that are held
+    std::size_t fed = 0;   ///< of `held`; the others wait for their inputs
+    std::size_t begun = 0; ///< of `held`: the launch does not want for work because of these
+    TasksAhead ahead;      ///< so many tasks should be held that are not begun
+    std::uint64_t most_ahead = TasksAhead::most; ///< nor more: they are long
     std::uint64_t filled = 0; ///< seeds that it had and had not begun with, after the last look
     Clock::time_point opened;
     Clock::time_point look_closely_until; ///< it had nothing left a moment ago, or not enough
@@ -55,13 +57,14 @@ struct DeviceWorker::Place {
         for (; first < last; ++first) tasks += held[first].portion.tasks;
         return tasks;
     }
-    /// Whether one of these has at most half as many work units as the engine has lanes. (Of a producer's
-    /// seeds many more may spring.)
-    [[nodiscard]] bool leave_lanes_idle(std::size_t first, std::size_t last) const {
-        if (!engine || engine->shape().kinds > 0) return false;
+    /// How many tasks such as these fill the engine's lanes; 1 if that cannot be told: of a producer's seeds
+    /// many more units may spring.
+    [[nodiscard]] std::uint64_t fill_lanes(std::size_t first, std::size_t last) const {
+        if (!engine || engine->shape().kinds > 0) return 1;
         std::uint64_t units = 0;
         for (std::size_t i = first; i < last; ++i) units += held[i].portion.work_units();
-        return 2 * units <= tasks(first, last) * engine->shape().groups * engine->shape().lanes;
+        const std::uint64_t lanes = std::uint64_t{engine->shape().groups} * engine->shape().lanes;
+        return std::max<std::uint64_t>(lanes * tasks(first, last) / std::max<std::uint64_t>(units, 1), 1);
     }
     [[nodiscard]] std::vector<Portion> portions() const {
         std::vector<Portion> portions;

@@ -415,8 +415,10 @@ void DeviceWorker::settle(Place& place) {
     const auto& launches = place.figures.launches;
     // Others than those that were fed are still waiting.
     const std::size_t ended = place.fed > 0 ? place.fed : place.held.size();
-    place.small_tasks =
-        sum(launches) < short_task * place.tasks(0, ended) || place.leave_lanes_idle(0, ended);
+    const bool are_short = sum(launches) < short_task * place.tasks(0, ended);
+    const std::uint64_t fill = place.fill_lanes(0, ended);
+    place.small_tasks = are_short || fill >= 2;
+    place.most_ahead = are_short ? TasksAhead::most : fill;
     std::vector<Portion> portions;
     for (std::size_t i = 0; i < ended; ++i) {
         Held& one = place.held[i];

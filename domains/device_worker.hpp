@@ -16,7 +16,7 @@ namespace headrace {
 
 /// The thread that feeds one device. While a task runs, the next one's inputs move: each place in the window
 /// has a stream and engines of its own, so nothing of one task stands behind the other in a driver's queue.
-/// Short tasks of a job go to a launch that runs, where the device can be fed. When other devices have
+/// Small tasks of a job go to a launch that runs, where the device can be fed. When other devices have
 /// nothing to do, a launch is asked to park, where it hears that, and gives them some of what it has not
 /// begun.
 ///
@@ -102,7 +102,7 @@ private:
     [[nodiscard]] bool halve(Place& place);
     [[nodiscard]] bool is_short_of_room() const;
 
-    // Short tasks go to a launch that runs: device_feeding.cpp.
+    // Small tasks go to a launch that runs: device_feeding.cpp.
     [[nodiscard]] Event open(Place& place, std::span<const Event> ready);
     void expect(Place& place, const JobExecution& job, const Portion& first) const;
     [[nodiscard]] bool hold_more(Place& place, std::uint64_t tasks);

@@ -1,4 +1,4 @@
-// domains/tasks_ahead.hpp - how many short tasks a device holds that it has not begun with. Private to
+// domains/tasks_ahead.hpp - how many small tasks a device holds that it has not begun with. Private to
 // domains/.
 #pragma once
 #include <algorithm>

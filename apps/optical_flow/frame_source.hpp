@@ -51,8 +51,7 @@ protected:
 /// - PNG, PGM or PPM files (see picture.hpp),
 /// - a file in YUV4MPEG2, which ends in .y4m, or "-", the same from standard input; brightness is luma / 255,
 /// - or memory:N, N generated frames of size `generated`. A few are made beforehand (generated_frames.hpp)
-/// and
-///   go forth and back, so that the flow is the known one or its opposite; reading one costs a copy.
+///   and go forth and back, so that the flow is the known one or its opposite; reading one costs a copy.
 ///
 /// Errors    not_found, invalid_argument for what is not there or asked for wrongly; io for a broken first
 ///           frame

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 namespace program {
@@ -54,40 +56,61 @@ fs::path behind_links(const fs::path& file) {
     return nowhere ? file : found;
 }
 
-/// The file that is written first. Removed at the end unless it has taken its name.
+/// The file that is written first. Until it takes its name it has none, where the file system can do that, so
+/// that nothing is left of it however the process ends; else a name of its own, and is removed at the end.
 class Beside {
 public:
     explicit Beside(const fs::path& file) : file_(file), beside_(file) {
         std::string name = file.filename().string();
         name.append(".").append(std::to_string(::getpid())).append(".partial");
         beside_.replace_filename(name);
-        errno = 0;
-        stream_.open(beside_, std::ios::binary | std::ios::trunc);
-        error_ = std::error_code(errno, std::generic_category());
+        const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+        constexpr mode_t readable = 0666; // less what the user's mask takes
+        std::error_code ignored;
+        if (fs::exists("/proc/self/fd", ignored)) // by which it gets a name
+            descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, readable);
+        if (descriptor_ < 0) {
+            descriptor_ = ::open(beside_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, readable);
+            error_ = std::error_code(errno, std::generic_category());
+            has_name_ = is_open();
+        }
     }
     ~Beside() {
-        stream_.close();
-        std::error_code ignored;
-        fs::remove(beside_, ignored); // after `take_name` there is none
+        if (is_open()) ::close(descriptor_);
+        if (has_name_) ::unlink(beside_.c_str());
     }
     Beside(const Beside&) = delete; // owns the file
     Beside& operator=(const Beside&) = delete;
 
-    [[nodiscard]] bool is_open() const { return stream_.is_open(); }
+    [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
     [[nodiscard]] std::string why_not() const { return error_.message(); }
     [[nodiscard]] bool write(std::string_view bytes) {
-        stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-        stream_.close();
-        return !stream_.fail();
+        while (!bytes.empty()) {
+            const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+            if (written < 0 && errno != EINTR) return false;
+            if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+        }
+        return true;
     }
     [[nodiscard]] bool take_name() {
+        if (!has_name_) {
+            const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+            ::unlink(beside_.c_str()); // of a process of that number that was killed
+            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, beside_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+                error_ = std::error_code(errno, std::generic_category());
+                return false;
+            }
+            has_name_ = true;
+        }
         fs::rename(beside_, file_, error_);
+        has_name_ = static_cast<bool>(error_);
         return !error_;
     }
 
 private:
     fs::path file_, beside_;
-    std::ofstream stream_;
+    int descriptor_ = -1;
+    bool has_name_ = false;
     std::error_code error_;
 };
 

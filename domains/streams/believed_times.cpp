@@ -2,6 +2,7 @@
 #include <headrace/domains/streams/believed_times.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -26,7 +27,7 @@ double BelievedTimes::of(const StagePart& part) const {
 
 bool BelievedTimes::took(const StagePart& part, double seconds) {
     const double believed = of(part);
-    if (believed <= 0) return false;
+    if (!(believed > 0) || !std::isfinite(believed)) return false; // it cannot
     const double factor = seconds / believed;
     if (factor < drifts && factor > 1 / drifts) return false;
     for (double& piece : believed_[part.device]) piece *= factor;

@@ -102,7 +102,7 @@ std::optional<double> PieceTimes::seconds_lately(const PerformanceModel& model,
                                                  std::size_t controller) const {
     const auto items = model.whole_jobs(std::array{&info(controller)}, key_of_item_in_stream());
     if (!items || items->jobs == 0 || items->seconds_ago > lately) return std::nullopt;
-    return items->seconds;
+    return items->last;
 }
 
 double PieceTimes::seconds_of_item(std::size_t controller) const {
@@ -151,7 +151,7 @@ void PieceTimes::measure(PerformanceModel& model, const Submit& submit, bool aga
         try {
             const Known known = look_up(model, first, limit);
             if (known == Known::no ||
-                (known == Known::hardly && again && !is_still_slow(model, first, submit, slow * fastest)))
+                (known == Known::hardly && again && !is_still_slow(first, submit, slow * fastest)))
                 measure_pieces(model, first, submit, limit);
         } catch (const Error& error) {
             if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
@@ -166,14 +166,10 @@ void PieceTimes::measure(PerformanceModel& model, const Submit& submit, bool aga
     measure_links(model, again);
 }
 
-/// Who was known to be is measured no longer than that takes; `model` is told that it is so.
-bool PieceTimes::is_still_slow(PerformanceModel& model, std::size_t controller, const Submit& submit,
-                               double limit) const {
-    if (seconds_of_item(controller) < limit) return false;
-    if (try_pieces(submit, controller, pieces_.size(), limit) < limit) return false;
-    for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
-        model.measured(info(controller), key_of(piece), 1 / seconds_[controller][piece]);
-    return true;
+/// Who was known to be is measured no longer than it takes to see that it is so.
+bool PieceTimes::is_still_slow(std::size_t controller, const Submit& submit, double limit) const {
+    return seconds_of_item(controller) >= limit &&
+           try_pieces(submit, controller, pieces_.size(), limit) >= limit;
 }
 
 void PieceTimes::measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit,

@@ -55,8 +55,7 @@ private:
     [[nodiscard]] std::vector<std::size_t> firsts_by_speed() const;
     enum class Known { no, hardly, well };
     [[nodiscard]] Known look_up(const PerformanceModel& model, std::size_t controller, double limit);
-    [[nodiscard]] bool is_still_slow(PerformanceModel& model, std::size_t controller, const Submit& submit,
-                                     double limit) const;
+    [[nodiscard]] bool is_still_slow(std::size_t controller, const Submit& submit, double limit) const;
     void measure_pieces(PerformanceModel& model, std::size_t controller, const Submit& submit, double limit);
     void leave_out(std::size_t controller, std::string_view why);
     void measure_links(PerformanceModel& model, bool again);

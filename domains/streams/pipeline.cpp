@@ -178,8 +178,10 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     given_.assign(controllers_.size(), 0);
     mapped_at_ = 0;
     const bool are_as_many = std::exchange(most_, most) == most;
-    if (mapping_ && are_as_many) believed_->use(mapping_->parts, 0);
-    if (mapping_ && !are_as_many && most > 0) choose_division(0);
+    if (model_ && believed_ && !are_as_many && most > 0)
+        choose_division(0);
+    else if (mapping_)
+        believed_->use(mapping_->parts, 0);
     times_ = std::make_shared<PartTimes>(cuts_.size());
     const EndOfAll end{*this};
     if (whole_items_) earliest_->begin();
@@ -326,9 +328,9 @@ void Pipeline::choose_division(std::int64_t item) {
     const StageMapping parts = find_parts(item);
     const std::size_t items = items_from(item).value_or(many);
     const double whole = seconds_of_whole_items(costs(believed_->seconds()), items);
-    if (!may_give_whole_items_ || parts.seconds(items) < worth_parts * whole) return use(parts, item);
+    whole_items_ = may_give_whole_items_ && parts.seconds(items) >= worth_parts * whole;
+    if (!whole_items_) return use(parts, item);
     mapping_.reset();
-    whole_items_ = true;
     earliest_ = std::make_unique<EarliestEnd>(controllers_.size());
     earliest_->begin();
     expect_items();
@@ -393,15 +395,12 @@ void Pipeline::follow_drift(std::int64_t item) {
     ++remapped_;
 }
 
-/// What is believed of devices with parts is where later streams begin. As many items as it takes to tell are
-/// one measurement: a few that were disturbed do not count for much.
+/// What is believed of devices with parts is where later streams begin.
 void Pipeline::remember_parts() {
     for (std::size_t i = 0; i < mapping_->parts.size(); ++i) {
         const std::size_t device = mapping_->parts[i].device;
-        const StagePart all{device, 0, pieces_.size(), 0, 0};
-        for (std::size_t least = BelievedTimes::enough_items; times_->seconds(i, mapped_at_ + 1, least);
-             least += BelievedTimes::enough_items)
-            piece_times_->took(*model_, device, believed_->of(all));
+        if (times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
+            piece_times_->took(*model_, device, believed_->of({device, 0, pieces_.size(), 0, 0}));
     }
 }
 

@@ -93,14 +93,13 @@ public:
     /// Measures the pieces on every device with the first item of the next run, each three times, and what
     /// links between devices carry, unless `model`, which outlives this, knows; in streams of 300 items or
     /// more also what it knows of few measurements, or of long ago. Has map_stages find the mapping for as
-    /// many items as `run` expects, by that and by what parts took in streams of the last day, which are
-    /// kept, too. So all pieces in turn make of the item's input what they
-    /// make, whatever has been tried with the item before. While a stream runs, parts that take another time
-    /// than they were to take have it found again; who lost its part so is tried again now and then. Of
-    /// controllers of one device the first has its part. A device has none that cannot hold the item, or that
-    /// takes twenty times as long as the fastest: to find that out, in the first run that there is, takes
-    /// about as long as forty items, or as one piece there twice; and as long again where half a second less
-    /// would have done.
+    /// many items as `run` expects, by that and by what parts took in streams of the last day, which is kept,
+    /// too. All pieces in turn make of the item's input what they make, whatever has been tried with the item
+    /// before. While a stream runs, parts that take another time than they were to take have it found again;
+    /// who lost its part so is tried again now and then. Of controllers of one device the first has its part.
+    /// A device has none that cannot hold the item, or that takes twenty times as long as the fastest: to
+    /// find that out, in the first run that there is, takes about as long as forty items, or as one piece
+    /// there twice; and as long again where half a second less would have done.
     void find_mapping(PerformanceModel& model);
     /// The same, but whole items are given where all devices together promise to have done them about as soon
     /// (0.8: measurements flatter parts): as a rule, unless some pieces suit one device and others another.

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace program {
@@ -69,6 +70,22 @@ TEST(OutputFile, HasItsNameWhenItIsShown) {
     EXPECT_EQ(::read(reader, read.data(), read.size()), 14);
     ::close(reader);
     EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(OutputFile, NothingIsLeftOfAProcessThatIsKilled) {
+    const ScratchFolder folder;
+    const int nameless = ::open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+    if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";
+    ::close(nameless);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const HiddenFile file(folder.path() / "a.png", std::string(100, 'x'));
+        ::_exit(folder.files() == 0 ? 0 : 1); // before it has its name, and no destructor runs
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "it has a name while it is written";
+    EXPECT_EQ(folder.files(), 0u);
 }
 
 TEST(OutputFile, WhatIsNoFileStaysWhatItIs) {

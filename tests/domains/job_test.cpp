@@ -433,13 +433,14 @@ TEST_P(LaunchesOfJobs, AreFedWithTasksThatLeaveLanesIdle) {
     const std::uint64_t units = 24 * std::uint64_t{info.lane_group};
     const Domain<float> x("x", {units});
     for (float& value : x.fill()) value = 1;
-    const JobHandle handle =
-        runtime.submit(Job("settle", units)
-                           .policy([] { return std::make_unique<OneGroupEach>(); }, "one group each")
-                           .updates(rows(x))
-                           .kernel([x](Task& task) {
-                               return Settle{task.update(x), 20'000'000};
-                           }));
+    const JobHandle handle = runtime.submit(
+        Job("settle", units)
+            .policy([] { return std::make_unique<OneGroupEach>(); }, "one group each")
+            .tune({.wishes = {}, .launch_time = std::chrono::minutes(1)}) // no launch ends before its tasks
+            .updates(rows(x))
+            .kernel([x](Task& task) {
+                return Settle{task.update(x), 20'000'000};
+            }));
     handle.wait();
     for (const float value : x.gather()) ASSERT_EQ(value, 2.0F);
     const JobReport report = handle.report();

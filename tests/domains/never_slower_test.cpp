@@ -1,5 +1,6 @@
 // tests/domains/never_slower_test.cpp - a device beside a faster one must not make jobs later: whole jobs in
 // real time, on devices whose kernels sleep for as long as work of theirs would take.
+#include <core/environment_variable.hpp>
 #include <core/fake_device.hpp>
 #include <core/quiet_machine.hpp>
 #include <headrace/domains/headrace.hpp>
@@ -48,6 +49,7 @@ struct Timing {
 
 Timing time_job(const std::vector<double>& seconds_of_devices, Seconds launch_of_last = Seconds(200e-6),
                 int turns_alone = 0) {
+    const test::EnvironmentVariable nowhere("HEADRACE_CALIBRATIONS", ""); // as if nobody had measured before
     std::map<std::string, Pace> paces;
     std::vector<std::unique_ptr<Device>> devices;
     for (const double& alone : seconds_of_devices) {
@@ -116,6 +118,7 @@ TEST(NeverSlower, BesideADeviceWhoseEveryTaskTakesLongerThanTheJob) {
 
 /// Two devices, the first of which takes 2 ms for a job and the second 20 us.
 struct Uneven {
+    const test::EnvironmentVariable nowhere{"HEADRACE_CALIBRATIONS", ""};
     std::unique_ptr<Runtime> runtime = [] {
         std::vector<std::unique_ptr<Device>> devices;
         for (const char* const id : {"fake:0", "fake:1"})

@@ -31,7 +31,7 @@ public:
         rates[{device.id, kernel.kernel}] = units_per_second;
     }
     void took(std::span<const DeviceInfo* const> devices, const KernelKey& kernel, double seconds) override {
-        items[{devices.front()->id, kernel.kernel}] = {.seconds = seconds, .jobs = 1};
+        items[{devices.front()->id, kernel.kernel}] = {.seconds = seconds, .jobs = 1, .last = seconds};
     }
     [[nodiscard]] std::optional<WholeJobs> whole_jobs(std::span<const DeviceInfo* const> devices,
                                                       const KernelKey& kernel) const override {
@@ -413,14 +413,13 @@ public:
     std::map<std::pair<std::string, std::string>, std::vector<double>> rates, items;
 };
 
-/// So that a few that were disturbed are outvoted.
-TEST(Pipeline, EveryFiveItemsOfAStreamAreKeptAsAMeasurement) {
+TEST(Pipeline, WhatAPartIsBelievedToTakeIsKeptOnceAStream) {
     on_a_quiet_machine([] {
         Collects model;
         Stream stream(2, 4, 4);
         for (const std::size_t device : {0, 1}) stream.all_take(device, 2ms);
         stream.pipeline().find_mapping(model);
-        for (const auto& [items, measurements] : {std::pair(4, 0u), {12, 2u}, {12, 2u}, {70, 6u}}) {
+        for (const auto& [items, measurements] : {std::pair(4, 0u), {12, 1u}, {12, 1u}, {70, 1u}}) {
             model.items.clear();
             ASSERT_EQ(stream.run(items), items);
             const auto& kept = model.items[{"fake:0", "piece 0 to piece 3, in a stream"}];
@@ -469,10 +468,60 @@ TEST(Pipeline, WhoIsKnownToBeSlowIsNotMeasuredToTheEndAgain) {
             ASSERT_EQ(stream.run(300), 300);
             // A piece twice, and two requests of links.
             EXPECT_LE(stream.device(1).requests(FakeRequest::launch), time < 2 ? 6u : 4u);
-            ASSERT_EQ(model.of_piece("fake:1").size(), std::min(time + 2, 3));
-            EXPECT_EQ(model.of_piece("fake:1").back(), 120);
+            EXPECT_EQ(model.of_piece("fake:1").size(), 1u) << "that it is slow says not how slow";
         }
     });
+}
+
+/// It is slower than the fastest thrice over, but by far not as slow as was measured.
+TEST(Pipeline, WhoIsNotAsSlowAsWasMeasuredIsMeasuredAgain) {
+    on_a_quiet_machine([] {
+        Collects model;
+        for (std::size_t piece = 0; piece < 4; ++piece) {
+            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {2000, 2000, 2000};
+            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {120}; // it was disturbed
+        }
+        Stream stream(2, 4, 4);
+        stream.all_take(0, 500us);
+        stream.all_take(1, 800us);
+        stream.pipeline().find_mapping(model);
+        ASSERT_EQ(stream.run(300), 300);
+        EXPECT_EQ(model.of_piece("fake:1").size(), 2u);
+    });
+}
+
+/// A device that was left out may have been seen in a stream since, with other devices.
+TEST(Pipeline, WhoIsLeftOutStaysSoWhateverStreamsTook) {
+    Stream stream(2, 4, 4);
+    Remembers model;
+    for (std::size_t piece = 0; piece < 4; ++piece)
+        model.rates[{"fake:0", "piece " + std::to_string(piece)}] = 1000;
+    model.items[{"fake:1", "piece 0 to piece 3"}] = {.seconds = 1, .jobs = 1, .last = 1, .seconds_ago = 1};
+    model.items[{"fake:1", "piece 0 to piece 3, in a stream"}] = {
+        .seconds = 0.01, .jobs = 1, .last = 0.01, .seconds_ago = 1};
+    stream.pipeline().find_division(model);
+    EXPECT_EQ(stream.run(20), 20);
+    EXPECT_EQ(stream.device(1).requests(FakeRequest::launch), 0u);
+}
+
+/// Some pieces suit one device and others the other, with 0.6 ms on the way between them: one item has 2.2 ms
+/// on either, and 1.8 in parts, of which many follow each other in 0.6.
+TEST(Pipeline, AnotherNumberOfItemsIsDividedAnew) {
+    Stream stream(2, 4, 4);
+    Remembers model;
+    for (const std::string device : {"fake:0", "fake:1"}) {
+        for (std::size_t piece = 0; piece < 4; ++piece)
+            model.rates[{device, "piece " + std::to_string(piece)}] =
+                (device == "fake:0") == (piece < 2) ? 1 / 0.3e-3 : 1 / 0.8e-3;
+        for (const char* other : {"fake:0", "fake:1"})
+            model.rates[{device, std::string("link from fake device ") + other}] =
+                Stream::numbers * sizeof(std::uint64_t) / 0.6e-3;
+    }
+    stream.pipeline().find_division(model);
+    for (const auto& [items, parts] : {std::pair(1, 0u), {200, 2u}, {1, 0u}}) {
+        ASSERT_EQ(stream.run(items), items);
+        EXPECT_EQ(stream.pipeline().report().parts.size(), parts) << items;
+    }
 }
 
 TEST(Pipeline, ADeviceThatCannotHoldAnItemHasNone) {
