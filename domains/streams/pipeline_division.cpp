@@ -1,0 +1,145 @@
+// domains/streams/pipeline_division.cpp - which device does what: found by what pieces take, and found again
+// when that changes. See pipeline.hpp.
+#include <headrace/core/log.hpp>
+#include <headrace/domains/streams/believed_times.hpp>
+#include <headrace/domains/streams/earliest_end.hpp>
+#include <headrace/domains/streams/part_times.hpp>
+#include <headrace/domains/streams/piece_times.hpp>
+#include <headrace/domains/streams/pipeline.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+constexpr double worth_it = 0.95;   // of the period: to move work is not free
+constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
+constexpr std::size_t enough = 300; // items, in which it does not count that three are measured once more
+constexpr std::size_t many = 1'000'000'000; // items: a stream without end, whose beginning does not count
+
+std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
+    std::vector<StreamCut> cuts;
+    for (const StagePart& part : mapping.parts) cuts.push_back({part.device, part.begin, part.end});
+    return cuts;
+}
+
+} // namespace
+
+StreamCosts Pipeline::costs(const std::vector<std::vector<double>>& piece_seconds) const {
+    StreamCosts costs;
+    for (const std::size_t first : firsts_) costs.seconds.push_back(piece_seconds[first]);
+    costs.transfer = [this](std::size_t from, std::size_t to, std::size_t piece) {
+        return static_cast<double>(pieces_[piece].bytes_in) *
+               piece_times_->seconds_per_byte(firsts_[from], firsts_[to]);
+    };
+    return costs;
+}
+
+void Pipeline::compare_with(const PerformanceModel& model) {
+    if (mapping_) return; // was found by what is known
+    piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
+    if (!piece_times_->look_up(model)) piece_times_.reset();
+}
+
+void Pipeline::divide(std::int64_t item, std::size_t place) {
+    piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
+    const auto submit = [&](std::size_t piece, std::size_t controller) {
+        return submit_piece(piece, {controller, 0, pieces_.size()}, item, place);
+    };
+    piece_times_->measure(*model_, submit, items_from(item).value_or(many) >= enough);
+    believed_ = std::make_unique<BelievedTimes>(piece_times_->seconds());
+    for (const std::size_t first : firsts_)
+        if (const auto seconds = piece_times_->seconds_lately(*model_, first))
+            believed_->took({first, 0, pieces_.size(), *seconds, 0}, *seconds);
+    times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
+    choose_division(item);
+}
+
+/// Whole items, where nothing has to be moved and nobody waits, or parts.
+void Pipeline::choose_division(std::int64_t item) {
+    const StageMapping parts = find_parts(item);
+    const std::size_t items = items_from(item).value_or(many);
+    const double whole = seconds_of_whole_items(costs(believed_->seconds()), items);
+    whole_items_ = may_give_whole_items_ && parts.seconds(items) >= worth_parts * whole;
+    if (!whole_items_) return use(parts, item);
+    mapping_.reset();
+    earliest_ = std::make_unique<EarliestEnd>(controllers_.size());
+    earliest_->begin();
+    expect_items();
+}
+
+/// Of controllers of one device each is as much slower as there are.
+void Pipeline::expect_items() {
+    for (std::size_t i = 0; i < controllers_.size(); ++i) {
+        const auto sharers = std::ranges::count(device_of_, device_of_[i]);
+        earliest_->expect(i, piece_times_->seconds_of_item(firsts_[device_of_[i]]) *
+                                 static_cast<double>(sharers));
+    }
+}
+
+/// That are expected to come, with this one; nothing: a stream without end.
+std::optional<std::size_t> Pipeline::items_from(std::int64_t item) const {
+    if (most_ == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    return static_cast<std::size_t>(most_ - item);
+}
+
+/// Of controllers, not of devices as map_stages counts them; for the items from this one on.
+StageMapping Pipeline::find_parts(std::int64_t item) const {
+    StageMapping found = map_stages(costs(believed_->seconds()), items_from(item));
+    for (StagePart& part : found.parts) part.device = firsts_[part.device];
+    return found;
+}
+
+void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
+    mapping_ = mapping;
+    cuts_ = cuts_of(mapping);
+    believed_->use(mapping.parts, item);
+    mapped_at_ = item;
+    times_ = std::make_shared<PartTimes>(cuts_.size(), *times_);
+}
+
+/// Where a part takes another time than it was to take, all pieces do on that device.
+Pipeline::Drift Pipeline::see_drift() {
+    Drift seen{.now = *mapping_};
+    seen.now.period = seen.now.latency = 0;
+    for (std::size_t i = 0; i < seen.now.parts.size(); ++i) {
+        StagePart& part = seen.now.parts[i];
+        if (const auto took = times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
+            seen.is_there |= believed_->took(part, *took);
+        part.seconds = believed_->of(part);
+        seen.now.period = std::max({seen.now.period, part.seconds, part.transfer_in});
+        seen.now.latency += part.seconds + part.transfer_in;
+    }
+    return seen;
+}
+
+void Pipeline::follow_drift(std::int64_t item) {
+    if (item - mapped_at_ < static_cast<std::int64_t>(BelievedTimes::enough_items)) return;
+    const auto [now, is_there] = see_drift();
+    if (!(believed_->forgets(item) || is_there)) return;
+    const StageMapping better = find_parts(item);
+    const std::size_t items = items_from(item).value_or(many);
+    if (better.seconds(items) > worth_it * now.seconds(items)) return;
+    log_info(fmt::format("a stream's parts are cut anew at item {}: {:.3g} s an item instead of {:.3g} s",
+                         item, better.period, now.period));
+    remember_parts();
+    use(better, item);
+    ++remapped_;
+}
+
+/// What is believed of devices with parts is where later streams begin.
+void Pipeline::remember_parts() {
+    for (std::size_t i = 0; i < mapping_->parts.size(); ++i) {
+        const std::size_t device = mapping_->parts[i].device;
+        if (times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
+            piece_times_->took(*model_, device, believed_->of({device, 0, pieces_.size(), 0, 0}));
+    }
+}
+
+} // namespace headrace
