@@ -102,6 +102,10 @@ public:
             }
             has_name_ = true;
         }
+        if (::close(std::exchange(descriptor_, -1)) != 0) { // where a disk says late that it is full
+            error_ = std::error_code(errno, std::generic_category());
+            return false;
+        }
         fs::rename(beside_, file_, error_);
         has_name_ = static_cast<bool>(error_);
         return !error_;
