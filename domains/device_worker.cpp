@@ -416,9 +416,8 @@ void DeviceWorker::settle(Place& place) {
     // Others than those that were fed are still waiting.
     const std::size_t ended = place.fed > 0 ? place.fed : place.held.size();
     const bool are_short = sum(launches) < short_task * place.tasks(0, ended);
-    const std::uint64_t fill = place.fill_lanes(0, ended);
-    place.small_tasks = are_short || fill >= 2;
-    place.most_ahead = are_short ? TasksAhead::most : fill;
+    place.most_ahead = are_short ? TasksAhead::most : place.fill_lanes(0, ended);
+    place.small_tasks = place.most_ahead >= 2;
     std::vector<Portion> portions;
     for (std::size_t i = 0; i < ended; ++i) {
         Held& one = place.held[i];

@@ -2,12 +2,11 @@
 // Its simplified one converts between gammas, and samples shall be as they are stored.
 #include "brightness.hpp"
 #include "picture.hpp"
+#include "program/png_failure.hpp"
 #include <headrace/core/error.hpp>
 
 #include <png.h>
 
-#include <csetjmp>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <string_view>
@@ -24,17 +23,10 @@ struct Reader {
     Reader& operator=(const Reader&) = delete;
 
     std::string_view rest;
-    char message[160] = "";
+    program::PngFailure failure{};
     png_structp png = nullptr;
     png_infop info = nullptr;
 };
-
-[[noreturn]] void on_error(png_structp png, png_const_charp why) {
-    auto& reader = *static_cast<Reader*>(png_get_error_ptr(png));
-    std::snprintf(reader.message, sizeof reader.message, "%s", why);
-    png_longjmp(png, 1);
-}
-void on_warning(png_structp, png_const_charp) {} // else they go to stderr
 
 void give_bytes(png_structp png, png_bytep to, std::size_t count) {
     auto& reader = *static_cast<Reader*>(png_get_io_ptr(png));
@@ -74,17 +66,18 @@ class PngPicture final : public Picture {
 public:
     PngPicture(const std::string& file, std::string bytes)
         : file_(file), bytes_(std::move(bytes)), reader_(bytes_) {
-        reader_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader_, on_error, on_warning);
+        reader_.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader_.failure,
+                                             program::PngFailure::on_error, program::PngFailure::on_warning);
         if (reader_.png == nullptr) throw std::bad_alloc();
         reader_.info = png_create_info_struct(reader_.png);
         if (reader_.info == nullptr) throw std::bad_alloc();
-        if (!read_header(reader_)) fail(reader_.message);
+        if (!read_header(reader_)) fail(reader_.failure.message);
         // Nothing is compressed to less than a thousandth; without this, a few bytes could ask for 25 GB.
         constexpr std::size_t best_ratio = 1032;
         if (png_get_rowbytes(reader_.png, reader_.info) * png_get_image_height(reader_.png, reader_.info) >
             best_ratio * bytes_.size())
             fail("ends too early");
-        if (!expand(reader_)) fail(reader_.message);
+        if (!expand(reader_)) fail(reader_.failure.message);
     }
 
     Size size() const override {
@@ -97,7 +90,7 @@ public:
         samples_.resize(stride * height);
         std::vector<png_bytep> rows;
         for (std::size_t y = 0; y < height; ++y) rows.push_back(samples_.data() + y * stride);
-        if (!read_rows(reader_, rows.data())) fail(reader_.message);
+        if (!read_rows(reader_, rows.data())) fail(reader_.failure.message);
         bytes_ = {};
     }
     void read(std::span<float> brightness) override {

@@ -1,13 +1,12 @@
 // apps/program/png.cpp - see png.hpp.
 #include "png.hpp"
+#include "program/png_failure.hpp"
 #include <headrace/core/error.hpp>
 
 #include <png.h>
 #include <zlib.h>
 
-#include <csetjmp>
 #include <cstddef>
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <utility>
@@ -27,17 +26,10 @@ struct Writer {
     Writer& operator=(const Writer&) = delete;
 
     std::string bytes{};
-    char message[160] = "";
+    PngFailure failure{};
     png_structp png = nullptr;
     png_infop info = nullptr;
 };
-
-[[noreturn]] void on_error(png_structp png, png_const_charp why) {
-    auto& writer = *static_cast<Writer*>(png_get_error_ptr(png));
-    std::snprintf(writer.message, sizeof writer.message, "%s", why);
-    png_longjmp(png, 1);
-}
-void on_warning(png_structp, png_const_charp) {} // else they go to stderr
 
 void take_bytes(png_structp png, png_bytep from, std::size_t count) {
     bool has_room = true;
@@ -71,11 +63,12 @@ bool write_smooth(Writer& writer, const PngImage& image) {
 
 std::string encode_smooth(const PngImage& image) {
     Writer writer;
-    writer.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer, on_error, on_warning);
+    writer.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &writer.failure, PngFailure::on_error,
+                                         PngFailure::on_warning);
     if (writer.png == nullptr) throw std::bad_alloc();
     writer.info = png_create_info_struct(writer.png);
     if (writer.info == nullptr) throw std::bad_alloc();
-    if (!write_smooth(writer, image)) fail(writer.message);
+    if (!write_smooth(writer, image)) fail(writer.failure.message);
     return std::move(writer.bytes);
 }
 

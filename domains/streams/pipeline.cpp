@@ -212,8 +212,10 @@ void Pipeline::take_items(const StreamEnds& ends) {
             divide(items_, place);
             if (whole_items_) who = earliest_->next();
         }
-        if (who) earliest_->given(*who);
-        if (who) ++given_[*who];
+        if (who) {
+            earliest_->given(*who);
+            ++given_[*who];
+        }
         const std::vector<StreamCut> whole{{who.value_or(0), 0, pieces_.size()}};
         places_[place].done = submit(ends, items_, place, *there, who ? whole : cuts_);
         listeners_->listen(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });

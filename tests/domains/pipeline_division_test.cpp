@@ -407,6 +407,11 @@ public:
     void took(std::span<const DeviceInfo* const> devices, const KernelKey& kernel, double seconds) override {
         items[{devices.front()->id, kernel.kernel}].push_back(seconds);
     }
+    /// Of the four that there are.
+    void know_pieces(const std::string& device, const std::vector<double>& each) {
+        for (std::size_t piece = 0; piece < 4; ++piece)
+            rates[{device, "piece " + std::to_string(piece)}] = each;
+    }
     [[nodiscard]] const std::vector<double>& of_piece(const std::string& device) const {
         return rates.at({device, "piece 0"});
     }
@@ -432,10 +437,8 @@ TEST(Pipeline, WhatAPartIsBelievedToTakeIsKeptOnceAStream) {
 TEST(Pipeline, OneMeasurementIsNotBelievedForEver) {
     on_a_quiet_machine([] {
         Collects model;
-        for (std::size_t piece = 0; piece < 4; ++piece) {
-            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {2000, 2000, 2000};
-            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {200}; // it was disturbed
-        }
+        model.know_pieces("fake:0", {2000, 2000, 2000});
+        model.know_pieces("fake:1", {200}); // it was disturbed
         const auto run = [&](std::int64_t items, std::chrono::microseconds second) {
             Stream stream(2, 4, 4);
             stream.all_take(0, 500us);
@@ -456,10 +459,8 @@ TEST(Pipeline, OneMeasurementIsNotBelievedForEver) {
 TEST(Pipeline, WhoIsKnownToBeSlowIsNotMeasuredToTheEndAgain) {
     on_a_quiet_machine([] {
         Collects model;
-        for (std::size_t piece = 0; piece < 4; ++piece) {
-            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {2000, 2000, 2000};
-            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {120};
-        }
+        model.know_pieces("fake:0", {2000, 2000, 2000});
+        model.know_pieces("fake:1", {120});
         for (int time = 0; time < 3; ++time) {
             Stream stream(2, 4, 4);
             stream.all_take(0, 500us);
@@ -477,10 +478,8 @@ TEST(Pipeline, WhoIsKnownToBeSlowIsNotMeasuredToTheEndAgain) {
 TEST(Pipeline, WhoIsNotAsSlowAsWasMeasuredIsMeasuredAgain) {
     on_a_quiet_machine([] {
         Collects model;
-        for (std::size_t piece = 0; piece < 4; ++piece) {
-            model.rates[{"fake:0", "piece " + std::to_string(piece)}] = {2000, 2000, 2000};
-            model.rates[{"fake:1", "piece " + std::to_string(piece)}] = {120}; // it was disturbed
-        }
+        model.know_pieces("fake:0", {2000, 2000, 2000});
+        model.know_pieces("fake:1", {120}); // it was disturbed
         Stream stream(2, 4, 4);
         stream.all_take(0, 500us);
         stream.all_take(1, 800us);
