@@ -52,19 +52,23 @@ class Block {
 public:
     explicit Block(Runtime& runtime)
         : job_(runtime.submit(Job("block", 1).host_function("fake", [this](Task&, const NativeStream&) {
+              has_begun_ = true;
               while (!goes_on_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
           }))) {}
     ~Block() { end(); }
     Block(const Block&) = delete; // its job knows where it is
     Block& operator=(const Block&) = delete;
     [[nodiscard]] const JobHandle& job() const { return job_; }
+    void wait_until_it_has_begun() const {
+        while (!has_begun_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     void end() {
         goes_on_ = true;
         job_.wait();
     }
 
 private:
-    std::atomic<bool> goes_on_ = false;
+    std::atomic<bool> has_begun_ = false, goes_on_ = false;
     JobHandle job_;
 };
 
@@ -189,12 +193,20 @@ TEST(SeveralJobs, TheMostUrgentGoesFirst) {
     one_by_one(low);
     one_by_one(high);
     high.priority(1);
-    Block block(*runtime);
+    // By the device's thread, in the order in which it gives them to its streams: those may be scheduled
+    // late.
+    std::vector<std::string> entries;
+    low.on_tasks([&](const TaskStatistics&) { entries.emplace_back("low"); }, {});
+    high.on_tasks([&](const TaskStatistics&) { entries.emplace_back("high"); }, {});
+    Block block(*runtime), other(*runtime); // or `low` would go on until `high` is there
+    block.wait_until_it_has_begun();
+    other.wait_until_it_has_begun();
     const JobHandle second = runtime->submit(low), third = runtime->submit(high);
     block.end();
+    other.end();
     second.wait();
     third.wait();
-    const auto entries = diary.entries();
+    ASSERT_EQ(diary.entries().size(), 40u);
     ASSERT_EQ(entries.size(), 40u);
     // The window holds two tasks: what was in it when `high` came goes before.
     const auto last_high = std::find(entries.rbegin(), entries.rend(), "high");
