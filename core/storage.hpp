@@ -78,6 +78,7 @@ private:
     friend class Controller;
     friend class Submission;
     friend void host_wrote(const Tile& tile);
+    friend void mark_failed(const Tile& tile, const ErrorPtr& error);
     friend std::vector<Tile> unwritten_parts(const Tile& tile);
     friend void wait(const Tile& tile);
 

@@ -172,6 +172,19 @@ void host_wrote(const Tile& tile) {
     storage.changes_.fetch_add(1, std::memory_order_relaxed);
 }
 
+void mark_failed(const Tile& tile, const ErrorPtr& error) {
+    Storage& storage = tile.storage();
+    const auto failed = std::make_shared<EventSlot>();
+    failed->publish(Event::failed(error));
+    const std::scoped_lock lock(storage.mutex_);
+    storage.each_stretch(storage.cut(tile), tile.end(), [&](Storage::Stretch& stretch) {
+        stretch.replicas.written(host_image, failed);
+        stretch.replicas.sweep(); // it takes notice of the failure
+    });
+    storage.join(tile);
+    storage.changes_.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::vector<Tile> unwritten_parts(const Tile& tile) {
     Storage& storage = tile.storage();
     std::vector<Tile> parts;

@@ -123,6 +123,9 @@ private:
 /// Announces that the caller has written the host image of `tile`, outside of host tasks and after waiting
 /// for it. Blocks until requests on the host image have ended.
 void host_wrote(const Tile& tile);
+/// What would have written `tile` has failed: no image is current, and what reads the tile fails with
+/// `error`, until something writes it anew. Blocks for no request.
+void mark_failed(const Tile& tile, const ErrorPtr& error);
 /// What of `tile` was never written: no image is current, and not because a writer failed.
 [[nodiscard]] std::vector<Tile> unwritten_parts(const Tile& tile);
 /// Brings to the host what was ever written of `tile`. Its host image is the caller's to write at once, and

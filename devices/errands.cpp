@@ -18,7 +18,11 @@ bool on_errand() noexcept { return runs_errands; }
 
 class Errands::Thread {
 public:
-    Thread() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+    explicit Thread(Kind kind)
+        : thread_([this, kind](const std::stop_token& stop) {
+              runs_errands = kind == Kind::calls_no_driver;
+              serve(stop);
+          }) {}
 
     bool give(std::function<void()> work) {
         const std::scoped_lock lock(mutex_);
@@ -39,7 +43,6 @@ public:
 
 private:
     void serve(const std::stop_token& stop) {
-        runs_errands = true;
         std::unique_lock lock(mutex_);
         while (arrived_.wait(lock, stop, [this] { return !work_.empty(); })) {
             auto work = std::move(work_.front());
@@ -58,7 +61,7 @@ private:
     std::jthread thread_; // last: it uses the rest
 };
 
-Errands::Errands() : thread_(std::make_unique<Thread>()) {}
+Errands::Errands(Kind kind) : thread_(std::make_unique<Thread>(kind)) {}
 Errands::~Errands() { close(); }
 bool Errands::give(std::function<void()> work) { return thread_->give(std::move(work)); }
 void Errands::close() { thread_->close(); }
@@ -69,7 +72,7 @@ namespace {
 /// gone.
 class Lasting {
 public:
-    Lasting() : errands_(std::make_unique<Errands>().release()) {}
+    explicit Lasting(Errands::Kind kind) : errands_(std::make_unique<Errands>(kind).release()) {}
     ~Lasting() { errands_->close(); }
     Lasting(const Lasting&) = delete;
     Lasting& operator=(const Lasting&) = delete;
@@ -84,7 +87,7 @@ private:
 
 void notify(std::function<void()> settle) {
     static Errands& settler = []() -> Errands& {
-        static const Lasting lasting;
+        static const Lasting lasting(Errands::Kind::calls_no_driver);
         return lasting.get();
     }();
     settler.give(std::move(settle));
@@ -92,15 +95,11 @@ void notify(std::function<void()> settle) {
 
 void let_go(std::shared_ptr<const void> last) {
     static Errands& undertaker = []() -> Errands& {
-        static const Lasting lasting;
+        static const Lasting lasting(Errands::Kind::may_call_drivers);
         return lasting.get();
     }();
     const auto held = std::make_shared<std::shared_ptr<const void>>(std::move(last));
-    const bool taken = undertaker.give([held] {
-        runs_errands = false; // drivers may be called here
-        held->reset();
-    });
-    if (taken) return;
+    if (undertaker.give([held] { held->reset(); })) return;
     // The process ends. Here it must not be destroyed, where a thread might have to wait for itself.
     static std::mutex mutex;
     static auto* const left = std::make_unique<std::vector<std::shared_ptr<const void>>>().release();

@@ -4,6 +4,7 @@
 // settles. So a callback only posts, the thread that settles calls no driver, and what must call one has a
 // thread of its own.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -12,10 +13,12 @@ namespace headrace {
 
 /// A thread that does what it is given, in order.
 ///
-/// Threads: any may give, also the drivers' own. The work must not throw.
+/// Threads: any may give, also the drivers' own. The work must not throw. Unless the thread is one that may
+/// call drivers, the work must not call any.
 class Errands {
 public:
-    Errands();
+    enum class Kind : std::uint8_t { calls_no_driver, may_call_drivers };
+    explicit Errands(Kind kind = Kind::calls_no_driver);
     ~Errands();                       ///< does what it was given, then returns; not in the thread itself
     Errands(const Errands&) = delete; // the thread holds its address
     Errands& operator=(const Errands&) = delete;
@@ -40,7 +43,7 @@ void notify(std::function<void()> settle);
 /// streams, events, memories. As `notify` otherwise, but what comes too late is kept and not destroyed.
 void let_go(std::shared_ptr<const void> last);
 
-/// True in the threads of Errands, other than `let_go`'s: what may block must not be called.
+/// True in the threads of Errands that must call no driver: what may block must not be called.
 [[nodiscard]] bool on_errand() noexcept;
 
 /// An object whose destructor calls a driver: where the last reference goes in a thread that must not,

@@ -6,10 +6,12 @@
 #include <headrace/domains/tasks_ahead.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -20,7 +22,18 @@ inline constexpr std::chrono::milliseconds awake_for_exchange{2};
 
 /// One place in the window, with the stream and engines that launches here use one after another: at most one
 /// launch, of one task, or fed with many of one job.
-struct DeviceWorker::Place {
+struct DeviceWorker::Place final : TaskScope::Device {
+    explicit Place(std::shared_ptr<Doorbell> of_worker) : bell(std::move(of_worker)) {}
+    void task_waits() override {
+        waiting_threads.fetch_add(1, std::memory_order_relaxed); // relaxed, all: the bell orders
+        bell->ring();
+    }
+    void task_goes_on() override { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
+    /// Its task is a host function that waits for another job, and lets that have the device.
+    [[nodiscard]] bool task_is_waiting() const { return waiting_threads.load(std::memory_order_relaxed) > 0; }
+
+    const std::shared_ptr<Doorbell> bell;
+    std::atomic<unsigned> waiting_threads = 0;
     std::unique_ptr<Stream> stream;
     std::shared_ptr<JobExecution> job;        ///< null: free
     std::vector<Held> held;                   ///< the first began the launch

@@ -57,12 +57,16 @@ DeviceWorker::DeviceWorker(std::size_t number, std::unique_ptr<Device> device, C
     : number_(number),
       device_(std::move(device)),
       controller_(std::make_unique<Controller>(*device_, options)),
+      window_(std::max(window, 1U)),
       colleagues_(colleagues) {
-    for (unsigned i = 0; i < std::max(window, 1U); ++i) {
-        places_.push_back(std::make_unique<Place>());
-        places_.back()->stream = device_->make_stream(Timing::all); // reports and budgets take them
-    }
+    while (places_.size() < window_) add_place();
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void DeviceWorker::add_place() {
+    auto place = std::make_unique<Place>(bell_);
+    place->stream = device_->make_stream(Timing::all); // reports and budgets take them
+    places_.push_back(std::move(place));
 }
 
 void DeviceWorker::stop() {
@@ -94,6 +98,7 @@ ErrorPtr DeviceWorker::retired() const {
 void DeviceWorker::run(const std::stop_token& stop) {
     while (true) {
         bool open = false, hurried = false;
+        make_up_for_tasks_that_wait();
         for (const auto& place : places_) {
             if (place->job && place->event.done()) {
                 if (place->waits_to)
@@ -104,7 +109,8 @@ void DeviceWorker::run(const std::stop_token& stop) {
             if (place->engine_job && !place->job && place->engine_job->event().done())
                 put_engine_aside(*place);
             // Who waits for room waits for others to end, and nobody gets before them.
-            if (!place->job && !retired() && !is_short_of_room()) start_a_task(*place);
+            if (!place->job && !retired() && !is_short_of_room() && tasks_at_work() < window_)
+                start_a_task(*place);
             if (place->open)
                 keep_fed(*place);
             else
@@ -170,9 +176,27 @@ DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, const Portion& po
             .task = std::make_unique<Task>(task_name(job, portion), seeds_of(job, portion), *device_)};
 }
 
-/// What was given to this device comes first: it waits for nobody else.
+/// Those that hold the device.
+std::size_t DeviceWorker::tasks_at_work() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        places_, [](const auto& place) { return place->job && !place->task_is_waiting(); }));
+}
+
+/// A host function that waits for a job may wait for what this device has to do: it has a place too many.
+void DeviceWorker::make_up_for_tasks_that_wait() {
+    const auto is_waiting = [](const auto& place) { return place->job && place->task_is_waiting(); };
+    const auto waiting = static_cast<std::size_t>(std::ranges::count_if(places_, is_waiting));
+    while (places_.size() < window_ + waiting) add_place();
+}
+
+/// What was given to this device comes first: it waits for nothing else.
 void DeviceWorker::start_a_task(Place& place) {
-    const auto jobs = colleagues_.by_turn();
+    auto jobs = colleagues_.by_turn();
+    // Another task of a job whose tasks wait would wait as well, and so on without end.
+    std::erase_if(jobs, [&](const auto& job) {
+        return std::ranges::any_of(
+            places_, [&](const auto& other) { return other->job == job && other->task_is_waiting(); });
+    });
     for (const auto& job : jobs)
         if (const auto portion = job->next_given(number_)) {
             prepare_for(place, job, *portion);
@@ -253,6 +277,10 @@ DeviceWorker::Inputs DeviceWorker::bind(Place& place, Held& held) {
             continue;
         }
         const IndexRange part = elements_of(use, range);
+        if (part.empty()) { // the kernel touches nothing of it
+            task.bind({&data, use.access, &controller_->memory(data.storage()), 0});
+            continue;
+        }
         const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
         const Tile tile = data.storage().tile(begin, end);
         inputs.uses.push_back({tile, use.access});
@@ -289,6 +317,7 @@ Event DeviceWorker::submit(Place& place, Held& held, const Inputs& inputs,
 
 /// The first task of a launch.
 void DeviceWorker::begin(Place& place) {
+    const TaskScope inside(*place.job->node(), TaskScope::Code::hook_or_bind);
     const Job& job = place.job->job();
     Held& first = place.held.front();
     while (place.in_windows && footprint(job, first.portion.range, true) > most_in_windows(device_->info()) &&
@@ -302,7 +331,10 @@ void DeviceWorker::begin(Place& place) {
         place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
             tell_of_launch(place, first, {ready.begin(), ready.end()});
             return place.stream->launch(
-                [&task, &variant](const NativeStream& stream) { variant.host_function(task, stream); },
+                [&task, &variant, &place](const NativeStream& stream) {
+                    const TaskScope on_stream(*place.job->node(), place);
+                    variant.host_function(task, stream);
+                },
                 ready);
         });
         return;
@@ -382,6 +414,8 @@ void DeviceWorker::stay_awake_for(Clock::duration time) {
 }
 
 void DeviceWorker::settle(Place& place) {
+    const auto job = place.job; // which hooks may not wait for
+    const TaskScope inside(*job->node(), TaskScope::Code::hook_or_bind);
     ErrorPtr error = place.event.outcome();
     if (!error && place.engine) {
         try {

@@ -69,6 +69,9 @@ private:
     };
 
     void run(const std::stop_token& stop);
+    void add_place();
+    [[nodiscard]] std::size_t tasks_at_work() const;
+    void make_up_for_tasks_that_wait();
     void start_a_task(Place& place);
     void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
     void prepare_for(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& first) const;
@@ -129,7 +132,8 @@ private:
     const std::size_t number_;
     std::unique_ptr<Device> device_;
     std::unique_ptr<Controller> controller_;
-    std::vector<std::unique_ptr<Place>> places_;
+    const std::size_t window_;
+    std::vector<std::unique_ptr<Place>> places_;     ///< more than the window, while tasks wait for jobs
     std::vector<std::weak_ptr<DomainData>> domains_; ///< that may have a replica here
     Colleagues& colleagues_;
     bool told_idle_ = false; ///< jobs

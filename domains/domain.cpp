@@ -2,6 +2,7 @@
 #include <headrace/core/submission.hpp>
 #include <headrace/domains/domain.hpp>
 #include <headrace/domains/summation.hpp>
+#include <headrace/domains/task_scope.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -53,6 +54,7 @@ DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& 
     const Accumulator made{replica.memory.get(), replica.zeroed};
     const std::scoped_lock lock(mutex_);
     replicas_.push_back(std::move(replica));
+    is_to_be_reduced_ = true;
     return made;
 }
 
@@ -61,11 +63,34 @@ void DomainData::reduce() {
     add_up(nullptr);
 }
 
+ErrorPtr DomainData::lost() const {
+    const std::scoped_lock lock(lost_mutex_);
+    return lost_;
+}
+
+/// The replicas go when the sums are asked for: other jobs may still be adding to them.
+void DomainData::lose(const ErrorPtr& error) {
+    const std::scoped_lock lock(lost_mutex_);
+    lost_ = error;
+    is_to_be_reduced_ = true;
+}
+
 /// Of one controller, or of all; with the lock.
 void DomainData::add_up(const Controller* only) {
-    if (lost_) throw Error{*lost_};
     const auto is_meant = [=](const Replica& replica) { return !only || replica.controller == only; };
-    if (std::ranges::none_of(replicas_, is_meant)) return;
+    if (const ErrorPtr error = lost()) {
+        std::erase_if(replicas_, is_meant);
+        if (only) return;
+        lose({});
+        is_to_be_reduced_ = false;
+        return mark_failed(storage_.tile(), error);
+    }
+    if (only ? std::ranges::none_of(replicas_, is_meant) : !is_to_be_reduced_) return;
+    if (replicas_.empty()) {
+        zero_unwritten_parts();
+        is_to_be_reduced_ = false;
+        return;
+    }
     auto* sums = static_cast<std::byte*>(storage_.host());
     const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
     const bool from_zero = unwritten == std::vector{storage_.tile()};
@@ -83,7 +108,7 @@ void DomainData::add_up(const Controller* only) {
         const bool are_mixed = summation->has_mixed();
         summation.reset();
         if (are_mixed) {
-            lost_ = current_error();
+            lose(current_error());
             replicas_.clear();
         }
         throw;
@@ -91,44 +116,49 @@ void DomainData::add_up(const Controller* only) {
     summation.reset();
     host_wrote(storage_.tile());
     std::erase_if(replicas_, is_meant);
+    if (!only) is_to_be_reduced_ = false;
+}
+
+/// Jobs were to add to these, and none has.
+void DomainData::zero_unwritten_parts() {
+    for (const Tile& part : unwritten_parts(storage_.tile())) {
+        std::memset(static_cast<std::byte*>(storage_.host()) + part.begin(), 0, part.size());
+        host_wrote(part);
+    }
+}
+
+void DomainData::fail(IndexRange elements, Access access, const ErrorPtr& error) {
+    if (access == Access::accumulate) {
+        lose(error);
+    } else if (writes(access) && !elements.empty()) {
+        mark_failed(storage_.tile(elements.begin * element_size_, elements.end * element_size_), error);
+    }
 }
 
 void DomainData::drop_replica(const Controller& controller, const ErrorPtr& error) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(replicas_, [&](const Replica& replica) {
         if (replica.controller != &controller) return false;
-        if (replica.made_at < seals_) lost_ = error;
+        if (replica.made_at < seals_) lose(error);
         return true;
     });
-}
-
-void DomainData::used_by(const Event& end, Access access) {
-    const std::scoped_lock lock(users_mutex_);
-    if (users_.size() >= many_users_) { // now and then: each asks an event
-        std::erase_if(users_, [](const User& user) { return user.end.done(); });
-        many_users_ = std::max<std::size_t>(16, 2 * users_.size());
-    }
-    users_.push_back({end, writes(access)});
-}
-
-/// The ends of those that have not ended.
-std::vector<Event> DomainData::users(bool also_readers) {
-    const std::scoped_lock lock(users_mutex_);
-    std::vector<Event> ends;
-    for (const User& user : users_)
-        if ((also_readers || user.writes) && !user.end.done()) ends.push_back(user.end);
-    return ends;
 }
 
 /// Jobs that come now find sums that were added up, or wait for the lock before they add to any.
 std::unique_lock<std::mutex> DomainData::lock_without_users(bool also_readers) {
     for (;;) {
         std::unique_lock lock(mutex_);
-        const std::vector<Event> ends = users(also_readers);
-        if (ends.empty()) return lock;
+        std::vector<JobNodePtr> users;
+        {
+            const std::scoped_lock users_lock(users_mutex_);
+            users = users_.unfinished(also_readers);
+        }
+        if (users.empty()) return lock;
         lock.unlock();
-        for (const Event& end : ends) // what one failed with is for its handle to tell
-            static_cast<void>(end.outcome());
+        for (const JobNodePtr& user : users) {
+            const JobWait wait(user, "domain '" + name() + "' is asked for");
+            static_cast<void>(user->end().outcome()); // what it failed with is for its handle to tell
+        }
     }
 }
 
@@ -144,10 +174,19 @@ void* DomainData::gather() {
 void* DomainData::fill() {
     {
         const auto lock = lock_without_users(true);
-        if (std::exchange(lost_, {})) replicas_.clear();
-        add_up(nullptr);
+        try {
+            add_up(nullptr);
+        } catch (const Error&) {
+            replicas_.clear();
+            lose({});
+            is_to_be_reduced_ = false;
+        }
     }
-    take_to_host(storage_.tile());
+    try {
+        take_to_host(storage_.tile());
+    } catch (const Error&) {
+        host_wrote(storage_.tile()); // the failure is forgotten
+    }
     return storage_.host();
 }
 

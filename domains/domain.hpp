@@ -3,6 +3,7 @@
 #include <headrace/core/access.hpp>
 #include <headrace/core/controller.hpp>
 #include <headrace/core/storage.hpp>
+#include <headrace/domains/domain_users.hpp>
 #include <headrace/domains/view.hpp>
 
 #include <atomic>
@@ -57,22 +58,32 @@ public:
     /// Makes the replica on first use since the last reduction. `stream` fills it with zeroes. Threads: one
     /// at a time for each controller.
     [[nodiscard]] Accumulator accumulator(Controller& controller, Stream& stream);
-    /// Adds all replicas to the host image, in the order of first use (summation.hpp), and drops them.
+    /// Adds all replicas to the host image, in the order of first use (summation.hpp), and drops them. Where
+    /// sums are lost, what they belong to has failed: what reads it does, until something writes it anew.
     /// Blocks.
     void reduce();
-    /// A job that added to the replicas has ended: its sums cannot be computed again. Never blocks.
-    void seal() noexcept { ++seals_; }
+    /// `reduce` has something to do, and may block.
+    [[nodiscard]] bool is_to_be_reduced() const noexcept { return is_to_be_reduced_; }
+    /// A job that added to the replicas has ended well: its sums cannot be computed again, and elements that
+    /// nothing was added to are zero. Never blocks.
+    void seal() noexcept {
+        ++seals_;
+        is_to_be_reduced_ = true;
+    }
+    /// A job that was to write these elements, or to add to the data, has failed: see core's mark_failed.
+    void fail(IndexRange elements, Access access, const ErrorPtr& error);
     /// Forgets the replica of a lost device. Sums of running jobs are computed again; if it also held those
     /// of ended jobs, `error` is what gather will throw.
     void drop_replica(const Controller& controller, const ErrorPtr& error);
 
-    /// A job that uses the data was submitted; `end` settles when it has ended.
-    void used_by(const Event& end, Access access);
+    /// Jobs that use the data; whoever submits one holds the mutexes of all its domains (job_order.hpp).
+    [[nodiscard]] std::mutex& users_mutex() noexcept { return users_mutex_; }
+    [[nodiscard]] DomainUsers& users() noexcept { return users_; }
     /// Waits for the jobs that write the data, reduces, brings the host image up to date and returns it.
     /// Blocks; throws what the data's last writer failed with.
     [[nodiscard]] void* gather();
-    /// Waits for the jobs that use the data; then the host image is the caller's to write, sums that were
-    /// lost are forgotten, and every other image counts as stale.
+    /// Waits for the jobs that use the data; then the host image is the caller's to write, and every other
+    /// image counts as stale. What failed before is forgotten, and what it left is anything.
     [[nodiscard]] void* fill();
     /// Its controller goes away: what its replica holds is reduced first.
     void forget(const Controller& controller);
@@ -85,26 +96,24 @@ private:
         std::uint64_t made_at; ///< that many seals: others came later
     };
 
-    struct User {
-        Event end;
-        bool writes;
-    };
-
-    [[nodiscard]] std::vector<Event> users(bool also_readers);
     [[nodiscard]] std::unique_lock<std::mutex> lock_without_users(bool also_readers);
     void add_up(const Controller* only);
+    void zero_unwritten_parts();
+    void lose(const ErrorPtr& error);
+    [[nodiscard]] ErrorPtr lost() const;
 
     Storage storage_;
     Extent extent_;
     Bytes element_size_;
     Numbers numbers_;
     std::mutex users_mutex_;
-    std::vector<User> users_; ///< jobs, without most of those that have ended
-    std::size_t many_users_ = 16;
+    DomainUsers users_;
     std::atomic<std::uint64_t> seals_ = 0;
-    std::mutex mutex_; ///< held while sums are added up
+    std::atomic<bool> is_to_be_reduced_ = false; ///< jobs have had replicas since the last reduction
+    std::mutex mutex_;                           ///< held while sums are added up
     std::vector<Replica> replicas_;
-    ErrorPtr lost_; // sums that are gone for good
+    mutable std::mutex lost_mutex_; ///< never held for long
+    ErrorPtr lost_;                 ///< why sums are gone for good, or not what they should be
 };
 
 namespace detail {
@@ -170,13 +179,15 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return data_->extent().size(); }
 
     /// The elements on the host, up to date. Blocks until every job that writes the domain and was submitted
-    /// before has ended: not for a task or a hook of such a job. But for what a full device has no room for,
-    /// nothing comes back before.
+    /// before has ended. But for what a full device has no room for, nothing comes back before.
+    /// Errors    what a job that was to write the domain, or to add to it, has failed with, until something
+    ///           writes the domain anew; invalid_argument inside a task of such a job
     [[nodiscard]] std::span<const T> gather() const {
         return {static_cast<const T*>(data_->gather()), static_cast<std::size_t>(size())};
     }
     /// The host's elements for the caller to write; every other image counts as stale from now on. Blocks
-    /// like gather, and until jobs that read the domain have ended, too.
+    /// like gather, and until jobs that read the domain have ended, too. Heals a domain: after a failure the
+    /// elements hold anything.
     [[nodiscard]] std::span<T> fill() const {
         return {static_cast<T*>(data_->fill()), static_cast<std::size_t>(size())};
     }

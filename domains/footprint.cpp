@@ -17,7 +17,7 @@ Bytes bytes_of(const Job::Use& use, IndexRange units, bool in_windows) {
 /// noticed when it comes to them.
 IndexRange smallest_task(const Job& job) {
     const IndexRange all{0, job.work_units()};
-    return {0, job.split(all, 1)};
+    return {0, all.empty() ? 0 : job.split(all, 1)};
 }
 
 bool fits(const Job& job, const DeviceInfo& device, IndexRange units, bool in_windows) {
@@ -33,6 +33,7 @@ bool fits(const Job& job, const DeviceInfo& device, IndexRange units, bool in_wi
 IndexRange elements_of(const Job::Use& use, IndexRange units) {
     const DomainData& data = *use.slice.data;
     const std::uint64_t elements = data.extent().size();
+    if (units.empty()) return {};
     const IndexRange part = use.slice.part ? use.slice.part(units) : IndexRange{0, elements};
     if (part.end > elements || part.begin > part.end)
         throw Error{ErrorKind::invalid_argument,

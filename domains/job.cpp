@@ -1,5 +1,6 @@
 // domains/job.cpp - see job.hpp.
 #include <headrace/domains/job.hpp>
+#include <headrace/domains/job_execution.hpp>
 #include <headrace/domains/job_handle.hpp>
 
 #include <algorithm>
@@ -15,8 +16,6 @@ constexpr std::uint64_t most_units = std::uint64_t{1} << 63; // engines count wh
 } // namespace
 
 Job::Job(std::string name, std::uint64_t work_units) : name_(std::move(name)), work_units_(work_units) {
-    if (work_units == 0)
-        throw Error{ErrorKind::invalid_argument, "a job needs at least one work unit"}.in_job(name_);
     if (work_units > most_units)
         throw Error{ErrorKind::invalid_argument,
                     "a job has at most 2^63 work units, not " + std::to_string(work_units)}
@@ -24,16 +23,17 @@ Job::Job(std::string name, std::uint64_t work_units) : name_(std::move(name)), w
 }
 
 Job& Job::after(const JobHandle& other) {
-    // Copies of this job keep theirs.
-    auto extended = predecessors_ ? std::make_shared<std::vector<JobHandle>>(*predecessors_)
-                                  : std::make_shared<std::vector<JobHandle>>();
-    extended->push_back(other);
-    predecessors_ = std::move(extended);
+    predecessors_.push_back(other.execution()->node());
     return *this;
 }
 
 Job& Job::in_order() {
     in_order_ = true;
+    return *this;
+}
+
+Job& Job::concurrent() {
+    concurrent_ = true;
     return *this;
 }
 
@@ -150,7 +150,8 @@ void Job::use(Slice slice, Access access) {
         if (slice.halo != 0 && access != Access::read)
             throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): a halo can only be read"}.in_job(
                 name_);
-        const std::uint64_t units_per_row = work_units_ / rows;
+        const std::uint64_t units_per_row =
+            std::max<std::uint64_t>(work_units_ / rows, 1); // of no units, any
         const std::uint64_t row_elements = slice.data->extent().size() / rows;
         grain(units_per_row);
         slice.part = [=, halo = slice.halo](IndexRange units) {

@@ -1,6 +1,7 @@
 // domains/job.hpp - kernel x domains x index space: what a user submits.
 #pragma once
 #include <headrace/core/policy.hpp>
+#include <headrace/domains/job_node.hpp>
 #include <headrace/domains/slice.hpp>
 #include <headrace/domains/task.hpp>
 #include <headrace/persistent/engine.hpp>
@@ -54,7 +55,7 @@ public:
     };
 
     /// `work_units`: indices 0 to work_units - 1; what a consumer kernel is called with, or what seeds
-    /// expand.
+    /// expand. A job of none ends as soon as those that it comes after have.
     Job(std::string name, std::uint64_t work_units);
 
     /// Each of `slices` is a domain (every task needs all of it) or `rows(domain)` or `part(domain,
@@ -84,9 +85,15 @@ public:
 
     /// This job starts when `other` has ended; it fails if `other` did.
     Job& after(const JobHandle& other);
-    /// Orders this job behind unfinished ones whose accesses conflict with its own. Unasked, a conflict is
-    /// only warned of; but who adds to a domain and who finds its sums never run at one time.
+    /// This job fails if an unfinished one fails whose accesses conflict with its own and that was submitted
+    /// before. (Unasked, it waits for such jobs, and fails only where it reads what one of them was to
+    /// write.)
     Job& in_order();
+    /// This job conflicts with no other, although both use a domain: it waits for no earlier job, and later
+    /// ones do not wait for it. Jobs that use disjoint parts of one domain need it to run at one time, and it
+    /// is for the caller to know that they are disjoint. Sums and other replicas that are joined afterwards
+    /// are kept in order all the same.
+    Job& concurrent();
     /// Devices with other ids take no part; empty: all may.
     Job& only_on(std::vector<std::string> devices);
     /// Of jobs that have work to give out, a device takes from one of the highest priority; 0 unless said
@@ -136,10 +143,9 @@ public:
     [[nodiscard]] std::uint64_t work_units() const noexcept { return work_units_; }
     [[nodiscard]] std::uint64_t grain() const noexcept { return grain_; }
     [[nodiscard]] const std::vector<Use>& uses() const noexcept { return uses_; }
-    using Predecessors = std::shared_ptr<const std::vector<JobHandle>>; ///< null: none
-    [[nodiscard]] const Predecessors& predecessors() const noexcept { return predecessors_; }
-    Predecessors forget_predecessors() noexcept { return std::exchange(predecessors_, {}); }
+    [[nodiscard]] const std::vector<JobNodePtr>& predecessors() const noexcept { return predecessors_; }
     [[nodiscard]] bool is_in_order() const noexcept { return in_order_; }
+    [[nodiscard]] bool is_concurrent() const noexcept { return concurrent_; }
     [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }
     [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return devices_; }
     [[nodiscard]] int priority() const noexcept { return priority_; }
@@ -191,8 +197,9 @@ private:
     std::uint64_t work_units_;
     std::uint64_t grain_ = 1;
     std::vector<Use> uses_;
-    Predecessors predecessors_;
+    std::vector<JobNodePtr> predecessors_;
     bool in_order_ = false;
+    bool concurrent_ = false;
     bool shares_units_ = false;
     std::vector<std::string> devices_;
     int priority_ = 0;

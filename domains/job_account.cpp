@@ -88,7 +88,8 @@ JobReport JobExecution::report() const {
     for (const Share& share : shares_) {
         DeviceReport device = share.figures;
         device.capability = relative_capability(place_of(share));
-        device.share = static_cast<double>(device.work_units) / static_cast<double>(job_.work_units());
+        device.share = static_cast<double>(device.work_units) /
+                       static_cast<double>(std::max<std::uint64_t>(job_.work_units(), 1));
         device.slowdown = rates_.slowdown(place_of(share));
         if (device.tasks > 0) {
             first = std::min(first, device.finished_seconds);

@@ -1,5 +1,8 @@
 // domains/job_execution.cpp - see job_execution.hpp.
+#include <headrace/core/log.hpp>
+#include <headrace/domains/footprint.hpp>
 #include <headrace/domains/job_execution.hpp>
+#include <headrace/domains/task_scope.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -26,6 +29,10 @@ constexpr double longest_expected = 0.1;
 /// Lanes that a multiprocessor holds: what a task needs to have one unit for each of a GPU's.
 constexpr std::uint64_t lanes_per_compute_unit = 1024;
 
+void log_failure(Error error, const std::string& job) {
+    log_error(std::string("a job failed, and no caller waited for it: ") + error.in_job(job).what());
+}
+
 } // namespace
 
 JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
@@ -37,8 +44,9 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
       only_cpus_(std::ranges::all_of(
           participants, [](const Participant& one) { return one.info->kind == DeviceKind::cpu; })),
       rates_(estimates(participants), scheduling_.learns),
-      left_{{0, job_.work_units()}},
-      event_(promise_.event()) {
+      event_(promise_.event()),
+      node_(std::make_shared<JobNode>(job_.name(), event_)) {
+    if (job_.work_units() > 0) left_.push_back({0, job_.work_units()});
     for (Participant& participant : participants) {
         const DeviceInfo& info = *participant.info;
         energy_.add(participant.energy);
@@ -52,10 +60,16 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
     }
 }
 
+std::vector<std::size_t> JobExecution::devices() const {
+    std::vector<std::size_t> numbers; // shares_ is as long as it was at the beginning
+    for (const Share& share : shares_) numbers.push_back(share.who.device);
+    return numbers;
+}
+
 void JobExecution::start() {
     std::unique_lock lock(mutex_);
     started_ = true;
-    is_starting_ = false;
+    if (holds_ > 0) --holds_;
     if (Trace* const trace = Trace::recording())
         span_ = trace->add({nullptr, "jobs", "jobs", false}, job_.name(), event_, {});
     energy_.begin();
@@ -255,16 +269,20 @@ void JobExecution::hold_for(std::size_t device) {
     if (Share* share = share_of(device)) share->is_leaving = true;
 }
 
+void JobExecution::release() {
+    std::unique_lock lock(mutex_);
+    --holds_;
+    settle_if_ended(std::move(lock));
+}
+
 bool JobExecution::hold_for_start() {
     const std::scoped_lock lock(mutex_);
-    is_starting_ = !ended_;
-    return is_starting_;
+    if (!ended_) ++holds_;
+    return !ended_;
 }
 
 /// Somebody is about to say something that matters for its end.
-bool JobExecution::is_held() const {
-    return is_starting_ || std::ranges::any_of(shares_, &Share::is_leaving);
-}
+bool JobExecution::is_held() const { return holds_ > 0 || std::ranges::any_of(shares_, &Share::is_leaving); }
 
 void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight) {
     std::unique_lock lock(mutex_);
@@ -489,21 +507,54 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
                           std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
     if (ended_ || is_held() || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
-    // With the lock: a device that is lost from now on takes sums with it that nobody computes again.
-    for (const Job::Use& use : job_.uses())
-        if (use.access == Access::accumulate) use.slice.data->seal();
+    const ErrorPtr error = stop_reason_;
+    // With the lock: a device that is lost from now on takes sums with it that nothing computes again.
+    if (!error)
+        for (const Job::Use& use : job_.uses())
+            if (use.access == Access::accumulate) use.slice.data->seal();
     energy_.end(seconds_taken());
     for (Share& share : shares_) { // handles may keep us for long
         share.done.clear();
         share.gifts.clear();
     }
     loose_units_.clear();
-    const ErrorPtr error = stop_reason_;
     const EventTimes ran{begin_, end_};
+    const bool is_unheard = fails_unheard();
     lock.unlock(); // continuations may ask us things
-    if (error) return promise_.fail(error);
+    if (error) {
+        fail_domains(error);
+        if (is_unheard) log_failure(*error, job_.name());
+        return promise_.fail(error);
+    }
     if (scheduling_.done) scheduling_.done(*this);
     promise_.complete(ran);
+}
+
+/// Its results are not what they should be, whatever part of them was made: who asks for them is told.
+void JobExecution::fail_domains(const ErrorPtr& error) const {
+    for (const Job::Use& use : job_.uses()) {
+        IndexRange part{0, use.slice.data->extent().size()};
+        try {
+            part = elements_of(use, {0, job_.work_units()});
+        } catch (...) { // the user's callback, which may be why the job failed: all of the domain
+        }
+        use.slice.data->fail(part, use.access, error);
+    }
+}
+
+/// Somebody who cancels a job knows that it failed.
+bool JobExecution::fails_unheard() const {
+    return ended_ && stop_reason_ && !has_handles_ && !node_->is_told() &&
+           stop_reason_->kind() != ErrorKind::cancelled;
+}
+
+void JobExecution::forget_handles() {
+    std::unique_lock lock(mutex_);
+    has_handles_ = false;
+    const bool is_unheard = fails_unheard();
+    const ErrorPtr error = stop_reason_;
+    lock.unlock();
+    if (is_unheard) log_failure(*error, job_.name());
 }
 
 } // namespace headrace

@@ -10,6 +10,7 @@
 #include <headrace/domains/job_energy.hpp>
 #include <headrace/domains/portion.hpp>
 #include <headrace/domains/report.hpp>
+#include <headrace/domains/task_scope.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -77,7 +78,8 @@ public:
         std::function<void()> ask_again = {};
         /// Called when all is done, before anybody else is told.
         std::function<void(const JobExecution&)> done = {};
-        KernelKey kernel = {}; ///< which measurements are of jobs like this one
+        KernelKey kernel = {};    ///< which measurements are of jobs like this one
+        std::uint64_t number = 0; ///< of the submission, in its runtime
     };
 
     JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
@@ -85,25 +87,24 @@ public:
 
     [[nodiscard]] const Job& job() const noexcept { return job_; }
     [[nodiscard]] const KernelKey& kernel() const noexcept { return scheduling_.kernel; }
+    [[nodiscard]] std::uint64_t number() const noexcept { return scheduling_.number; }
     [[nodiscard]] const Event& event() const noexcept { return event_; }
     /// What a trace calls it; for whoever has a part of it.
     [[nodiscard]] SpanId span() const noexcept { return span_; }
 
-    /// What it comes after; kept for the caller. `job().predecessors()` may be forgotten meanwhile.
-    [[nodiscard]] Job::Predecessors predecessors() const {
-        const std::scoped_lock lock(mutex_);
-        return job_.predecessors();
-    }
-    /// Of a chain of jobs the last would keep all.
-    [[nodiscard]] Job::Predecessors forget_predecessors() {
-        const std::scoped_lock lock(mutex_);
-        return job_.forget_predecessors();
-    }
-    /// It does not end before `start`, which must follow. False: it has ended.
+    /// The job as others wait for it.
+    [[nodiscard]] const JobNodePtr& node() const noexcept { return node_; }
+    /// No handle is left: nobody can be told any more that it failed, but the log.
+    void forget_handles();
+    /// It does not end before `start` or `release`, one of which must follow. False: it has ended.
     [[nodiscard]] bool hold_for_start();
+    void release();
     /// From here on workers get ranges.
     void start();
 
+    /// The numbers of the devices that the job can use.
+    [[nodiscard]] std::vector<std::size_t> devices() const;
+    [[nodiscard]] bool takes_part(std::size_t device) const { return share_of(device) != nullptr; }
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
@@ -248,6 +249,7 @@ private:
     /// Of what users wrote, policies and divisions. If it throws, the job fails with that.
     template <class Answer, class Question>
     Answer ask(const Question& question, Answer otherwise) const {
+        const TaskScope inside(*node_, TaskScope::Code::with_lock);
         try {
             return question();
         } catch (...) {
@@ -302,6 +304,8 @@ private:
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
+    void fail_domains(const ErrorPtr& error) const;
+    [[nodiscard]] bool fails_unheard() const;
 
     Job job_;
     const Scheduling scheduling_;
@@ -321,13 +325,16 @@ private:
     std::map<Key, TaskInFlight> in_flight_;
     Clock::time_point last_sign_; ///< that something began or ended
     std::uint64_t finished_ = 0;
-    bool started_ = false, is_starting_ = false;
+    bool started_ = false;
+    unsigned holds_ = 0;                               ///< by those who are to start it
     std::vector<std::optional<double>> seconds_alone_; ///< empty: not told
     mutable ErrorPtr stop_reason_;                     ///< also what a question was answered with
     Clock::time_point begin_, end_;
     JobEnergy energy_;
     Promise promise_;
     Event event_;
+    const JobNodePtr node_;
+    bool has_handles_ = true;
     SpanId span_ = 0; // set before anybody gets a range
     bool ended_ = false;
 };

@@ -1,18 +1,34 @@
 // domains/job_handle.cpp - see job_handle.hpp.
 #include <headrace/domains/job_execution.hpp>
 #include <headrace/domains/job_handle.hpp>
+#include <headrace/domains/task_scope.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace headrace {
+
+struct JobHandle::LastOne {
+    std::shared_ptr<JobExecution> job;
+
+    explicit LastOne(std::shared_ptr<JobExecution> of) : job(std::move(of)) {}
+    ~LastOne() { job->forget_handles(); }
+    LastOne(const LastOne&) = delete; // it tells once
+    LastOne& operator=(const LastOne&) = delete;
+};
+
+JobHandle::JobHandle(std::shared_ptr<JobExecution> execution)
+    : execution_(std::move(execution)), last_one_(std::make_shared<const LastOne>(execution_)) {}
 
 void JobHandle::wait() const {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds awake{20}; // who slept is told late: see DeviceWorker
     static std::atomic_flag somebody_is_awake;     // one is enough to keep a core busy
     const Event event = execution_->event();
+    const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
+    execution_->node()->note_told();
     // relaxed, both: a hint.
     if (!execution_->has_only_cpus() && !somebody_is_awake.test_and_set(std::memory_order_relaxed)) {
         for (const auto end = Clock::now() + awake; !event.done() && Clock::now() < end;)
@@ -22,7 +38,10 @@ void JobHandle::wait() const {
     event.wait();
 }
 
-bool JobHandle::wait_for(std::chrono::nanoseconds limit) const { return execution_->event().wait_for(limit); }
+bool JobHandle::wait_for(std::chrono::nanoseconds limit) const {
+    const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
+    return execution_->event().wait_for(limit);
+}
 bool JobHandle::done() const { return execution_->event().done(); }
 
 void JobHandle::cancel() const {
@@ -31,6 +50,10 @@ void JobHandle::cancel() const {
 
 std::uint64_t JobHandle::finished_units() const { return execution_->finished_units(); }
 JobReport JobHandle::report() const { return execution_->report(); }
-Event JobHandle::event() const { return execution_->event(); }
+
+Event JobHandle::event() const {
+    execution_->node()->note_told(); // to whoever waits for the event
+    return execution_->event();
+}
 
 } // namespace headrace

@@ -11,12 +11,15 @@ namespace headrace {
 class JobExecution;
 
 /// A submitted job. Copies share it. What its kernels borrow must outlive it; its Runtime need not: that ends
-/// it.
+/// it. A job that fails after its last handle is gone, or that no caller has waited for by then, is one line
+/// in the log.
 ///
 /// Threads   any
+/// Errors    `wait` and `wait_for` throw invalid_argument inside a task of the job, or of one that it comes
+///           after; and inside hooks and functions that bind kernels
 class JobHandle {
 public:
-    explicit JobHandle(std::shared_ptr<JobExecution> execution) : execution_(std::move(execution)) {}
+    explicit JobHandle(std::shared_ptr<JobExecution> execution);
 
     /// Blocks until the job has ended; throws what it failed with (kind cancelled after `cancel`).
     void wait() const;
@@ -35,7 +38,10 @@ public:
     [[nodiscard]] const std::shared_ptr<JobExecution>& execution() const noexcept { return execution_; }
 
 private:
+    struct LastOne;
+
     std::shared_ptr<JobExecution> execution_;
+    std::shared_ptr<const LastOne> last_one_; ///< tells the job when it goes
 };
 
 } // namespace headrace

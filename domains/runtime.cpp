@@ -2,10 +2,12 @@
 #include <headrace/core/log.hpp>
 #include <headrace/core/teams.hpp>
 #include <headrace/devices/energy/meter_of.hpp>
+#include <headrace/devices/errands.hpp>
 #include <headrace/domains/calibrations.hpp>
 #include <headrace/domains/device_worker.hpp>
 #include <headrace/domains/footprint.hpp>
 #include <headrace/domains/job_order.hpp>
+#include <headrace/domains/running_jobs.hpp>
 #include <headrace/domains/runtime.hpp>
 #include <headrace/domains/watchdog.hpp>
 
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -116,23 +119,23 @@ public:
         for (const auto& worker : workers_) worker->stop();
     }
 
+    [[nodiscard]] const ProcessMark& process() const noexcept { return process_; }
+
     JobHandle submit(const Job& job) {
+        process_.check("a Runtime");
+        TaskScope::check_may_submit();
         auto execution = make_execution(job);
-        std::vector<Event> predecessors;
         {
-            const std::scoped_lock lock(mutex_); // until others see this one: two may be submitted at once
-            predecessors = jobs_.add(execution);
+            const std::scoped_lock lock(mutex_);
+            jobs_.emplace(execution->number(), execution);
         }
-        for (const Job::Use& use : job.uses()) use.slice.data->used_by(execution->event(), use.access);
+        const std::vector<Predecessor> before = enter(job, execution->node());
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
-        if (job.predecessors())
-            for (const JobHandle& predecessor : *job.predecessors())
-                predecessors.push_back(predecessor.event());
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
-        Event::all(predecessors).then([this, execution](const ErrorPtr& error) {
+        when_ended(before, [this, execution](const ErrorPtr& error) {
             // One that has ended may have ended with this runtime, which waits for those that are held.
-            if (execution->hold_for_start()) start(execution, error);
+            if (execution->hold_for_start()) start_in_turn(execution, error);
         });
         return JobHandle(execution);
     }
@@ -208,12 +211,18 @@ private:
             alone.push_back(jobs ? std::optional(jobs->seconds) : seconds_alone(*participant.info, kernel));
         }
         const double expected = chooses_teams(job) ? keep_reserve(participants, kernel) : 0;
+        std::unique_ptr<Policy> policy =
+            job.own_policy() ? job.own_policy()() : make_policy(policy_name(job));
+        if (!policy)
+            throw Error{ErrorKind::invalid_argument,
+                        "the function that makes its policy '" + policy_name(job) + "' returned none"}
+                .in_job(job.name());
         auto execution = std::make_shared<JobExecution>(
             job,
-            JobExecution::Scheduling{job.own_policy() ? job.own_policy()() : make_policy(policy_name(job)),
-                                     policy_name(job), options_.model != "peak" && options_.powers.empty(),
-                                     expected, [this] { wake_all(); },
-                                     [this](const JobExecution& done) { learn(done); }, kernel},
+            JobExecution::Scheduling{
+                std::move(policy), policy_name(job), options_.model != "peak" && options_.powers.empty(),
+                expected, [this] { wake_all(); }, [this](const JobExecution& done) { learn(done); }, kernel,
+                next_number_.fetch_add(1, std::memory_order_relaxed)}, // a number alone
             std::move(participants), std::move(left_out));
         execution->compare_with(std::move(alone));
         return execution;
@@ -311,36 +320,59 @@ private:
         return is_settled ? without->seconds : together;
     }
 
-    void start(const std::shared_ptr<JobExecution>& job, const ErrorPtr& predecessor_failed) {
-        JobExecution& execution = *job;
-        ErrorPtr error = predecessor_failed;
-        Job::Predecessors past; // their end may run users' code: not under the lock
+    /// Nothing holds the job up any more. It is held for its start.
+    void start_in_turn(const std::shared_ptr<JobExecution>& job, const ErrorPtr& predecessor_failed) {
+        job->node()->forget_past();
+        if (predecessor_failed) {
+            job->stop(predecessor_failed);
+            return job->release();
+        }
+        bool runs = false;
         {
             const std::scoped_lock lock(mutex_);
-            ++starting_;
-            past = execution.forget_predecessors();
+            runs = running_.begin(job);
+            starting_ += runs ? 1 : 0;
+        }
+        if (runs) return start(job);
+        job->release(); // whoever stops it need not wait for its turn; it may have ended, and we with it
+    }
+
+    /// One that runs from now on, as starting_ knows.
+    void start(const std::shared_ptr<JobExecution>& job) {
+        JobExecution& execution = *job;
+        {
+            const std::scoped_lock lock(mutex_);
             // What others of its priority had before it came is past.
             double least = std::numeric_limits<double>::infinity();
-            for (const auto& other : running_)
-                if (other->job().priority() == execution.job().priority())
+            for (const auto& other : running_.all())
+                if (other != job && other->job().priority() == execution.job().priority())
                     least = std::min(least, other->charged_seconds());
             if (std::isfinite(least)) execution.charge_at_least(least);
             // They take devices from each other: how long they take says nothing of them.
-            for (const auto& other : running_) {
-                if (other->event().done()) continue;
+            for (const auto& other : running_.all()) {
+                if (other == job || other->event().done()) continue;
                 other->disturb();
                 execution.disturb();
             }
-            running_.push_back(job);
         }
-        if (!error) try {
-                // Sums become plain data before anything reads or overwrites them.
-                for (const Job::Use& use : execution.job().uses())
-                    if (use.access != Access::accumulate) use.slice.data->reduce();
+        // Sums become plain data before anything reads or overwrites them. That blocks, for events whose
+        // continuations wait for this one if an event has called us.
+        std::vector<std::shared_ptr<DomainData>> sums;
+        for (const Job::Use& use : execution.job().uses())
+            if (use.access != Access::accumulate && use.slice.data->is_to_be_reduced())
+                sums.push_back(use.slice.data);
+        if (sums.empty()) return begin(execution);
+        starter_.give([this, job, sums = std::move(sums)] {
+            try {
+                for (const auto& domain : sums) domain->reduce();
             } catch (...) {
-                error = current_error(ErrorKind::internal);
+                job->stop(current_error(ErrorKind::internal));
             }
-        if (error) execution.stop(error);
+            begin(*job);
+        });
+    }
+
+    void begin(JobExecution& execution) {
         execution.start();
         // Those who begin with it first: to wake a thread may take as long as to begin.
         std::vector<DeviceWorker*> others;
@@ -356,14 +388,21 @@ private:
     }
 
     void ended(JobExecution& execution) {
-        Job::Predecessors past;
-        const std::scoped_lock lock(mutex_);
-        past = execution.forget_predecessors(); // if it never started
-        std::erase_if(running_, [&](const auto& job) { return job.get() == &execution; });
-        jobs_.ended(execution);
-        // Under the lock: the destructor may return, and we are gone, as soon as it is released.
-        nobody_is_left_.notify_all();
-        for (const auto& worker : workers_) worker->wake();
+        std::vector<std::shared_ptr<JobExecution>> next;
+        std::shared_ptr<JobExecution> last; // it may go with us: not under the lock
+        {
+            const std::scoped_lock lock(mutex_);
+            next = running_.end(execution);
+            starting_ += next.size();
+            if (const auto mine = jobs_.find(execution.number()); mine != jobs_.end()) {
+                last = std::move(mine->second);
+                jobs_.erase(mine);
+            }
+            // Under the lock: the destructor may return, and we are gone, as soon as it is released.
+            nobody_is_left_.notify_all();
+            for (const auto& worker : workers_) worker->wake();
+        }
+        for (const auto& job : next) start(job);
     }
 
     void learn(const JobExecution& execution) {
@@ -397,12 +436,15 @@ private:
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override {
         const std::scoped_lock lock(mutex_);
-        return jobs_.unfinished();
+        std::vector<std::shared_ptr<JobExecution>> jobs;
+        jobs.reserve(jobs_.size());
+        for (const auto& [number, job] : jobs_) jobs.push_back(job);
+        return jobs;
     }
 
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> running() const override {
         const std::scoped_lock lock(mutex_);
-        return running_;
+        return running_.all();
     }
 
     /// The most urgent first; of one priority, those that have had least of the devices' time.
@@ -421,17 +463,20 @@ private:
         for (const auto& worker : workers_) worker->wake();
     }
 
+    const ProcessMark process_;
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
     std::vector<LeftOut> left_out_;
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()
     std::condition_variable nobody_is_left_;
-    JobOrder jobs_;                                      // not ended
-    std::vector<std::shared_ptr<JobExecution>> running_; // of these: nothing that they come after is left
-    ByProblem<double> alone_;                            // seconds
-    ByProblem<double> brief_rates_;                      // in units per second, that no model keeps
-    ByProblem<Trial> trials_;                            // the last one of each team
+    std::atomic<std::uint64_t> next_number_ = 0;
+    std::map<std::uint64_t, std::shared_ptr<JobExecution>> jobs_; // not ended, in the order of submission
+    RunningJobs running_;                                         // of these
+    Errands starter_{Errands::Kind::may_call_drivers};
+    ByProblem<double> alone_;                                    // seconds
+    ByProblem<double> brief_rates_;                              // in units per second, that no model keeps
+    ByProblem<Trial> trials_;                                    // the last one of each team
     ByProblem<std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
     std::vector<std::shared_ptr<EnergyReader>> energy_;          // of each worker's device
     std::vector<std::unique_ptr<DeviceWorker>> workers_;         // after the rest: their threads use it
@@ -485,7 +530,10 @@ Runtime::Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions op
     impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }
 
-Runtime::~Runtime() = default;
+Runtime::~Runtime() {
+    // In a forked child there are no threads to end, and no locks that are sure to be free.
+    if (!impl_->process().is_of_this_process()) static_cast<void>(impl_.release());
+}
 
 JobHandle Runtime::submit(const Job& job) { return impl_->submit(job); }
 std::vector<const DeviceInfo*> Runtime::devices() const { return impl_->devices(); }

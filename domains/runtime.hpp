@@ -51,6 +51,7 @@ struct RuntimeOptions {
 /// them.
 ///
 /// Threads   any
+/// Processes a child of fork() cannot use it: `submit` throws invalid_argument there
 /// Errors    the constructor throws what is wrong with the device list; `submit` throws unsupported if no
 ///           device of this runtime can run the job, with the reason for each
 class Runtime {

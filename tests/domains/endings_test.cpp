@@ -100,38 +100,6 @@ TEST_F(Endings, WhoFillsWaitsForThoseThatReadToo) {
     EXPECT_EQ(seen, 64U);
 }
 
-TEST_F(Endings, SumsAreCompleteBeforeAnotherJobFindsThemOrderedOrNot) {
-    const LogLines warnings(LogLevel::warning);
-    const Numbers sums("sums", {1});
-    runtime_->submit(held_sum(sums));
-    std::atomic<std::uint64_t> found = 0;
-    const JobHandle reads = runtime_->submit(std::move(Job("read", 1).reads(sums).host_function(
-        "fake", [&, sums](Task& task, const NativeStream&) { found = task.read(sums)[0]; })));
-    const std::jthread opener = later();
-    reads.wait();
-    EXPECT_EQ(found, sum_of_64);
-    EXPECT_EQ(warnings.lines().size(), 1U) << "that nobody asked for an order";
-}
-
-TEST_F(Endings, SumsAreCompleteAlsoForWhoComesBehindAWriterInOrder) {
-    const LogLines warnings(LogLevel::warning);
-    const Numbers sums("sums", {1});
-    runtime_->submit(held_sum(sums));
-    runtime_->submit(std::move(Job("update", 1)
-                                   .updates(sums)
-                                   .in_order()
-                                   .host_function("fake", [sums](Task& task, const NativeStream&) {
-                                       task.update(sums)[0] += 10'000;
-                                   })));
-    std::atomic<std::uint64_t> found = 0;
-    const JobHandle reads = runtime_->submit(std::move(Job("read", 1).reads(sums).host_function(
-        "fake", [&, sums](Task& task, const NativeStream&) { found = task.read(sums)[0]; })));
-    const std::jthread opener = later();
-    reads.wait();
-    EXPECT_TRUE(found == sum_of_64 || found == sum_of_64 + 10'000) << found;
-    EXPECT_EQ(sums.gather()[0], sum_of_64 + 10'000);
-}
-
 TEST_F(Endings, AnOrderThatNobodyAskedForPassesNoFailureOn) {
     const LogLines warnings(LogLevel::warning);
     const Numbers sums("sums", {1});

@@ -537,7 +537,6 @@ TEST(JobMistakes, UndeclaredAccessIsFoundOut) {
 TEST(JobMistakes, ShapesThatCannotBe) {
     EXPECT_EQ(kind_of([] { Domain<float>("empty", {0}); }), ErrorKind::invalid_argument);
     EXPECT_EQ(kind_of([] { Domain<float>("huge", {1ULL << 62, 1ULL << 62}); }), ErrorKind::invalid_argument);
-    EXPECT_EQ(kind_of([] { Job("none", 0); }), ErrorKind::invalid_argument);
     const Domain<float> x("x", {10});
     EXPECT_EQ(kind_of([&] { Job("uneven", 15).reads(rows(x)); }), ErrorKind::invalid_argument);
     EXPECT_EQ(kind_of([&] { Job("twice", 10).reads(x).writes(rows(x)); }), ErrorKind::invalid_argument);

@@ -88,8 +88,7 @@ std::unique_ptr<Runtime> fakes(std::size_t count, RuntimeOptions options = {}) {
     return std::make_unique<Runtime>(std::move(devices), std::move(options));
 }
 
-/// Jobs are compared with the latest first, and no further back than to whoever takes care of the rest. The
-/// first two use parts of their own, so that nothing but jobs is ordered.
+/// The first two use parts of their own, so that nothing but jobs is ordered.
 TEST(SeveralJobs, AJobInOrderWaitsForAllThatItConflictsWith) {
     struct Case {
         const char* what;
@@ -133,40 +132,6 @@ TEST(SeveralJobs, AJobInOrderWaitsForAllThatItConflictsWith) {
         EXPECT_TRUE(first.event().done());
         EXPECT_TRUE(between.event().done());
     }
-}
-
-TEST(SeveralJobs, WhatConflictsAndIsNotOrderedIsWarnedOf) {
-    LogLines warnings(LogLevel::warning);
-    const auto runtime = fakes(1);
-    const Domain<int> data("the data", {1}), other("other", {1});
-    std::atomic<bool> go_on = false;
-    const auto waits = [&](const char* name) {
-        return Job(name, 1).host_function("fake", [&](Task&, const NativeStream&) {
-            while (!go_on.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        });
-    };
-    const auto writes = [&](const char* name) { return waits(name).writes(rows(data)); };
-    std::vector<JobHandle> jobs{runtime->submit(writes("first"))};
-    const auto submit = [&](const Job& job) { return jobs.emplace_back(runtime->submit(job)); };
-
-    submit(waits("elsewhere").writes(rows(other)));
-    const JobHandle second = submit(writes("second").after(jobs.front()));
-    const JobHandle third = submit(writes("third").after(second));
-    const JobHandle fourth = submit(writes("fourth").in_order());
-    submit(writes("fifth").after(fourth));
-    EXPECT_TRUE(warnings.take().empty()) << "each comes after those before it";
-
-    submit(writes("sixth").after(third)); // it comes after the first three of the five
-    const auto said = warnings.take();
-    const std::vector<std::string> names{"'fifth'", "'fourth'"};
-    EXPECT_EQ(said.size(), names.size());
-    for (std::size_t i = 0; i < std::min(said.size(), names.size()); ++i)
-        for (const std::string& word : {names[i], std::string("'sixth'"), std::string("'the data'")})
-            EXPECT_NE(said[i].find(word), std::string::npos) << said[i];
-    go_on.store(true);
-    for (const JobHandle& job : jobs) job.wait();
-    submit(writes("seventh")).wait();
-    EXPECT_TRUE(warnings.take().empty()) << "nobody is under way";
 }
 
 TEST(SeveralJobs, AJobThatIsStoppedWhileItWaitsIsForgotten) {

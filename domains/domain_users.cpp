@@ -1,0 +1,54 @@
+// domains/domain_users.cpp - see domain_users.hpp.
+#include <headrace/domains/domain_users.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+/// A job that was cancelled before it started has ended, and what it waited for may not have.
+bool is_past(const JobNodePtr& job) { return job->end().done() && unfinished({job}).empty(); }
+
+} // namespace
+
+void DomainUsers::Jobs::add(const JobNodePtr& job) {
+    if (all.size() >= many) sweep();
+    all.push_back(job);
+}
+
+void DomainUsers::Jobs::sweep() {
+    std::erase_if(all, is_past);
+    many = std::max<std::size_t>(16, 2 * all.size());
+}
+
+void DomainUsers::add(const JobNodePtr& job, DomainUse use, std::vector<JobNodePtr>& before) {
+    (writes(use.access) ? writers_ : readers_).add(job);
+    const bool is_of_replicas = use.access == Access::accumulate;
+    if (use.is_concurrent && !is_of_replicas) {
+        // Replicas are joined before the domain is used in another way.
+        if (const JobNodePtr sums = now_.access == Access::accumulate ? join(now_.jobs.all) : sums_)
+            before.push_back(sums);
+        return;
+    }
+    const bool commutes = use.access == Access::read || is_of_replicas;
+    if (!commutes || now_.access != use.access) {
+        const bool were_sums = now_.access == Access::accumulate;
+        now_ = {use.access, {}, join(now_.jobs.all)};
+        if (were_sums) sums_ = now_.before;
+    }
+    now_.jobs.add(job);
+    if (now_.before) before.push_back(now_.before);
+}
+
+std::vector<JobNodePtr> DomainUsers::unfinished(bool also_readers) {
+    writers_.sweep();
+    std::vector<JobNodePtr> jobs = writers_.all;
+    if (also_readers) {
+        readers_.sweep();
+        jobs.insert(jobs.end(), readers_.all.begin(), readers_.all.end());
+    }
+    return headrace::unfinished(std::move(jobs));
+}
+
+} // namespace headrace
