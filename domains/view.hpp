@@ -1,7 +1,7 @@
 // domains/view.hpp - what kernels see of domains: global indices, and no idea where a task's part begins.
 // Views borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
 #pragma once
-#include <headrace/persistent/atomic_add.hpp>
+#include <headrace/persistent/atomics.hpp>
 #include <headrace/persistent/kernel.hpp>
 
 #include <cstddef>
