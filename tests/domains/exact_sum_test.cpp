@@ -358,6 +358,15 @@ TYPED_TEST(ExactSums, OfADeclaredRangeTakeTwoToTheSixtyThirdTerms) {
     }
 }
 
+TYPED_TEST(ExactSums, OfADeclaredRangeThatDoNotFitAreNormalisedAllTheSame) {
+    auto first = this->template exact<Declared>({1, this->least_number, 2});
+    auto second = this->template exact<Declared>({7, this->largest_number, this->infinite});
+    first.normalise();
+    second.normalise();
+    EXPECT_TRUE(first.exceeds_range());
+    EXPECT_TRUE(std::ranges::equal(first.words, second.words));
+}
+
 TYPED_TEST(ExactSums, OfRangesAtTheEndsOfTheTypeAreRight) {
     using T = TypeParam;
     using Limits = std::numeric_limits<T>;
