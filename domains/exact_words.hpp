@@ -161,10 +161,9 @@ struct FullRangeWords {
             low &= mask;
             high = term.magnitude >> (radix - shift);
         }
-        if (term.is_negative) {
-            low = 0 - low;
-            high = 0 - high;
-        }
+        const std::uint64_t sign = term.is_negative ? ~std::uint64_t{0} : 0;
+        low = (low ^ sign) - sign; // negated without a branch: signs may be random
+        high = (high ^ sign) - sign;
         // Both are on their way before either's old value is looked at.
         std::uint64_t low_before = 0, high_before = 0;
         if (low != 0) low_before = sum.add(limb, low);
@@ -292,10 +291,9 @@ struct DeclaredRangeWords {
         std::uint64_t high = shift >= 64 ? magnitude << (shift - 64)
                              : shift > 0 ? magnitude >> (64 - shift)
                                          : 0;
-        if (term.is_negative) {
-            high = 0 - high - (low != 0 ? 1 : 0);
-            low = 0 - low;
-        }
+        const std::uint64_t sign = term.is_negative ? ~std::uint64_t{0} : 0;
+        low = (low ^ sign) - sign; // negated without a branch: signs may be random
+        high = (high ^ sign) + (term.is_negative && low == 0 ? 1 : 0);
         high += low >> 63; // the first word is signed
         if (low != 0) high += carry_of(sum.add(0, low), low, 64);
         add_high(sum, high);

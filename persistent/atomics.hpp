@@ -76,9 +76,10 @@ HEADRACE_HOST_DEVICE inline auto ordered(T value) {
         return value;
     } else {
         using Signed = std::make_signed_t<Word<T>>;
-        constexpr Word<T> all_but_sign = ~Word<T>{0} >> 1;
-        const Word<T> word = to_word(value);
-        return static_cast<Signed>(is_negative(value) ? word ^ all_but_sign : word);
+        const auto word = static_cast<Signed>(to_word(value));
+        // Without a branch: signs may be random.
+        const auto sign = static_cast<Word<T>>(word >> (8 * sizeof(T) - 1));
+        return static_cast<Signed>(static_cast<Word<T>>(word) ^ sign >> 1);
     }
 }
 
@@ -174,6 +175,36 @@ __device__ inline Integer max_at(Integer* at, Integer value) {
 }
 
 } // namespace detail
+#else
+namespace detail {
+
+// The word that a value of any type is: std::atomic_ref of a structure of two words of four bytes would be a
+// call of a library, as its type does not tell that it lies at a multiple of eight.
+template <std::size_t Size>
+struct HostWord;
+template <>
+struct HostWord<1> {
+    using Type [[gnu::may_alias]] = std::uint8_t;
+};
+template <>
+struct HostWord<2> {
+    using Type [[gnu::may_alias]] = std::uint16_t;
+};
+template <>
+struct HostWord<4> {
+    using Type [[gnu::may_alias]] = std::uint32_t;
+};
+template <>
+struct HostWord<8> {
+    using Type [[gnu::may_alias]] = std::uint64_t;
+};
+template <class T>
+auto* host_word_at(T& at) {
+    using Word = typename HostWord<sizeof(T)>::Type;
+    return reinterpret_cast<Word*>(&at);
+}
+
+} // namespace detail
 #endif
 
 template <AtomicValue T>
@@ -184,7 +215,7 @@ HEADRACE_HOST_DEVICE inline T atomic_load(const T& at) {
     else
         return detail::from_word<T>(detail::load_word(reinterpret_cast<const detail::Word<T>*>(&at)));
 #else
-    return std::atomic_ref<T>(const_cast<T&>(at)).load(std::memory_order_relaxed);
+    return detail::from_word<T>(__atomic_load_n(detail::host_word_at(const_cast<T&>(at)), __ATOMIC_RELAXED));
 #endif
 }
 
@@ -208,8 +239,11 @@ HEADRACE_HOST_DEVICE inline T atomic_compare_exchange(T& at, std::type_identity_
     else
         return detail::from_word<T>(::atomicCAS(detail::word_at(at), from, to));
 #else
-    std::atomic_ref<T>(at).compare_exchange_strong(expected, desired, std::memory_order_relaxed);
-    return expected;
+    auto* const word = detail::host_word_at(at);
+    auto seen = static_cast<std::remove_reference_t<decltype(*word)>>(detail::to_word<T>(expected));
+    __atomic_compare_exchange_n(word, &seen, static_cast<decltype(seen)>(detail::to_word<T>(desired)), false,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return detail::from_word<T>(seen);
 #endif
 }
 
