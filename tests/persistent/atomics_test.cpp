@@ -60,8 +60,10 @@ TYPED_TEST(Atomics, MinAndMaxFindTheExtremes) {
     };
     at_once([&](int thread) {
         for (int i = 0; i < rounds; ++i) {
-            EXPECT_GE(atomic_min(least, value(thread, i)), atomic_load(least));
-            EXPECT_LE(atomic_max(greatest, value(thread, i)), atomic_load(greatest));
+            const T above = atomic_min(least, value(thread, i)),
+                    below = atomic_max(greatest, value(thread, i));
+            EXPECT_GE(above, atomic_load(least)); // read later
+            EXPECT_LE(below, atomic_load(greatest));
         }
     });
     T expected_least = value(0, 0), expected_greatest = value(0, 0);
