@@ -76,7 +76,7 @@ ulong word_of(ulong x) {
 ulong term_bits(ulong i, ulong bits, int fraction, int size) {
     const ulong sign = 1ul << (size - 1), fractions = (1ul << fraction) - 1;
     if (i % CELLS == 0)
-        return (bits & (fractions | sign)) | 77ul << fraction | fractions >> 1 << 1;
+        return (bits & 1) | 55ul << fraction | fractions >> 1 << 1;
     const ulong exponents = (sign - 1) >> fraction;
     return ((bits & (sign - 1)) >> fraction) > exponents - 32 ? bits ^ 64ul << fraction : bits;
 }

@@ -92,7 +92,7 @@ HEADRACE_HOST_DEVICE T term(std::uint64_t i, std::uint64_t word) {
     constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1), fractions = (Bits{1} << fraction) - 1;
     auto bits = static_cast<Bits>(word);
     if (i % ValueTable::cells == 0)
-        bits = (bits & (fractions | sign)) | Bits{77} << fraction | fractions >> 1 << 1;
+        bits = (bits & 1) | Bits{55} << fraction | fractions >> 1 << 1;
     else if ((bits & ~sign) >> fraction > (~sign >> fraction) - 32)
         bits ^= Bits{64} << fraction; // by 2^64 less
     return __builtin_bit_cast(T, bits);
