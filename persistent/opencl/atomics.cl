@@ -124,7 +124,7 @@ HR_FUNCTION float hr_atomic_add_float(__global float* at, float amount) {
 HR_DEFINE_ATOMIC(hr_atomic_add_float, float, uint, seen + value)
 #endif
 
-#ifdef cl_khr_fp64
+#if defined(cl_khr_fp64) || defined(__opencl_c_fp64)
 HR_DEFINE_FLOATING_ATOMICS(double, long, ulong, 0x7ff0000000000000ul)
     #ifdef HEADRACE_PTX
 HR_FUNCTION double hr_atomic_add_double(__global double* at, double amount) {

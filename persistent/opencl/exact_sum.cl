@@ -122,7 +122,7 @@ HR_FUNCTION void hr_exact_add_float_range(__global ulong* words, ulong stride, u
     const HrExactTerm parts = hr_exact_term(as_uint(term), 23, 32);
     hr_exact_add_range(words + i, stride, parts, (int)parts.shift - (least + 149), most - least + 1);
 }
-#ifdef cl_khr_fp64
+#if defined(cl_khr_fp64) || defined(__opencl_c_fp64)
 HR_FUNCTION void hr_exact_add_double(__global ulong* words, ulong stride, ulong i, double term) {
     hr_exact_add(words + i, stride, hr_exact_term(as_ulong(term), 52, 64), 52, 39);
 }

@@ -84,7 +84,7 @@ HEADRACE_HOST_DEVICE T added(std::uint64_t word) {
         return static_cast<T>(word % 64) * T{0.25};
 }
 /// A term of an exact sum: any number that is not so large that the sum is infinite; in one of the cells all
-/// of one exponent, so that words wrap.
+/// much alike, such that both of their words wrap.
 template <class T>
 HEADRACE_HOST_DEVICE T term(std::uint64_t i, std::uint64_t word) {
     using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
