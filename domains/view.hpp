@@ -1,7 +1,7 @@
 // domains/view.hpp - what kernels see of domains: global indices, and no idea where a task's part begins.
 // Views borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
 #pragma once
-#include <headrace/persistent/atomic_add.hpp>
+#include <headrace/persistent/atomics.hpp>
 #include <headrace/persistent/kernel.hpp>
 
 #include <cstddef>
@@ -37,6 +37,10 @@ struct View {
 ///
 /// T is a scalar that the hardware can add atomically (float, double, std::uint32_t, std::uint64_t), or a
 /// struct of such scalars, all of one type `T::Scalar`.
+///
+/// Sums of float and double are rounded at each addition, in the order in which lanes happen to add: their
+/// last bits may differ from run to run. `Sum<ExactSum<float>>` and `Sum<ExactSum<double>>` (exact_sum.hpp)
+/// are rounded once and do not. Other operations than addition: reduction.hpp.
 template <class T>
 struct Sum {
     T* origin = nullptr;

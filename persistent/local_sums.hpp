@@ -2,7 +2,7 @@
 // sum in local memory, its carries and at the end its rest in the sum itself. Nothing is rounded and nothing
 // lost.
 #pragma once
-#include <headrace/persistent/atomic_add.hpp>
+#include <headrace/persistent/atomics.hpp>
 #include <headrace/persistent/kernel.hpp>
 
 namespace headrace {

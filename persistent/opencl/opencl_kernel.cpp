@@ -7,8 +7,10 @@
 
 #include <CL/cl_ext.h>
 
+#include "atomics.cl.hpp"
 #include "consumer.cl.hpp"
 #include "control.h.hpp"
+#include "exact_sum.cl.hpp"
 #include "group.cl.hpp"
 #include "group_kernel.cl.hpp"
 #include "leader.cl.hpp"
@@ -164,11 +166,11 @@ public:
 private:
     /// The parts in their order, each under its own name: a build's log then says where.
     [[nodiscard]] std::string source() const {
-        std::vector<std::pair<std::string_view, std::string_view>> parts{{"control.h", embedded::control_h},
-                                                                         {"prelude.cl", embedded::prelude_cl},
-                                                                         {kernel_.name, kernel_.source},
-                                                                         {"ring.cl", embedded::ring_cl},
-                                                                         {"group.cl", embedded::group_cl}};
+        std::vector<std::pair<std::string_view, std::string_view>> parts{
+            {"control.h", embedded::control_h},   {"prelude.cl", embedded::prelude_cl},
+            {"atomics.cl", embedded::atomics_cl}, {"exact_sum.cl", embedded::exact_sum_cl},
+            {kernel_.name, kernel_.source},       {"ring.cl", embedded::ring_cl},
+            {"group.cl", embedded::group_cl}};
         if (kernel_.kinds > 0) parts.emplace_back("units.cl", embedded::units_cl);
         if (kernel_.by_group) parts.emplace_back("group_kernel.cl", embedded::group_kernel_cl);
         if (kernel_.kinds > 0)

@@ -20,10 +20,11 @@
 //         hr_scratch(group)[get_local_id(0)] = ...;
 //         hr_sync();
 //     }
-// prelude.cl has what these may call. Barriers, also those within hr_ballot and its like, are for group
-// kernels alone, where all lanes come by or none. Where there are some under a condition let one stand last
-// there: PoCL 3.1 sends all lanes the same way where they part after it. It also compiles what follows once
-// for each outcome, so a lane that does nothing is better than a barrier left out.
+// prelude.cl has what these may call, and atomics.cl and exact_sum.cl how they combine values in memory.
+// Barriers, also those within hr_ballot and its like, are for group kernels alone, where all lanes come by
+// or none. Where there are some under a condition let one stand last there: PoCL 3.1 sends all lanes the
+// same way where they part after it. It also compiles what follows once for each outcome, so a lane that
+// does nothing is better than a barrier left out.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/persistent/launcher.hpp>

@@ -1,5 +1,5 @@
-// persistent/opencl/prelude.cl - what a kernel in OpenCL C may call. control.h comes before it, the user's
-// source and the loop after it.
+// persistent/opencl/prelude.cl - what a kernel in OpenCL C may call. control.h comes before it; atomics.cl,
+// exact_sum.cl, the user's source and the loop come after it.
 //
 // The host defines HEADRACE_LANES (work-items in a lane group, which is one work-group), HEADRACE_QUEUE_LANES
 // (units that they process at once), HEADRACE_LOCAL_STATE (bytes), HEADRACE_SCRATCH_WORDS, HEADRACE_CONSUMER
@@ -46,20 +46,3 @@ float hr_sum_float(HrKernelGroup* group, float mine);
 // A hint: other groups wait for work, or for all to park, so a unit that can be split had better be.
 bool hr_others_are_idle(HrKernelGroup* group);
 #endif
-
-// Adds without order: sums are read after the kernel, whose end publishes them.
-HR_FUNCTION void hr_atomic_add_float(__global float* to, float amount) {
-#ifdef HEADRACE_PTX
-    asm volatile("red.global.add.f32 [%0], %1;" : : "l"((ulong)to), "f"(amount) : "memory");
-#else
-    volatile __global uint* word = (volatile __global uint*)to;
-    uint seen = *word;
-    for (;;) {
-        const uint before = atomic_cmpxchg(word, seen, as_uint(as_float(seen) + amount));
-        if (before == seen) break;
-        seen = before;
-    }
-#endif
-}
-HR_FUNCTION void hr_atomic_add_uint(__global uint* to, uint amount) { atomic_add(to, amount); }
-HR_FUNCTION void hr_atomic_add_ulong(__global ulong* to, ulong amount) { atom_add(to, amount); }

@@ -1,6 +1,6 @@
 // tests/persistent/trees.kernels.hpp - kernels whose every unit can be counted, for all technologies.
 #pragma once
-#include <headrace/persistent/atomic_add.hpp>
+#include <headrace/persistent/atomics.hpp>
 #include <headrace/persistent/kernel.hpp>
 
 #include <cstdint>
