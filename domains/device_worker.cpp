@@ -270,26 +270,26 @@ DeviceWorker::Inputs DeviceWorker::bind(Place& place, Held& held) {
     for (const Job::Use& use : place.job->job().uses()) {
         DomainData& data = *use.slice.data;
         note(use.slice.data);
-        if (use.access == Access::accumulate) {
-            const auto accumulator = data.accumulator(*controller_, *place.stream);
-            inputs.zeroed.push_back(accumulator.zeroed);
-            task.bind({&data, use.access, accumulator.memory, 0});
+        if (use.joining) {
+            const auto replica = data.replica(*use.joining, *controller_, *place.stream);
+            inputs.replicas.push_back(replica.ready);
+            task.bind({&data, use.access, use.joining, replica.memory, 0});
             continue;
         }
         const IndexRange part = elements_of(use, range);
         if (part.empty()) { // the kernel touches nothing of it
-            task.bind({&data, use.access, &controller_->memory(data.storage()), 0});
+            task.bind({&data, use.access, nullptr, &controller_->memory(data.storage()), 0});
             continue;
         }
         const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
         const Tile tile = data.storage().tile(begin, end);
         inputs.uses.push_back({tile, use.access});
         if (!place.in_windows) {
-            task.bind({&data, use.access, &controller_->memory(data.storage()), 0});
+            task.bind({&data, use.access, nullptr, &controller_->memory(data.storage()), 0});
             continue;
         }
         const Controller::Window window = controller_->window(tile);
-        task.bind({&data, use.access, &window.memory, window.begin});
+        task.bind({&data, use.access, nullptr, &window.memory, window.begin});
     }
     return inputs;
 }
@@ -304,7 +304,7 @@ Event DeviceWorker::submit(Place& place, Held& held, const Inputs& inputs,
         controller_->submit(held.task->name(), inputs.uses,
                             [&](std::span<const Event> after) {
                                 std::vector<Event> ready(after.begin(), after.end());
-                                ready.insert(ready.end(), inputs.zeroed.begin(), inputs.zeroed.end());
+                                ready.insert(ready.end(), inputs.replicas.begin(), inputs.replicas.end());
                                 started = start(ready);
                                 return held.done.event();
                             },

@@ -65,7 +65,7 @@ private:
     using Step = void (DeviceWorker::*)(Place&); ///< of a task, that takes memory
     struct Inputs {
         std::vector<TileUse> uses;
-        std::vector<Event> zeroed; ///< sums
+        std::vector<Event> replicas; ///< that have their first contents
     };
 
     void run(const std::stop_token& stop);

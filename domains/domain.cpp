@@ -42,25 +42,25 @@ DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Numb
       element_size_(element_size),
       numbers_(numbers) {}
 
-DomainData::Accumulator DomainData::accumulator(Controller& controller, Stream& stream) {
+DomainData::OwnReplica DomainData::replica(const Joining& joining, Controller& controller, Stream& stream) {
     {
         const std::scoped_lock lock(mutex_);
         for (const Replica& replica : replicas_)
-            if (replica.controller == &controller) return {replica.memory.get(), replica.zeroed};
+            if (replica.controller == &controller) return {replica.memory.get(), replica.ready};
     }
     // Without the lock: other devices make theirs at the same time.
-    Replica replica{&controller, controller.device().allocate(storage_.bytes()), {}, seals_};
-    replica.zeroed = stream.fill_zero(*replica.memory, 0, storage_.bytes());
-    const Accumulator made{replica.memory.get(), replica.zeroed};
+    Replica replica{&controller, controller.device().allocate(joining.replica_bytes(*this)), {}, seals_};
+    replica.ready = joining.begin(*this, *replica.memory, stream);
+    const OwnReplica made{replica.memory.get(), replica.ready};
     const std::scoped_lock lock(mutex_);
     replicas_.push_back(std::move(replica));
-    is_to_be_reduced_ = true;
+    joining_ = &joining;
     return made;
 }
 
-void DomainData::reduce() {
+void DomainData::join() {
     const std::scoped_lock lock(mutex_);
-    add_up(nullptr);
+    join(nullptr);
 }
 
 ErrorPtr DomainData::lost() const {
@@ -68,71 +68,75 @@ ErrorPtr DomainData::lost() const {
     return lost_;
 }
 
-/// The replicas go when the sums are asked for: other jobs may still be adding to them.
+/// The replicas go when they are asked for: other jobs may still be writing to them.
 void DomainData::lose(const ErrorPtr& error) {
     const std::scoped_lock lock(lost_mutex_);
     lost_ = error;
-    is_to_be_reduced_ = true;
 }
 
 /// Of one controller, or of all; with the lock.
-void DomainData::add_up(const Controller* only) {
+void DomainData::join(const Controller* only) {
+    const Joining* const joining = joining_;
+    if (!joining) return;
     const auto is_meant = [=](const Replica& replica) { return !only || replica.controller == only; };
-    if (const ErrorPtr error = lost()) {
-        std::erase_if(replicas_, is_meant);
-        if (only) return;
+    std::vector<const Replica*> meant;
+    for (const Replica& replica : replicas_ | std::views::filter(is_meant)) meant.push_back(&replica);
+    if (only && meant.empty()) return;
+    const ErrorPtr error = lost();
+    if (!error) join(*joining, meant);
+    std::erase_if(replicas_, is_meant);
+    if (only) return;
+    joining_ = nullptr;
+    base_ = {};
+    if (error) {
         lose({});
-        is_to_be_reduced_ = false;
-        return mark_failed(storage_.tile(), error);
+        mark_failed(storage_.tile(), error);
     }
-    if (only ? std::ranges::none_of(replicas_, is_meant) : !is_to_be_reduced_) return;
-    if (replicas_.empty()) {
-        zero_unwritten_parts();
-        is_to_be_reduced_ = false;
+}
+
+void DomainData::join(const Joining& joining, std::span<const Replica* const> replicas) {
+    const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
+    if (replicas.empty()) {
+        write_unwritten(joining, unwritten); // jobs were to write to some, and none has
+        for (const Tile& part : unwritten) host_wrote(part);
         return;
     }
-    auto* sums = static_cast<std::byte*>(storage_.host());
-    const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
-    const bool from_zero = unwritten == std::vector{storage_.tile()};
-    if (!from_zero) {
+    const bool is_blank = unwritten == std::vector{storage_.tile()};
+    if (!is_blank) {
         take_to_host(storage_.tile());
-        for (const Tile& part : unwritten) // where sums start from zero
-            std::memset(sums + part.begin(), 0, part.size());
+        write_unwritten(joining, unwritten);
     }
-    std::optional<Summation> summation(std::in_place, storage_.bytes(), element_size_, numbers_);
+    bool is_mixed = false;
     try {
-        for (const Replica& replica : replicas_ | std::views::filter(is_meant))
-            summation->include(replica.controller->device(), *replica.memory, replica.zeroed);
-        summation->into(sums, from_zero);
+        joining.join(*this,
+                     {.replicas = replicas,
+                      .image = static_cast<std::byte*>(storage_.host()),
+                      .is_blank = is_blank,
+                      .others_stay = replicas.size() < replicas_.size()},
+                     is_mixed);
     } catch (...) {
-        const bool are_mixed = summation->has_mixed();
-        summation.reset();
-        if (are_mixed) {
+        if (is_mixed) {
             lose(current_error());
             replicas_.clear();
         }
         throw;
     }
-    summation.reset();
     host_wrote(storage_.tile());
-    std::erase_if(replicas_, is_meant);
-    if (!only) is_to_be_reduced_ = false;
 }
 
-/// Jobs were to add to these, and none has.
-void DomainData::zero_unwritten_parts() {
-    for (const Tile& part : unwritten_parts(storage_.tile())) {
-        std::memset(static_cast<std::byte*>(storage_.host()) + part.begin(), 0, part.size());
-        host_wrote(part);
-    }
+void DomainData::write_unwritten(const Joining& joining, std::span<const Tile> parts) {
+    for (const Tile& part : parts)
+        joining.write_unwritten(*this, static_cast<std::byte*>(storage_.host()), part.begin(), part.end());
 }
 
-void DomainData::fail(IndexRange elements, Access access, const ErrorPtr& error) {
-    if (access == Access::accumulate) {
-        lose(error);
-    } else if (writes(access) && !elements.empty()) {
+void DomainData::fail(IndexRange elements, const ErrorPtr& error) {
+    if (!elements.empty())
         mark_failed(storage_.tile(elements.begin * element_size_, elements.end * element_size_), error);
-    }
+}
+
+void DomainData::fail_replicas(const Joining& joining, const ErrorPtr& error) {
+    lose(error);
+    joining_ = &joining;
 }
 
 void DomainData::drop_replica(const Controller& controller, const ErrorPtr& error) {
@@ -144,7 +148,7 @@ void DomainData::drop_replica(const Controller& controller, const ErrorPtr& erro
     });
 }
 
-/// Jobs that come now find sums that were added up, or wait for the lock before they add to any.
+/// Jobs that come now find replicas that were joined, or wait for the lock before they write to any.
 std::unique_lock<std::mutex> DomainData::lock_without_users(bool also_readers) {
     for (;;) {
         std::unique_lock lock(mutex_);
@@ -165,7 +169,7 @@ std::unique_lock<std::mutex> DomainData::lock_without_users(bool also_readers) {
 void* DomainData::gather() {
     {
         const auto lock = lock_without_users(false);
-        add_up(nullptr);
+        join(nullptr);
     }
     headrace::gather(storage_.tile()).wait();
     return storage_.host();
@@ -175,11 +179,12 @@ void* DomainData::fill() {
     {
         const auto lock = lock_without_users(true);
         try {
-            add_up(nullptr);
+            join(nullptr);
         } catch (const Error&) {
             replicas_.clear();
+            base_ = {};
             lose({});
-            is_to_be_reduced_ = false;
+            joining_ = nullptr;
         }
     }
     try {
@@ -191,8 +196,8 @@ void* DomainData::fill() {
 }
 
 void DomainData::forget(const Controller& controller) {
-    const std::scoped_lock lock(mutex_); // of others kernels may still be adding to theirs
-    add_up(&controller);
+    const std::scoped_lock lock(mutex_); // of others kernels may still be writing to theirs
+    join(&controller);
 }
 
 } // namespace headrace

@@ -4,6 +4,7 @@
 #include <headrace/core/controller.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/domain_users.hpp>
+#include <headrace/domains/joining.hpp>
 #include <headrace/domains/view.hpp>
 
 #include <atomic>
@@ -48,57 +49,57 @@ public:
     [[nodiscard]] const std::string& name() const noexcept { return storage_.name(); }
     [[nodiscard]] const Extent& extent() const noexcept { return extent_; }
     [[nodiscard]] Bytes element_size() const noexcept { return element_size_; }
+    [[nodiscard]] Bytes bytes() const noexcept { return storage_.bytes(); }
+    [[nodiscard]] const Numbers& numbers() const noexcept { return numbers_; }
     [[nodiscard]] Storage& storage() noexcept { return storage_; }
 
-    /// The replica to which `controller`'s device adds, and when its zeroes are in place.
-    struct Accumulator {
+    /// The replica to which `controller`'s device writes, and when its first contents are in place.
+    struct OwnReplica {
         Memory* memory;
-        Event zeroed;
+        Event ready;
     };
-    /// Makes the replica on first use since the last reduction. `stream` fills it with zeroes. Threads: one
-    /// at a time for each controller.
-    [[nodiscard]] Accumulator accumulator(Controller& controller, Stream& stream);
-    /// Adds all replicas to the host image, in the order of first use (summation.hpp), and drops them. Where
-    /// sums are lost, what they belong to has failed: what reads it does, until something writes it anew.
-    /// Blocks.
-    void reduce();
-    /// `reduce` has something to do, and may block.
-    [[nodiscard]] bool is_to_be_reduced() const noexcept { return is_to_be_reduced_; }
-    /// A job that added to the replicas has ended well: its sums cannot be computed again, and elements that
-    /// nothing was added to are zero. Never blocks.
-    void seal() noexcept {
+    /// Makes the replica on first use since replicas were joined. `stream` gives it its first contents.
+    /// Threads: one at a time for each controller.
+    [[nodiscard]] OwnReplica replica(const Joining& joining, Controller& controller, Stream& stream);
+    /// Joins all replicas to the host image, in the order of first use, and drops them. What was lost of them
+    /// has failed: whoever reads the data is told, until something writes them anew. Blocks.
+    void join();
+    /// How replicas are to be joined before the data are used in another way; null: there are none. `join`
+    /// may then block.
+    [[nodiscard]] const Joining* joining() const noexcept { return joining_; }
+    /// A job that wrote to replicas has ended well: what it did cannot be done again, and elements that were
+    /// never written are what `joining` says. Never blocks.
+    void seal(const Joining& joining) noexcept {
         ++seals_;
-        is_to_be_reduced_ = true;
+        joining_ = &joining;
     }
-    /// A job that was to write these elements, or to add to the data, has failed: see core's mark_failed.
-    void fail(IndexRange elements, Access access, const ErrorPtr& error);
-    /// Forgets the replica of a lost device. Sums of running jobs are computed again; if it also held those
-    /// of ended jobs, `error` is what gather will throw.
+    /// A job that was to write these elements has failed: see core's mark_failed. Never blocks.
+    void fail(IndexRange elements, const ErrorPtr& error);
+    /// A job that was to write to replicas has failed. Never blocks.
+    void fail_replicas(const Joining& joining, const ErrorPtr& error);
+    /// Forgets the replica of a lost device. What running jobs wrote to it is done again; if it also held
+    /// what ended jobs wrote, `error` is what gather will throw.
     void drop_replica(const Controller& controller, const ErrorPtr& error);
+    /// What the elements were before replicas were joined of which others stay; empty: what they are.
+    [[nodiscard]] std::vector<std::byte>& base() noexcept { return base_; }
 
     /// Jobs that use the data; whoever submits one holds the mutexes of all its domains (job_order.hpp).
     [[nodiscard]] std::mutex& users_mutex() noexcept { return users_mutex_; }
     [[nodiscard]] DomainUsers& users() noexcept { return users_; }
-    /// Waits for the jobs that write the data, reduces, brings the host image up to date and returns it.
-    /// Blocks; throws what the data's last writer failed with.
+    /// Waits for the jobs that write the data, joins replicas, brings the host image up to date and returns
+    /// it. Blocks; throws what the data's last writer failed with.
     [[nodiscard]] void* gather();
     /// Waits for the jobs that use the data; then the host image is the caller's to write, and every other
     /// image counts as stale. What failed before is forgotten, and what it left is anything.
     [[nodiscard]] void* fill();
-    /// Its controller goes away: what its replica holds is reduced first.
+    /// Its controller goes away: its replica is joined first.
     void forget(const Controller& controller);
 
 private:
-    struct Replica {
-        Controller* controller;
-        std::unique_ptr<Memory> memory;
-        Event zeroed;
-        std::uint64_t made_at; ///< that many seals: others came later
-    };
-
     [[nodiscard]] std::unique_lock<std::mutex> lock_without_users(bool also_readers);
-    void add_up(const Controller* only);
-    void zero_unwritten_parts();
+    void join(const Controller* only);
+    void join(const Joining& joining, std::span<const Replica* const> replicas);
+    void write_unwritten(const Joining& joining, std::span<const Tile> parts);
     void lose(const ErrorPtr& error);
     [[nodiscard]] ErrorPtr lost() const;
 
@@ -109,11 +110,12 @@ private:
     std::mutex users_mutex_;
     DomainUsers users_;
     std::atomic<std::uint64_t> seals_ = 0;
-    std::atomic<bool> is_to_be_reduced_ = false; ///< jobs have had replicas since the last reduction
-    std::mutex mutex_;                           ///< held while sums are added up
+    std::atomic<const Joining*> joining_ = nullptr; ///< of jobs since replicas were joined
+    std::mutex mutex_;                              ///< held while replicas are joined
     std::vector<Replica> replicas_;
+    std::vector<std::byte> base_;
     mutable std::mutex lost_mutex_; ///< never held for long
-    ErrorPtr lost_;                 ///< why sums are gone for good, or not what they should be
+    ErrorPtr lost_;                 ///< why replicas are gone for good, or not what they should be
 };
 
 namespace detail {

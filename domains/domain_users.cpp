@@ -24,18 +24,17 @@ void DomainUsers::Jobs::sweep() {
 
 void DomainUsers::add(const JobNodePtr& job, DomainUse use, std::vector<JobNodePtr>& before) {
     (writes(use.access) ? writers_ : readers_).add(job);
-    const bool is_of_replicas = use.access == Access::accumulate;
-    if (use.is_concurrent && !is_of_replicas) {
+    if (use.is_concurrent && !use.joining) {
         // Replicas are joined before the domain is used in another way.
-        if (const JobNodePtr sums = now_.access == Access::accumulate ? join(now_.jobs.all) : sums_)
-            before.push_back(sums);
+        if (const JobNodePtr replicas = now_.joining ? join(now_.jobs.all) : replicas_)
+            before.push_back(replicas);
         return;
     }
-    const bool commutes = use.access == Access::read || is_of_replicas;
-    if (!commutes || now_.access != use.access) {
-        const bool were_sums = now_.access == Access::accumulate;
-        now_ = {use.access, {}, join(now_.jobs.all)};
-        if (were_sums) sums_ = now_.before;
+    const bool commutes = use.access == Access::read || use.joining;
+    if (!commutes || now_.access != use.access || now_.joining != use.joining) {
+        const bool had_replicas = now_.joining;
+        now_ = {use.access, use.joining, {}, join(now_.jobs.all)};
+        if (had_replicas) replicas_ = now_.before;
     }
     now_.jobs.add(job);
     if (now_.before) before.push_back(now_.before);

@@ -1,9 +1,9 @@
 // domains/domain_users.hpp - which jobs use a domain, in the order of submission, and which of them a new one
 // comes after. Private to domains/.
 //
-// A domain goes through turns. A turn belongs to a job that writes, or to all the jobs in a row that add to
-// the same replicas (they commute), or to readers in a row. A job waits for the jobs of the turn before its
-// own. It need not look further back: those waited for the turns before theirs.
+// A domain goes through turns. A turn belongs to a job that writes, or to all the jobs in a row that write
+// to replicas which are joined in one way (they commute), or to readers in a row. A job waits for the jobs of
+// the turn before its own. It need not look further back: those waited for the turns before theirs.
 #pragma once
 #include <headrace/core/access.hpp>
 #include <headrace/domains/job_node.hpp>
@@ -13,9 +13,12 @@
 
 namespace headrace {
 
+class Joining;
+
 /// How a job uses a domain, as far as that decides which jobs conflict.
 struct DomainUse {
     Access access;
+    const Joining* joining = nullptr; ///< of replicas; null: it has none
     /// Its author says that it conflicts with no other job (Job::concurrent). Replicas that are joined
     /// afterwards are kept in order all the same.
     bool is_concurrent = false;
@@ -41,12 +44,13 @@ private:
     };
     struct Turn {
         Access access = Access::read;
+        const Joining* joining = nullptr;
         Jobs jobs;
         JobNodePtr before; ///< ends with the jobs of the turn before; null: there are none
     };
 
     Turn now_;
-    JobNodePtr sums_; ///< ends with the last turn of jobs that added to replicas, before the one of now
+    JobNodePtr replicas_; ///< ends with the last turn of jobs that wrote to replicas, before the one of now
     Jobs readers_, writers_; // all of them, in any turn or none
 };
 

@@ -7,9 +7,10 @@
 namespace headrace {
 namespace {
 
-/// Bytes of one domain; sums are whole on every device.
+/// Bytes of one domain; replicas are whole on every device.
 Bytes bytes_of(const Job::Use& use, IndexRange units, bool in_windows) {
-    if (!in_windows || use.access == Access::accumulate) return use.slice.data->storage().bytes();
+    if (use.joining) return use.joining->replica_bytes(*use.slice.data);
+    if (!in_windows) return use.slice.data->bytes();
     return elements_of(use, units).size() * use.slice.data->element_size();
 }
 
@@ -44,7 +45,7 @@ IndexRange elements_of(const Job::Use& use, IndexRange units) {
 std::vector<Tile> data_of(const Job& job, IndexRange units, bool in_windows) {
     std::vector<Tile> parts;
     for (const Job::Use& use : job.uses()) {
-        if (use.access == Access::accumulate) continue;
+        if (use.joining) continue;
         DomainData& data = *use.slice.data;
         const Bytes size = data.element_size();
         const IndexRange part = in_windows ? elements_of(use, units) : IndexRange{0, data.extent().size()};

@@ -13,11 +13,11 @@ namespace headrace {
 /// user's callback names some beyond the end.
 [[nodiscard]] IndexRange elements_of(const Job::Use& use, IndexRange units);
 
-/// What a device must hold for the task, by domain: its parts of them in windows, else all of each. Sums are
-/// not among them.
+/// What a device must hold for the task, by domain: its parts of them in windows, else all of each. Replicas
+/// that are joined afterwards are not among them.
 [[nodiscard]] std::vector<Tile> data_of(const Job& job, IndexRange units, bool in_windows);
 
-/// With sums.
+/// With replicas.
 [[nodiscard]] Bytes footprint(const Job& job, IndexRange units, bool in_windows);
 
 /// Tasks can be given windows of their own.

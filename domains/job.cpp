@@ -133,7 +133,7 @@ std::uint64_t Job::split(IndexRange left, std::uint64_t wanted) const {
     return std::min(whole_grains * grain_, left.size());
 }
 
-void Job::use(Slice slice, Access access) {
+void Job::use(Slice slice, Access access, const Joining* joining) {
     const std::string& domain = slice.data->name();
     for (const Use& earlier : uses_)
         if (earlier.slice.data == slice.data)
@@ -161,14 +161,13 @@ void Job::use(Slice slice, Access access) {
                               (halo < rows - last ? last + halo : rows) * row_elements};
         };
     }
-    uses_.push_back({std::move(slice), access});
+    uses_.push_back({std::move(slice), access, joining});
     if (shares_units_) check_sharing(uses_.back());
 }
 
 /// A unit that goes to another device finds there what the job reads whole, and sums.
 void Job::check_sharing(const Use& use) const {
-    const bool is_everywhere =
-        use.access == Access::accumulate || (use.access == Access::read && !use.slice.part);
+    const bool is_everywhere = use.joining || (use.access == Access::read && !use.slice.part);
     if (is_everywhere) return;
     throw Error{ErrorKind::invalid_argument,
                 "units cannot be shared by devices: each task has a part or an image of domain '" +

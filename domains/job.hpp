@@ -52,6 +52,7 @@ public:
     struct Use {
         Slice slice;
         Access access;
+        const Joining* joining = nullptr; ///< of replicas that devices write each for itself; null: none
     };
 
     /// `work_units`: indices 0 to work_units - 1; what a consumer kernel is called with, or what seeds
@@ -79,7 +80,17 @@ public:
     Job& accumulates(const Domains&... domains) {
         static_assert((detail::can_accumulate<typename Domains::Element> && ...),
                       "accumulate access needs a number, or a struct with a member type Scalar");
-        (use(Slice(domains), Access::accumulate), ...);
+        (use(Slice(domains), Access::accumulate, &joins_sums()), ...);
+        return *this;
+    }
+    /// Any unit writes any element of these, each element is written by at most one. What no unit writes
+    /// stays as it is; it is zero if nothing was ever written there. Every device writes to a replica of its
+    /// own. Afterwards whole elements are compared with what was there, and what differs is taken up: to
+    /// write what was there is to write nothing. Where two devices wrote an element differently, whoever asks
+    /// for the result is told.
+    template <class... Domains>
+    Job& scatters(const Domains&... domains) {
+        (use(Slice(domains), Access::accumulate, &joins_scattered()), ...);
         return *this;
     }
 
@@ -171,7 +182,7 @@ private:
     template <class>
     friend class SeededJob;
 
-    void use(Slice slice, Access access);
+    void use(Slice slice, Access access, const Joining* joining = nullptr);
     void check_sharing(const Use& use) const;
     void offer(std::string_view technology, Launcher launcher,
                std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind);

@@ -508,10 +508,10 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
     if (ended_ || is_held() || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
     const ErrorPtr error = stop_reason_;
-    // With the lock: a device that is lost from now on takes sums with it that nothing computes again.
+    // With the lock: a device that is lost from now on takes a replica with it that nothing makes again.
     if (!error)
         for (const Job::Use& use : job_.uses())
-            if (use.access == Access::accumulate) use.slice.data->seal();
+            if (use.joining) use.slice.data->seal(*use.joining);
     energy_.end(seconds_taken());
     for (Share& share : shares_) { // handles may keep us for long
         share.done.clear();
@@ -533,12 +533,17 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
 /// Its results are not what they should be, whatever part of them was made: who asks for them is told.
 void JobExecution::fail_domains(const ErrorPtr& error) const {
     for (const Job::Use& use : job_.uses()) {
+        if (use.joining) {
+            use.slice.data->fail_replicas(*use.joining, error);
+            continue;
+        }
+        if (!writes(use.access)) continue;
         IndexRange part{0, use.slice.data->extent().size()};
         try {
             part = elements_of(use, {0, job_.work_units()});
         } catch (...) { // the user's callback, which may be why the job failed: all of the domain
         }
-        use.slice.data->fail(part, use.access, error);
+        use.slice.data->fail(part, error);
     }
 }
 

@@ -22,7 +22,7 @@ std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node) {
 
     std::vector<JobNodePtr> conflicts;
     for (const Job::Use& use : job.uses())
-        use.slice.data->users().add(node, {use.access, job.is_concurrent()}, conflicts);
+        use.slice.data->users().add(node, {use.access, use.joining, job.is_concurrent()}, conflicts);
     // A failure passes along the data: a job fails where it reads what another one has failed to write.
     for (JobNodePtr& conflict : conflicts) before.push_back({std::move(conflict), job.is_in_order()});
     node->come_after(before);

@@ -355,16 +355,16 @@ private:
                 execution.disturb();
             }
         }
-        // Sums become plain data before anything reads or overwrites them. That blocks, for events whose
+        // Replicas are joined before anything uses their domain in another way. That blocks, for events whose
         // continuations wait for this one if an event has called us.
-        std::vector<std::shared_ptr<DomainData>> sums;
+        std::vector<std::shared_ptr<DomainData>> joined;
         for (const Job::Use& use : execution.job().uses())
-            if (use.access != Access::accumulate && use.slice.data->is_to_be_reduced())
-                sums.push_back(use.slice.data);
-        if (sums.empty()) return begin(execution);
-        starter_.give([this, job, sums = std::move(sums)] {
+            if (const Joining* const joining = use.slice.data->joining(); joining && joining != use.joining)
+                joined.push_back(use.slice.data);
+        if (joined.empty()) return begin(execution);
+        starter_.give([this, job, joined = std::move(joined)] {
             try {
-                for (const auto& domain : sums) domain->reduce();
+                for (const auto& domain : joined) domain->join();
             } catch (...) {
                 job->stop(current_error(ErrorKind::internal));
             }

@@ -11,10 +11,18 @@ const Task::Binding& Task::binding(const DomainData& data, std::initializer_list
         if (binding.data == &data &&
             (allowed.size() == 0 || std::ranges::find(allowed, binding.access) != allowed.end()))
             return binding;
-    throw Error{
-        ErrorKind::invalid_argument,
-        "the kernel uses domain '" + data.name() +
-            "' in a way that its job does not declare: add reads(), writes(), updates() or accumulates()"}
+    throw Error{ErrorKind::invalid_argument, "the kernel uses domain '" + data.name() +
+                                                 "' in a way that its job does not declare: add reads(), "
+                                                 "writes(), updates(), scatters() or accumulates()"}
+        .in_task(name_);
+}
+
+void* Task::replica(const DomainData& data, const Joining& joining) const {
+    const Binding& bound = binding(data, {Access::accumulate});
+    if (bound.joining == &joining) return bound.memory->address();
+    throw Error{ErrorKind::invalid_argument,
+                "the kernel uses domain '" + data.name() + "' as " + std::string(joining.declaration()) +
+                    "() allows, and its job declares " + std::string(bound.joining->declaration()) + "()"}
         .in_task(name_);
 }
 

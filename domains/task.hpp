@@ -18,6 +18,7 @@ public:
     struct Binding {
         const DomainData* data;
         Access access;
+        const Joining* joining; ///< null: the memory is an image, and no replica of its own
         Memory* memory;
         Bytes begin; ///< where the memory begins in the domain
     };
@@ -51,7 +52,11 @@ public:
     }
     template <class T>
     [[nodiscard]] Sum<T> sum(const Domain<T>& domain) const {
-        return {static_cast<T*>(origin(*domain.data(), {Access::accumulate})), domain.extent()};
+        return {static_cast<T*>(replica(*domain.data(), joins_sums())), domain.extent()};
+    }
+    template <class T>
+    [[nodiscard]] Scatter<T> scatter(const Domain<T>& domain) const {
+        return {static_cast<T*>(replica(*domain.data(), joins_scattered())), domain.extent()};
     }
     /// Whatever access was declared: for OpenCL kernels, which take the driver's handle. It begins with the
     /// domain; elsewhere, where the job is larger than the device, near the task's part of it: use views.
@@ -66,6 +71,7 @@ private:
         return {static_cast<T*>(origin(*domain.data(), allowed)), domain.extent()};
     }
     const Binding& binding(const DomainData& data, std::initializer_list<Access> allowed) const;
+    void* replica(const DomainData& data, const Joining& joining) const;
     /// Where the domain's first element is or would be.
     void* origin(const DomainData& data, std::initializer_list<Access> allowed) const;
 

@@ -33,6 +33,29 @@ struct View {
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };
 
+/// A domain that a job scatters to: any lane writes any element, and each is written at most once. It cannot
+/// be read: what a device finds there depends on what that device wrote.
+template <class T>
+struct Scatter {
+    T* origin = nullptr; ///< of this device's replica
+    Extent extent;
+
+    /// An element that takes a value.
+    struct Element {
+        T* at;
+        HEADRACE_HOST_DEVICE void operator=(const T& value) const { *at = value; }
+    };
+
+    HEADRACE_HOST_DEVICE Element operator[](std::uint64_t i) const { return {origin + i}; }
+    HEADRACE_HOST_DEVICE Element operator()(std::uint64_t i, std::uint64_t j) const {
+        return {origin + (i * extent.n[1] + j)};
+    }
+    HEADRACE_HOST_DEVICE Element operator()(std::uint64_t i, std::uint64_t j, std::uint64_t k) const {
+        return {origin + ((i * extent.n[1] + j) * extent.n[2] + k)};
+    }
+    HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
+};
+
 /// A domain under accumulate access: this device's zeroed replica, to which any lane adds at any time.
 ///
 /// T is a scalar that the hardware can add atomically (float, double, std::uint32_t, std::uint64_t), or a

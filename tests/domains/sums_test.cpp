@@ -47,8 +47,8 @@ protected:
     /// Every device adds something to each number.
     void add_everywhere(const Domain<std::uint64_t>& sums) {
         for (const auto& place : places_) {
-            const auto replica = sums.data()->accumulator(place->controller, *place->stream);
-            replica.zeroed.wait();
+            const auto replica = sums.data()->replica(joins_sums(), place->controller, *place->stream);
+            replica.ready.wait();
             auto* const numbers = static_cast<std::uint64_t*>(replica.memory->address());
             for (std::uint64_t i = 0; i < expected_.size(); ++i) {
                 const std::uint64_t amount = random_();
@@ -127,8 +127,8 @@ TEST_F(Sums, OfNumbersThatDevicesCannotAddGoToTheHost) {
     have({true, true});
     const Domain<std::uint16_t> sums("sums", {3});
     for (const auto& place : places_) {
-        const auto replica = sums.data()->accumulator(place->controller, *place->stream);
-        replica.zeroed.wait();
+        const auto replica = sums.data()->replica(joins_sums(), place->controller, *place->stream);
+        replica.ready.wait();
         static_cast<std::uint16_t*>(replica.memory->address())[2] = 7;
     }
     EXPECT_EQ(sums.gather()[2], 14);

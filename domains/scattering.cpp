@@ -1,0 +1,193 @@
+// domains/scattering.cpp - elements that units wrote anywhere, each once, come together: see joining.hpp.
+//
+// Every replica begins as the domain's image. When replicas are joined, what differs from that image was
+// written, element by element. The image itself is on the host meanwhile, so that no device needs a second
+// copy. Replicas come to the host in pieces, two of each device at a time: while one is compared, the next
+// one moves.
+#include <headrace/core/controller.hpp>
+#include <headrace/core/submission.hpp>
+#include <headrace/domains/domain.hpp>
+#include <headrace/domains/joining.hpp>
+
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+namespace headrace {
+namespace {
+
+constexpr Bytes piece_bytes = Bytes{4} << 20, block_bytes = Bytes{64} << 10;
+constexpr int most_threads = 8;
+
+/// The replica of one device, as the host reads it piece by piece.
+class Source {
+public:
+    /// `piece`: the bytes of the largest one.
+    Source(const Replica& replica, Bytes piece) : memory_(*replica.memory), ready_(replica.ready) {
+        Device& device = replica.controller->device();
+        const DeviceInfo& info = device.info();
+        if (info.kind == DeviceKind::cpu && info.shares_host_memory && memory_.address() != nullptr) return;
+        stream_ = device.make_stream();
+        for (Buffer& buffer : buffers_) buffer.bytes = device.allocate_host(piece);
+    }
+    ~Source() {
+        for (const Buffer& buffer : buffers_) static_cast<void>(buffer.came.outcome()); // told by `read`
+    }
+    Source(const Source&) = delete; // copies go to its buffers
+    Source& operator=(const Source&) = delete;
+
+    /// Piece `number`, which is to be read next but one, or next.
+    void fetch(std::size_t number, Bytes begin, Bytes end) {
+        if (!stream_) return;
+        Buffer& buffer = buffers_[number % 2];
+        buffer.came = stream_->copy_out(buffer.bytes.get(), memory_, begin, end - begin, {&ready_, 1});
+    }
+    /// Blocks until the piece is there.
+    [[nodiscard]] const std::byte* read(std::size_t number, Bytes begin) const {
+        if (!stream_) {
+            ready_.wait();
+            return static_cast<const std::byte*>(memory_.address()) + begin;
+        }
+        const Buffer& buffer = buffers_[number % 2];
+        buffer.came.wait();
+        return static_cast<const std::byte*>(buffer.bytes.get());
+    }
+
+private:
+    struct Buffer {
+        std::shared_ptr<void> bytes;
+        Event came;
+    };
+    const Memory& memory_;
+    const Event ready_;
+    std::array<Buffer, 2> buffers_;
+    std::unique_ptr<Stream> stream_; ///< null: the host reads the memory where it is
+};
+
+constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+/// Elements that differ from `before` replace those of `image`. Returns the first that another replica wrote
+/// differently, or `none`. `Size` 0: known at run time.
+template <Bytes Size>
+std::uint64_t take_up(std::byte* image, const std::byte* before, const std::byte* replica, Bytes begin,
+                      Bytes end, Bytes element) {
+    const Bytes size = Size == 0 ? element : Size;
+    std::uint64_t conflict = none;
+    for (Bytes at = begin; at < end; at += size) {
+        if (std::memcmp(replica + at, before + at, size) == 0) continue;
+        if (std::memcmp(image + at, before + at, size) != 0 &&
+            std::memcmp(image + at, replica + at, size) != 0)
+            conflict = std::min<std::uint64_t>(conflict, at / size);
+        std::memcpy(image + at, replica + at, size);
+    }
+    return conflict;
+}
+
+using TakeUp = std::uint64_t (*)(std::byte*, const std::byte*, const std::byte*, Bytes, Bytes, Bytes);
+TakeUp take_up_of(Bytes element) {
+    switch (element) {
+    case 1:
+        return take_up<1>;
+    case 2:
+        return take_up<2>;
+    case 4:
+        return take_up<4>;
+    case 8:
+        return take_up<8>;
+    case 16:
+        return take_up<16>;
+    default:
+        return take_up<0>;
+    }
+}
+
+class ScatterJoining final : public Joining {
+public:
+    [[nodiscard]] std::string_view declaration() const noexcept override { return "scatters"; }
+
+    [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override {
+        Storage& storage = data.storage();
+        if (unwritten_parts(storage.tile()) == std::vector{storage.tile()})
+            return stream.fill_zero(replica, 0, replica.size());
+        const Event gathered = gather(storage.tile());
+        std::vector<Event> written{
+            stream.copy_in(replica, 0, storage.host(), replica.size(), {&gathered, 1})};
+        for (const Tile& part : unwritten_parts(storage.tile()))
+            written.push_back(stream.fill_zero(replica, part.begin(), part.size()));
+        return written.back(); // streams are in order
+    }
+
+    void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
+        const Bytes bytes = data.bytes(), element = data.element_size();
+        if (joined.is_blank) write_unwritten(data, joined.image, 0, bytes);
+        const Bytes piece = std::max(piece_bytes / element, Bytes{1}) * element;
+        if (joined.others_stay && data.base().empty())
+            data.base().assign(joined.image, joined.image + bytes); // what these will be compared with
+        std::vector<std::unique_ptr<Source>> sources;
+        for (const Replica* const replica : joined.replicas)
+            sources.push_back(std::make_unique<Source>(*replica, std::min(piece, bytes)));
+
+        const auto fetch = [&](std::size_t number) {
+            const Bytes begin = number * piece;
+            if (begin >= bytes) return;
+            for (const auto& source : sources) source->fetch(number, begin, std::min(begin + piece, bytes));
+        };
+        fetch(0);
+        is_mixed = true; // from here on some elements may be taken up and others not
+        std::vector<std::byte> before(data.base().empty() ? std::min(piece, bytes) : 0);
+        std::atomic<std::uint64_t> conflict = none;
+        const TakeUp take_up = take_up_of(element);
+        // An arena of its own: who waits for a piece does not begin with anything else of the caller's.
+        tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
+        for (std::size_t number = 0; number * piece < bytes; ++number) {
+            const Bytes begin = number * piece, end = std::min(begin + piece, bytes);
+            fetch(number + 1);
+            const std::byte* base = data.base().data() + begin;
+            if (data.base().empty()) {
+                std::memcpy(before.data(), joined.image + begin, end - begin);
+                base = before.data();
+            }
+            for (const auto& source : sources) {
+                const std::byte* const replica = source->read(number, begin);
+                const Bytes block = std::max(block_bytes / element, Bytes{1}) * element;
+                arena.execute([&] {
+                    tbb::parallel_for(Bytes{0}, (end - begin + block - 1) / block, [&](Bytes one) {
+                        const std::uint64_t found =
+                            take_up(joined.image + begin, base, replica, one * block,
+                                    std::min((one + 1) * block, end - begin), element);
+                        if (found != none) note(conflict, begin / element + found);
+                    });
+                });
+            }
+        }
+        if (const std::uint64_t at = conflict; at != none)
+            throw Error{ErrorKind::invalid_argument,
+                        "two devices wrote element " + std::to_string(at) + " of domain '" + data.name() +
+                            "' differently: of a domain under scatters(), each element is for one unit to "
+                            "write"};
+    }
+
+private:
+    /// The least one. relaxed: it is read when all threads have ended.
+    static void note(std::atomic<std::uint64_t>& least, std::uint64_t index) {
+        std::uint64_t known = least.load(std::memory_order_relaxed);
+        while (index < known && !least.compare_exchange_weak(known, index, std::memory_order_relaxed)) {
+        }
+    }
+};
+
+} // namespace
+
+const Joining& joins_scattered() noexcept {
+    static const ScatterJoining joining;
+    return joining;
+}
+
+} // namespace headrace

@@ -1,0 +1,35 @@
+// tests/domains/access.kernels.hpp - kernels that write in every way that a job can declare.
+#pragma once
+#include <headrace/domains/view.hpp>
+
+namespace headrace::test {
+
+struct Permute {
+    View<const std::uint32_t> to;
+    Scatter<std::uint64_t> x;
+    std::uint64_t base;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { x[to[i]] = base + i; }
+};
+
+/// Elements of three bytes: no word of a machine.
+struct Odd {
+    std::uint8_t part[3];
+};
+HEADRACE_HOST_DEVICE inline Odd odd_of(std::uint64_t i) {
+    return {{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8), 7}};
+}
+
+/// Backwards, but for every third.
+struct ScatterOdd {
+    Scatter<Odd> odd;
+    Scatter<std::uint8_t> bytes;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        if (i % 3 == 0) return;
+        odd[odd.size() - 1 - i] = odd_of(i);
+        bytes[bytes.size() - 1 - i] = static_cast<std::uint8_t>(i);
+    }
+};
+
+} // namespace headrace::test
