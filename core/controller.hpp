@@ -60,6 +60,11 @@ public:
     [[nodiscard]] Device& device() const noexcept { return device_; }
     /// True if kernels work in place on the host image of whatever they use.
     [[nodiscard]] bool is_zero_copy() const noexcept { return zero_copy_; }
+    /// True if kernels work in place on the host image of this datum.
+    [[nodiscard]] bool is_in_place(Storage& storage) const {
+        const std::scoped_lock lock(storage.mutex_);
+        return works_in_place(storage);
+    }
     /// See ControllerOptions::asynchronous; from the next request on.
     void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 

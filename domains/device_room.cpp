@@ -24,6 +24,7 @@ void DeviceWorker::with_room(Place& place, Step step) {
                     place.event = make_room(place, error);
                 } catch (const Error&) {
                     if (step == &DeviceWorker::begin && makes_do_with_less(place)) continue;
+                    if (step == &DeviceWorker::begin && goes_elsewhere(place)) return;
                     throw;
                 }
                 if (place.event.done()) {
@@ -60,6 +61,16 @@ Event DeviceWorker::make_room(const Place& place, const Error& lack) {
 bool DeviceWorker::makes_do_with_less(Place& place) {
     if (place.in_windows) return halve(place);
     return place.in_windows = can_use_windows(place.job->job(), device_->info());
+}
+
+/// A task that has not begun goes back, for the job goes on in another memory.
+bool DeviceWorker::goes_elsewhere(Place& place) {
+    if (!place.job->leave_memory(number_, place.held.front().portion)) return false;
+    place.engine.reset(); // which the job will not need here
+    place.forget_launch();
+    place.job.reset();
+    colleagues_.wake_all();
+    return true;
 }
 
 /// A task that is not begun with goes back in part, as its job may be cut. False if that is not possible.

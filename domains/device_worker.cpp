@@ -283,7 +283,7 @@ DeviceWorker::Inputs DeviceWorker::bind(Place& place, Held& held) {
         }
         const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
         const Tile tile = data.storage().tile(begin, end);
-        inputs.uses.push_back({tile, use.access});
+        inputs.uses.push_back({tile, place.job->access_of(use)});
         if (!place.in_windows) {
             task.bind({&data, use.access, nullptr, &controller_->memory(data.storage()), 0});
             continue;

@@ -103,6 +103,7 @@ private:
     [[nodiscard]] Event make_room(const Place& place, const Error& lack);
     [[nodiscard]] bool makes_do_with_less(Place& place);
     [[nodiscard]] bool halve(Place& place);
+    [[nodiscard]] bool goes_elsewhere(Place& place);
     [[nodiscard]] bool is_short_of_room() const;
 
     // Small tasks go to a launch that runs: device_feeding.cpp.

@@ -27,14 +27,18 @@ std::uint64_t worth_giving(const DeviceInfo& device, std::uint64_t lanes) {
 } // namespace
 
 std::optional<Portion> JobExecution::next_given(std::size_t device) {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     Share* share = share_of(device);
-    if (!started_ || stop_reason_ || !share || share->retired) return std::nullopt;
+    if (!started_ || stop_reason_ || !share || !can_work(*share)) return std::nullopt;
     const bool has_gift = !share->gifts.empty();
     if (!has_gift && (loose_units_.empty() || !takes_units(*share))) return std::nullopt;
     std::vector<Portion>& given = has_gift ? share->gifts : loose_units_;
     const Portion portion = std::move(given.back());
     given.pop_back();
+    if (!portion.units && !enter_parts(portion.range)) {
+        settle_if_ended(std::move(lock));
+        return std::nullopt;
+    }
     return give_out(*share, portion);
 }
 
@@ -70,7 +74,7 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
     std::vector<Hungry> hungry;
     for (std::size_t i = 0; i < shares_.size(); ++i) {
         const Share& share = shares_[i];
-        const bool waits = share.idle && !share.retired && share.gifts.empty() &&
+        const bool waits = share.idle && can_work(share) && share.gifts.empty() &&
                            (gift == Gift::seeds || takes_units(share));
         if (share.who.device == giver)
             all += std::max(relative_capability(i), least_capability);
@@ -101,7 +105,7 @@ bool JobExecution::others_may_take_over(std::size_t device) const {
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);
     return std::ranges::any_of(shares_, [&](const Share& share) {
-        return share.who.device != device && !share.retired && takes_over(place_of(share), progress);
+        return share.who.device != device && can_work(share) && takes_over(place_of(share), progress);
     });
 }
 
@@ -124,6 +128,8 @@ bool JobExecution::has_returns() const {
 void JobExecution::cut_off(std::size_t giver, IndexRange task, std::uint64_t cut) {
     share_of(giver)->outstanding -= task.end - cut; // nobody had begun with it
     in_flight(giver, task)->portion.range.end = cut;
+    for (auto& [use, parts] : written_) parts.remove(task);
+    static_cast<void>(enter_parts({task.begin, cut})); // if it fails, so does the job
 }
 
 JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes,

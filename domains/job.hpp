@@ -53,6 +53,11 @@ public:
         Slice slice;
         Access access;
         const Joining* joining = nullptr; ///< of replicas that devices write each for itself; null: none
+
+        /// All of the domain is written by any task: all tasks work on one image.
+        [[nodiscard]] bool is_of_one_image() const {
+            return headrace::writes(access) && !slice.part && !joining;
+        }
     };
 
     /// `work_units`: indices 0 to work_units - 1; what a consumer kernel is called with, or what seeds

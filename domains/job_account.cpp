@@ -15,7 +15,7 @@ constexpr double enough_seconds = 1e-4;
 std::vector<const DeviceInfo*> JobExecution::team() const {
     std::vector<const DeviceInfo*> team; // shares_ is as long as it was at the beginning
     for (const Share& share : shares_)
-        if (!share.is_in_reserve()) team.push_back(share.who.info);
+        if (!share.is_in_reserve() && !stands_by(share)) team.push_back(share.who.info);
     return team;
 }
 
@@ -36,7 +36,7 @@ double JobExecution::seconds_of_team() const {
 
 bool JobExecution::has_losses() const {
     const std::scoped_lock lock(mutex_);
-    return std::ranges::any_of(shares_, [](const Share& share) { return share.retired; });
+    return std::ranges::any_of(shares_, [](const Share& share) { return share.retired || share.is_full; });
 }
 
 void JobExecution::compare_with(std::vector<std::optional<double>> seconds_alone) {

@@ -4,6 +4,8 @@
 #include <headrace/domains/job_execution.hpp>
 #include <headrace/domains/task_scope.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -43,10 +45,13 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
       several_devices_(participants.size() > 1),
       only_cpus_(std::ranges::all_of(
           participants, [](const Participant& one) { return one.info->kind == DeviceKind::cpu; })),
+      memory_(scheduling_.one_memory ? std::optional(scheduling_.one_memory->first) : std::nullopt),
       rates_(estimates(participants), scheduling_.learns),
       event_(promise_.event()),
       node_(std::make_shared<JobNode>(job_.name(), event_)) {
     if (job_.work_units() > 0) left_.push_back({0, job_.work_units()});
+    for (const Job::Use& use : job_.uses()) // rows of different tasks cannot overlap
+        if (writes(use.access) && use.slice.part && !use.slice.is_rows) written_.try_emplace(&use);
     for (Participant& participant : participants) {
         const DeviceInfo& info = *participant.info;
         energy_.add(participant.energy);
@@ -56,6 +61,7 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
         share.figures.name = info.name;
         share.figures.kind = info.kind;
         share.figures.reserve = share.who.reserve;
+        if (memory_ && share.who.memory != *memory_) share.figures.reserve = scheduling_.one_memory->why;
         shares_.push_back(std::move(share));
     }
 }
@@ -85,7 +91,7 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
 std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most_tasks) {
     std::unique_lock lock(mutex_);
     Share* share = share_of(device);
-    if (!started_ || stop_reason_ || !share || share->retired || left_.empty()) return std::nullopt;
+    if (!started_ || stop_reason_ || !share || !can_work(*share) || left_.empty()) return std::nullopt;
     const std::size_t place = place_of(*share);
     std::vector<DeviceProgress> devices = device_progress();
     Progress progress = this->progress(devices);
@@ -103,7 +109,7 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
         if (share->left_out)
             for (Share& one : shares_)
                 if (!one.retired && !one.left_out) one.refused = false;
-        if (!std::ranges::all_of(shares_, [](const Share& one) { return one.refused || one.retired; })) {
+        if (!std::ranges::all_of(shares_, [&](const Share& one) { return one.refused || !can_work(one); })) {
             // Once: who is at work elsewhere asks when that ends, and whoever wakes all wakes itself.
             if (!std::exchange(share->has_woken, true) && scheduling_.ask_again) scheduling_.ask_again();
             return std::nullopt;
@@ -121,7 +127,7 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
         devices[place].in_flight += size;
     } while (portion.tasks < most_tasks && !left.empty() && (wanted = next_of_policy(place, progress)) > 0);
     if (left.empty()) left_.pop_back();
-    if (stop_reason_) {
+    if (!enter_parts(portion.range) || stop_reason_) {
         settle_if_ended(std::move(lock));
         return std::nullopt;
     }
@@ -210,7 +216,7 @@ void JobExecution::let_in() {
     const Progress progress = this->progress(devices);
     bool any = false;
     for (Share& one : shares_)
-        if (one.left_out && !one.retired && takes_over(place_of(one), progress)) {
+        if (one.left_out && can_work(one) && takes_over(place_of(one), progress)) {
             one.left_out = false;
             any = true;
         }
@@ -313,15 +319,58 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     } else if (!is_repeatable() && has_worked) {
         if (!stop_reason_) stop_reason_ = error;
     } else {
-        for (const Portion& portion : std::exchange(share->done, {})) {
-            put_back(portion);
-            finished_ -= portion.work_units();
+        for (Share& one :
+             shares_) { // what others did in another memory has been fetched, and is lost as well
+            if (&one != share && !(has_moved_ && has_worked)) continue;
+            for (const Portion& portion : std::exchange(one.done, {})) {
+                put_back(portion);
+                finished_ -= portion.work_units();
+            }
+            one.figures.work_units = one.figures.units_received = 0;
         }
-        share->figures.work_units = share->figures.units_received = 0;
+        if (has_worked) has_moved_ = false;
     }
-    if (!stop_reason_ && std::ranges::all_of(shares_, [](const Share& one) { return one.retired; }))
+    if (!stop_reason_ && std::ranges::none_of(shares_, [&](const Share& one) { return can_work(one); }) &&
+        !go_to_next_memory())
         stop_reason_ = error;
     settle_if_ended(std::move(lock));
+}
+
+/// The one whose devices are the fastest together. False: there is none.
+bool JobExecution::go_to_next_memory() {
+    if (!memory_) return false;
+    std::map<std::size_t, double> capabilities; // by memory
+    for (const Share& share : shares_)
+        if (!share.retired && !share.is_full)
+            capabilities[share.who.memory] += std::max(rates_.capability(place_of(share)), 0.0);
+    if (capabilities.empty()) return false;
+    memory_ = std::ranges::max_element(capabilities, {}, &decltype(capabilities)::value_type::second)->first;
+    for (Share& share : shares_)
+        if (share.who.memory == *memory_) share.figures.reserve.clear();
+    if (scheduling_.ask_again) scheduling_.ask_again();
+    return true;
+}
+
+bool JobExecution::leave_memory(std::size_t device, const Portion& portion) {
+    const std::scoped_lock lock(mutex_);
+    if (!memory_ || stop_reason_) return false;
+    const std::size_t left = share_of(device)->who.memory;
+    const bool has_another = std::ranges::any_of(
+        shares_, [&](const Share& one) { return !one.retired && !one.is_full && one.who.memory != left; });
+    if (!has_another) return false;
+    take_back(device, portion);
+    put_back(portion);
+    for (Share& one : shares_)
+        if (one.who.memory == left) one.is_full = true;
+    // Those in flight end there.
+    has_moved_ = has_moved_ || finished_ > 0 || !in_flight_.empty();
+    return *memory_ != left || go_to_next_memory();
+}
+
+Access JobExecution::access_of(const Job::Use& use) const {
+    if (!use.is_of_one_image()) return use.access;
+    const std::scoped_lock lock(mutex_);
+    return has_moved_ ? Access::update : use.access;
 }
 
 void JobExecution::stop(ErrorPtr why) {
@@ -342,7 +391,7 @@ bool JobExecution::wants(std::size_t device) const {
     const std::scoped_lock lock(mutex_);
     if (!started_ || stop_reason_ || left_.empty()) return false;
     const Share* const share = share_of(device);
-    return share && !share->retired && !(share->is_in_reserve() && reserve_waits());
+    return share && can_work(*share) && !(share->is_in_reserve() && reserve_waits());
 }
 
 std::optional<double> JobExecution::expected_seconds(std::size_t device, const Portion& portion) const {
@@ -410,10 +459,34 @@ void JobExecution::take_back(std::size_t device, const Portion& portion) {
 }
 
 void JobExecution::put_back(const Portion& portion) {
-    if (portion.units)
+    if (portion.units) {
         loose_units_.push_back(portion);
-    else
-        left_.push_back(portion.range);
+        return;
+    }
+    for (auto& [use, parts] : written_) parts.remove(portion.range);
+    left_.push_back(portion.range);
+}
+
+/// What a task of these work units writes. False: another task writes some of it as well, and the job fails.
+bool JobExecution::enter_parts(IndexRange units) {
+    for (auto& [use, parts] : written_) {
+        const IndexRange elements = ask([&] { return elements_of(*use, units); }, IndexRange{});
+        const auto other = parts.enter(units, elements);
+        if (!other) continue;
+        const IndexRange theirs = ask([&] { return elements_of(*use, *other); }, IndexRange{});
+        if (!stop_reason_)
+            stop_reason_ = std::make_shared<const Error>(
+                Error(ErrorKind::invalid_argument,
+                      fmt::format(
+                          "the tasks of work units [{}, {}) and [{}, {}) write parts of domain '{}' that "
+                          "overlap: elements [{}, {}) and [{}, {}); of a domain under writes() or "
+                          "updates(), each element is for one task to write",
+                          other->begin, other->end, units.begin, units.end, use->slice.data->name(),
+                          theirs.begin, theirs.end, elements.begin, elements.end))
+                    .in_job(job_.name()));
+        if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
+    }
+    return !stop_reason_;
 }
 
 /// Whether tasks can be done once more, or elsewhere beside one that has begun.
@@ -489,7 +562,7 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
         const DeviceInfo& info = *share.who.info;
         const bool is_gpu = info.kind == DeviceKind::gpu;
         const std::uint64_t lanes = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units;
-        progress.push_back({.capability = rates_.capability(i),
+        progress.push_back({.capability = capability(i),
                             .measured = rates_.measured(i),
                             .certain = rates_.certain(i),
                             .in_reserve = reserve_waits && share.is_in_reserve(),

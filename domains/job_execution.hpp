@@ -11,6 +11,7 @@
 #include <headrace/domains/portion.hpp>
 #include <headrace/domains/report.hpp>
 #include <headrace/domains/task_scope.hpp>
+#include <headrace/domains/written_parts.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -68,6 +69,13 @@ public:
         Estimate estimate;
         std::shared_ptr<EnergyReader> energy = nullptr; ///< null: nobody measures
         std::string reserve = {}; ///< why it had better stay out of the job; empty: it is in its team
+        /// Which memory it works on, of a job all of whose tasks work on one.
+        std::size_t memory = 0;
+    };
+    /// Of a job that writes all of a domain: its tasks work on one memory.
+    struct OneMemory {
+        std::size_t first;    ///< memory, to begin with
+        std::string why = {}; ///< for the report of devices that so have nothing to do
     };
     struct Scheduling {
         std::unique_ptr<Policy> policy;
@@ -78,8 +86,9 @@ public:
         std::function<void()> ask_again = {};
         /// Called when all is done, before anybody else is told.
         std::function<void(const JobExecution&)> done = {};
-        KernelKey kernel = {};    ///< which measurements are of jobs like this one
-        std::uint64_t number = 0; ///< of the submission, in its runtime
+        KernelKey kernel = {};                    ///< which measurements are of jobs like this one
+        std::uint64_t number = 0;                 ///< of the submission, in its runtime
+        std::optional<OneMemory> one_memory = {}; ///< none: each device works on its own
     };
 
     JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
@@ -167,6 +176,12 @@ public:
     /// The device has no room for more of the units at once: the others are there for whoever asks.
     [[nodiscard]] Portion keep(std::size_t device, const Portion& portion, std::uint64_t units);
 
+    /// The device is full, and this task has not begun there. True: the job goes on in another memory, and
+    /// the task with it. False: there is none.
+    [[nodiscard]] bool leave_memory(std::size_t device, const Portion& portion);
+    /// How the next task uses a domain: what earlier ones wrote in another memory is fetched.
+    [[nodiscard]] Access access_of(const Job::Use& use) const;
+
     /// Ends the job early, with success never.
     void stop(ErrorPtr why);
     [[nodiscard]] bool stopping() const;
@@ -230,6 +245,7 @@ private:
         bool refused = false;   ///< by the policy, since somebody got something
         bool has_woken = false; ///< all others because of that, since a task began or ended
         bool left_out = false;  ///< when it last was, since it does not take over anything either
+        bool is_full = false;   ///< the job has left its memory
 
         [[nodiscard]] bool is_in_reserve() const { return !who.reserve.empty(); }
     };
@@ -267,6 +283,16 @@ private:
     [[nodiscard]] std::uint64_t split(IndexRange range, std::uint64_t wanted) const {
         return ask([&] { return job_.split(range, wanted); }, range.size());
     }
+    /// Another memory is the one that tasks work on: see OneMemory.
+    [[nodiscard]] bool stands_by(const Share& share) const { return memory_ && share.who.memory != *memory_; }
+    [[nodiscard]] bool can_work(const Share& share) const {
+        return !share.retired && !share.is_full && !stands_by(share);
+    }
+    [[nodiscard]] double capability(std::size_t place) const {
+        return can_work(shares_[place]) ? rates_.capability(place) : 0;
+    }
+    bool go_to_next_memory();
+    bool enter_parts(IndexRange units);
     Portion give_out(Share& share, Portion portion);
     void take_back(std::size_t device, const Portion& portion);
     void cut_off(std::size_t giver, IndexRange task, std::uint64_t cut);
@@ -314,8 +340,11 @@ private:
 
     mutable std::mutex mutex_;
     std::vector<Share> shares_;
+    std::optional<std::size_t> memory_; ///< that all tasks work on; none: each device on its own
+    bool has_moved_ = false;            ///< tasks that are done worked on another memory
     Rates rates_;
-    std::vector<IndexRange> left_; ///< not given out, or returned; the last is next
+    std::map<const Job::Use*, WrittenParts> written_; ///< of uses whose parts the user names
+    std::vector<IndexRange> left_;                    ///< not given out, or returned; the last is next
     bool has_returns_ = false;
     std::atomic<bool> disturbed_ = false;
     double charged_ = 0;               ///< seconds of devices

@@ -22,6 +22,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -210,7 +211,8 @@ private:
             const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel);
             alone.push_back(jobs ? std::optional(jobs->seconds) : seconds_alone(*participant.info, kernel));
         }
-        const double expected = chooses_teams(job) ? keep_reserve(participants, kernel) : 0;
+        auto one_memory = choose_memory(job, participants, alone);
+        const double expected = chooses_teams(job) && !one_memory ? keep_reserve(participants, kernel) : 0;
         std::unique_ptr<Policy> policy =
             job.own_policy() ? job.own_policy()() : make_policy(policy_name(job));
         if (!policy)
@@ -222,10 +224,59 @@ private:
             JobExecution::Scheduling{
                 std::move(policy), policy_name(job), options_.model != "peak" && options_.powers.empty(),
                 expected, [this] { wake_all(); }, [this](const JobExecution& done) { learn(done); }, kernel,
-                next_number_.fetch_add(1, std::memory_order_relaxed)}, // a number alone
+                next_number_.fetch_add(1, std::memory_order_relaxed), // a number alone
+                std::move(one_memory)},
             std::move(participants), std::move(left_out));
         execution->compare_with(std::move(alone));
         return execution;
+    }
+
+    /// Of a job that writes all of a domain the tasks work on one memory: that of the devices that are
+    /// predicted to end it first, by whole jobs that they did alone, or else by their speeds. Nothing if it
+    /// writes none, or if all devices work on one.
+    std::optional<JobExecution::OneMemory> choose_memory(const Job& job,
+                                                         std::vector<JobExecution::Participant>& participants,
+                                                         const std::vector<std::optional<double>>& alone) {
+        const auto use = std::ranges::find_if(job.uses(), &Job::Use::is_of_one_image);
+        if (use == job.uses().end()) return std::nullopt;
+        constexpr std::size_t of_host = 0;
+        for (JobExecution::Participant& participant : participants) {
+            const Controller& controller = workers_[participant.device]->controller();
+            const bool is_in_place = std::ranges::all_of(job.uses(), [&](const Job::Use& one) {
+                return !one.is_of_one_image() || controller.is_in_place(one.slice.data->storage());
+            });
+            participant.memory = is_in_place ? of_host : participant.device + 1;
+        }
+        const auto all_know = [&](const auto& known) { return std::ranges::all_of(participants, known); };
+        const bool are_measured =
+            all_know([](const auto& one) { return one.estimate.units_per_second.has_value(); });
+        const bool are_timed = std::ranges::all_of(alone, [](const auto& one) { return one.has_value(); });
+        std::map<std::size_t, double> speeds; // by memory
+        for (std::size_t i = 0; i < participants.size(); ++i) {
+            const Estimate& estimate = participants[i].estimate;
+            speeds[participants[i].memory] += are_timed      ? 1 / *alone[i]
+                                              : are_measured ? *estimate.units_per_second
+                                                             : estimate.peak;
+        }
+        if (speeds.size() == 1) return std::nullopt;
+        const auto best = std::ranges::max_element(speeds, {}, &decltype(speeds)::value_type::second)->first;
+        std::vector<std::string> ids;
+        for (const auto& participant : participants)
+            if (participant.memory == best) ids.push_back(participant.info->id);
+        const std::string& domain = use->slice.data->name();
+        const std::string why =
+            fmt::format("any task may write any element of domain '{0}', so that all of them work on one "
+                        "memory, that of {1}; for several use scatters({0}), or writes() or updates() of "
+                        "rows({0}) or part({0}, f)",
+                        domain, fmt::join(ids, ", "));
+        {
+            const std::scoped_lock lock(mutex_);
+            if (job.work_units() <= job.grain()) return {{best, why}};          // one task in any case
+            if (told_of_one_memory_.size() > 1000) told_of_one_memory_.clear(); // names may be made up
+            if (!told_of_one_memory_.insert(job.kernel_name()).second) return {{best, why}};
+        }
+        log_warning(fmt::format("job '{}' is done by {} alone: {}", job.name(), fmt::join(ids, ", "), why));
+        return {{best, why}};
     }
 
     /// Which measurements are of jobs like this one.
@@ -474,6 +525,7 @@ private:
     std::map<std::uint64_t, std::shared_ptr<JobExecution>> jobs_; // not ended, in the order of submission
     RunningJobs running_;                                         // of these
     Errands starter_{Errands::Kind::may_call_drivers};
+    std::set<std::string> told_of_one_memory_;                   // by the kernel's name
     ByProblem<double> alone_;                                    // seconds
     ByProblem<double> brief_rates_;                              // in units per second, that no model keeps
     ByProblem<Trial> trials_;                                    // the last one of each team

@@ -12,6 +12,30 @@ struct Permute {
     HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const { x[to[i]] = base + i; }
 };
 
+/// x[to[i]] becomes what it was times `keep`, and base + i.
+struct PermuteInto {
+    View<const std::uint32_t> to;
+    View<std::uint64_t> x;
+    std::uint64_t base, keep;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        x[to[i]] = (keep != 0 ? x[to[i]] : 0) + base + i;
+    }
+};
+
+struct AddBackwards {
+    View<std::uint32_t> x;
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        x[x.size() - 1 - i] += static_cast<std::uint32_t>(i);
+    }
+};
+struct WriteBackwards {
+    View<std::uint32_t> x;
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        x[x.size() - 1 - i] = static_cast<std::uint32_t>(7 * i);
+    }
+};
+
 /// Elements of three bytes: no word of a machine.
 struct Odd {
     std::uint8_t part[3];

@@ -6,10 +6,12 @@
 #include <devices/two_private_cpus.hpp>
 #include <domains/access.kernels.hpp>
 #include <headrace/domains/headrace.hpp>
+#include <headrace/domains/written_parts.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -104,6 +106,182 @@ TEST_P(Accesses, ElementsOfAnySizeAreScatteredWhole) {
         const Odd expected = i % 3 == 0 ? Odd{{9, 9, 9}} : odd_of(i);
         ASSERT_TRUE(std::ranges::equal(odds[j].part, expected.part)) << j;
         ASSERT_EQ(all_bytes[j], i % 3 == 0 ? 1 : static_cast<std::uint8_t>(i)) << j;
+    }
+}
+
+/// Any unit may write any element: what the README's first reader writes.
+TEST_P(Accesses, WholeDomainsAreWrittenAndUpdatedOnOneMemory) {
+    constexpr std::uint64_t size = 300'007;
+    std::vector<std::uint32_t> to(size);
+    std::iota(to.begin(), to.end(), 0);
+    std::ranges::shuffle(to, random_);
+    const Domain<std::uint32_t> where("where", {size});
+    std::ranges::copy(to, where.fill().begin());
+    const Domain<std::uint64_t> x("x", {size});
+    const LogLines warnings(LogLevel::warning);
+    for (int round = 0; round < 3; ++round) {
+        const auto write = Job("write all", size).reads(where).writes(x).kernel([&](Task& task) {
+            return PermuteInto{task.read(where), task.write(x), 1000, 0};
+        });
+        runtime().submit(write).wait();
+        const auto update = Job("update all", size).reads(where).updates(x).kernel([&](Task& task) {
+            return PermuteInto{task.read(where), task.update(x), 5, 1};
+        });
+        const JobHandle handle = runtime().submit(update);
+        handle.wait();
+        const auto result = x.gather();
+        for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[to[i]], 1005 + 2 * i) << to[i];
+        if (GetParam() != two_private_cpus) continue;
+        const JobReport report = handle.report();
+        ASSERT_EQ(report.devices.size(), 2U);
+        EXPECT_TRUE(report.devices[0].tasks == 0 || report.devices[1].tasks == 0) << report.table();
+        EXPECT_NE(report.table().find("scatters(x)"), std::string::npos) << report.table();
+    }
+    if (GetParam() == two_private_cpus) {
+        ASSERT_EQ(warnings.lines().size(), 2U) << "one for each kernel";
+        EXPECT_NE(warnings.lines()[0].find("'write all'"), std::string::npos) << warnings.lines()[0];
+        EXPECT_NE(warnings.lines()[0].find("rows(x)"), std::string::npos) << warnings.lines()[0];
+    }
+}
+
+/// A device that fails with its k-th task, of a job that writes all of a domain, and the other one goes on.
+TEST(OneMemory, OfALostDeviceIsLeftForAnother) {
+    for (int tasks_before = 0; tasks_before < 4; ++tasks_before) {
+        SCOPED_TRACE(tasks_before);
+        const LogLines errors(LogLevel::error);
+        std::vector<FakeDevice*> fakes;
+        std::vector<std::unique_ptr<Device>> devices;
+        for (const char* id : {"fake:0", "fake:1"}) {
+            devices.push_back(std::make_unique<FakeDevice>(FakeOptions{.id = id}));
+            fakes.push_back(static_cast<FakeDevice*>(devices.back().get()));
+        }
+        Runtime runtime(std::move(devices), {.policy = "dynamic:8", .model = "peak"});
+        const Domain<std::uint64_t> x("x", {64});
+        std::atomic<int> launches = 0;
+        const JobHandle job = runtime.submit(
+            Job("write", 64).writes(x).host_function("fake", [&](Task& task, const NativeStream&) {
+                if (launches++ == tasks_before)
+                    throw Error{ErrorKind::device, "fell off the bus"}.on_device(task.device().info().id);
+                for (auto i = task.range().begin; i < task.range().end; ++i) task.write(x)[63 - i] = i + 1;
+            }));
+        job.wait();
+        const auto result = x.gather();
+        for (std::uint64_t i = 0; i < 64; ++i) ASSERT_EQ(result[63 - i], i + 1);
+        EXPECT_EQ(
+            std::ranges::count_if(job.report().devices, [](const auto& one) { return one.work_units > 0; }),
+            1);
+    }
+}
+
+/// The first memory has no room for the domain when it comes to that, for other data are in use there.
+TEST(OneMemory, OfAFullDeviceIsLeftForAnother) {
+    constexpr std::uint64_t size = 4096;
+    std::vector<std::unique_ptr<Device>> devices;
+    devices.push_back(std::make_unique<FakeDevice>(
+        FakeOptions{.id = "fake:0", .memory = size * 8 * 3 / 2, .peak_gflops = 2000}));
+    devices.push_back(std::make_unique<FakeDevice>(FakeOptions{.id = "fake:1"}));
+    Runtime runtime(std::move(devices), {.policy = "dynamic:8", .model = "peak"});
+    const Domain<std::uint64_t> sums("sums", {size}), x("x", {size});
+    std::ranges::fill(x.fill(), 5U);
+    const auto on_first = [](Job& job) { job.only_on({"fake:0"}); };
+    auto adds = Job("add", 1).accumulates(sums).host_function(
+        "fake", [=](Task& task, const NativeStream&) { task.sum(sums).add(7, 1); });
+    on_first(adds);
+    runtime.submit(adds).wait(); // its replica stays until it is gathered
+    const JobHandle job = runtime.submit(
+        Job("update", size).updates(x).host_function("fake", [=](Task& task, const NativeStream&) {
+            for (auto i = task.range().begin; i < task.range().end; ++i) task.update(x)[size - 1 - i] += i;
+        }));
+    job.wait();
+    const auto result = x.gather();
+    for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[size - 1 - i], 5 + i);
+    EXPECT_EQ(job.report().devices[1].work_units, size) << job.report().table();
+    EXPECT_EQ(sums.gather()[7], 1U);
+}
+
+TEST(Parts, OfTwoTasksThatOverlapAreAnErrorThatNamesBoth) {
+    for (const bool updates : {false, true}) {
+        std::vector<std::unique_ptr<Device>> devices;
+        for (const char* id : {"fake:0", "fake:1"})
+            devices.push_back(std::make_unique<FakeDevice>(FakeOptions{.id = id}));
+        Runtime runtime(std::move(devices), {.policy = "dynamic:8", .model = "peak"});
+        const Domain<std::uint64_t> x("the data", {100});
+        std::ranges::fill(x.fill(), 0U);
+        const auto overlapping = part(x, [](IndexRange units) {
+            return IndexRange{units.begin, std::min<std::uint64_t>(units.end + 1, 64)};
+        });
+        Job job("overlap", 64);
+        updates ? job.updates(overlapping) : job.writes(overlapping);
+        job.host_function("fake", [](Task&, const NativeStream&) {});
+        try {
+            runtime.submit(job).wait();
+            FAIL() << "nothing was said";
+        } catch (const Error& error) {
+            const std::string what = error.what();
+            EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+            EXPECT_EQ(error.job(), "overlap");
+            EXPECT_NE(what.find("'the data'"), std::string::npos) << what;
+            EXPECT_NE(what.find("[0, 8)"), std::string::npos) << what;
+            EXPECT_NE(what.find("[8, 16)"), std::string::npos) << what;
+            EXPECT_NE(what.find("[0, 9)"), std::string::npos) << what;
+        }
+    }
+}
+
+/// Parts that do not overlap are entered once, whatever becomes of their tasks.
+TEST_P(Accesses, PartsThatDoNotOverlapAreWritten) {
+    constexpr std::uint64_t size = 200'003;
+    const Domain<std::uint32_t> x("x", {size});
+    for (const char* policy : {"dynamic:37", "adaptive", "static"}) {
+        std::ranges::fill(x.fill(), 1U);
+        auto job = Job("parts", size)
+                       .updates(part(x,
+                                     [](IndexRange units) {
+                                         return IndexRange{size - units.end, size - units.begin};
+                                     }))
+                       .kernel([&](Task& task) { return AddBackwards{task.update(x)}; });
+        job.policy(policy);
+        runtime().submit(job).wait();
+        const auto result = x.gather();
+        for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(result[size - 1 - i], 1 + i) << policy;
+        auto writes = Job("parts", size)
+                          .writes(part(x,
+                                       [](IndexRange units) {
+                                           return IndexRange{size - units.end, size - units.begin};
+                                       }))
+                          .kernel([&](Task& task) { return WriteBackwards{task.write(x)}; });
+        writes.policy(policy);
+        runtime().submit(writes).wait();
+        const auto written = x.gather();
+        for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(written[size - 1 - i], 7 * i) << policy;
+    }
+}
+
+TEST(WrittenParts, FindsEveryOverlap) {
+    std::mt19937 random(std::random_device{}());
+    for (int round = 0; round < 300; ++round) {
+        WrittenParts parts;
+        std::vector<std::pair<IndexRange, IndexRange>> model; // units, elements
+        for (std::uint64_t unit = 0; unit < 40; ++unit) {
+            if (!model.empty() && random() % 4 == 0) {
+                const auto at = model.begin() + static_cast<std::ptrdiff_t>(random() % model.size());
+                parts.remove(at->first);
+                model.erase(at);
+            }
+            const std::uint64_t begin = random() % 100;
+            const IndexRange units{unit, unit + 1}, elements{begin, begin + random() % 9};
+            const auto overlaps = [&](const auto& one) {
+                return std::max(one.second.begin, elements.begin) < std::min(one.second.end, elements.end);
+            };
+            const auto other = parts.enter(units, elements);
+            ASSERT_EQ(other.has_value(), std::ranges::any_of(model, overlaps));
+            if (!other) model.emplace_back(units, elements);
+            if (other) {
+                const auto named =
+                    std::ranges::find_if(model, [&](const auto& one) { return one.first == *other; });
+                ASSERT_TRUE(named != model.end() && overlaps(*named));
+            }
+        }
     }
 }
 

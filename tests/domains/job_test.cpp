@@ -231,7 +231,12 @@ TEST_P(Jobs, MoveWhatTheirMemoryModelSays) {
             const bool in_place = GetParam() != two_private_cpus &&
                                   (device.kind == DeviceKind::cpu ? model != MemoryModel::buffers
                                                                   : model == MemoryModel::unified);
-            EXPECT_EQ(device.bytes_in, in_place ? 0 : device.work_units * sizeof(float)) << report.table();
+            const std::uint64_t least = in_place ? 0 : device.work_units * sizeof(float);
+            EXPECT_GE(device.bytes_in, least) << report.table();
+            // Of two that copy, one may take over what the other one has copied.
+            if (in_place || report.devices.size() == 1) {
+                EXPECT_EQ(device.bytes_in, least) << report.table();
+            }
         }
     }
 }
