@@ -47,7 +47,10 @@ public:
     /// Until there is no unit left anywhere, or all groups park.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
-            if (Lanes::count(active_) < enough_) refill();
+            while (Lanes::count(active_) < enough_) {
+                refill();
+                if (!has_ranges || !ranges_follow_ || gaps_alone_) break;
+            }
             if (active_ == 0) {
                 if constexpr (has_gaps)
                     if (gaps_alone_) { // there may be more of them than a launch has time for
@@ -73,6 +76,7 @@ private:
 
     HEADRACE_GROUP_CODE void refill() {
         if constexpr (has_gaps) gaps_alone_ = false;
+        if constexpr (has_ranges) ranges_follow_ = false;
         if constexpr (has_queues) {
             take_from_liq(running_);
             if (chooses_kinds && active_ == 0) take_from_liq(liq_.template fullest<called>());
@@ -81,14 +85,14 @@ private:
             if (Lanes::count(active_) >= enough_) return;
         }
         if (holds_nothing() && !holds_foreign() && this->restore()) {
-            expand_ranges();
-            if (active_ != 0) return;
+            if constexpr (has_ranges) ranges_follow_ = liq_.template units<Own & ranges>() != 0;
+            if (active_ != 0 || ranges_follow_) return;
         }
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
-        if (Lanes::count(active_) >= enough_) return;
+        if (Lanes::count(active_) >= enough_ || ranges_follow_) return;
         if constexpr (has_queues) {
             take_bundle();
-            if (Lanes::count(active_) >= enough_) return;
+            if (Lanes::count(active_) >= enough_ || ranges_follow_) return;
         }
         if (Part::takes_seeds && seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
@@ -198,7 +202,8 @@ private:
         lanes_.sync(); // the LIQ's new ranges are seen by all
         this->book(0, -static_cast<std::int64_t>(Lanes::count(given)));
         complete_empty(taken - Lanes::count(given));
-        expand_ranges();
+        ranges_follow_ = given != 0;
+        gaps_alone_ = gaps_alone_ && !ranges_follow_;
     }
 
     /// append, for units that are new: a range counts as many as it has indices.
@@ -265,7 +270,7 @@ private:
         spare_ = bundle;
         last_popped_ = kind;
         this->count(&GroupTally::popped);
-        if (holds_ranges) expand_ranges();
+        if (holds_ranges) ranges_follow_ = true;
         return true;
     }
 
@@ -706,6 +711,7 @@ private:
     std::uint32_t spare_;           ///< an empty bundle in hand, or HR_NO_BUNDLE
     std::uint32_t last_popped_ = 0; ///< the last bundle's kind: the next search in the GIQ begins after it
     bool leaves_hungry_ = false;    ///< and is counted so
+    bool ranges_follow_ = false;    ///< ranges have come to the LIQ: another refill expands them
     bool gaps_alone_ = false;       ///< indices were taken, and no unit came of any
     std::uint64_t empty_ = 0;       ///< indices of which no unit came
     std::uint32_t expanded_ = 0;    ///< units of ranges, since the last look around
