@@ -211,7 +211,7 @@ HR_FUNCTION uint hr_plan_ranges_of(__local HrProducer* p, uint kind, uint filled
     plan->whole_ranges = whole;
     plan->range_part = whole < ranges ? idle - taken : 0;
     plan->from_ranges = taken + plan->range_part;
-    p->top[kind] -= whole; // the lanes read before anybody writes there
+    p->top[kind] -= whole; // lanes read there before any of them writes
     plan->kind = p->running = hr_range_of(kind);
     return plan->from_ranges;
 }
