@@ -133,6 +133,17 @@ QueueTurn grow(headrace::Runtime& runtime, const Options& options, std::uint64_t
     return turn_of(handle.report(), checksum_of(signatures.gather().data(), TreeRules::sums));
 }
 
+template <class Kernel, class Seeds>
+QueueTurn settle(headrace::Runtime& runtime, const Options& options, std::uint64_t count, Seeds seeds) {
+    const headrace::Domain<std::uint64_t> signatures("signatures", {GrainRules::sums});
+    headrace::Job job("grains", count);
+    job.accumulates(signatures).tune(options.tuning);
+    job.seeds(seeds).kernel([=](headrace::Task& task) { return Kernel{{task.sum(signatures)}}; });
+    const headrace::JobHandle handle = runtime.submit(job);
+    handle.wait();
+    return turn_of(handle.report(), checksum_of(signatures.gather().data(), GrainRules::sums));
+}
+
 QueueTurn walk(headrace::Runtime& runtime, const Options& options, std::uint64_t packets) {
     const headrace::Domain<float> grid("grid", {WalkRules::cells});
     headrace::Job job("walk", packets);
@@ -310,6 +321,23 @@ void measure(headrace::Runtime& runtime, const Options& options) {
         table.row(fmt::format("full tree, one seed of depth {}", levels), {one}, none);
     }
 
+    if (options.wants("ranges")) {
+        // As many grains from as many seeds, from ranges of a thousand, and from a single one.
+        const std::uint64_t all = options.shrunk(10'000'000) / 1000 * 1000;
+        const auto sown = [&](std::uint64_t sowers) {
+            return Contestant{fmt::format("Headrace, {} range{}", sowers, sowers == 1 ? "" : "s"),
+                              [&, sowers] {
+                                  const auto sows = static_cast<std::uint32_t>(all / sowers - 1);
+                                  return settle<SowGrains>(runtime, options, sowers, Sowers{sows});
+                              }};
+        };
+        table.row(fmt::format("{} light units", all),
+                  {{"Headrace, seeds", [&] { return settle<SettleGrains>(runtime, options, all, Grains{}); }},
+                   sown(all / 1000),
+                   sown(1)},
+                  first);
+    }
+
     if (options.wants("walk")) {
         const std::uint64_t packets = options.shrunk(1 << 25);
         std::vector<Contestant> all;
@@ -348,7 +376,8 @@ int main(int argc, char** argv) try {
     app.add_option("--device", options.device);
     app.add_option("--rows", options.rows)
         ->delimiter(',')
-        ->check(CLI::IsMember({"limits", "giq", "residency", "irregular", "large", "deep", "walk", "apart"}));
+        ->check(CLI::IsMember(
+            {"limits", "giq", "residency", "irregular", "large", "deep", "ranges", "walk", "apart"}));
     app.add_option("--shrink", options.shrink, "halve the work so many times, for slow devices")
         ->check(CLI::Range(0, 30));
     app.add_option("--first-rounds", options.tuning.first_rounds,

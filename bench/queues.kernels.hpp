@@ -114,6 +114,59 @@ HEADRACE_HOST_DEVICE inline std::uint64_t count_by_calls(const TreeRules& rules,
     return 1 + count_by_calls(rules, first) + count_by_calls(rules, second);
 }
 
+// ---- grains
+
+/// Light units: each signs, perhaps.
+struct GrainRules {
+    static constexpr std::uint32_t sums = TreeRules::sums;
+    Sum<std::uint64_t> signatures;
+
+    HEADRACE_HOST_DEVICE void settle(std::uint32_t state) const {
+        const std::uint32_t chance = scatter(state);
+        if ((chance >> 3 & 1023) == 0) signatures.add(chance >> 20, chance);
+    }
+};
+struct Grain {
+    std::uint32_t state;
+    std::uint32_t sows; ///< so many others: the first one does
+};
+
+/// Each grain from a seed of its own.
+struct SettleGrains {
+    using Units = headrace::Kinds<headrace::Kind<Grain, 0>>;
+    GrainRules rules;
+    HEADRACE_KERNEL void operator()(auto&, Grain grain) const { rules.settle(grain.state); }
+};
+struct Grains {
+    HEADRACE_KERNEL Grain operator()(std::uint64_t index) const {
+        return {static_cast<std::uint32_t>(index), 0};
+    }
+};
+
+/// All but one from a range that this one spawns.
+struct Handful {
+    std::uint32_t first;
+};
+struct GrainsOfHandful {
+    HEADRACE_KERNEL Grain operator()(std::uint64_t index, const Handful& handful) const {
+        return {handful.first + static_cast<std::uint32_t>(index), 0};
+    }
+};
+struct SowGrains {
+    using Units = headrace::Kinds<headrace::Kind<Grain, 1>, headrace::RangeKind<Handful, GrainsOfHandful>>;
+    GrainRules rules;
+    HEADRACE_KERNEL void operator()(auto& lane, Grain grain) const {
+        rules.settle(grain.state);
+        if (grain.sows > 0) lane.spawn_range(0, grain.sows, Handful{grain.state + 1});
+    }
+};
+struct Sowers {
+    std::uint32_t sows = 0;
+    HEADRACE_KERNEL Grain operator()(std::uint64_t index) const {
+        return {static_cast<std::uint32_t>(index) * (sows + 1), sows};
+    }
+};
+
 // ---- packets
 
 struct Packet {

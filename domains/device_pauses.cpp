@@ -98,9 +98,7 @@ bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     if (left == 0) return false; // it parked when all it has left is what it was fed a moment ago
     const JobExecution::Appetite appetite = place.job->appetite(number_, engine.shape().lanes, left);
     if (appetite.share == 0) return false;
-    const auto most = static_cast<double>(appetite.most / (4 * engine.shape().unit_words));
-    const double share = std::min(appetite.share, most / static_cast<double>(left));
-    UnitBatch units = engine.give(share, appetite.least);
+    UnitBatch units = engine.give(appetite.share, appetite.least, appetite.most);
     if (units.size() == 0) return false;
     place.job->give(number_, std::move(units));
     return true;

@@ -355,10 +355,11 @@ void DeviceWorker::begin(Place& place) {
     place.engine->aim_at(launch_time(*place.job));
     place.engine_before = engine_figures(*place.engine);
     const auto& units = first.portion.units;
-    if (const std::uint64_t room = place.engine->room(); units && units->size() > room && room > 0) {
-        first.portion = place.job->keep(number_, first.portion, room);
-        colleagues_.wake_all(); // others may take the rest
-    }
+    if (units && place.engine->room() > 0)
+        if (const std::uint64_t room = place.engine->room(*units); units->size() > room) {
+            first.portion = place.job->keep(number_, first.portion, room);
+            colleagues_.wake_all(); // others may take the rest
+        }
     const bool opens = is_for_feeding(*place.job, first.portion) && !units && place.small_tasks &&
                        !place.kernels_differ && !place.in_windows && place.engine->hears_host();
     place.engine->reserve(opens);

@@ -143,7 +143,8 @@ public:
     Job& kernel(Make make) {
         return generic_kernel(Indices{}, std::move(make));
     }
-    /// A consumer-producer kernel: `.seeds(s).kernel(make)`; s(index) is the first work unit.
+    /// A consumer-producer kernel: `.seeds(s).kernel(make)`; s(index) is the first work unit, or a
+    /// std::optional that may have none.
     template <class Seeds>
     [[nodiscard]] SeededJob<Seeds> seeds(Seeds seeds);
 

@@ -6,12 +6,15 @@ namespace headrace {
 
 template <class Sync, class Lanes, class Kernel, class Seeds>
 class ConsumerGroup : Group<Sync, Lanes> {
+    static_assert(
+        !SeedMade<Seeds>::may_be_none,
+        "a consumer is called with every index: let it return at once where there is nothing to do");
     using Base = Group<Sync, Lanes>;
     using Base::control_, Base::lanes_, Base::parked_, Base::seeds_;
 
 public:
     static constexpr std::uint32_t queue_lanes = Lanes::size, kinds = 0, unit_words = 0, max_spawns = 0,
-                                   least_liq_units = 0, scratch = kernel_scratch<Lanes, Kernel>;
+                                   least_liq_units = 0, ranges = 0, scratch = kernel_scratch<Lanes, Kernel>;
 
     HEADRACE_GROUP_CODE ConsumerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,

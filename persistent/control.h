@@ -125,8 +125,8 @@ typedef struct HrIntake {
 
 // Sums over all launches of an engine. Each group counts locally and adds when it leaves.
 typedef struct HrCounters {
-    hr_u64 units;         // completed
-    hr_u64 spawned;       // by spawn, continuations included
+    hr_u64 units;         // completed, each by a call of the kernel
+    hr_u64 spawned;       // by spawn, continuations included; a range counts as what it has indices
     hr_u64 rounds;        // calls of the kernel by a whole group
     hr_u64 pushed;        // bundles, to the GIQ
     hr_u64 popped;        // bundles, from the GIQ
@@ -139,7 +139,8 @@ typedef struct HrCounters {
     hr_u64 restored;      // records taken up again
     hr_u64 idle;          // times a group had nothing
     hr_u64 seed_claims;   // ranges of seeds taken
-    hr_u64 unused[2];
+    hr_u64 empty;         // seeds and indices of ranges of which no unit came
+    hr_u64 unused;
 } HrCounters;
 
 // The control block. A launch begins with what the host says in its own copy, and leaves what became of it
@@ -163,7 +164,9 @@ typedef struct HrControl {
     hr_u32 spill_count[HR_PARTS]; // records to restore, by groups of each part
     hr_u32 unused[15];
 
-    HrLine pending; // units that exist and are not completed: unclaimed seeds included, unflushed deltas not
+    // Units that exist and are not completed: unclaimed seeds included, unflushed deltas not. A range counts
+    // as many as it has indices.
+    HrLine pending;
     HrLine seed_cursor;        // next unclaimed seed; may run past seed_end
     HrLine restored[HR_PARTS]; // next record to restore; may run past spill_count
     HrLine saved[HR_PARTS];    // records saved in the other half

@@ -308,8 +308,8 @@ bool Engine::stood_still() const noexcept { return !all_done() && image_->park =
 /// What a launch that stood still must have done, or some work is nowhere. What is fed may come too late.
 bool Engine::got_on() const noexcept {
     const EngineCounters& now = image_->counters;
-    return is_fed_ || now.units != at_launch_.units || now.restored != at_launch_.restored ||
-           now.no_bundle != at_launch_.no_bundle;
+    return is_fed_ || now.units != at_launch_.units || now.empty != at_launch_.empty ||
+           now.restored != at_launch_.restored || now.no_bundle != at_launch_.no_bundle;
 }
 
 /// With the pool as it is hardly anything can be done any more: less than a round of all groups.

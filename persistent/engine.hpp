@@ -96,14 +96,17 @@ public:
     [[nodiscard]] SeedRange unclaimed() const;
     /// Seeds from here on, of the unclaimed, are not this engine's any more.
     void give_back(std::uint64_t from);
-    /// Takes about that share of its units out of a parked engine, never more; none at all if that is fewer
-    /// than `at_least`. Seeds stay. The engine goes on with the rest, if there is any. Throws what copying
+    /// Takes about that share of its units out of a parked engine, never more, and not more than `at_most`
+    /// bytes of them; none at all if that is fewer than `at_least`. Ranges count as what they have indices,
+    /// and are cut. Seeds stay. The engine goes on with the rest, if there is any. Throws what copying
     /// throws.
-    [[nodiscard]] UnitBatch give(double share, std::uint64_t at_least = 1);
+    [[nodiscard]] UnitBatch give(double share, std::uint64_t at_least = 1, Bytes at_most = ~Bytes{0});
     /// Begins with these units, which are no more than `room`, instead of seeds. Throws invalid_argument if
     /// they are not like this kernel's.
     Event start(const UnitBatch& units, std::span<const Event> after = {});
-    [[nodiscard]] std::uint64_t room() const noexcept; ///< most units that `start` takes
+    [[nodiscard]] std::uint64_t
+    room(const UnitBatch& units) const;                ///< of these units, most that `start` takes
+    [[nodiscard]] std::uint64_t room() const noexcept; ///< most units that `start` takes, a range being one
 
     /// From the next start on, runs `kernel`.
     void rebind(std::unique_ptr<BoundKernel> kernel);
@@ -117,7 +120,8 @@ public:
 
     /// When the launches since `start` ran, what their control block takes to come and go included.
     [[nodiscard]] std::span<const EventTimes> launch_times() const noexcept { return launch_times_; }
-    /// Work units that exist and are not completed, seeds included, when the last launch ended.
+    /// Work units that exist and are not completed, seeds included, when the last launch ended; a range
+    /// counts as what it has indices.
     /// What was fed and not taken over by then is not counted.
     [[nodiscard]] std::uint64_t remaining() const noexcept;
     [[nodiscard]] EngineCounters counters() const noexcept;
@@ -144,8 +148,17 @@ private:
     [[nodiscard]] bool stood_still() const noexcept;
     [[nodiscard]] bool got_on() const noexcept;
     [[nodiscard]] bool lacks_bundles() const noexcept;
-    void take_bundles(double share, double& credit, UnitBatch& units,
-                      std::vector<std::vector<std::uint64_t>> entries);
+    struct FullBundle {
+        std::uint32_t kind;
+        std::uint64_t entry;
+        std::vector<std::uint32_t> words;
+    };
+    void read_bundles(std::vector<FullBundle>& bundles);
+    void take_bundles(double share, double& credit, std::uint64_t most, UnitBatch& units,
+                      std::vector<std::vector<std::uint64_t>>& entries);
+    template <class Takes>
+    void take_of_bundle(FullBundle& bundle, const Takes& takes,
+                        std::vector<std::vector<std::uint64_t>>& entries);
     void put_into_records(const UnitBatch& units);
     void begin_at(std::uint64_t seed, std::uint64_t end);
     [[nodiscard]] bool all_done() const noexcept;

@@ -9,6 +9,8 @@
 namespace headrace {
 namespace {
 
+bool is_range(const EngineShape& shape, std::uint32_t kind) { return (shape.ranges >> kind & 1) != 0; }
+
 /// Records on the host, one after the other as in the spill area.
 class HostRecords {
 public:
@@ -18,6 +20,7 @@ public:
           each_(hr_record_words(shape.kinds, shape.unit_words, shape.lanes, shape.liq_units)),
           words_(count * each_) {}
 
+    [[nodiscard]] const EngineShape& shape() const noexcept { return shape_; }
     [[nodiscard]] std::uint32_t* words() noexcept { return words_.data(); }
     [[nodiscard]] std::uint64_t count() const noexcept { return words_.size() / each_; }
     [[nodiscard]] HrRecord header(std::uint64_t number) const {
@@ -34,10 +37,12 @@ public:
                        std::uint64_t{kind} * shape_.unit_words * room_ + unit];
     }
     [[nodiscard]] std::uint32_t room() const noexcept { return room_; }
+    /// Ranges left out.
     [[nodiscard]] std::uint64_t units() const {
         std::uint64_t units = 0;
         for (std::uint64_t number = 0; number < count(); ++number)
-            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) units += header(number).count[kind];
+            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
+                if (!is_range(shape_, kind)) units += header(number).count[kind];
         return units;
     }
 
@@ -50,6 +55,21 @@ public:
             std::copy(row + taken, row + record.count[kind], row);
         }
         record.count[kind] -= taken;
+        set_header(number, record);
+    }
+    /// Of a kind, those whose numbers `keeps` says yes to.
+    template <class Keeps>
+    void drop_others(std::uint64_t number, std::uint32_t kind, const Keeps& keeps) {
+        HrRecord record = header(number);
+        std::uint32_t kept = 0;
+        for (std::uint32_t unit = 0; unit < record.count[kind]; ++unit) {
+            if (!keeps(unit)) continue;
+            for (std::uint32_t word = 0; word < shape_.unit_words; ++word)
+                column(number, kind, kept)[std::uint64_t{word} * room_] =
+                    column(number, kind, unit)[std::uint64_t{word} * room_];
+            ++kept;
+        }
+        record.count[kind] = kept;
         set_header(number, record);
     }
     /// A record of nothing would be taken up for nothing.
@@ -74,6 +94,17 @@ private:
     const std::uint64_t each_; ///< words
     std::vector<std::uint32_t> words_;
 };
+
+/// f(record, kind, unit) for each range.
+template <class F>
+void each_range(const HostRecords& records, F&& f) {
+    for (std::uint64_t number = 0; number < records.count(); ++number) {
+        const HrRecord header = records.header(number);
+        for (std::uint32_t kind = 0; kind < records.shape().kinds; ++kind)
+            if (is_range(records.shape(), kind))
+                for (std::uint32_t unit = 0; unit < header.count[kind]; ++unit) f(number, kind, unit);
+    }
+}
 
 /// Of `units`, what a share comes to; what is left of it counts towards the next ones.
 std::uint32_t due(double share, std::uint32_t units, double& credit) {
@@ -103,9 +134,9 @@ void Engine::give_back(std::uint64_t from) {
     image_->seed_end = from;
 }
 
-UnitBatch Engine::give(double share, std::uint64_t at_least) {
+UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     HEADRACE_ASSERT(!running_ && laid_out_ && share >= 0 && share <= 1);
-    UnitBatch units(shape_.kinds, shape_.unit_words);
+    UnitBatch units(shape_.kinds, shape_.unit_words, shape_.ranges);
     const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));
     if (shape_.kinds == 0 || share * static_cast<double>(remaining()) < least) return units;
     struct Tail {
@@ -128,24 +159,81 @@ UnitBatch Engine::give(double share, std::uint64_t at_least) {
     }
     std::vector<std::vector<std::uint64_t>> entries;
     if (bundles_ > 0) entries = read_rings();
+    std::vector<FullBundle> range_bundles;
+    for (std::uint32_t kind = 0; kind + 1 < entries.size(); ++kind)
+        if (is_range(shape_, kind))
+            for (const std::uint64_t entry : entries[kind]) range_bundles.push_back({kind, entry, {}});
+    read_bundles(range_bundles);
 
-    double held = 0;
+    // All ranges that were read: first those of bundles, then those of records.
+    std::vector<std::uint64_t> sizes;
+    double in_ranges = 0;
+    for (FullBundle& bundle : range_bundles)
+        for (std::uint32_t unit = 0; unit < hr_entry_count(bundle.entry); ++unit) {
+            sizes.push_back(RangeWords(&bundle.words[unit], shape_.lanes).size());
+            in_ranges += static_cast<double>(sizes.back());
+        }
+    for (Tail& tail : tails)
+        each_range(tail.records, [&](std::uint64_t number, std::uint32_t kind, std::uint32_t unit) {
+            sizes.push_back(RangeWords(tail.records.column(number, kind, unit), tail.records.room()).size());
+            in_ranges += tail.of_all * static_cast<double>(sizes.back());
+        });
+
+    double held = in_ranges;
     for (const Tail& tail : tails) held += tail.of_all * static_cast<double>(tail.records.units());
-    for (std::size_t kind = 0; kind + 1 < entries.size(); ++kind)
-        for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
+    for (std::uint32_t kind = 0; kind + 1 < entries.size(); ++kind)
+        if (!is_range(shape_, kind))
+            for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
     if (share * held < least) return units;
 
+    const std::vector<std::vector<std::uint64_t>> before = entries;
     double credit = 0;
     const auto most = static_cast<std::uint64_t>(share * static_cast<double>(remaining()));
-    if (bundles_ > 0) take_bundles(share, credit, units, std::move(entries));
-    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
-        auto& [records, first, of_all] = tails[part];
+    const std::uint64_t most_stored = at_most / (Bytes{4} * shape_.unit_words);
+    const auto may_take = [&] {
+        return std::min(most - std::min(most, units.size()),
+                        most_stored - std::min(most_stored, units.stored()));
+    };
+    if (bundles_ > 0) take_bundles(share, credit, may_take(), units, entries);
+    for (auto& [records, first, of_all] : tails)
         for (std::uint64_t number = 0; number < records.count(); ++number)
             for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
+                if (is_range(shape_, kind)) continue;
                 const std::uint64_t wanted = due(share * of_all, records.header(number).count[kind], credit);
-                const std::uint64_t taken = std::min(wanted, most - std::min(most, units.size()));
+                const std::uint64_t taken = std::min(wanted, may_take());
                 records.take_oldest(number, kind, static_cast<std::uint32_t>(taken), units);
             }
+
+    std::uint64_t in_those_read = 0;
+    for (const std::uint64_t size : sizes) in_those_read += size;
+    const std::uint64_t of_ranges = std::min(
+        {static_cast<std::uint64_t>(share * in_ranges), most - std::min(most, units.size()), in_those_read});
+    const std::vector<std::uint64_t> taken = deal_ranges(sizes, of_ranges);
+    std::size_t next = 0;
+    // True if nothing is left of the range.
+    const auto take_of_range = [&](std::uint32_t kind, std::uint32_t* words, std::uint64_t stride) {
+        const std::uint64_t part = taken[next], size = sizes[next];
+        ++next;
+        if (part == 0 || units.stored() >= most_stored) return false;
+        if (part < size)
+            units.add_end_of(kind, words, stride, part);
+        else
+            units.add(kind, words, stride);
+        return part == size;
+    };
+    for (FullBundle& bundle : range_bundles) take_of_bundle(bundle, take_of_range, entries);
+    for (Tail& tail : tails)
+        for (std::uint64_t number = 0; number < tail.records.count(); ++number)
+            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
+                if (is_range(shape_, kind))
+                    tail.records.drop_others(number, kind, [&](std::uint32_t unit) {
+                        return !take_of_range(kind, tail.records.column(number, kind, unit),
+                                              tail.records.room());
+                    });
+    if (entries != before) write_rings(entries);
+
+    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
+        auto& [records, first, of_all] = tails[part];
         records.drop_empty_ones();
         if (records.count() > 0)
             stream_
@@ -158,41 +246,75 @@ UnitBatch Engine::give(double share, std::uint64_t at_least) {
     return units;
 }
 
-/// Whole bundles of the GIQ, which are empty ones then.
-void Engine::take_bundles(double share, double& credit, UnitBatch& units,
-                          std::vector<std::vector<std::uint64_t>> entries) {
-    struct Taken {
-        std::uint32_t kind;
-        std::uint64_t entry;
-    };
-    std::vector<Taken> taken;
-    for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
+/// Whole bundles of the GIQ, which are empty ones then; of units that are no ranges, `most` at most.
+void Engine::take_bundles(double share, double& credit, std::uint64_t most, UnitBatch& units,
+                          std::vector<std::vector<std::uint64_t>>& entries) {
+    std::vector<FullBundle> taken;
+    for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
+        if (is_range(shape_, kind)) continue;
         std::erase_if(entries[kind], [&](std::uint64_t entry) {
             const std::uint32_t count = hr_entry_count(entry);
             credit += share * count;
-            if (credit < count) return false;
+            if (credit < count || most < count) return false;
             credit -= count;
-            taken.push_back({kind, entry});
+            most -= count;
+            taken.push_back({kind, entry, {}});
             return true;
         });
-    if (taken.empty()) return;
+    }
+    read_bundles(taken);
+    for (const FullBundle& one : taken) {
+        for (std::uint32_t unit = 0; unit < hr_entry_count(one.entry); ++unit)
+            units.add(one.kind, &one.words[unit], shape_.lanes);
+        entries.back().push_back(hr_entry_bundle(one.entry));
+    }
+}
 
-    // In the order of the pool: neighbours, and those of which no more than a few lie between, at once.
+/// Their words, in the order of the pool: neighbours, and those of which no more than a few lie between, at
+/// once.
+void Engine::read_bundles(std::vector<FullBundle>& bundles) {
     constexpr std::uint64_t few = 8;
-    std::ranges::sort(taken, {}, [](const Taken& one) { return hr_entry_bundle(one.entry); });
+    std::ranges::sort(bundles, {}, [](const FullBundle& one) { return hr_entry_bundle(one.entry); });
     const std::uint64_t each = hr_bundle_at(1, shape_.lanes, shape_.unit_words);
-    const auto bundle = [&](std::size_t i) { return hr_entry_bundle(taken[i].entry); };
+    const auto bundle = [&](std::size_t i) { return hr_entry_bundle(bundles[i].entry); };
     std::vector<std::uint32_t> words;
-    for (std::size_t begin = 0, end = 0; begin < taken.size(); begin = end) {
-        for (end = begin + 1; end < taken.size() && bundle(end) - bundle(end - 1) <= few;) ++end;
+    for (std::size_t begin = 0, end = 0; begin < bundles.size(); begin = end) {
+        for (end = begin + 1; end < bundles.size() && bundle(end) - bundle(end - 1) <= few;) ++end;
         words.resize((bundle(end - 1) - bundle(begin) + 1) * each);
         stream_.copy_out(words.data(), *bundle_words_, 4 * each * bundle(begin), 4 * words.size()).wait();
-        for (std::size_t i = begin; i < end; ++i)
-            for (std::uint32_t unit = 0; unit < hr_entry_count(taken[i].entry); ++unit)
-                units.add(taken[i].kind, &words[(bundle(i) - bundle(begin)) * each + unit], shape_.lanes);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::uint32_t* const first = &words[(bundle(i) - bundle(begin)) * each];
+            bundles[i].words.assign(first, first + each);
+        }
     }
-    for (const Taken& one : taken) entries.back().push_back(hr_entry_bundle(one.entry));
-    write_rings(entries);
+}
+
+/// What `takes` leaves of a bundle of ranges; the entries then say what is left.
+template <class Takes>
+void Engine::take_of_bundle(FullBundle& bundle, const Takes& takes,
+                            std::vector<std::vector<std::uint64_t>>& entries) {
+    const std::vector<std::uint32_t> before = bundle.words;
+    std::uint32_t kept = 0;
+    for (std::uint32_t unit = 0; unit < hr_entry_count(bundle.entry); ++unit) {
+        if (takes(bundle.kind, &bundle.words[unit], shape_.lanes)) continue;
+        for (std::uint32_t word = 0; word < shape_.unit_words; ++word)
+            bundle.words[word * shape_.lanes + kept] = bundle.words[word * shape_.lanes + unit];
+        ++kept;
+    }
+    if (bundle.words == before && kept == hr_entry_count(bundle.entry)) return;
+    const std::uint32_t number = hr_entry_bundle(bundle.entry);
+    auto& of_kind = entries[bundle.kind];
+    const auto entry = std::ranges::find(of_kind, bundle.entry);
+    if (kept == 0) {
+        of_kind.erase(entry);
+        entries.back().push_back(number);
+        return;
+    }
+    *entry = hr_entry(number, kept);
+    stream_
+        .copy_in(*bundle_words_, 4 * hr_bundle_at(number, shape_.lanes, shape_.unit_words),
+                 bundle.words.data(), 4 * bundle.words.size())
+        .wait();
 }
 
 Event Engine::start(const UnitBatch& units, std::span<const Event> after) {
@@ -204,10 +326,19 @@ Event Engine::start(const UnitBatch& units, std::span<const Event> after) {
                                                      " were given to a kernel whose units are of " +
                                                      like(shape_.kinds, shape_.unit_words)}
             .on_device(device_.info().id);
+    if (units.ranges() != shape_.ranges)
+        throw Error{ErrorKind::invalid_argument,
+                    "work units were given to a kernel of which other kinds are ranges"}
+            .on_device(device_.info().id);
     begin_at(0, 0);
     put_into_records(units);
     is_fed_ = false;
     return launch(after);
+}
+
+std::uint64_t Engine::room(const UnitBatch& units) const {
+    // One that is split stores no more than it has units.
+    return units.stored() <= room() ? units.size() : room();
 }
 
 std::uint64_t Engine::room() const noexcept {
@@ -219,16 +350,17 @@ std::uint64_t Engine::room() const noexcept {
 /// As if groups of the first part had parked with them, who hand on what is for the other: no more groups
 /// than they fill, unless each would hold too many.
 void Engine::put_into_records(const UnitBatch& units) {
-    if (units.size() == 0) return;
-    HEADRACE_ASSERT(units.size() <= room());
+    const std::uint64_t stored = units.stored();
+    if (stored == 0) return;
+    HEADRACE_ASSERT(stored <= room());
     const std::uint64_t groups = groups_of(0).count, in_group = room() / groups;
-    const std::uint64_t filled = (units.size() + shape_.lanes - 1) / shape_.lanes;
-    const std::uint64_t least = (units.size() + in_group - 1) / in_group;
+    const std::uint64_t filled = (stored + shape_.lanes - 1) / shape_.lanes;
+    const std::uint64_t least = (stored + in_group - 1) / in_group;
     HostRecords records(shape_, std::min<std::uint64_t>(std::max(filled, least), groups));
     std::uint64_t next = 0;
     std::vector<HrRecord> headers(records.count(), HrRecord{});
     for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
-        for (std::uint64_t unit = 0; unit < units.size(kind); ++unit) {
+        for (std::uint64_t unit = 0; unit < units.stored(kind); ++unit) {
             const std::uint64_t number = next++ % records.count();
             const std::uint32_t* const from = units.unit(kind, unit);
             std::uint32_t* const to = records.column(number, kind, headers[number].count[kind]++);

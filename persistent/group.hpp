@@ -346,11 +346,13 @@ protected:
         return Sync::load(control_.seed_cursor.value, Sync::relaxed) < control_.seed_end; // relaxed: a guess
     }
 
-    HEADRACE_GROUP_CODE void add_counters() {
+    /// `empty`: indices of which no unit came.
+    HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty = 0) {
         lanes_.by_leader([&] {
             HrCounters& sum = control_.counters;
             add(sum.units, tally_.units);
-            add(sum.spawned, tally_.units + tally_.net);
+            add(sum.spawned, tally_.units + tally_.net + empty);
+            add(sum.empty, empty);
             add(sum.rounds, rounds_);
             add(sum.pushed, tally_.pushed);
             add(sum.popped, tally_.popped);

@@ -10,8 +10,8 @@ namespace headrace {
 
 /// The kind that the seeds are of.
 template <class Kernel, class Seeds>
-inline constexpr std::uint32_t seed_kind_of = KindTraits<typename Kernel::Units>::template index_of<
-    decltype(std::declval<const Seeds&>()(std::uint64_t{}))>();
+inline constexpr std::uint32_t
+    seed_kind_of = KindTraits<typename Kernel::Units>::template index_of<typename SeedMade<Seeds>::Unit>();
 
 /// The part of `Kernel` that runs the kinds `Own`: all of them, or else those of one of its two.
 template <class Kernel, class Seeds, std::uint32_t Own>
@@ -32,13 +32,36 @@ protected:
 
     static constexpr std::uint32_t lane_count = Lanes::size, kinds = Traits::count,
                                    unit_words = Traits::unit_words, scratch = kernel_scratch<Lanes, Kernel>,
-                                   first_own = std::countr_zero(Own),
+                                   ranges = Traits::ranges,
+                                   called = Own & ~ranges, ///< those that lanes hold and the kernel runs
+        first_own = std::countr_zero(called),
                                    staged = Traits::staged_by(Own); ///< by one call, for the LIQ
     using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
 
     HEADRACE_GROUP_CODE HeldUnits(Lanes lanes, const EngineView& view, std::uint32_t group,
                                   std::uint32_t* local, const LocalSums& sums)
         : Base(lanes, view, group, local, sums), liq_(this->local_ + scratch, view.control->liq_units) {}
+
+    /// make(rank) to the first `taken` idle lanes: a unit, or perhaps none. How many were none.
+    template <class F>
+    HEADRACE_GROUP_CODE std::uint32_t give_made(std::uint32_t taken, F&& make) {
+        using Made = MadeUnit<std::remove_cvref_t<decltype(make(0u))>>;
+        const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+        const Mask given = lanes_.ballot([&](std::uint32_t lane) {
+            const std::uint32_t rank = lanes_.count_below(idle, lane);
+            if (!Lanes::has(idle, lane) || rank >= taken) return false;
+            const auto made = make(rank);
+            if constexpr (Made::may_be_none) {
+                if (!made) return false;
+                state_[lane].unit = to_words<unit_words>(*made);
+            } else {
+                state_[lane].unit = to_words<unit_words>(made);
+            }
+            return true;
+        });
+        active_ |= given;
+        return Made::may_be_none ? taken - Lanes::count(given) : 0;
+    }
 
     /// unit(rank) to the first `taken` idle lanes.
     template <class F>
@@ -111,7 +134,7 @@ protected:
         std::uint32_t fullest = first_own;
         HEADRACE_UNROLL
         for (std::uint32_t kind = first_own + 1; kind < kinds; ++kind)
-            if (Traits::is_in(kind, Own) && record->count[kind] > record->count[fullest]) fullest = kind;
+            if (Traits::is_in(kind, called) && record->count[kind] > record->count[fullest]) fullest = kind;
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
             const std::uint32_t units = record->count[kind];

@@ -24,6 +24,23 @@
 //
 // Its seeds turn an index into a first work unit:
 //     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
+// or into none: they then return std::optional<Step>. An index without a unit is completed at once.
+//
+// A unit that makes many others alike spawns a range of them. A range is a work unit of its own kind: two
+// indices and a payload. The engine makes a unit of an index when a lane is free for it, so a range takes no
+// more room than one unit, however long it is, and a unit of it costs as much as one of a seed. Lane groups
+// and devices that have nothing to do get a part of it:
+//     struct Burst { float x, y, z; };                               // the payload: the same for all of them
+//     struct Photons {                                               // a unit of an index, or none
+//         HEADRACE_KERNEL Photon operator()(std::uint64_t index, const Burst& burst) const;
+//     };
+//     struct Scatter {
+//         using Units = headrace::Kinds<headrace::Kind<Photon, 2>, headrace::RangeKind<Burst, Photons>>;
+//         HEADRACE_KERNEL void operator()(auto& lane, Photon photon) const {
+//             if (...) lane.spawn_range(0, 100'000, Burst{...});     // counts as one of the two spawns
+//         }
+//     };
+// The kernel is not called with ranges. Seeds may be ranges, too: they return headrace::Range<Burst>.
 // Either kernel may be a group kernel: units are heavy, and all lanes of a lane group process each of them
 // together. It is called by all lanes with the same index or unit; group_kernel.hpp has what `group` offers,
 // beside spawn and others_are_idle(), which says when a unit that can be split had better be:
@@ -54,14 +71,43 @@
 
 namespace headrace {
 
+/// Of one call. Each lane keeps what a call spawns until the call has ended.
+inline constexpr unsigned most_spawns = 256;
+
 /// A kind of work unit: its type, and the largest number of units, of all kinds, that processing one may
-/// spawn.
+/// spawn. A lane has room for so many, so a large number makes each unit dearer: spawn a range instead.
 template <class UnitType, unsigned MaxSpawns>
 struct Kind {
     using Unit = UnitType;
     static constexpr unsigned max_spawns = MaxSpawns;
+    static_assert(MaxSpawns <= most_spawns,
+                  "one call may spawn at most 256 units: let it spawn a range of them instead, with "
+                  "lane.spawn_range() of a headrace::RangeKind (headrace/persistent/kernel.hpp)");
     static_assert(std::is_trivially_copyable_v<Unit>, "work units travel through queues as bytes");
     static_assert(sizeof(Unit) % 4 == 0 && alignof(Unit) <= 8, "queues move 32-bit words");
+};
+
+/// The work unit that stands for many: those of the indices [begin, end). All ranges of a launch together
+/// have less than 2^63 indices.
+template <class Payload>
+struct Range {
+    std::uint64_t begin, end;
+    Payload payload;
+};
+
+/// A kind of ranges. `Expand` is a function object without members: expand(index, payload) returns the unit
+/// of an index, of one of the kernel's kinds, or a std::optional of it. Kinds are told from each other by
+/// their payloads' types.
+template <class PayloadType, class ExpandType>
+struct RangeKind {
+    using Payload = PayloadType;
+    using Expand = ExpandType;
+    using Unit = Range<Payload>;
+    static constexpr unsigned max_spawns = 0; ///< the engine expands ranges, no call of the kernel
+    static_assert(std::is_trivially_copyable_v<Payload>, "work units travel through queues as bytes");
+    static_assert(sizeof(Payload) % 4 == 0 && alignof(Payload) <= 8, "queues move 32-bit words");
+    static_assert(std::is_empty_v<Expand> && std::is_default_constructible_v<Expand>,
+                  "what a range's units depend on is in its payload");
 };
 
 /// A kind that needs many more registers than the others, as in Kinds<Kind<Ray, 2>, Apart<Kind<Shade, 2>>>.
@@ -71,7 +117,7 @@ struct Kind {
 /// multiprocessors' room, whatever work there is, so measure whether it pays: `bench/queues --rows apart` is
 /// slower that way. `resident_lanes` is then said of the first. Elsewhere it means nothing. A unit that
 /// goes from one to the other goes through device memory, oldest first: so of a tree whose kinds alternate
-/// between the two, whole levels are there at a time.
+/// between the two, whole levels are there at a time. Ranges are where the kind of their units is.
 template <class K>
 struct Apart : K {};
 

@@ -35,6 +35,7 @@ struct EngineShape {
     std::uint32_t kinds = 0;        ///< of work unit; 0: a consumer, no queues at all
     std::uint32_t unit_words = 0;   ///< 32-bit words of the largest unit
     std::uint32_t max_spawns = 0;   ///< the largest over the kinds
+    std::uint32_t ranges = 0;       ///< the kinds that are ranges: a bit for each
     std::uint32_t liq_units = 0;    ///< room in each kind's local inbox, per lane group: a power of two, or 0
     std::uint32_t enough = 0;       ///< groups refill when fewer lanes are active; 0: see HrControl
 

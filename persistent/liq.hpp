@@ -32,11 +32,13 @@ public:
     HEADRACE_GROUP_CODE std::uint32_t size(std::uint32_t kind) const { return top(kind) - bottom(kind); }
     HEADRACE_GROUP_CODE std::uint32_t room(std::uint32_t kind) const { return capacity_ - size(kind); }
 
-    /// Of all kinds together.
+    /// Of all kinds together whose bits are set.
+    template <std::uint32_t Set = ~0u>
     HEADRACE_GROUP_CODE std::uint32_t units() const {
         std::uint32_t units = 0;
         HEADRACE_UNROLL
-        for (std::uint32_t kind = 0; kind < KindCount; ++kind) units += top_[kind] - bottom_[kind];
+        for (std::uint32_t kind = 0; kind < KindCount; ++kind)
+            if ((Set >> kind & 1) != 0) units += top_[kind] - bottom_[kind];
         return units;
     }
     HEADRACE_GROUP_CODE bool empty() const { return units() == 0; }

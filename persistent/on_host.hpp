@@ -55,6 +55,7 @@ public:
         shape.kinds = GroupType::kinds;
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
+        shape.ranges = GroupType::ranges;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
         shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
         local_.assign(shape.groups, std::vector<std::uint32_t>(group_local_words(

@@ -10,21 +10,27 @@ template <class Sync, class Lanes, class Kernel, class Seeds, std::uint32_t Own 
 class ProducerGroup : HeldUnits<Sync, Lanes, Kernel, Seeds, Own> {
     using Part = PartWith<Kernel, Seeds, Own>;
     using Base = HeldUnits<Sync, Lanes, Kernel, Seeds, Own>;
-    using Base::active_, Base::append, Base::control_, Base::give, Base::lanes_, Base::liq_, Base::parked_,
-        Base::running_, Base::seeds_, Base::state_, Base::take_from_liq, Base::view_;
-    using Base::first_own, Base::lane_count, Base::least, Base::staged;
+    using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
+        Base::parked_, Base::running_, Base::seeds_, Base::state_, Base::take_from_liq, Base::view_;
+    using Base::called, Base::first_own, Base::lane_count, Base::least, Base::staged;
     using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
 
-    static constexpr bool has_queues = Traits::staged > 0; // else nothing but continuations is ever spawned
+    static constexpr bool has_ranges = Traits::has_ranges;
+    static constexpr bool has_queues =
+        Traits::staged > 0 || has_ranges; // else nothing but continuations is ever spawned
     static constexpr bool has_kinds = Traits::count > 1;
-    static constexpr bool chooses_kinds = Own != 1u << first_own;
+    static constexpr bool chooses_kinds = called != 1u << first_own;
     static constexpr std::uint32_t seed_kind = seed_kind_of<Kernel, Seeds>;
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
+    static constexpr bool seeds_are_ranges = Traits::is_in(seed_kind, Traits::ranges);
+    /// There may be indices of which no unit comes.
+    static constexpr bool has_gaps =
+        SeedMade<Seeds>::may_be_none || seeds_are_ranges || Traits::ranges_have_gaps;
 
 public:
     static constexpr std::uint32_t queue_lanes = lane_count, kinds = Traits::count,
                                    unit_words = Traits::unit_words, max_spawns = Traits::max_spawns,
-                                   least_liq_units = Traits::staged, scratch = kernel_scratch<Lanes, Kernel>;
+                                   ranges = Traits::ranges, scratch = kernel_scratch<Lanes, Kernel>;
 
     HEADRACE_GROUP_CODE ProducerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
@@ -41,8 +47,16 @@ public:
     /// Until there is no unit left anywhere, or all groups park.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
-            if (Lanes::count(active_) < enough_) refill();
+            while (Lanes::count(active_) < enough_) {
+                refill();
+                if (!has_ranges || !ranges_follow_ || gaps_alone_) break;
+            }
             if (active_ == 0) {
+                if constexpr (has_gaps)
+                    if (gaps_alone_) { // there may be more of them than a launch has time for
+                        if (this->end_round()) look_around();
+                        continue;
+                    }
                 if (!hand_over() || !wait_for_work()) break;
                 continue;
             }
@@ -61,46 +75,181 @@ private:
     // ---- where units come from ------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void refill() {
+        if constexpr (has_gaps) gaps_alone_ = false;
+        if constexpr (has_ranges) ranges_follow_ = false;
         if constexpr (has_queues) {
             take_from_liq(running_);
-            if (chooses_kinds && active_ == 0) take_from_liq(liq_.template fullest<Own>());
+            if (chooses_kinds && active_ == 0) take_from_liq(liq_.template fullest<called>());
             lanes_.sync(); // all have read before anyone overwrites
+            expand_ranges();
             if (Lanes::count(active_) >= enough_) return;
         }
-        if (active_ == 0 && seeds_.empty() && !holds_foreign() && this->restore() && active_ != 0) return;
+        if (holds_nothing() && !holds_foreign() && this->restore()) {
+            if constexpr (has_ranges) ranges_follow_ = liq_.template units<Own & ranges>() != 0;
+            if (active_ != 0 || ranges_follow_) return;
+        }
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
-        if (Lanes::count(active_) >= enough_) return;
+        if (Lanes::count(active_) >= enough_ || ranges_follow_) return;
         if constexpr (has_queues) {
             take_bundle();
-            if (Lanes::count(active_) >= enough_) return;
+            if (Lanes::count(active_) >= enough_ || ranges_follow_) return;
         }
         if (Part::takes_seeds && seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
 
-    HEADRACE_GROUP_CODE void take_seeds() {
-        if constexpr (!Part::takes_seeds) return;
-        if (seeds_.empty() || (chooses_kinds && active_ != 0 && running_ != seed_kind)) return;
-        const std::uint64_t left = seeds_.end - seeds_.next;
-        const std::uint32_t idle = lane_count - Lanes::count(active_);
-        const std::uint32_t taken = left < idle ? static_cast<std::uint32_t>(left) : idle;
-        running_ = seed_kind;
-        give(taken, [&](std::uint32_t rank) { return to_words<unit_words>(expand_(seeds_.next + rank)); });
-        lanes_.sync(); // expanding may diverge
-        seeds_.next += taken;
+    /// Ranges of which no unit comes are not counted: there may be some.
+    HEADRACE_GROUP_CODE bool holds_nothing() const {
+        bool nothing = active_ == 0 && seeds_.empty();
+        if constexpr (has_gaps) nothing = nothing && liq_.template units<Own>() == 0;
+        return nothing;
     }
 
-    /// A bundle from the GIQ; what finds no idle lane goes to the LIQ.
-    HEADRACE_GROUP_CODE void take_bundle() {
-        for (std::uint32_t step = 1; step <= kinds; ++step) {
-            const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
-            if (!Part::is_whole && !Traits::is_in(kind, Own)) continue;
-            if (try_take_bundle(kind) || active_ != 0) return;
+    HEADRACE_GROUP_CODE void take_seeds() {
+        if constexpr (!Part::takes_seeds) {
+            return;
+        } else if constexpr (seeds_are_ranges) {
+            take_ranges_of_seeds();
+        } else {
+            if (seeds_.empty() || (chooses_kinds && active_ != 0 && running_ != seed_kind)) return;
+            do {
+                const std::uint64_t left = seeds_.end - seeds_.next;
+                const std::uint32_t idle = lane_count - Lanes::count(active_);
+                const std::uint32_t taken = left < idle ? static_cast<std::uint32_t>(left) : idle;
+                running_ = seed_kind;
+                const std::uint32_t empty =
+                    give_made(taken, [&](std::uint32_t rank) { return expand_(seeds_.next + rank); });
+                lanes_.sync(); // expanding may diverge
+                seeds_.next += taken;
+                if constexpr (SeedMade<Seeds>::may_be_none) complete_empty(empty);
+            } while (SeedMade<Seeds>::may_be_none && !seeds_.empty() && Lanes::count(active_) < enough_);
         }
     }
 
-    HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
+    /// Of indices of which no unit came: they are completed.
+    HEADRACE_GROUP_CODE void complete_empty(std::uint32_t indices) {
+        this->book(0, -static_cast<std::int64_t>(indices));
+        empty_ += indices;
+        gaps_alone_ = active_ == 0;
+    }
+
+    // ---- ranges: the LIQ holds those that are begun with, shortened ------------------------------
+
+    /// Units of the newest ranges to idle lanes. The older ones wait: so few are begun with at a time.
+    HEADRACE_GROUP_CODE void expand_ranges() {
+        Traits::template each_range<Own>([&](auto number, auto units, auto* kind_tag) {
+            using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
+            constexpr std::uint32_t kind = decltype(number)::value, of = decltype(units)::value;
+            // With gaps, not as long as one lane is idle; and the group must look around now and then.
+            constexpr std::uint32_t most_passes = 32;
+            const std::uint32_t wanted = range_has_gaps<KindOf> ? enough_ : lane_count;
+            for (std::uint32_t passes = 0; liq_.size(kind) > 0 && Lanes::count(active_) < wanted &&
+                                           (!chooses_kinds || active_ == 0 || running_ == of) &&
+                                           (!range_has_gaps<KindOf> || passes < most_passes);
+                 ++passes)
+                expand_newest<KindOf, kind, of>();
+        });
+    }
+
+    template <class KindOf, std::uint32_t RangeKindNumber, std::uint32_t Of>
+    HEADRACE_GROUP_CODE void expand_newest() {
+        const std::uint32_t newest = liq_.top(RangeKindNumber) - 1;
+        auto range = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, newest));
+        const std::uint64_t left = range.end - range.begin;
         const std::uint32_t idle = lane_count - Lanes::count(active_);
-        if (idle + liq_.room(kind) < lane_count) return false;
+        const std::uint32_t taken = left < idle ? static_cast<std::uint32_t>(left) : idle;
+        running_ = Of;
+        const std::uint32_t empty = give_made(taken, [&](std::uint32_t rank) {
+            return typename KindOf::Expand{}(range.begin + rank, range.payload);
+        });
+        expanded_ += taken - empty;
+        lanes_.sync(); // all have read the range, and expanding may diverge
+        if (taken == left) {
+            liq_.drop_newest(RangeKindNumber, 1);
+        } else {
+            range.begin += taken;
+            write_range(RangeKindNumber, newest, range);
+        }
+        if constexpr (range_has_gaps<KindOf>) complete_empty(empty);
+    }
+
+    template <class RangeUnit>
+    HEADRACE_GROUP_CODE void write_range(std::uint32_t kind, std::uint32_t position, const RangeUnit& range) {
+        lanes_.by_leader([&] { liq_.write(kind, position, to_words<unit_words>(range)); });
+        lanes_.sync(); // it is as all see it
+    }
+
+    /// Seeds that are ranges go to the LIQ, a lane group's worth at a time.
+    HEADRACE_GROUP_CODE void take_ranges_of_seeds() {
+        if (seeds_.empty() || liq_.size(seed_kind) > 0) return;
+        const std::uint64_t left = seeds_.end - seeds_.next;
+        const std::uint32_t room = least(lane_count, liq_.capacity());
+        const std::uint32_t taken = left < room ? static_cast<std::uint32_t>(left) : room;
+        typename Lanes::template PerLane<Words> made;
+        const Mask given = lanes_.ballot([&](std::uint32_t lane) {
+            if (lane >= taken) return false;
+            const auto seed = expand_(seeds_.next + lane);
+            if constexpr (SeedMade<Seeds>::may_be_none) {
+                if (!seed || seed->begin >= seed->end) return false;
+                made[lane] = to_words<unit_words>(*seed);
+            } else {
+                if (seed.begin >= seed.end) return false;
+                made[lane] = to_words<unit_words>(seed);
+            }
+            return true;
+        });
+        seeds_.next += taken;
+        append_spawned(seed_kind, given, [&](std::uint32_t lane) { return made[lane]; });
+        lanes_.sync(); // the LIQ's new ranges are seen by all
+        this->book(0, -static_cast<std::int64_t>(Lanes::count(given)));
+        complete_empty(taken - Lanes::count(given));
+        ranges_follow_ = given != 0;
+        gaps_alone_ = gaps_alone_ && !ranges_follow_;
+    }
+
+    /// append, for units that are new: a range counts as many as it has indices.
+    template <class F>
+    HEADRACE_GROUP_CODE void append_spawned(std::uint32_t kind, Mask mine, F&& unit) {
+        append(kind, mine, unit);
+        if constexpr (has_ranges) {
+            if (!Traits::is_in(kind, ranges) || mine == 0) return;
+            const auto indices = [&](std::uint32_t lane) -> std::uint64_t {
+                if (!Lanes::has(mine, lane)) return 0;
+                const Words range = unit(lane);
+                const auto word = [&](std::uint32_t w) { return std::uint64_t{range.word[w]}; };
+                return (word(3) << 32 | word(2)) - (word(1) << 32 | word(0)); // end and begin
+            };
+            std::uint64_t sum = 0;
+            if constexpr (is_wide<Lanes>)
+                sum = indices(0);
+            else
+                sum = lanes_.sum(indices);
+            this->book(0, static_cast<std::int64_t>(sum));
+        }
+    }
+
+    // ---- bundles --------------------------------------------------------------------------------
+
+    /// A bundle from the GIQ; what finds no idle lane goes to the LIQ. True if there was one.
+    HEADRACE_GROUP_CODE bool take_bundle() {
+        for (std::uint32_t step = 1; step <= kinds; ++step) {
+            const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
+            if (!Part::is_whole && !Traits::is_in(kind, Own)) continue;
+            if (try_take_bundle(kind)) return true;
+            if (active_ != 0) break;
+        }
+        bool taken = false;
+        Traits::template each_range<Own>([&](auto number, auto units, auto*) {
+            if (!taken && active_ != 0 && running_ == decltype(units)::value)
+                taken = try_take_bundle(decltype(number)::value);
+        });
+        return taken;
+    }
+
+    HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
+        const bool holds_ranges = has_ranges && Traits::is_in(kind, ranges); // not for lanes: all to the LIQ
+        const std::uint32_t idle = holds_ranges ? 0 : lane_count - Lanes::count(active_);
+        const std::uint32_t most_units = holds_ranges ? least(lane_count, liq_.capacity()) : lane_count;
+        if (idle + liq_.room(kind) < most_units) return false;
         const std::uint32_t full = giq_.full(kind);
         if (full == 0 || !return_spare()) return false;
         const auto popped = giq_.try_pop(kind, full);
@@ -111,7 +260,7 @@ private:
         const std::uint32_t* from = view_.bundles + hr_bundle_at(bundle, lane_count, unit_words);
         const auto read = [&](std::uint32_t unit) { return Base::read_column(from, lane_count, unit); };
         const std::uint32_t taken = least(units, idle);
-        running_ = kind;
+        if (!holds_ranges) running_ = kind;
         give(taken, read);
         lanes_.each([&](std::uint32_t lane) {
             if (lane < units - taken) liq_.write(kind, liq_.top(kind) + lane, read(taken + lane));
@@ -121,6 +270,7 @@ private:
         spare_ = bundle;
         last_popped_ = kind;
         this->count(&GroupTally::popped);
+        if (holds_ranges) ranges_follow_ = true;
         return true;
     }
 
@@ -128,17 +278,40 @@ private:
 
     /// Sets the lanes' units aside when another kind could fill the group and has more.
     HEADRACE_GROUP_CODE void prefer_fuller_kind() {
-        const std::uint32_t kind = liq_.template fullest<Own>();
+        const std::uint32_t kind = liq_.template fullest<called>();
         const std::uint32_t running = Lanes::count(active_);
         if (kind == running_ || liq_.size(kind) < lane_count ||
-            liq_.size(kind) <= liq_.size(running_) + running || liq_.room(running_) < running)
+            liq_.size(kind) <= liq_.size(running_) + running || liq_.room(running_) < running) {
+            if constexpr (has_ranges) prefer_range(running);
             return;
-        append(running_, active_, [&](std::uint32_t lane) { return state_[lane].unit; });
-        lanes_.sync();
-        active_ = 0;
+        }
+        set_lanes_aside();
         take_from_liq(kind);
         lanes_.sync(); // all have read before anyone overwrites
         this->count(&GroupTally::switches);
+    }
+
+    /// The same for a range that could fill the group, where there is too little of the running kind.
+    HEADRACE_GROUP_CODE void prefer_range(std::uint32_t running) {
+        if (running >= enough_ || liq_.room(running_) < running || liq_.template units<ranges>() == 0) return;
+        bool fills = false;
+        Traits::template each_range<Own>([&](auto number, auto, auto* kind_tag) {
+            using RangeUnit = typename std::remove_pointer_t<decltype(kind_tag)>::Unit;
+            constexpr std::uint32_t kind = decltype(number)::value;
+            if (liq_.size(kind) == 0) return;
+            const auto newest = from_words<RangeUnit>(liq_.read(kind, liq_.top(kind) - 1));
+            fills = fills || newest.end - newest.begin >= lane_count;
+        });
+        if (!fills) return;
+        set_lanes_aside();
+        expand_ranges();
+        this->count(&GroupTally::switches);
+    }
+
+    HEADRACE_GROUP_CODE void set_lanes_aside() {
+        append(running_, active_, [&](std::uint32_t lane) { return state_[lane].unit; });
+        lanes_.sync();
+        active_ = 0;
     }
 
     /// The active lanes whose spawns the LIQ can take, whatever they spawn.
@@ -147,7 +320,7 @@ private:
             return active_;
         } else {
             std::uint32_t each_may_spawn = 0;
-            Traits::template dispatch<Own>(running_, [&](auto, auto* kind) {
+            Traits::template dispatch<called>(running_, [&](auto, auto* kind) {
                 each_may_spawn =
                     Traits::beyond_continuation(std::remove_pointer_t<decltype(kind)>::max_spawns);
             });
@@ -175,10 +348,12 @@ private:
     /// Rounds on end, the first with the chosen lanes, while the group's own LIQ fills them: what a round
     /// costs decides whether units of few instructions pay. True if it is time to look around.
     HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
-        const std::uint32_t held = Lanes::count(active_) + liq_.units();
+        // Ranges are counted when they are spawned.
+        const auto units = [&] { return Lanes::count(active_) + liq_.template units<~ranges>(); };
+        const std::uint32_t held = units();
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
         while (run_until_look(chosen) && Part::is_whole && this->goes_on_unseen()) chosen = active_;
-        const std::uint32_t more = Lanes::count(active_) + liq_.units() - held; // modulo 2^32: may be fewer
+        const std::uint32_t more = units() - held; // modulo 2^32: may be fewer
         this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
             this->fail(HR_SPAWNED_TOO_MANY);
@@ -189,6 +364,7 @@ private:
     HEADRACE_GROUP_CODE bool run_until_look(Mask chosen) {
         std::uint32_t running = Lanes::count(chosen), completed = 0;
         bool look = false, all_run = false;
+        if constexpr (has_ranges) expanded_ = 0;
         do {
             call_kernel(chosen);
             collect(chosen);
@@ -197,7 +373,8 @@ private:
             all_run = fill_lanes(running);
             chosen = active_;
         } while (all_run && !look);
-        this->book(completed, 0); // what was spawned follows in run_rounds from what is held
+        // What was spawned follows in run_rounds from what is held; units of ranges were held before.
+        this->book(completed, has_ranges ? -static_cast<std::int64_t>(expanded_) : 0);
         return all_run;
     }
 
@@ -213,7 +390,12 @@ private:
         } else {
             if (running < enough_) {
                 const std::uint32_t taken = lane_count - running;
-                if (liq_.size(first_own) < taken) return false;
+                if (liq_.size(first_own) < taken) {
+                    if (!has_ranges || liq_.size(first_own) > 0) return false;
+                    expand_ranges();
+                    running = Lanes::count(active_);
+                    return running >= enough_ && has_room_for(staged * lane_count);
+                }
                 const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
                 const std::uint32_t newest = liq_.top(first_own) - 1;
                 lanes_.each([&](std::uint32_t lane) {
@@ -239,7 +421,7 @@ private:
     template <std::uint32_t Running, class KindOf>
     HEADRACE_GROUP_CODE void call_group(State& state) {
         const auto keep = [&](std::uint32_t kind, const Words& unit) {
-            append(kind, Lanes::all, [&](std::uint32_t) { return unit; });
+            append_spawned(kind, Lanes::all, [&](std::uint32_t) { return unit; });
         };
         const auto idle = [&] {
             // relaxed, both: hints. Who parks is not hungry any more, and waits for this unit all the same.
@@ -255,7 +437,7 @@ private:
     }
 
     HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
-        Traits::template dispatch<Own>(running_, [&](auto running, auto* kind_tag) {
+        Traits::template dispatch<called>(running_, [&](auto running, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
             lanes_.each([&](std::uint32_t lane) {
                 State& state = state_[lane];
@@ -282,7 +464,8 @@ private:
             for (std::uint32_t place = 0; place < staged; ++place) {
                 const Mask have =
                     lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
-                if (place > 0 && have == 0) break; // the first is there as a rule
+                // The first is there as a rule; but where there are ranges, many units spawn nothing.
+                if ((place > 0 || has_ranges) && have == 0) break;
                 HEADRACE_UNROLL
                 for (std::uint32_t kind = 0; kind < kinds; ++kind) {
                     Mask mine = have;
@@ -290,7 +473,7 @@ private:
                         mine = lanes_.ballot([&](std::uint32_t lane) {
                             return Lanes::has(have, lane) && staged_kind(lane, place) == kind;
                         });
-                    append(kind, mine, [&](std::uint32_t lane) { return staged_unit(lane, place); });
+                    append_spawned(kind, mine, [&](std::uint32_t lane) { return staged_unit(lane, place); });
                 }
             }
             lanes_.sync(); // the LIQ's new units are seen by whichever lane takes them
@@ -325,13 +508,15 @@ private:
         struct Seen {
             std::uint32_t park, hungry;
         };
-        const auto seen = lanes_.by_leader([&]() -> Seen {
+        auto seen = lanes_.by_leader([&]() -> Seen {
             // relaxed, both: hints; what they lead to orders itself.
             return {Sync::load(control_.park, Sync::relaxed), Sync::load(this->hungry(), Sync::relaxed)};
         });
         if (seen.park != HR_RUN) parked_ = true;
+        if constexpr (has_ranges)
+            if (seen.hungry != 0 && share_ranges()) seen.hungry = 0;
         if constexpr (has_queues) {
-            const std::uint32_t kind = liq_.template fullest<Own>();
+            const std::uint32_t kind = liq_.template fullest<called>();
             const std::uint32_t half = (liq_.size(kind) + 1) / 2;
             // A bundle; bundles of one unit, which is heavy then, for each who is hungry.
             std::uint32_t bundles = is_wide<Lanes> ? least(seen.hungry, half) : least(seen.hungry, 1);
@@ -339,6 +524,41 @@ private:
                 this->count(&GroupTally::shared);
             if constexpr (!Part::is_whole) pass_on();
         }
+    }
+
+    /// The older half of the ranges of a kind to the GIQ, or half of the only one: so a range comes to all
+    /// groups in as many steps as their number has bits. False if units should rather be shared.
+    HEADRACE_GROUP_CODE bool share_ranges() {
+        bool shared = false;
+        Traits::template each_range<Own>([&](auto number, auto, auto* kind_tag) {
+            constexpr std::uint32_t kind = decltype(number)::value;
+            if (shared || liq_.size(kind) == 0) return;
+            if (liq_.size(kind) > 1)
+                shared = push_oldest(kind, liq_.size(kind) / 2) == Push::done;
+            else
+                shared = push_half<std::remove_pointer_t<decltype(kind_tag)>, kind>();
+        });
+        if (shared) this->count(&GroupTally::shared);
+        return shared;
+    }
+
+    template <class KindOf, std::uint32_t RangeKindNumber>
+    HEADRACE_GROUP_CODE bool push_half() {
+        const std::uint32_t oldest = liq_.bottom(RangeKindNumber);
+        auto kept = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, oldest));
+        const std::uint64_t left = kept.end - kept.begin;
+        if (left < 2 || left < liq_.size(liq_.template fullest<called>())) return false;
+        if (!find_bundle()) {
+            this->count(&GroupTally::no_bundle);
+            return false;
+        }
+        auto given = kept;
+        given.begin = kept.end = kept.begin + (left + 1) / 2;
+        std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
+        lanes_.by_leader([&] { Base::write_column(to, lane_count, 0, to_words<unit_words>(given)); });
+        if (!publish(RangeKindNumber, 1)) return false;
+        write_range(RangeKindNumber, oldest, kept);
+        return true;
     }
 
     /// The oldest units of a kind, at most a bundle, to the GIQ.
@@ -353,16 +573,22 @@ private:
             if (lane < units)
                 Base::write_column(to, lane_count, lane, liq_.read(kind, liq_.bottom(kind) + lane));
         });
+        if (!publish(kind, units)) return Push::slot_busy; // the units are still in the LIQ
+        liq_.drop_oldest(kind, units);
+        return Push::done;
+    }
+
+    /// The bundle in hand, with so many units. False: it still is in hand.
+    HEADRACE_GROUP_CODE bool publish(std::uint32_t kind, std::uint32_t units) {
         this->flush(true); // before others can complete what we have not yet counted
         lanes_.sync();     // all have written; now the leader may release
         if (!giq_.try_push(kind, hr_entry(spare_, units))) {
-            this->count(&GroupTally::slot_busy); // the units are still in the LIQ, and the bundle in hand
-            return Push::slot_busy;
+            this->count(&GroupTally::slot_busy);
+            return false;
         }
-        liq_.drop_oldest(kind, units);
         spare_ = HR_NO_BUNDLE;
         this->count(&GroupTally::pushed);
-        return Push::done;
+        return true;
     }
 
     /// True if an empty bundle is in hand.
@@ -396,8 +622,8 @@ private:
         // Taken while still hungry: of all who see a bundle one gets it, and the others need not tell that
         // they are hungry again.
         const bool goes_on = this->wait_until(1, [&] {
-            if constexpr (has_queues) take_bundle();
-            return active_ != 0;
+            if constexpr (has_queues) return take_bundle();
+            return false;
         });
         if (goes_on) add_to_hungry(~0u);
         leaves_hungry_ = !goes_on;
@@ -431,7 +657,8 @@ private:
             return Sync::load(control_.hungry[1 - Part::number], Sync::relaxed); // relaxed: a hint
         }) != 0;
         each_foreign_kind([&](std::uint32_t kind) {
-            const std::uint32_t least_units = to_the_hungry ? 1 : lane_count;
+            const bool is_much = has_ranges && Traits::is_in(kind, ranges);
+            const std::uint32_t least_units = to_the_hungry || is_much ? 1 : lane_count;
             while (liq_.size(kind) >= least_units && push_oldest(kind, lane_count) == Push::done)
                 if (to_the_hungry) this->count(&GroupTally::shared);
         });
@@ -474,7 +701,7 @@ private:
         this->flush();
         if (parked_ && !this->failed()) this->save();
         lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
-        this->add_counters();
+        this->add_counters(empty_);
     }
 
     const Kernel& kernel_;
@@ -484,6 +711,10 @@ private:
     std::uint32_t spare_;           ///< an empty bundle in hand, or HR_NO_BUNDLE
     std::uint32_t last_popped_ = 0; ///< the last bundle's kind: the next search in the GIQ begins after it
     bool leaves_hungry_ = false;    ///< and is counted so
+    bool ranges_follow_ = false;    ///< ranges have come to the LIQ: another refill expands them
+    bool gaps_alone_ = false;       ///< indices were taken, and no unit came of any
+    std::uint64_t empty_ = 0;       ///< indices of which no unit came
+    std::uint32_t expanded_ = 0;    ///< units of ranges, since the last look around
 };
 
 } // namespace headrace

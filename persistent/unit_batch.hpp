@@ -6,22 +6,59 @@
 
 namespace headrace {
 
+/// The words of a Range (kernel.hpp) where word w is first[w * stride].
+class RangeWords {
+public:
+    RangeWords(std::uint32_t* first, std::uint64_t stride) : first_(first), stride_(stride) {}
+
+    [[nodiscard]] std::uint64_t size() const { return read(end_word) - read(begin_word); }
+    void keep_last(std::uint64_t indices) { write(begin_word, read(end_word) - indices); }
+    void drop_last(std::uint64_t indices) { write(end_word, read(end_word) - indices); }
+
+private:
+    static constexpr std::uint64_t begin_word = 0, end_word = 2;
+    [[nodiscard]] std::uint64_t read(std::uint64_t word) const {
+        return first_[word * stride_] | std::uint64_t{first_[(word + 1) * stride_]} << 32;
+    }
+    void write(std::uint64_t word, std::uint64_t value) {
+        first_[word * stride_] = static_cast<std::uint32_t>(value);
+        first_[(word + 1) * stride_] = static_cast<std::uint32_t>(value >> 32);
+    }
+
+    std::uint32_t* first_;
+    std::uint64_t stride_;
+};
+
+/// How many indices to take of each of these ranges, `count` in all, which is no more than they have: whole
+/// ranges, as evenly as cards are dealt, and a part of one.
+[[nodiscard]] std::vector<std::uint64_t> deal_ranges(const std::vector<std::uint64_t>& sizes,
+                                                     std::uint64_t count);
+
 /// Work units of one kernel as words, kind by kind and unit after unit. It knows nothing of lane groups, so
 /// that engines of any width exchange them.
 ///
 /// Threads: one at a time.
 class UnitBatch {
 public:
-    UnitBatch(std::uint32_t kinds, std::uint32_t unit_words) : unit_words_(unit_words), words_(kinds) {}
+    /// `ranges`: a bit for each kind that is one of ranges.
+    UnitBatch(std::uint32_t kinds, std::uint32_t unit_words, std::uint32_t ranges = 0)
+        : unit_words_(unit_words), ranges_(ranges), words_(kinds) {}
 
     [[nodiscard]] std::uint32_t kinds() const noexcept { return static_cast<std::uint32_t>(words_.size()); }
     [[nodiscard]] std::uint32_t unit_words() const noexcept { return unit_words_; } ///< of the largest kind
-    [[nodiscard]] std::uint64_t size(std::uint32_t kind) const { return words_[kind].size() / unit_words_; }
+    [[nodiscard]] std::uint32_t ranges() const noexcept { return ranges_; }
+    /// Units; a range counts as many as it has indices.
     [[nodiscard]] std::uint64_t size() const;
-    [[nodiscard]] std::uint64_t bytes() const { return size() * unit_words_ * sizeof(std::uint32_t); }
+    [[nodiscard]] std::uint64_t size(std::uint32_t kind) const;
+    /// A range is stored as one unit.
+    [[nodiscard]] std::uint64_t stored() const;
+    [[nodiscard]] std::uint64_t stored(std::uint32_t kind) const { return words_[kind].size() / unit_words_; }
+    [[nodiscard]] std::uint64_t bytes() const { return stored() * unit_words_ * sizeof(std::uint32_t); }
 
     /// A unit whose word w is first[w * stride].
     void add(std::uint32_t kind, const std::uint32_t* first, std::uint64_t stride);
+    /// The last `indices` of the range whose word w is first[w * stride]; it is shorter by them then.
+    void add_end_of(std::uint32_t kind, std::uint32_t* first, std::uint64_t stride, std::uint64_t indices);
     /// Its words, one after the other.
     [[nodiscard]] const std::uint32_t* unit(std::uint32_t kind, std::uint64_t number) const {
         return words_[kind].data() + number * unit_words_;
@@ -31,7 +68,10 @@ public:
     [[nodiscard]] UnitBatch split(std::uint64_t count);
 
 private:
-    std::uint32_t unit_words_;
+    [[nodiscard]] bool is_range(std::uint32_t kind) const { return (ranges_ >> kind & 1) != 0; }
+    [[nodiscard]] std::uint64_t size_of(std::uint32_t kind, std::uint64_t number) const;
+
+    std::uint32_t unit_words_, ranges_;
     std::vector<std::vector<std::uint32_t>> words_; ///< by kind
 };
 

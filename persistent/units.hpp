@@ -3,6 +3,7 @@
 #include <headrace/persistent/local_sums.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace headrace {
@@ -37,6 +38,38 @@ inline constexpr bool is_apart = false;
 template <class K>
 inline constexpr bool is_apart<Apart<K>> = true;
 
+/// A unit that stands for many.
+template <class Unit>
+inline constexpr bool is_range = false;
+template <class Payload>
+inline constexpr bool is_range<Range<Payload>> = true;
+
+/// What seeds and ranges return for an index: a unit, or perhaps one.
+template <class Made>
+struct MadeUnit {
+    using Unit = Made;
+    static constexpr bool may_be_none = false;
+};
+template <class Made>
+struct MadeUnit<std::optional<Made>> {
+    using Unit = Made;
+    static constexpr bool may_be_none = true;
+};
+// Types of their own: of an alias that device code names, hipcc takes std::declval for a call.
+template <class Seeds>
+struct SeedMade : MadeUnit<std::remove_cvref_t<decltype(std::declval<const Seeds&>()(std::uint64_t{}))>> {};
+template <class RangeKindType>
+struct RangeMade
+    : MadeUnit<std::remove_cvref_t<decltype(std::declval<const typename RangeKindType::Expand&>()(
+          std::uint64_t{}, std::declval<const typename RangeKindType::Payload&>()))>> {};
+
+/// Some indices of a range have no unit.
+template <class K>
+inline constexpr bool range_has_gaps = false;
+template <class Payload, class Expand>
+inline constexpr bool range_has_gaps<RangeKind<Payload, Expand>> =
+    RangeMade<RangeKind<Payload, Expand>>::may_be_none;
+
 template <class>
 struct KindTraits;
 
@@ -48,10 +81,43 @@ struct KindTraits<Kinds<K...>> {
     /// Sets of kinds have a bit for each.
     static constexpr std::uint32_t all = (1u << count) - 1;
     static constexpr bool is_in(std::uint32_t kind, std::uint32_t set) { return (set >> kind & 1) != 0; }
+
+    /// The position of a unit's type among the kinds; `count` if it is none of them.
+    template <class Unit>
+    static constexpr std::uint32_t index_of() {
+        std::uint32_t index = 0;
+        static_cast<void>(((std::is_same_v<Unit, typename K::Unit> ? true : (++index, false)) || ...));
+        return index;
+    }
+
+    /// Those that are ranges, and the kind of what these expand to; of any other kind, that kind itself.
+    static constexpr std::uint32_t ranges = [] {
+        std::uint32_t set = 0, bit = 1;
+        ((set |= is_range<typename K::Unit> ? bit : 0, bit <<= 1), ...);
+        return set;
+    }();
+    static constexpr bool has_ranges = ranges != 0;
+    template <class KindOf>
+    static constexpr std::uint32_t expanded_kind() {
+        if constexpr (is_range<typename KindOf::Unit>) {
+            using Unit = typename RangeMade<KindOf>::Unit;
+            static_assert(index_of<Unit>() < count, "a range expands to a unit that is none of the kernel's "
+                                                    "Units");
+            static_assert(!is_range<Unit>, "a range expands to units that the kernel is called with");
+            static_assert(!is_apart<KindOf>, "a range is where its units are: Apart is said of their kind");
+            return index_of<Unit>();
+        } else {
+            return index_of<typename KindOf::Unit>();
+        }
+    }
+    static constexpr bool ranges_have_gaps = (range_has_gaps<K> || ...);
+
     /// Those of a kernel of their own; none if that would be all.
     static constexpr std::uint32_t apart = [] {
-        std::uint32_t set = 0, bit = 1;
-        ((set |= is_apart<K> ? bit : 0, bit <<= 1), ...);
+        std::uint32_t said = 0, set = 0, bit = 1;
+        ((said |= is_apart<K> ? bit : 0, bit <<= 1), ...);
+        bit = 1;
+        ((set |= is_in(expanded_kind<K>(), said) ? bit : 0, bit <<= 1), ...);
         return set == all ? 0 : set;
     }();
 
@@ -62,7 +128,8 @@ struct KindTraits<Kinds<K...>> {
         ((most = std::max(most, is_in(kind++, set) ? static_cast<std::uint32_t>(K::max_spawns) : 0u)), ...);
         return most;
     }
-    static constexpr std::uint32_t max_spawns = max_spawns_of(all);
+    /// A range needs a place in the LIQ, also if it comes from a seed.
+    static constexpr std::uint32_t max_spawns = std::max(max_spawns_of(all), has_ranges ? 1u : 0u);
 
     /// How many of `spawns` may go to the LIQ: with one kind the first is the lane's continuation.
     static constexpr std::uint32_t beyond_continuation(std::uint32_t spawns) {
@@ -73,14 +140,6 @@ struct KindTraits<Kinds<K...>> {
     }
     static constexpr std::uint32_t staged = staged_by(all);
 
-    /// The position of a unit's type among the kinds; `count` if it is none of them.
-    template <class Unit>
-    static constexpr std::uint32_t index_of() {
-        std::uint32_t index = 0;
-        static_cast<void>(((std::is_same_v<Unit, typename K::Unit> ? true : (++index, false)) || ...));
-        return index;
-    }
-
     /// Calls f(Constant<i>, kind i's Kind as a null pointer) for the kind whose number is known at run time:
     /// one of the set, and for no other is f compiled.
     template <std::uint32_t Set = all, class F>
@@ -88,7 +147,23 @@ struct KindTraits<Kinds<K...>> {
         dispatch<Set>(kind, f, std::make_integer_sequence<std::uint32_t, count>{});
     }
 
+    /// Calls f(Constant<i>, Constant<the kind that it expands to>, kind i's RangeKind as a null pointer) for
+    /// each range of the set.
+    template <std::uint32_t Set, class F>
+    static HEADRACE_HOST_DEVICE void each_range(F&& f) {
+        each_range<Set>(f, std::make_integer_sequence<std::uint32_t, count>{});
+    }
+
 private:
+    template <std::uint32_t Set, class F, std::uint32_t... I>
+    static HEADRACE_HOST_DEVICE void each_range(F& f, std::integer_sequence<std::uint32_t, I...>) {
+        (each_range_one<Set, I, K>(f), ...);
+    }
+    template <std::uint32_t Set, std::uint32_t I, class KindOf, class F>
+    static HEADRACE_HOST_DEVICE void each_range_one(F& f) {
+        if constexpr (is_in(I, Set & ranges))
+            f(Constant<I>{}, Constant<expanded_kind<KindOf>()>{}, static_cast<KindOf*>(nullptr));
+    }
     template <std::uint32_t Set, class F, std::uint32_t... I>
     static HEADRACE_HOST_DEVICE void dispatch(std::uint32_t kind, F& f,
                                               std::integer_sequence<std::uint32_t, I...>) {
@@ -151,6 +226,8 @@ protected:
         constexpr std::uint32_t kind = Traits::template index_of<Unit>();
         static_assert(kind < Traits::count, "spawn: this type is none of the kernel's Units");
         static_assert(MaxSpawns > 0, "spawn: this kind declares that it spawns nothing");
+        if constexpr (is_range<Unit>)
+            if (unit.begin >= unit.end) return; // queues have no empty ranges
         if (kind == Running && !state_.continues) {
             state_.unit = to_words<Traits::unit_words>(unit);
             state_.continues = true;
@@ -193,6 +270,12 @@ public:
                 }
         });
     }
+
+    /// The units of the indices [begin, end), as one unit of the RangeKind with that payload.
+    template <class Payload>
+    HEADRACE_HOST_DEVICE void spawn_range(std::uint64_t begin, std::uint64_t end, const Payload& payload) {
+        spawn(Range<Payload>{begin, end, payload});
+    }
 };
 
 /// What a group kernel sees of its group. All lanes call with the same unit, so nothing need be staged:
@@ -209,6 +292,12 @@ public:
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
         this->spawn_to(unit, keep_);
+    }
+
+    /// The units of the indices [begin, end), as one unit of the RangeKind with that payload.
+    template <class Payload>
+    HEADRACE_HOST_DEVICE void spawn_range(std::uint64_t begin, std::uint64_t end, const Payload& payload) {
+        spawn(Range<Payload>{begin, end, payload});
     }
 
     /// A hint: other groups wait for work, or for all to park, so a unit that can be split had better be.

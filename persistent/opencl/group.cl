@@ -19,6 +19,7 @@ enum {
     HR_RESTORED,
     HR_IDLE,
     HR_SEED_CLAIMS,
+    HR_EMPTY,
     HR_TALLIES
 };
 

@@ -19,6 +19,14 @@ typedef struct HrPlan {
     uint chosen; // those that run the kernel when all have acted
 
     uint from_liq, newest; // FILL: how many, from this position downwards
+#if HEADRACE_RANGES
+    // FILL: how many indices of ranges, of a kind's newest ones from this position downwards: all of so many
+    // ranges, and so many indices of the next one.
+    uint from_ranges, range_kind, newest_range, whole_ranges, range_part;
+    uint bundle_kind;       // FILL: of the bundle, which may be one of ranges
+    uint seeds_to_liq;      // FILL: so many seeds, which are ranges
+    ulong cut;              // SHARE: where the range is cut; 0: it is not
+#endif
     ulong first_seed;
     uint from_seeds;
     uint from_bundle; // how many into lanes; the rest of the bundle goes to the LIQ, from `place` on
@@ -36,8 +44,10 @@ typedef struct HrProducer {
     uint continuing;            // mask
     uint added[HEADRACE_KINDS]; // units behind the LIQ's top
     uint failure;               // a status of control.h, or HR_OK
+    uint skipped;               // mask: lanes that were filled, and no unit came of their index
 
     // The leader's own.
+    __local uint* liq;
     uint stage;
     uint active; // lanes that have a unit, all of kind `running`
     uint running;
@@ -49,6 +59,7 @@ typedef struct HrProducer {
     bool lacks_bundle;
     bool shares; // the bundle being filled is for others that are hungry
     uint seed_kind;
+    bool has_seeded; // since the lanes ran last
 } HrProducer;
 HR_LOCAL_FITS(HrProducer);
 
@@ -90,12 +101,33 @@ HR_FUNCTION uint hr_liq_size(const __local HrProducer* p, uint kind) {
 HR_FUNCTION uint hr_liq_room(const __local HrProducer* p, uint kind) {
     return p->liq_units - hr_liq_size(p, kind);
 }
+// Of the kinds that the kernel is called with.
+HR_FUNCTION uint hr_first_called(void) {
+    uint kind = 0;
+    while (hr_is_range(kind)) ++kind;
+    return kind;
+}
 HR_FUNCTION uint hr_liq_fullest(const __local HrProducer* p) {
-    uint best = 0;
-    for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
-        if (hr_liq_size(p, kind) > hr_liq_size(p, best)) best = kind;
+    uint best = hr_first_called();
+    for (uint kind = best + 1; kind < HEADRACE_KINDS; ++kind)
+        if (!hr_is_range(kind) && hr_liq_size(p, kind) > hr_liq_size(p, best)) best = kind;
     return best;
 }
+#if HEADRACE_RANGES
+HR_FUNCTION HrUnit hr_range_at(const __local HrProducer* p, uint kind, uint position) {
+    return hr_liq_read(p->liq, p->liq_units, kind, position);
+}
+HR_FUNCTION ulong hr_range_length(const __local HrProducer* p, uint kind, uint position) {
+    const HrUnit range = hr_range_at(p, kind, position);
+    return hr_end_of(range) - hr_begin_of(range);
+}
+HR_FUNCTION bool hr_holds_ranges(const __local HrProducer* p) {
+    bool some = false;
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+        some = some || (hr_is_range(kind) && hr_liq_size(p, kind) > 0);
+    return some;
+}
+#endif
 
 // True if no bundle is in hand any more.
 HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
@@ -124,6 +156,9 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
     plan->bundle_units = hr_entry_count(entry);
     plan->from_bundle = min(plan->bundle_units, idle);
     plan->kind = p->running = kind;
+#if HEADRACE_RANGES
+    plan->bundle_kind = kind;
+#endif
     // A kind that lanes read from was emptied by that: its bottom can rise as well as its top could sink.
     p->top[kind] += being_read;
     p->bottom[kind] += being_read;
@@ -134,6 +169,77 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
     ++g->tally[HR_POPPED];
     return true;
 }
+
+#if HEADRACE_RANGES
+// Plans to take a bundle of ranges, all of them for the LIQ: the next step expands them. Not in a step in
+// which lanes read ranges.
+HR_FUNCTION bool hr_plan_range_bundle(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                      __global HrSlot* slots, uint kind) {
+    __local HrPlan* plan = &p->plan;
+    ulong entry = 0;
+    // There are no more in a bundle than one LIQ had.
+    if (plan->from_ranges != 0 || hr_liq_room(p, kind) < min((uint)HEADRACE_QUEUE_LANES, p->liq_units) ||
+        hr_all_seem_empty(g, c, slots, kind) || !hr_return_spare(g, p, c, slots) ||
+        !hr_pop_any(g, c, slots, kind, &entry))
+        return false;
+    plan->bundle = hr_entry_bundle(entry);
+    plan->bundle_units = hr_entry_count(entry);
+    plan->bundle_kind = kind;
+    plan->from_bundle = 0;
+    plan->place = p->top[kind];
+    p->top[kind] += plan->bundle_units;
+    p->spare = plan->bundle; // empty when the lanes have acted
+    p->last_popped = kind;
+    ++g->tally[HR_POPPED];
+    return true;
+}
+
+// Plans to expand the newest ranges of a kind, where `filled` lanes have a unit or will have by this plan. How
+// many lanes that fills.
+HR_FUNCTION uint hr_plan_ranges_of(__local HrProducer* p, uint kind, uint filled) {
+    __local HrPlan* plan = &p->plan;
+    const uint idle = HEADRACE_QUEUE_LANES - filled, ranges = hr_liq_size(p, kind);
+    if (plan->from_ranges != 0 || ranges == 0 || idle == 0) return 0;
+    plan->range_kind = kind;
+    plan->newest_range = p->top[kind] - 1u;
+    uint taken = 0, whole = 0;
+    for (; taken < idle && whole < ranges; ++whole) {
+        const ulong length = hr_range_length(p, kind, plan->newest_range - whole);
+        if (length > idle - taken) break;
+        taken += (uint)length;
+    }
+    plan->whole_ranges = whole;
+    plan->range_part = whole < ranges ? idle - taken : 0;
+    plan->from_ranges = taken + plan->range_part;
+    p->top[kind] -= whole; // lanes read there before any of them writes
+    plan->kind = p->running = hr_range_of(kind);
+    return plan->from_ranges;
+}
+
+// Those of the running kind's ranges, or of any where no lane is filled.
+HR_FUNCTION uint hr_plan_ranges(__local HrProducer* p, uint filled, bool any) {
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
+        if (hr_is_range(kind) && (hr_range_of(kind) == p->running || (any && filled == 0))) {
+            const uint more = hr_plan_ranges_of(p, kind, filled);
+            if (more != 0) return more;
+        }
+    return 0;
+}
+
+// Plans to take seeds, which are ranges, to the LIQ: the next step expands them.
+HR_FUNCTION void hr_plan_seeds_to_liq(__local HrGroup* g, __local HrProducer* p, uint filled) {
+    __local HrPlan* plan = &p->plan;
+    if (!hr_has_seeds(g) || plan->from_ranges != 0 || hr_liq_size(p, p->seed_kind) != 0 ||
+        (filled != 0 && p->has_seeded))
+        return; // lanes that have a unit run between two such steps: all these ranges may be empty
+    const ulong left = g->seed_end - g->seed_next;
+    const uint most = min((uint)HEADRACE_QUEUE_LANES, p->liq_units);
+    plan->seeds_to_liq = left < most ? (uint)left : most;
+    plan->first_seed = g->seed_next;
+    g->seed_next += plan->seeds_to_liq;
+    p->has_seeded = true;
+}
+#endif
 
 // Plans to take the newest units of a kind. How many lanes that fills.
 HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
@@ -148,6 +254,12 @@ HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
 
 // Plans to expand seeds; `filled`: lanes that have a unit, or will have by this plan.
 HR_FUNCTION uint hr_plan_seeds(__local HrGroup* g, __local HrProducer* p, uint filled) {
+#if HEADRACE_RANGES
+    if (hr_is_range(p->seed_kind)) {
+        hr_plan_seeds_to_liq(g, p, filled);
+        return 0;
+    }
+#endif
     if (!hr_has_seeds(g) || (filled != 0 && p->running != p->seed_kind)) return 0;
     const ulong left = g->seed_end - g->seed_next;
     const uint idle = HEADRACE_QUEUE_LANES - filled;
@@ -162,9 +274,9 @@ HR_FUNCTION void hr_plan_restore(__local HrProducer* p, __local HrGroup* g, __gl
     __local HrPlan* plan = &p->plan;
     g->seed_next = record->seed_next;
     g->seed_end = record->seed_end;
-    uint fullest = 0; // what a LIQ cannot hold was in lanes, so it is the fullest that goes back there
-    for (uint kind = 1; kind < HEADRACE_KINDS; ++kind)
-        if (record->count[kind] > record->count[fullest]) fullest = kind;
+    uint fullest = hr_first_called(); // what a LIQ cannot hold was in lanes, so the fullest goes back there
+    for (uint kind = fullest + 1; kind < HEADRACE_KINDS; ++kind)
+        if (!hr_is_range(kind) && record->count[kind] > record->count[fullest]) fullest = kind;
     const uint into_lanes = min(record->count[fullest], (uint)HEADRACE_QUEUE_LANES);
     p->running = fullest;
     p->active = into_lanes == 0 ? 0 : HR_ALL_LANES >> (HEADRACE_QUEUE_LANES - into_lanes);
@@ -188,9 +300,19 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
     plan->from_liq = plan->from_seeds = plan->from_bundle = plan->bundle_units = 0;
     const uint before = popcount(p->active);
     uint filled = before;
+    bool ranges_follow = false; // the next step has what lacks in this one
+#if HEADRACE_RANGES
+    plan->from_ranges = plan->whole_ranges = plan->range_part = 0;
+#endif
     if (HR_HAS_QUEUES) {
         filled += hr_plan_liq(p, p->running, HEADRACE_QUEUE_LANES - filled);
+#if HEADRACE_RANGES
+        filled += hr_plan_ranges(p, filled, false);
+#endif
         if (HR_HAS_KINDS && filled == 0) filled += hr_plan_liq(p, hr_liq_fullest(p), HEADRACE_QUEUE_LANES);
+#if HEADRACE_RANGES
+        filled += hr_plan_ranges(p, filled, true);
+#endif
     }
     if (filled == 0 && !hr_has_seeds(g)) {
         const ulong number = hr_claim_record(g, c);
@@ -200,18 +322,37 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
         }
     }
     if (filled < hr_enough(c)) filled += hr_plan_seeds(g, p, filled);
-    if (HR_HAS_QUEUES && filled < hr_enough(c)) {
+#if HEADRACE_RANGES
+    ranges_follow = plan->seeds_to_liq != 0;
+#endif
+    if (HR_HAS_QUEUES && filled < hr_enough(c) && !ranges_follow) {
         const uint idle = HEADRACE_QUEUE_LANES - filled;
         if (filled != 0) {
+#if HEADRACE_RANGES
+            if (!hr_plan_bundle(g, p, c, slots, p->running, idle))
+                for (uint kind = 0; kind < HEADRACE_KINDS && !ranges_follow; ++kind)
+                    if (hr_is_range(kind) && hr_range_of(kind) == p->running)
+                        ranges_follow = hr_plan_range_bundle(g, p, c, slots, kind);
+#else
             hr_plan_bundle(g, p, c, slots, p->running, idle);
+#endif
         } else {
-            for (uint step = 1; step <= HEADRACE_KINDS; ++step)
-                if (hr_plan_bundle(g, p, c, slots, (p->last_popped + step) % HEADRACE_KINDS, idle)) break;
+            for (uint step = 1; step <= HEADRACE_KINDS; ++step) {
+                const uint kind = (p->last_popped + step) % HEADRACE_KINDS;
+#if HEADRACE_RANGES
+                if (hr_is_range(kind)) {
+                    ranges_follow = hr_plan_range_bundle(g, p, c, slots, kind);
+                    if (ranges_follow) break;
+                    continue;
+                }
+#endif
+                if (hr_plan_bundle(g, p, c, slots, kind, idle)) break;
+            }
         }
         filled += plan->from_bundle;
     }
     // The seeds of a step are one range: a new one is for the next step if this has some already.
-    if (filled < hr_enough(c) && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
+    if (filled < hr_enough(c) && !ranges_follow && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
         filled += hr_plan_seeds(g, p, filled);
     // The filled lanes are the first of the idle ones.
     uint left = filled - before;
@@ -221,7 +362,7 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
         idle ^= lowest;
     }
     plan->lanes &= p->active;
-    return plan->lanes != 0;
+    return plan->lanes != 0 || ranges_follow;
 }
 
 // ---- the leader: waiting, sharing, room
@@ -274,6 +415,9 @@ HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __glob
         p->spare = (uint)entry;
     }
     p->plan.act = HR_SHARE;
+#if HEADRACE_RANGES
+    p->plan.cut = 0;
+#endif
     p->plan.kind = kind;
     p->plan.bundle = p->spare;
     p->plan.bundle_units = min(min(hr_liq_size(p, kind), at_most), (uint)HEADRACE_QUEUE_LANES);
@@ -291,20 +435,47 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
         ++g->tally[HR_SLOT_BUSY];
         return false;
     }
-    p->bottom[kind] += p->plan.bundle_units;
+#if HEADRACE_RANGES
+    if (p->plan.cut != 0) // the first half stays
+        hr_liq_write(p->liq, p->liq_units, kind, p->plan.place,
+                     hr_with_end(hr_range_at(p, kind, p->plan.place), p->plan.cut));
+    else
+#endif
+        p->bottom[kind] += p->plan.bundle_units;
     p->spare = HR_NO_BUNDLE;
     ++g->tally[HR_PUSHED];
     return true;
 }
 
+#if HEADRACE_RANGES
+// The kind that a range could fill the group with, where there is too little of the running one; else that.
+HR_FUNCTION uint hr_fuller_range_of(const __local HrProducer* p, __global HrControl* c, uint held) {
+    if (held == 0 || held + hr_liq_size(p, p->running) >= hr_enough(c) || hr_liq_room(p, p->running) < held)
+        return p->running;
+    uint fuller = p->running;
+    for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
+        if (!hr_is_range(kind) || hr_liq_size(p, kind) == 0) continue;
+        if (hr_range_of(kind) == p->running) return p->running;
+        if (hr_range_length(p, kind, p->top[kind] - 1u) >= HEADRACE_QUEUE_LANES) fuller = hr_range_of(kind);
+    }
+    return fuller;
+}
+#endif
+
 // README, step 3, here before the refill: if another kind could fill the group and has more, lanes are
 // refilled with that. True if they have to set their units aside first.
-HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p) {
-    const uint kind = hr_liq_fullest(p);
+HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p, __global HrControl* c) {
+    uint kind = hr_liq_fullest(p);
     const uint held = popcount(p->active);
     if (kind == p->running || hr_liq_size(p, kind) < HEADRACE_QUEUE_LANES ||
-        hr_liq_size(p, kind) <= hr_liq_size(p, p->running) + held || hr_liq_room(p, p->running) < held)
+        hr_liq_size(p, kind) <= hr_liq_size(p, p->running) + held || hr_liq_room(p, p->running) < held) {
+#if HEADRACE_RANGES
+        kind = hr_fuller_range_of(p, c, held);
+        if (kind == p->running) return false;
+#else
         return false;
+#endif
+    }
     if (held == 0) { // nothing to set aside
         p->running = kind;
         return false;
@@ -363,10 +534,47 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
     plan->act = HR_FILL; // of no lanes, if nothing is planned
     plan->lanes = 0;
     plan->bundle_units = plan->from_bundle = 0;
+    const uint skipped = p->skipped; // their indices are completed
+    if (HR_HAS_GAPS && skipped != 0) {
+        p->skipped = 0;
+        p->active &= ~skipped;
+        plan->chosen &= ~skipped;
+        g->delta -= popcount(skipped);
+        g->tally[HR_EMPTY] += popcount(skipped);
+    }
+#if HEADRACE_RANGES
+    if (plan->range_part != 0) { // of the range that is now the newest: what was spawned comes behind it
+        const uint place = plan->newest_range - plan->whole_ranges;
+        const HrUnit range = hr_range_at(p, plan->range_kind, place);
+        hr_liq_write(p->liq, p->liq_units, plan->range_kind, place,
+                     hr_with_begin(range, hr_begin_of(range) + plan->range_part));
+        plan->range_part = 0;
+    }
+    const uint seeds = plan->seeds_to_liq;
+    plan->seeds_to_liq = 0;
+    if (seeds != 0) { // those of which a range came do not count as spawned
+        const uint made = p->added[p->seed_kind];
+        g->delta -= seeds;
+        g->spawned -= made;
+        g->tally[HR_EMPTY] += seeds - made;
+    } else if (plan->chosen == 0) {
+        return;
+    }
+    if (plan->chosen != 0) p->has_seeded = false;
+#else
     if (plan->chosen == 0) return;
+#endif
     const uint completed = popcount(plan->chosen);
-    uint spawned = popcount(p->continuing);
+    ulong spawned = popcount(p->continuing);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
+#if HEADRACE_RANGES
+        if (hr_is_range(kind)) {
+            for (uint i = 0; i < p->added[kind]; ++i) spawned += hr_range_length(p, kind, p->top[kind] + i);
+            p->top[kind] += p->added[kind];
+            p->added[kind] = 0;
+            continue;
+        }
+#endif
         p->top[kind] += p->added[kind];
         spawned += p->added[kind];
         p->added[kind] = 0;
@@ -380,12 +588,35 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
     if (p->failure != HR_OK) hr_fail(g, c, p->failure);
 }
 
+#if HEADRACE_RANGES
+// The older half of the ranges of a kind, or half of the only one. False if the units that are there, so many,
+// should rather be shared.
+HR_FUNCTION bool hr_share_ranges(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
+                                 __global HrSlot* slots, uint units) {
+    for (uint kind = 0; kind < HEADRACE_KINDS && !p->shares; ++kind) {
+        const uint ranges = hr_is_range(kind) ? hr_liq_size(p, kind) : 0;
+        if (ranges > 1) {
+            p->shares = hr_plan_share(g, p, c, slots, kind, ranges / 2u);
+        } else if (ranges == 1) {
+            const ulong length = hr_range_length(p, kind, p->bottom[kind]);
+            p->shares = length >= 2 && length >= units && hr_plan_share(g, p, c, slots, kind, 1);
+            if (p->shares)
+                p->plan.cut = hr_begin_of(hr_range_at(p, kind, p->bottom[kind])) + (length + 1) / 2;
+        }
+    }
+    return p->shares;
+}
+#endif
+
 // Every few rounds: true if lanes are to share with those who are hungry.
 HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                 __global HrSlot* slots) {
     if (hr_load32(&c->park) != HR_RUN) g->parked = true;
     if (!HR_HAS_QUEUES || hr_load32(&c->hungry[0]) == 0) return false;
     const uint kind = hr_liq_fullest(p);
+#if HEADRACE_RANGES
+    if (hr_share_ranges(g, p, c, slots, hr_liq_size(p, kind))) return true;
+#endif
     const uint older = (hr_liq_size(p, kind) + 1u) / 2u;
     p->shares = older > 0 && hr_plan_share(g, p, c, slots, kind, older);
     return p->shares;
@@ -417,7 +648,11 @@ HR_FUNCTION void hr_plan_leave(__local HrGroup* g, __local HrProducer* p, __glob
 HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                          __global HrSlot* slots, __global uint* spill) {
     __local HrPlan* plan = &p->plan;
+#if HEADRACE_RANGES
+    const bool has_run = plan->chosen != 0 || plan->seeds_to_liq != 0;
+#else
     const bool has_run = plan->chosen != 0;
+#endif
     hr_take_in(g, p, c, slots);
     if (has_run && hr_end_round(g, c) && hr_look_around(g, p, c, slots)) return;
     for (;;) {
@@ -427,9 +662,14 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
             return;
         }
         if (p->stage == HR_AT_REFILL) {
-            if (HR_HAS_KINDS && hr_plan_fuller_kind(g, p)) return;
+            if (HR_HAS_KINDS && hr_plan_fuller_kind(g, p, c)) return;
             const bool filling =
                 popcount(p->active) < hr_enough(c) && hr_plan_refill(g, p, c, slots, spill);
+#if HEADRACE_RANGES
+            // Lanes take ranges to the LIQ: the next step expands them.
+            if (plan->seeds_to_liq != 0) return;
+            if (p->active == 0 && filling && hr_holds_ranges(p)) return;
+#endif
             if (p->active == 0) { // nothing at all, or a record that has nothing but seeds
                 if (!hr_has_seeds(g) && !hr_wait_for_work(g, p, c, slots)) p->stage = HR_AT_LEAVE;
                 continue;
@@ -448,7 +688,7 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
             if (HR_HAS_QUEUES && hr_plan_room(g, p, c, slots)) return;
             p->stage = HR_AT_REFILL; // of the next round
             plan->chosen = hr_lanes_with_room(g, p, c);
-            if (plan->chosen != 0 || plan->lanes != 0) return;
+            if (plan->chosen != 0 || plan->lanes != 0 || plan->bundle_units != 0) return;
             if (hr_end_round(g, c) && hr_load32(&c->park) != HR_RUN) g->parked = true;
         }
     }

@@ -34,6 +34,7 @@ constexpr std::uint32_t gpu_lanes = 32;
 // Lanes take turns on one core: enough to share the cost of a queue operation.
 constexpr std::uint32_t cpu_lanes = 8;
 constexpr Bytes most_state_bytes = 512;    // of a group beside its LIQ; its source checks that this is enough
+constexpr Bytes range_state_bytes = 64;    // where there are ranges, beside those
 constexpr Bytes exchange_bytes = 16;       // of each lane of a group kernel, beside those
 constexpr Bytes most_liq_bytes = 64 << 10; // it should stay in a core's own cache
 constexpr std::uint32_t most_groups_per_processor = 32;
@@ -106,6 +107,21 @@ public:
         if (kernel_.kinds > HR_MAX_KINDS) complain("more kinds of work unit than the engine has room for");
         if (kernel_.kinds > 0 && (kernel_.unit_bytes == 0 || kernel_.unit_bytes % 4 != 0))
             complain("unit_bytes must be a multiple of 4");
+        if (kernel_.max_spawns > most_spawns)
+            complain("one call may spawn at most " + std::to_string(most_spawns) +
+                     " units: let it spawn a range of them instead, with hr_spawn_range() of one of its "
+                     "`ranges` (opencl_kernel.hpp)");
+        for (const OpenClRange& range : kernel_.ranges) {
+            if (range.kind >= kernel_.kinds || range.of >= kernel_.kinds)
+                complain("a range of a kind, or of units of a kind, that there is not");
+            ranges_ |= 1u << range.kind;
+            range_of_ |= range.of << 4 * range.kind;
+        }
+        for (const OpenClRange& range : kernel_.ranges)
+            if ((ranges_ >> range.of & 1) != 0)
+                complain("a range expands to units that hr_run is called with");
+        if (ranges_ != 0 && kernel_.unit_bytes < 2 * sizeof(std::uint64_t))
+            complain("an HrUnit that is a range begins with two ulongs");
         if (arguments_.all().empty()) complain("it needs at least one argument");
     }
 
@@ -121,6 +137,8 @@ public:
         if (wishes.refill_percent != 0) shape.enough = enough_lanes(shape.lanes, wishes.refill_percent);
         shape.unit_words = kernel_.kinds > 0 ? kernel_.unit_bytes / 4 : 0;
         shape.max_spawns = kernel_.kinds > 0 ? kernel_.max_spawns : 0;
+        shape.ranges = ranges_;
+        if (ranges_ != 0) shape.max_spawns = std::max(shape.max_spawns, 1u); // it needs a place in the LIQ
         // Group kernels spawn little and would rather have the memory for their scratch.
         const Bytes liq_bytes = facts.local_bytes / (kernel_.by_group ? 16 : 4);
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, std::min(liq_bytes, most_liq_bytes));
@@ -191,7 +209,8 @@ private:
 
     /// What the leader holds; lanes of a group kernel exchange words there as well.
     [[nodiscard]] Bytes state_bytes() const {
-        return most_state_bytes + (kernel_.by_group ? exchange_bytes * lanes_ : 0);
+        return most_state_bytes + (ranges_ != 0 ? range_state_bytes : 0) +
+               (kernel_.by_group ? exchange_bytes * lanes_ : 0);
     }
     /// Whole lines of 16 bytes.
     [[nodiscard]] std::uint32_t scratch_words() const {
@@ -210,6 +229,8 @@ private:
             text += " -DHEADRACE_PRODUCER=1 -DHEADRACE_KINDS=" + std::to_string(shape.kinds);
             text += " -DHEADRACE_UNIT_WORDS=" + std::to_string(shape.unit_words);
             text += " -DHEADRACE_MAX_SPAWNS=" + std::to_string(shape.max_spawns);
+            text += " -DHEADRACE_RANGES=" + std::to_string(ranges_);
+            text += " -DHEADRACE_RANGE_OF=" + std::to_string(range_of_) + "u";
         }
         if (facts.ptx != 0) text += " -DHEADRACE_PTX=" + std::to_string(facts.ptx);
         return text;
@@ -277,9 +298,10 @@ private:
     OpenClKernel kernel_;
     OpenClArguments arguments_;
     opencl::KernelHandle native_;
-    std::uint32_t lanes_ = 1;  ///< work-items of a group
-    Bytes local_bytes_ = 0;    ///< that a launch asks for
-    Bytes local_of_group_ = 0; ///< altogether
+    std::uint32_t ranges_ = 0, range_of_ = 0; ///< a bit, and four bits, for each kind
+    std::uint32_t lanes_ = 1;                 ///< work-items of a group
+    Bytes local_bytes_ = 0;                   ///< that a launch asks for
+    Bytes local_of_group_ = 0;                ///< altogether
 };
 
 } // namespace

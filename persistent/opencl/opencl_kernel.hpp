@@ -12,7 +12,24 @@
 //         hr_spawn(lane, kind, &next);
 //     }
 //
-// hr_seed gives all seeds one kind. A source may say when groups refill, as kernel.hpp explains:
+// hr_seed gives all seeds one kind. A unit that makes many others alike spawns a range of them (kernel.hpp):
+// a unit of a kind that the host names in `ranges`, whose first two words of 64 bits are its first index and
+// one past the last. hr_expand makes the unit of an index, of the kind that the host names:
+//     typedef union {
+//         struct { uint node; uint depth; } step;
+//         struct { ulong begin, end; uint depth; } range;           // depth: the payload
+//     } HrUnit;
+//     void hr_expand(ulong index, uint kind, const HrUnit* range, HrUnit* unit, HEADRACE_PARAMETERS) {
+//         unit->step.node = (uint)index;
+//         unit->step.depth = range->range.depth;
+//     }
+//     ... hr_spawn_range(lane, kind, begin, end, &payload);          // an HrUnit, too
+// Seeds may be ranges. Where indices have no unit, hr_seed and hr_expand return whether there is one; hr_seed
+// sets its kind in either case:
+//     #define HEADRACE_GAPS
+//     bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { ... }
+//
+// A source may say when groups refill, as kernel.hpp explains:
 //     #define HEADRACE_REFILL_PERCENT 50
 // Either may be a group kernel (kernel.hpp), which the host says by `by_group`: all lanes, which are
 // work-items, call hr_consume or hr_run with the same index or unit, and must spawn the same:
@@ -38,6 +55,11 @@
 
 namespace headrace {
 
+/// A kind of ranges, and the kind of their units.
+struct OpenClRange {
+    std::uint32_t kind, of;
+};
+
 /// A kernel's source, and what the engine must know of it.
 struct OpenClKernel {
     std::string name;             ///< for people: a build's errors name it
@@ -48,6 +70,7 @@ struct OpenClKernel {
     std::string options{};        ///< for the compiler: "-DWIDTH=640 -cl-mad-enable"
     bool by_group = false;        ///< a group kernel: all lanes process each unit together
     std::uint32_t (*scratch_words)(std::uint32_t lanes) = nullptr; ///< that it shares; null: none
+    std::vector<OpenClRange> ranges{};                             ///< kinds that are ranges
 };
 
 /// What HEADRACE_PARAMETERS stands for, in its order.

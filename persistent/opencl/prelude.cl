@@ -3,9 +3,10 @@
 //
 // The host defines HEADRACE_LANES (work-items in a lane group, which is one work-group), HEADRACE_QUEUE_LANES
 // (units that they process at once), HEADRACE_LOCAL_STATE (bytes), HEADRACE_SCRATCH_WORDS, HEADRACE_CONSUMER
-// or HEADRACE_PRODUCER; for producers HEADRACE_KINDS, HEADRACE_UNIT_WORDS, HEADRACE_MAX_SPAWNS; for group
-// kernels HEADRACE_BY_GROUP; and HEADRACE_PTX, the compute capability (80 for 8.0), where the compiler takes
-// NVIDIA's assembler.
+// or HEADRACE_PRODUCER; for producers HEADRACE_KINDS, HEADRACE_UNIT_WORDS, HEADRACE_MAX_SPAWNS,
+// HEADRACE_RANGES (a bit for each kind that is one of ranges) and HEADRACE_RANGE_OF (four bits for each kind:
+// the one that it expands to); for group kernels HEADRACE_BY_GROUP; and HEADRACE_PTX, the compute capability
+// (80 for 8.0), where the compiler takes NVIDIA's assembler.
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
 // What the user's function is called with. Two names, so that no compiler takes one for the other.
@@ -20,6 +21,10 @@ typedef struct HrLane HrLane;
 #ifdef HEADRACE_PRODUCER
 // Spawns *unit, an HrUnit, of the given kind. It is run after hr_run has returned.
 void hr_spawn(HR_HANDLE* lane, uint kind, const void* unit);
+    #if HEADRACE_RANGES
+// Spawns the range [begin, end) of the given kind, with the payload of *unit, an HrUnit.
+void hr_spawn_range(HR_HANDLE* lane, uint kind, ulong begin, ulong end, const void* unit);
+    #endif
 #endif
 
 // All lanes are here, and what each wrote before is seen by all after. In lane kernels only the engine may.

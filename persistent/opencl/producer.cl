@@ -6,26 +6,63 @@ HR_FUNCTION uint hr_rank(uint lanes, uint lane) {
     return hr_has(lanes, lane) ? hr_count_below(lanes, lane) : HEADRACE_QUEUE_LANES;
 }
 
-HR_FUNCTION void hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, __local uint* hr_liq,
+// True if no unit came of the index that the lane was to be filled with.
+HR_FUNCTION bool hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, __local uint* hr_liq,
                          uint hr_liq_units, __global uint* hr_bundles, HEADRACE_PARAMETERS) {
     const __local HrPlan* hr_plan = &hr_p->plan;
-    const uint hr_after_seeds = hr_plan->from_liq + hr_plan->from_seeds;
+    bool hr_made = true;
+#if HEADRACE_RANGES
+    const uint hr_after_ranges = hr_plan->from_liq + hr_plan->from_ranges;
+    const uint hr_bundle_kind = hr_plan->bundle_kind;
+#else
+    const uint hr_after_ranges = hr_plan->from_liq;
+    const uint hr_bundle_kind = hr_plan->kind;
+#endif
+    const uint hr_after_seeds = hr_after_ranges + hr_plan->from_seeds;
     const uint hr_my_rank = hr_rank(hr_plan->lanes, hr_me);
     const __global uint* hr_from = hr_bundle(hr_bundles, hr_plan->bundle);
     if (hr_my_rank < hr_plan->from_liq) {
         hr_lane->unit = hr_liq_read(hr_liq, hr_liq_units, hr_plan->kind, hr_plan->newest - hr_my_rank);
+#if HEADRACE_RANGES
+    } else if (hr_my_rank < hr_after_ranges) {
+        ulong hr_number = hr_my_rank - hr_plan->from_liq;
+        uint hr_place = hr_plan->newest_range;
+        HrUnit hr_range = hr_range_at(hr_p, hr_plan->range_kind, hr_place);
+        while (hr_number >= hr_end_of(hr_range) - hr_begin_of(hr_range)) {
+            hr_number -= hr_end_of(hr_range) - hr_begin_of(hr_range);
+            hr_range = hr_range_at(hr_p, hr_plan->range_kind, --hr_place);
+        }
+        hr_made = HR_MADE(hr_expand(hr_begin_of(hr_range) + hr_number, hr_plan->range_kind, &hr_range,
+                                    &hr_lane->unit, HEADRACE_ARGUMENTS));
+#endif
     } else if (hr_my_rank < hr_after_seeds) {
         uint hr_kind = 0;
-        hr_seed(hr_plan->first_seed + (hr_my_rank - hr_plan->from_liq), &hr_kind, &hr_lane->unit,
-                HEADRACE_ARGUMENTS);
+        hr_made = HR_MADE(hr_seed(hr_plan->first_seed + (hr_my_rank - hr_after_ranges), &hr_kind,
+                                  &hr_lane->unit, HEADRACE_ARGUMENTS));
         if (hr_kind != hr_plan->kind) hr_p->failure = HR_SEEDS_OF_TWO_KINDS;
     } else if (hr_my_rank < hr_after_seeds + hr_plan->from_bundle) {
         hr_lane->unit = hr_read_column(hr_from, HEADRACE_QUEUE_LANES, hr_my_rank - hr_after_seeds);
     }
     const uint hr_rest = hr_plan->bundle_units - hr_plan->from_bundle;
     if (hr_me < hr_rest)
-        hr_liq_write(hr_liq, hr_liq_units, hr_plan->kind, hr_plan->place + hr_me,
+        hr_liq_write(hr_liq, hr_liq_units, hr_bundle_kind, hr_plan->place + hr_me,
                      hr_read_column(hr_from, HEADRACE_QUEUE_LANES, hr_plan->from_bundle + hr_me));
+#if HEADRACE_RANGES
+    if (hr_me < hr_plan->seeds_to_liq) {
+        uint hr_kind = 0;
+        HrUnit hr_range;
+        const bool hr_has_one =
+            HR_MADE(hr_seed(hr_plan->first_seed + hr_me, &hr_kind, &hr_range, HEADRACE_ARGUMENTS));
+        if (hr_kind != hr_p->seed_kind) hr_p->failure = HR_SEEDS_OF_TWO_KINDS;
+        // All lanes of a group kernel have the same, so one speaks for them.
+        const bool hr_speaks = HEADRACE_QUEUE_LANES > 1 ? true : get_local_id(0) == 0;
+        if (hr_has_one && hr_speaks && hr_begin_of(hr_range) < hr_end_of(hr_range))
+            hr_liq_write(hr_liq, hr_liq_units, hr_kind,
+                         hr_p->top[hr_kind] + atomic_inc(&hr_p->added[hr_kind]), hr_range);
+    }
+#endif
+    if (HR_HAS_GAPS && !hr_made) atomic_or(&hr_p->skipped, 1u << hr_me);
+    return HR_HAS_GAPS && !hr_made;
 }
 
 HR_FUNCTION void hr_restore(const __local HrProducer* p, uint me, HrLane* lane, __local uint* liq) {
@@ -84,11 +121,17 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
         hr_begin_group(hr_group, hr_control);
         hr_p->plan.act = HR_FILL;
         hr_p->plan.chosen = hr_p->plan.bundle = 0;
-        hr_p->continuing = 0;
+        hr_p->continuing = hr_p->skipped = 0;
         hr_p->failure = HR_OK;
         hr_p->stage = HR_AT_REFILL;
-        hr_p->active = hr_p->running = hr_p->last_popped = 0;
+        hr_p->active = hr_p->last_popped = 0;
+        hr_p->running = hr_first_called();
+        hr_p->liq = hr_liq;
         hr_p->liq_units = hr_control->liq_units;
+        hr_p->has_seeded = false;
+#if HEADRACE_RANGES
+        hr_p->plan.seeds_to_liq = hr_p->plan.range_part = hr_p->plan.bundle_kind = 0;
+#endif
         hr_p->shares = false;
         hr_p->spare = hr_spill[hr_group->number];
         for (uint hr_kind = 0; hr_kind < HEADRACE_KINDS; ++hr_kind)
@@ -100,18 +143,27 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
         hr_p->seed_kind = hr_kind_of_seeds < HEADRACE_KINDS ? hr_kind_of_seeds : 0;
     }
     uint hr_act;
+    bool hr_skips = false; // this lane has no unit, though it was to be filled
     do {
         hr_sync(); // all have done their part of the last step
         if (hr_leads) hr_lead(hr_group, hr_p, hr_control, hr_slots, hr_spill);
         hr_sync(); // the plan is there
         const __local HrPlan* hr_plan = &hr_p->plan;
         hr_act = hr_plan->act;
+        hr_skips = false;
         if (hr_act == HR_FILL) {
-            hr_fill(hr_p, hr_me, &hr_lane, hr_liq, hr_p->liq_units, hr_bundles, HEADRACE_ARGUMENTS);
+            hr_skips =
+                hr_fill(hr_p, hr_me, &hr_lane, hr_liq, hr_p->liq_units, hr_bundles, HEADRACE_ARGUMENTS);
         } else if (hr_act == HR_SHARE) {
-            if (hr_me < hr_plan->bundle_units)
+            if (hr_me < hr_plan->bundle_units) {
+                HrUnit hr_shared =
+                    hr_liq_read(hr_liq, hr_p->liq_units, hr_plan->kind, hr_plan->place + hr_me);
+#if HEADRACE_RANGES
+                if (hr_plan->cut != 0) hr_shared = hr_with_begin(hr_shared, hr_plan->cut);
+#endif
                 hr_write_column(hr_bundle(hr_bundles, hr_plan->bundle), HEADRACE_QUEUE_LANES, hr_me,
-                                hr_liq_read(hr_liq, hr_p->liq_units, hr_plan->kind, hr_plan->place + hr_me));
+                                hr_shared);
+            }
         } else if (hr_act == HR_SHELVE) {
             if (hr_has(hr_plan->lanes, hr_me))
                 hr_liq_write(hr_liq, hr_p->liq_units, hr_plan->kind,
@@ -122,7 +174,7 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
             hr_save(hr_p, hr_me, &hr_lane, hr_liq);
         }
         hr_sync(); // the LIQ is read and may be written
-        if (hr_has(hr_plan->chosen, hr_me)) {
+        if (hr_has(hr_plan->chosen, hr_me) && !hr_skips) {
             const HrUnit hr_unit = hr_lane.unit; // a continuation may take its place
             hr_lane.running = hr_p->running;
             hr_lane.continues = false;

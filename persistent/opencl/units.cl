@@ -6,6 +6,11 @@
 #define HR_PLACES (HR_STAGED == 0 ? 1 : HR_STAGED) // no empty arrays
 #define HR_HAS_QUEUES (HR_STAGED > 0)              // else nothing but continuations is ever spawned
 #define HR_HAS_KINDS (HEADRACE_KINDS > 1)
+#ifdef HEADRACE_GAPS
+    #define HR_HAS_GAPS 1
+#else
+    #define HR_HAS_GAPS 0
+#endif
 #ifndef HEADRACE_REFILL_PERCENT
     #define HEADRACE_REFILL_PERCENT 75
 #endif
@@ -13,7 +18,18 @@
     max((HEADRACE_QUEUE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // unless the host says otherwise
 #define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_QUEUE_LANES))
 
+// What the user's hr_seed and hr_expand say: whether a unit came of the index.
+#ifdef HEADRACE_GAPS
+    #define HR_MADE(call) (call)
+#else
+    #define HR_MADE(call) ((call), true)
+#endif
+
 typedef char hr_the_host_knows_the_units_size[sizeof(HrUnit) == 4 * HEADRACE_UNIT_WORDS ? 1 : -1];
+
+// Kinds of ranges, and what they expand to.
+HR_FUNCTION bool hr_is_range(uint kind) { return ((uint)HEADRACE_RANGES >> kind & 1u) != 0; }
+HR_FUNCTION uint hr_range_of(uint kind) { return (uint)HEADRACE_RANGE_OF >> 4u * kind & 15u; }
 
 // A unit as queues move it. A union, since the compiler may assume that a uint and a struct are not one
 // thing.
@@ -21,6 +37,34 @@ typedef union HrWords {
     HrUnit unit;
     uint word[HEADRACE_UNIT_WORDS];
 } HrWords;
+
+#if HEADRACE_RANGES
+// A range begins with two ulongs: its first index, and one past the last.
+HR_FUNCTION ulong hr_begin_of(HrUnit unit) {
+    HrWords words;
+    words.unit = unit;
+    return words.word[0] | (ulong)words.word[1] << 32;
+}
+HR_FUNCTION ulong hr_end_of(HrUnit unit) {
+    HrWords words;
+    words.unit = unit;
+    return words.word[2] | (ulong)words.word[3] << 32;
+}
+HR_FUNCTION HrUnit hr_with_begin(HrUnit unit, ulong begin) {
+    HrWords words;
+    words.unit = unit;
+    words.word[0] = (uint)begin;
+    words.word[1] = (uint)(begin >> 32);
+    return words.unit;
+}
+HR_FUNCTION HrUnit hr_with_end(HrUnit unit, ulong end) {
+    HrWords words;
+    words.unit = unit;
+    words.word[2] = (uint)end;
+    words.word[3] = (uint)(end >> 32);
+    return words.unit;
+}
+#endif
 
 // What a lane holds while its group runs: its unit, and what the kernel has spawned.
 #ifdef HEADRACE_BY_GROUP
@@ -38,6 +82,9 @@ struct HrLane {
 // Comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
 HR_FUNCTION void hr_stage(HrLane* lane, uint kind, const void* unit) {
     const HrUnit* spawned = (const HrUnit*)unit;
+#if HEADRACE_RANGES
+    if (hr_is_range(kind) && hr_begin_of(*spawned) >= hr_end_of(*spawned)) return; // queues have no empty ones
+#endif
     const uint others = lane->staged + (lane->continues ? 1 : 0);
     if (others >= HEADRACE_MAX_SPAWNS || kind >= HEADRACE_KINDS) {
         lane->staged = HR_STAGED + 1; // the group reports it
@@ -52,6 +99,13 @@ HR_FUNCTION void hr_stage(HrLane* lane, uint kind, const void* unit) {
 }
 #ifndef HEADRACE_BY_GROUP
 void hr_spawn(HrLane* lane, uint kind, const void* unit) { hr_stage(lane, kind, unit); }
+#endif
+
+#if HEADRACE_RANGES
+void hr_spawn_range(HR_HANDLE* lane, uint kind, ulong begin, ulong end, const void* unit) {
+    const HrUnit range = hr_with_begin(hr_with_end(*(const HrUnit*)unit, end), begin);
+    hr_spawn(lane, kind, &range);
+}
 #endif
 
 // ---- columns of words

@@ -70,4 +70,27 @@ struct FragileTree {
     }
 };
 
+/// Nodes from one range, which is the only seed: `Shared::done` says which device had how many.
+struct Row {
+    std::uint32_t seed;
+};
+struct NodesOfRow {
+    HEADRACE_KERNEL Node operator()(std::uint64_t, const Row& row) const { return {row.seed, 0}; }
+};
+struct CountRow {
+    using Units = Kinds<Kind<Node, 0>, RangeKind<Row, NodesOfRow>>;
+    Sum<std::uint32_t> nodes;
+    int device;
+    Shared* shared;
+
+    void operator()(auto&, Node node) const {
+        ++shared->done[device];
+        nodes.add(node.seed, 1);
+    }
+};
+struct OneRow {
+    std::uint64_t length;
+    HEADRACE_KERNEL Range<Row> operator()(std::uint64_t) const { return {0, length, {0}}; }
+};
+
 } // namespace headrace::test

@@ -70,6 +70,29 @@ TEST(Giving, AnIdleDeviceGetsUnitsOfTheOnlyTask) {
     });
 }
 
+TEST(Giving, AnIdleDeviceGetsAPartOfTheOnlyRange) {
+    on_a_quiet_machine([] {
+        constexpr std::uint64_t length = 50'000'000;
+        const auto runtime = two_cpus("demand");
+        const Domain<std::uint32_t> nodes{"nodes", {1}};
+        Shared shared;
+        Job job("row", 1);
+        job.accumulates(nodes).share_units().seeds(OneRow{length}).kernel([&](Task& task) {
+            return CountRow{task.sum(nodes), task.device().info().id == "cpu:a" ? 0 : 1, &shared};
+        });
+        const JobHandle handle = runtime->submit(job);
+        handle.wait();
+        ASSERT_EQ(nodes.gather()[0], length);
+        EXPECT_GT(std::min(shared.done[0].load(), shared.done[1].load()), length / 100);
+        const JobReport report = handle.report();
+        std::uint64_t units = 0;
+        for (const DeviceReport& device : report.devices) units += device.engine.units;
+        EXPECT_EQ(units, length);
+        EXPECT_GT(sum(report, &DeviceReport::units_given), length / 100);
+        EXPECT_EQ(sum(report, &DeviceReport::units_given), sum(report, &DeviceReport::units_received));
+    });
+}
+
 TEST(Giving, WithoutLeaveToShareTheOnlyTaskStaysWhereItIs) {
     OneTree tree;
     Job job("tree", 1);

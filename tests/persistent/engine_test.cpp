@@ -49,6 +49,8 @@ protected:
         EXPECT_EQ(arrived().total(), expected.total());
         EXPECT_EQ(arrived(), expected);
         EXPECT_EQ(engine.counters().units, expected.total());
+        EXPECT_EQ(engine.counters().units + engine.counters().empty,
+                  engine.counters().spawned + (end - begin));
         EXPECT_EQ(engine.remaining(), 0u);
         EXPECT_FALSE(engine.launch_times().empty());
         for (const EventTimes& launch : engine.launch_times()) EXPECT_GT(launch.end, launch.begin);
@@ -121,6 +123,86 @@ TEST_P(EngineOnDevice, KindsApartArriveExactlyOnce) {
     expect_exactly_once(Ferry{}, Quays{2000}, 0, 3);
     const EngineOptions often{.wishes = {}, .first_rounds = 2, .launch_time = 1ns};
     expect_exactly_once(Ferry{}, Quays{50}, 0, 2000, often);
+}
+
+TEST_P(EngineOnDevice, RangesOfAnyLengthArriveExactlyOnce) {
+    const std::uint64_t lanes = Engine(device(), *stream_, bind(Fireworks{}, Fuses{})).shape().lanes;
+    for (const std::uint64_t length :
+         {std::uint64_t{0}, std::uint64_t{1}, lanes - 1, lanes, lanes + 1, std::uint64_t{1'000'000}})
+        for (const EngineOptions& options : {EngineOptions{}, tiny, single}) {
+            if (length > lanes + 1 && options == tiny) continue; // launches of three rounds
+            const auto counters = expect_exactly_once(Fireworks{{}, 1, length}, Fuses{}, 0, 1, options);
+            EXPECT_EQ(counters.units, 1 + length);
+        }
+}
+
+TEST_P(EngineOnDevice, RangesThatSpawnRangesArriveExactlyOnce) {
+    expect_exactly_once(Fireworks{{}, 6, 1000}, Fuses{}, 0, 50);
+    const auto counters = expect_exactly_once(Fireworks{{}, 3, 300}, Fuses{}, 0, 30, tiny);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_EQ(counters.saved, counters.restored);
+    EXPECT_EQ(counters.pushed, counters.popped);
+    expect_exactly_once(GroupFireworks{{{}, 4, 100}}, Fuses{}, 0, 30);
+    expect_exactly_once(GroupFireworks{{{}, 3, 50}}, Fuses{}, 0, 5, tiny);
+}
+
+TEST_P(EngineOnDevice, RangesOfSeveralKindsArriveExactlyOnce) {
+    EXPECT_GT(expect_exactly_once(Conifer{{}, 7}, Saplings{}, 0, 300).empty, 0u);
+    expect_exactly_once(Conifer{{}, 5}, Saplings{}, 0, 30, tiny);
+    expect_exactly_once(Conifer{{}, 5}, Saplings{}, 0, 30, single);
+    if (device().info().technology == "opencl") return; // which knows no parts
+    expect_exactly_once(ConiferShootsApart{{{}, 7}}, Saplings{}, 0, 300);
+    expect_exactly_once(ConiferShootsApart{{{}, 5}}, Saplings{}, 0, 30, tiny);
+}
+
+TEST_P(EngineOnDevice, SeedsThatAreRangesArriveExactlyOnce) {
+    EXPECT_GT(expect_exactly_once(Fireworks{{}, 2, 0}, Rockets{20}, 0, 100'000).empty, 0u);
+    expect_exactly_once(Fireworks{{}, 2, 0}, Rockets{20}, 0, 1000, tiny);
+    expect_exactly_once(Fireworks{{}, 2, 0}, Rockets{1}, 0, 1000, tiny); // all are empty
+}
+
+TEST_P(EngineOnDevice, SeedsWithoutAUnitAreCompletedAtOnce) {
+    const IrregularTree tree{{}, std::uint64_t{1} << 30};
+    for (const std::uint64_t one_in : {std::uint64_t{2}, std::uint64_t{100}, ~std::uint64_t{0}}) {
+        const auto counters = expect_exactly_once(tree, SparseRoots{one_in}, 1, 100'000);
+        EXPECT_GT(counters.empty, 0u);
+        if (one_in == ~std::uint64_t{0}) {
+            EXPECT_EQ(counters.units, 0u);
+        }
+        expect_exactly_once(tree, SparseRoots{one_in}, 1, 3000, tiny);
+    }
+}
+
+TEST_P(EngineOnDevice, SeedsWithoutAUnitUseUpTheBudget) {
+    Engine engine(device(), *stream_, bind(IrregularTree{}, SparseRoots{~std::uint64_t{0}}),
+                  {.wishes = {}, .first_rounds = 2});
+    engine.start(1, std::uint64_t{1} << 40);
+    EXPECT_EQ(engine.collect(), Engine::State::parked);
+    EXPECT_EQ(engine.remaining() + engine.counters().empty, (std::uint64_t{1} << 40) - 1);
+}
+
+TEST_P(EngineOnDevice, NothingToDoIsDoneAtOnce) {
+    const auto expect_nothing = [&](auto kernel, const auto& seeds) {
+        Engine engine(device(), *stream_, bind(kernel, seeds));
+        EXPECT_EQ(drain(engine, 7, 7), 0u);
+        EXPECT_EQ(engine.counters().rounds, 0u);
+        if (!engine.hears_host()) return;
+        engine.open();
+        EXPECT_TRUE(engine.feed(3, 3));
+        EXPECT_TRUE(engine.feed(0, 0));
+        engine.close();
+        while (engine.collect() == Engine::State::parked) engine.resume();
+        EXPECT_EQ(engine.fed(), 0u);
+        EXPECT_EQ(engine.completed(), 0u);
+        EXPECT_EQ(engine.counters().rounds, 0u);
+    };
+    expect_nothing(Visit{}, Indices{});
+    expect_nothing(BinaryTree{{}, 4}, Roots{});
+    expect_nothing(Plant{{}, 4}, Sprouts{});
+    expect_nothing(Fireworks{{}, 1, 10}, Fuses{});
+    expect_nothing(Fireworks{{}, 1, 10}, Rockets{5});
+    expect_nothing(IrregularTree{}, SparseRoots{2});
+    expect_nothing(GroupTree{}, Roots{});
 }
 
 TEST_P(EngineOnDevice, KindsApartHaveGroupsOfTheirOwnOnAGpu) {
@@ -319,6 +401,10 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
     expect_fed(PlantSeedsApart{{{}, 8}}, Sprouts{}, 5'000, brief);
     expect_fed(GroupVisit{}, Indices{}, 20'000, brief);
     expect_fed(GroupTree{{{}, std::uint64_t{1} << 30}}, Roots{}, 5'000, {});
+    expect_fed(Fireworks{{}, 2, 100}, Fuses{}, 5'000, brief);
+    expect_fed(Fireworks{{}, 2, 0}, Rockets{20}, 20'000, {});
+    expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, SparseRoots{10}, 100'000, brief);
+    expect_fed(IrregularTree{}, SparseRoots{~std::uint64_t{0}}, 100'000, {});
 }
 
 TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {

@@ -5,6 +5,10 @@
 #include "exchange.hpp"
 #include "thread_bench.hpp"
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 namespace headrace::test {
 namespace {
 
@@ -102,6 +106,71 @@ TEST(Giving, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
     EXPECT_EQ(taker.arrived, expected);
 }
 
+TEST(Giving, ARangeCountsAsWhatItHasAndIsCut) {
+    const Fireworks fireworks{{}, 1, 1'000'000};
+    Bench<Wide, Fireworks, Fuses> giver(fireworks, Fuses{}, brief);
+    Bench<Narrow, Fireworks, Fuses> taker(fireworks, Fuses{}, {.wishes = {.liq_units = 256}});
+    giver.engine.start(0, 1);
+    while (giver.engine.collect() == Engine::State::parked && giver.engine.counters().units < 1000)
+        giver.engine.resume();
+    const std::uint64_t before = giver.engine.remaining();
+    ASSERT_EQ(before, 1'000'001 - giver.engine.counters().units);
+    const UnitBatch units = giver.engine.give(0.3);
+    EXPECT_LE(units.size(), 0.3 * static_cast<double>(before));
+    EXPECT_GT(units.size(), 0.3 * static_cast<double>(before) - 3 * Wide::Lanes::size);
+    EXPECT_LT(units.stored(), 1000u);
+    EXPECT_EQ(giver.engine.remaining(), before - units.size());
+    EXPECT_LT(taker.engine.room(), 1000u);
+    EXPECT_EQ(taker.engine.room(units), units.size()); // a range takes the room of one
+    taker.engine.start(units);
+    while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+    EXPECT_EQ(taker.engine.counters().units, units.size());
+    giver.engine.resume();
+    while (giver.engine.collect() == Engine::State::parked) giver.engine.resume();
+    ArrivalTable sum = giver.arrived;
+    for (std::size_t word = 0; word < sum.words().size(); ++word)
+        sum.words()[word] += taker.arrived.words()[word];
+    EXPECT_EQ(sum, expected_arrivals(fireworks, Fuses{}, 0, 1));
+}
+
+TEST(Giving, OfRangesInBundlesTheRestStays) {
+    // An inbox for so few that most ranges are in bundles.
+    const Fireworks fireworks{{}, 3, 2000};
+    for (const double share : {0.01, 0.5, 0.99, 1.0}) {
+        Bench<Wide, Fireworks, Fuses> giver(
+            fireworks, Fuses{}, {.wishes = {.liq_units = 4}, .first_rounds = 20, .launch_time = 1ns});
+        Bench<Narrow, Fireworks, Fuses> taker(fireworks, Fuses{}, {});
+        giver.engine.start(0, 20);
+        while (giver.engine.collect() == Engine::State::parked) {
+            const std::uint64_t before = giver.engine.remaining();
+            UnitBatch units = giver.engine.give(share);
+            EXPECT_LE(static_cast<double>(units.size()), share * static_cast<double>(before));
+            EXPECT_EQ(giver.engine.remaining(), before - units.size());
+            while (units.size() > 0) {
+                taker.engine.start(units.split(std::min(taker.engine.room(units), units.size())));
+                while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+            }
+            if (giver.engine.remaining() == 0) break;
+            giver.engine.resume();
+        }
+        ArrivalTable sum = giver.arrived;
+        for (std::size_t word = 0; word < sum.words().size(); ++word)
+            sum.words()[word] += taker.arrived.words()[word];
+        EXPECT_EQ(sum, expected_arrivals(fireworks, Fuses{}, 0, 20));
+        EXPECT_GT(taker.engine.counters().units, 0u);
+    }
+}
+
+TEST(Giving, NoMoreBytesThanAllowed) {
+    Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, brief);
+    bench.engine.start(0, 200);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    const std::uint64_t before = bench.engine.remaining();
+    const UnitBatch some = bench.engine.give(1.0, 1, 10 * sizeof(Node));
+    EXPECT_EQ(some.size(), 10u);
+    EXPECT_EQ(bench.engine.remaining(), before - 10);
+}
+
 TEST(Giving, UnitsOfAnotherShapeAreRefusedInWords) {
     Bench<Narrow, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{}, {});
     try {
@@ -111,6 +180,7 @@ TEST(Giving, UnitsOfAnotherShapeAreRefusedInWords) {
         EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
         EXPECT_NE(error.message().find("3 kinds of at most 7 words"), std::string::npos) << error.message();
     }
+    EXPECT_THROW(bench.engine.start(UnitBatch(1, 4, 1)), Error); // those would be ranges
     drain(bench.engine, 0, 10);
     EXPECT_EQ(bench.arrived.total(), 70u);
 }
@@ -173,6 +243,65 @@ TEST(UnitBatches, AreDealtEvenly) {
     EXPECT_EQ(units.split(0).size(), 0u);
     EXPECT_EQ(units.split(units.size()).size(), 35u);
     EXPECT_EQ(units.size(), 0u);
+}
+
+TEST(UnitBatches, RangesAreDealtWholeButOne) {
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 1000; ++round) {
+        std::vector<std::uint64_t> sizes(1 + random() % 20);
+        std::uint64_t all = 0;
+        for (std::uint64_t& size : sizes) all += size = 1 + random() % (round % 2 == 0 ? 10 : 1ull << 58);
+        for (const std::uint64_t count : {std::uint64_t{0}, random() % all, all / 2, all - 1, all}) {
+            const std::vector<std::uint64_t> taken = deal_ranges(sizes, count);
+            std::uint64_t sum = 0;
+            std::size_t cut = 0;
+            for (std::size_t i = 0; i < sizes.size(); ++i) {
+                EXPECT_LE(taken[i], sizes[i]);
+                sum += taken[i];
+                cut += taken[i] != 0 && taken[i] != sizes[i] ? 1 : 0;
+            }
+            EXPECT_EQ(sum, count);
+            EXPECT_LE(cut, 1u);
+        }
+    }
+    EXPECT_TRUE(deal_ranges({}, 0).empty());
+}
+
+TEST(UnitBatches, AreSplitByIndicesWhereThereAreRanges) {
+    UnitBatch units(2, 4, 0b10);
+    for (std::uint32_t unit = 0; unit < 30; ++unit) {
+        const std::uint32_t plain[] = {unit, 0, 0, 0};
+        units.add(0, plain, 1);
+        const std::uint32_t range[] = {100 * unit, 7, 100 * unit + 50, 7}; // 50 indices beyond 32 bits
+        if (unit < 10) units.add(1, range, 1);
+    }
+    EXPECT_EQ(units.size(), 530u);
+    EXPECT_EQ(units.stored(), 40u);
+    EXPECT_EQ(units.bytes(), 40u * 16);
+    std::vector<UnitBatch> parts;
+    for (const std::uint64_t part : {1u, 100u, 265u, 163u}) {
+        parts.push_back(units.split(part));
+        EXPECT_EQ(parts.back().size(), part);
+    }
+    parts.push_back(units.split(units.size()));
+    EXPECT_EQ(units.size(), 0u);
+    std::vector<std::uint64_t> plain, indices;
+    for (const UnitBatch& part : parts) {
+        for (std::uint64_t number = 0; number < part.stored(0); ++number)
+            plain.push_back(part.unit(0, number)[0]);
+        for (std::uint64_t number = 0; number < part.stored(1); ++number) {
+            const std::uint32_t* const words = part.unit(1, number);
+            EXPECT_EQ(words[1], 7u);
+            EXPECT_EQ(words[3], 7u);
+            for (std::uint32_t index = words[0]; index < words[2]; ++index) indices.push_back(index);
+        }
+    }
+    std::ranges::sort(plain);
+    std::ranges::sort(indices);
+    ASSERT_EQ(plain.size(), 30u);
+    ASSERT_EQ(indices.size(), 500u);
+    for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(plain[i], i);
+    for (std::size_t i = 0; i < indices.size(); ++i) EXPECT_EQ(indices[i], 100 * (i / 50) + i % 50);
 }
 
 } // namespace

@@ -3,6 +3,8 @@
 #pragma once
 #include "trees.kernels.hpp"
 
+#include <headrace/persistent/units.hpp>
+
 #include <vector>
 
 namespace headrace::test {
@@ -11,7 +13,30 @@ namespace headrace::test {
 template <class Kernel>
 struct SerialLane {
     const Kernel& kernel;
-    void spawn(const auto& unit) { kernel(*this, unit); }
+    template <class Unit>
+    void spawn(const Unit& unit) {
+        if constexpr (!is_range<Unit>)
+            kernel(*this, unit);
+        else
+            KindTraits<typename Kernel::Units>::template each_range<~0u>([&](auto, auto, auto* kind) {
+                using KindOf = std::remove_pointer_t<decltype(kind)>;
+                if constexpr (std::is_same_v<typename KindOf::Unit, Unit>)
+                    for (std::uint64_t index = unit.begin; index < unit.end; ++index)
+                        run(typename KindOf::Expand{}(index, unit.payload));
+            });
+    }
+    template <class Payload>
+    void spawn_range(std::uint64_t begin, std::uint64_t end, const Payload& payload) {
+        spawn(Range<Payload>{begin, end, payload});
+    }
+    /// A unit that was made of an index, or none.
+    template <class Made>
+    void run(const Made& made) {
+        if constexpr (!MadeUnit<Made>::may_be_none)
+            spawn(made);
+        else if (made)
+            spawn(*made);
+    }
     void add(std::uint32_t, std::int64_t amount, const auto& find) {
         find() += static_cast<std::uint64_t>(amount);
     }
@@ -51,7 +76,7 @@ ArrivalTable expected_arrivals(Kernel kernel, const Seeds& seeds, std::uint64_t 
     ArrivalTable table;
     kernel.arrivals = table.view();
     SerialLane<Kernel> lane{kernel};
-    for (std::uint64_t index = begin; index < end; ++index) kernel(lane, seeds(index));
+    for (std::uint64_t index = begin; index < end; ++index) lane.run(seeds(index));
     return table;
 }
 

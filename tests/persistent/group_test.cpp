@@ -106,6 +106,65 @@ TYPED_TEST(GroupCode, NothingToDoIsDoneAtOnce) {
     expect_exactly_once<TypeParam>(Visit{}, Indices{}, 10, roomy, 10);
 }
 
+TYPED_TEST(GroupCode, RangesOfAnyLengthArriveExactlyOnce) {
+    constexpr std::uint64_t lanes = TypeParam::Lanes::size;
+    for (const std::uint64_t length :
+         {std::uint64_t{0}, std::uint64_t{1}, lanes - 1, lanes, lanes + 1, 1'000'000 / slower})
+        for (const EngineOptions& options : {roomy, tiny}) {
+            const auto counters =
+                expect_exactly_once<TypeParam>(Fireworks{{}, 1, length}, Fuses{}, 1, options);
+            EXPECT_EQ(counters.units, 1 + length);
+            EXPECT_EQ(counters.empty, 0u);
+        }
+}
+
+TYPED_TEST(GroupCode, RangesThatSpawnRangesArriveExactlyOnce) {
+    expect_exactly_once<TypeParam>(Fireworks{{}, 6, 100}, Fuses{}, 50, roomy);
+    const auto counters = expect_exactly_once<TypeParam>(Fireworks{{}, 4, 100}, Fuses{}, 20, tiny);
+    EXPECT_GT(counters.saved, 0u);
+    EXPECT_EQ(counters.saved, counters.restored);
+    EXPECT_EQ(counters.pushed, counters.popped);
+    expect_exactly_once<TypeParam>(GroupFireworks{{{}, 4, 50}}, Fuses{}, 10, roomy);
+    expect_exactly_once<TypeParam>(GroupFireworks{{{}, 3, 50}}, Fuses{}, 5, tiny);
+}
+
+TYPED_TEST(GroupCode, RangesOfSeveralKindsArriveExactlyOnce) {
+    const auto counters = expect_exactly_once<TypeParam>(Conifer{{}, 6}, Saplings{}, 50, roomy);
+    EXPECT_GT(counters.empty, 0u);
+    expect_exactly_once<TypeParam>(Conifer{{}, 4}, Saplings{}, 10, tiny);
+}
+
+TYPED_TEST(GroupCode, SeedsThatAreRangesArriveExactlyOnce) {
+    const auto counters = expect_exactly_once<TypeParam>(Fireworks{{}, 2, 0}, Rockets{20}, 500, roomy);
+    EXPECT_GT(counters.empty, 0u);
+    expect_exactly_once<TypeParam>(Fireworks{{}, 2, 0}, Rockets{20}, 200, tiny);
+    expect_exactly_once<TypeParam>(Fireworks{{}, 2, 0}, Rockets{1}, 200, tiny); // all are empty
+}
+
+TYPED_TEST(GroupCode, SeedsWithoutAUnitAreCompletedAtOnce) {
+    const IrregularTree tree{{}, std::uint64_t{1} << 30};
+    for (const std::uint64_t one_in : {std::uint64_t{2}, std::uint64_t{100}, ~std::uint64_t{0}})
+        for (const EngineOptions& options : {roomy, tiny}) {
+            const std::uint64_t seeds = 3000;
+            const auto counters =
+                expect_exactly_once<TypeParam>(tree, SparseRoots{one_in}, seeds + 1, options, 1);
+            EXPECT_GT(counters.empty, 0u);
+            if (one_in == ~std::uint64_t{0}) {
+                EXPECT_EQ(counters.empty, seeds);
+                EXPECT_EQ(counters.units, 0u);
+            }
+        }
+}
+
+TYPED_TEST(GroupCode, SeedsWithoutAUnitUseUpTheBudget) {
+    const TestDeadline deadline("the engine");
+    Bench<TypeParam, IrregularTree, SparseRoots> bench(IrregularTree{}, SparseRoots{~std::uint64_t{0}},
+                                                       {.wishes = {}, .first_rounds = 2});
+    bench.engine.start(1, std::uint64_t{1} << 40);
+    EXPECT_EQ(bench.engine.collect(), Engine::State::parked);
+    EXPECT_EQ(bench.engine.remaining() + bench.engine.counters().empty, (std::uint64_t{1} << 40) - 1);
+}
+
 TYPED_TEST(GroupCode, SeedsAreCountedIn64Bits) {
     const std::uint64_t begin = (std::uint64_t{1} << 33) - 1000;
     expect_exactly_once<TypeParam>(Visit{}, Indices{}, begin + 2000, roomy, begin);

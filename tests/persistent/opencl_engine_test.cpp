@@ -90,6 +90,26 @@ TEST_P(OpenClEngine, TheSizeOfAUnitIsChecked) {
     expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::invalid_argument, {"kinds"});
 }
 
+TEST_P(OpenClEngine, WhatIsWrongWithRangesIsSaid) {
+    const OpenClKernel fireworks = twin("FIREWORKS", 2, sizeof(Range<Burst>), 2);
+    const auto failure = [&](const OpenClKernel& kernel) { return failure_of(kernel, two_arguments()); };
+    expect_mentions(failure(with_ranges(fireworks, {{1, 2}})), ErrorKind::invalid_argument, {"there is not"});
+    expect_mentions(failure(with_ranges(fireworks, {{2, 0}})), ErrorKind::invalid_argument, {"there is not"});
+    expect_mentions(failure(with_ranges(fireworks, {{1, 1}})), ErrorKind::invalid_argument,
+                    {"that hr_run is called with"});
+    OpenClKernel small = with_ranges(fireworks, {{1, 0}});
+    small.unit_bytes = 12;
+    expect_mentions(failure(small), ErrorKind::invalid_argument, {"begins with two ulongs"});
+}
+
+TEST_P(OpenClEngine, SpawningManyAtOnceIsRefusedWithTheRemedy) {
+    OpenClKernel kernel = twin("CHAIN", 1, sizeof(Link), most_spawns);
+    EXPECT_EQ(failure_of(kernel, two_arguments()).kind(), ErrorKind::internal); // it ran
+    ++kernel.max_spawns;
+    expect_mentions(failure_of(kernel, two_arguments()), ErrorKind::invalid_argument,
+                    {"at most 256", "hr_spawn_range"});
+}
+
 TEST_P(OpenClEngine, SeedsOfTwoKindsAreAnError) {
     const OpenClKernel kernel{.name = "mixed seeds",
                               .source = std::string(embedded::trees_cl),

@@ -7,6 +7,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace headrace::test {
 
@@ -62,6 +64,40 @@ inline std::unique_ptr<BoundKernel> bind_twin(const GroupTree& kernel, const Roo
 inline std::unique_ptr<BoundKernel> bind_twin(const GroupPlant& kernel, const Sprouts&,
                                               const Memory& arrivals) {
     return bind_twin(by_group<GroupPlant>(twin("GROUP_PLANT", 3, sizeof(Bud), 2)), arrivals, kernel.depth);
+}
+inline OpenClKernel with_ranges(OpenClKernel kernel, std::vector<OpenClRange> ranges,
+                                const char* options = "") {
+    kernel.ranges = std::move(ranges);
+    kernel.options += options;
+    return kernel;
+}
+/// `width` in the upper half of `bound`.
+inline std::uint64_t bound_of(const Fireworks& kernel) { return kernel.width << 32 | kernel.depth; }
+inline std::unique_ptr<BoundKernel> bind_twin(const Fireworks& kernel, const Fuses&, const Memory& arrivals) {
+    return bind_twin(with_ranges(twin("FIREWORKS", 2, sizeof(Range<Burst>), 2), {{1, 0}}), arrivals,
+                     bound_of(kernel));
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const GroupFireworks& kernel, const Fuses&,
+                                              const Memory& arrivals) {
+    return bind_twin(
+        with_ranges(by_group<GroupFireworks>(twin("FIREWORKS", 2, sizeof(Range<Burst>), 2)), {{1, 0}}),
+        arrivals, bound_of(kernel));
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const Fireworks& kernel, const Rockets& seeds,
+                                              const Memory& arrivals) {
+    return bind_twin(with_ranges(twin("FIREWORKS", 2, sizeof(Range<Burst>), 2), {{1, 0}}, " -DROCKETS"),
+                     arrivals, seeds.longest << 32 | kernel.depth);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const Conifer& kernel, const Saplings&,
+                                              const Memory& arrivals) {
+    return bind_twin(with_ranges(twin("CONIFER", 5, sizeof(Range<Whorl>), 2), {{0, 4}, {3, 2}}), arrivals,
+                     kernel.depth);
+}
+inline std::unique_ptr<BoundKernel> bind_twin(const IrregularTree& kernel, const SparseRoots& seeds,
+                                              const Memory& arrivals) {
+    OpenClKernel tree = twin("IRREGULAR_TREE", 1, sizeof(Node), 4);
+    tree.options += " -DONE_IN=" + std::to_string(seeds.one_in) + "ul";
+    return bind_twin(tree, arrivals, kernel.deepest);
 }
 inline std::unique_ptr<BoundKernel> bind_twin(const GroupVisit&, const Indices&, const Memory& arrivals) {
     return bind_twin(by_group<GroupVisit>(twin("GROUP_VISIT", 0, 0, 0)), arrivals, 0);

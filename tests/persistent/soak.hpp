@@ -68,7 +68,24 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
     const std::uint32_t links = lots.one_of({1u, 20u, 150u});
     const IrregularTree irregular{{}, std::uint64_t{1} << lots.one_of({6, 30})};
     const std::uint32_t spread = lots.one_of({1u, 64u});
-    switch (lots.below(15)) {
+    const Fireworks fireworks{{}, lots.one_of({1u, 2u, 4u}), lots.one_of({0u, 1u, 17u, 1000u})};
+    const auto units_per_fuse = 1 + (fireworks.width << fireworks.depth);
+    switch (lots.below(22)) {
+    case 14:
+        return work("Fireworks", units_per_fuse, fireworks, Fuses{});
+    case 15:
+        return work("GroupFireworks", units_per_fuse, GroupFireworks{fireworks}, Fuses{});
+    case 16:
+        return work("Fireworks of Rockets", 50, Fireworks{{}, 2, 0}, Rockets{30});
+    case 17:
+        return work("Conifer", std::uint64_t{30} << levels / 2, Conifer{{}, levels}, Saplings{});
+    case 18:
+        return work("ConiferShootsApart", std::uint64_t{30} << levels / 2, ConiferShootsApart{{{}, levels}},
+                    Saplings{});
+    case 19:
+        return work("IrregularTree of SparseRoots", 2, irregular, SparseRoots{10});
+    case 20: // one long range, which all have to share
+        return work("long Fireworks", 50'000, Fireworks{{}, 1, 50'000}, Fuses{});
     case 0:
         return work("BinaryTree", std::uint64_t{2} << levels, BinaryTree{{}, std::uint64_t{1} << levels},
                     Roots{});
@@ -204,7 +221,7 @@ private:
     /// What is completed and what remains is what there was and what was spawned.
     EngineCounters expect_balance() {
         const EngineCounters counters = engine_->counters();
-        EXPECT_EQ(counters.units - before_.units + engine_->remaining(),
+        EXPECT_EQ(counters.units - before_.units + counters.empty - before_.empty + engine_->remaining(),
                   counters.spawned - before_.spawned + (end_ - begin_));
         if (work_.each_unit_arrives) {
             EXPECT_EQ(arrived().total(), counters.units - before_.units);

@@ -1,6 +1,7 @@
 // tests/persistent/trees.cl - the kernels of trees.kernels.hpp in OpenCL C; one of BINARY_TREE,
-// IRREGULAR_TREE, CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING, GROUP_PLANT, GROUP_VISIT is defined. An
-// IRREGULAR_TREE may be a group kernel.
+// IRREGULAR_TREE, CHAIN, PLANT, VISIT, LIAR, MIXED_SEEDS, SHEDDING, GROUP_PLANT, GROUP_VISIT, FIREWORKS,
+// CONIFER is defined. An IRREGULAR_TREE and FIREWORKS may be group kernels. With ONE_IN, an IRREGULAR_TREE has
+// roots for some indices only; with ROCKETS, the seeds of FIREWORKS are ranges.
 #define HEADRACE_PARAMETERS __global ulong *arrivals, ulong bound
 #define HEADRACE_ARGUMENTS arrivals, bound
 
@@ -150,6 +151,120 @@ void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
 }
     #endif
 
+#elif defined(FIREWORKS)
+
+// `bound`: the depth; in its upper half, how many follow the first ones, or the most that a rocket has.
+enum { SPARK, BURST };
+typedef struct {
+    ulong id;
+    uint level, unused;
+} Spark;
+typedef union {
+    Spark spark;
+    struct {
+        ulong begin, end;
+        Spark from;
+    } burst;
+} HrUnit;
+
+    #ifdef ROCKETS
+void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    *kind = BURST;
+    unit->burst.begin = index;
+    unit->burst.end = index + mix(index) % (bound >> 32);
+    unit->burst.from.id = mix(index);
+    unit->burst.from.level = 1;
+}
+    #else
+void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    *kind = SPARK;
+    unit->spark.id = mix(index);
+    unit->spark.level = 0;
+}
+    #endif
+void hr_expand(ulong index, uint kind, const HrUnit* range, HrUnit* unit, HEADRACE_PARAMETERS) {
+    unit->spark.id = mix(range->burst.from.id + index);
+    unit->spark.level = range->burst.from.level;
+}
+void hr_run(HR_HANDLE* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
+    #ifdef HEADRACE_BY_GROUP
+    arrive_once(arrivals, kind == SPARK ? unit.spark.id : 0);
+    #else
+    arrive(arrivals, kind == SPARK ? unit.spark.id : 0);
+    #endif
+    const Spark spark = unit.spark;
+    if (spark.level >= (uint)bound) return;
+    const ulong count = spark.level == 0 ? bound >> 32 : mix(spark.id + 7) % 4;
+    const ulong first = (1ul << 32) - 3; // indices go beyond 32 bits
+    HrUnit next;
+    next.burst.from.id = spark.id;
+    next.burst.from.level = spark.level + 1;
+    hr_spawn_range(lane, BURST, first, first + count, &next);
+    if (spark.level == 0 || mix(spark.id) % 4 != 0) return;
+    next.spark.id = ~spark.id;
+    next.spark.level = spark.level + 1;
+    hr_spawn(lane, SPARK, &next);
+}
+
+#elif defined(CONIFER)
+
+    #define HEADRACE_GAPS
+enum { TWIG, STEM, SHOOT, WHORL, NEEDLE };
+typedef union {
+    struct {
+        ulong id;
+        uint depth;
+        uint ballast[5];
+    } own; // of kinds that are no ranges; a needle has an id alone
+    struct {
+        ulong begin, end;
+        ulong id;
+        uint depth;
+        uint ballast[3];
+    } range;
+} HrUnit;
+
+bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    *kind = STEM;
+    unit->own.id = mix(index);
+    unit->own.depth = 0;
+    return true;
+}
+bool hr_expand(ulong index, uint kind, const HrUnit* range, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (kind == TWIG) {
+        unit->own.id = mix(range->range.id ^ index);
+        return unit->own.id % 3 != 0;
+    }
+    const bool whole = range->range.ballast[0] == 1 && range->range.ballast[2] == 3;
+    unit->own.id = whole ? mix(range->range.id + index) : 0;
+    unit->own.depth = range->range.depth;
+    for (uint i = 0; i < 5; ++i) unit->own.ballast[i] = i + 1;
+    return true;
+}
+static void spawn_range(HrLane* lane, uint kind, ulong begin, ulong count, ulong id, uint depth) {
+    HrUnit range;
+    range.range.id = id;
+    range.range.depth = depth;
+    for (uint i = 0; i < 3; ++i) range.range.ballast[i] = i + 1;
+    hr_spawn_range(lane, kind, begin, begin + count, &range);
+}
+void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
+    const uint* ballast = unit.own.ballast;
+    const bool whole = kind != SHOOT || (ballast[0] == 1 && ballast[2] == 3 && ballast[4] == 5);
+    const ulong id = whole ? unit.own.id : 0;
+    arrive(arrivals, id);
+    if (kind == STEM) {
+        spawn_range(lane, TWIG, 0, mix(id + 1) % 50, id, 0);
+        if (unit.own.depth < bound) spawn_range(lane, WHORL, 5, mix(id + 2) % 4, id, unit.own.depth + 1);
+    } else if (kind == SHOOT) {
+        HrUnit stem;
+        stem.own.id = mix(id + 3);
+        stem.own.depth = unit.own.depth;
+        hr_spawn(lane, STEM, &stem);
+        if (id % 2 == 0) spawn_range(lane, TWIG, 0, 3, id, 0);
+    }
+}
+
 #elif defined(SHEDDING)
 
 // A chain that sheds a unit of another kind at every link: lanes that go on all want to, while the others
@@ -180,11 +295,21 @@ typedef struct {
     ulong seed, heap;
 } HrUnit;
 
+    #ifdef ONE_IN
+        #define HEADRACE_GAPS
+bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    *kind = 0;
+    unit->seed = index;
+    unit->heap = 1;
+    return mix(index) % ONE_IN == 0;
+}
+    #else
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     *kind = 0;
     unit->seed = index;
     unit->heap = 1;
 }
+    #endif
 static void spawn(HR_HANDLE* lane, ulong seed, ulong heap) {
     const HrUnit node = {seed, heap};
     hr_spawn(lane, 0, &node);

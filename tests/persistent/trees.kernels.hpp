@@ -4,6 +4,7 @@
 #include <headrace/persistent/kernel.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace headrace::test {
 
@@ -182,6 +183,130 @@ struct Quays {
     }
 };
 
+/// Sparks whose followers are ranges: the first make `width` each, the later ones a few or none, and perhaps
+/// one more that is no range.
+struct Spark {
+    std::uint64_t id;
+    std::uint32_t level;
+    std::uint32_t unused;
+};
+struct Burst {
+    std::uint64_t id;
+    std::uint32_t level;
+    std::uint32_t unused;
+};
+struct Sparks {
+    HEADRACE_KERNEL Spark operator()(std::uint64_t index, const Burst& burst) const {
+        return {mix(burst.id + index), burst.level, 0};
+    }
+};
+struct Fireworks {
+    using Units = Kinds<Kind<Spark, 2>, RangeKind<Burst, Sparks>>;
+    Arrivals arrivals;
+    std::uint32_t depth = 1;
+    std::uint64_t width = 1;
+
+    static constexpr std::uint64_t first = (std::uint64_t{1} << 32) - 3; ///< indices go beyond 32 bits
+
+    HEADRACE_HOST_DEVICE void spread(auto& lane, Spark spark) const {
+        if (spark.level >= depth) return;
+        const std::uint64_t count = spark.level == 0 ? width : mix(spark.id + 7) % 4;
+        lane.spawn_range(first, first + count, Burst{spark.id, spark.level + 1, 0});
+        if (spark.level > 0 && mix(spark.id) % 4 == 0) lane.spawn(Spark{~spark.id, spark.level + 1, 0});
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, Spark spark) const {
+        arrivals.arrive(spark.id);
+        spread(lane, spark);
+    }
+};
+struct Fuses {
+    HEADRACE_KERNEL Spark operator()(std::uint64_t index) const { return {mix(index), 0, 0}; }
+};
+/// Seeds that are ranges, some of them empty.
+struct Rockets {
+    std::uint64_t longest = 1;
+    HEADRACE_KERNEL Range<Burst> operator()(std::uint64_t index) const {
+        return {index, index + mix(index) % longest, {mix(index), 1, 0}};
+    }
+};
+
+/// Three kinds and two of ranges, one of them with gaps: a stem makes ranges of shoots and of needles, a
+/// shoot makes a stem and perhaps needles.
+struct Stem {
+    std::uint64_t id;
+    std::uint32_t depth;
+    std::uint32_t unused;
+};
+struct Shoot {
+    std::uint64_t id;
+    std::uint32_t depth;
+    std::uint32_t ballast[5];
+};
+struct Needle {
+    std::uint32_t low, high;
+};
+struct Whorl {
+    std::uint64_t id;
+    std::uint32_t depth;
+    std::uint32_t ballast[3];
+};
+struct Shoots {
+    HEADRACE_KERNEL Shoot operator()(std::uint64_t index, const Whorl& whorl) const {
+        const bool whole = whorl.ballast[0] == 1 && whorl.ballast[2] == 3;
+        return {whole ? mix(whorl.id + index) : 0, whorl.depth, {1, 2, 3, 4, 5}};
+    }
+};
+struct Twig {
+    std::uint64_t id;
+};
+struct Needles {
+    HEADRACE_KERNEL std::optional<Needle> operator()(std::uint64_t index, const Twig& twig) const {
+        const std::uint64_t id = mix(twig.id ^ index);
+        if (id % 3 == 0) return std::nullopt;
+        return Needle{static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)};
+    }
+};
+struct Conifer {
+    using Units = Kinds<RangeKind<Twig, Needles>, Kind<Stem, 2>, Kind<Shoot, 2>, RangeKind<Whorl, Shoots>,
+                        Kind<Needle, 0>>;
+    Arrivals arrivals;
+    std::uint32_t depth = 1;
+
+    HEADRACE_KERNEL void operator()(auto& lane, Stem stem) const {
+        arrivals.arrive(stem.id);
+        lane.spawn_range(0, mix(stem.id + 1) % 50, Twig{stem.id});
+        if (stem.depth < depth)
+            lane.spawn_range(5, 5 + mix(stem.id + 2) % 4, Whorl{stem.id, stem.depth + 1, {1, 2, 3}});
+    }
+    HEADRACE_KERNEL void operator()(auto& lane, Shoot shoot) const {
+        const bool whole = shoot.ballast[0] == 1 && shoot.ballast[2] == 3 && shoot.ballast[4] == 5;
+        arrivals.arrive(whole ? shoot.id : 0);
+        lane.spawn(Stem{mix(shoot.id + 3), shoot.depth, 0});
+        if (shoot.id % 2 == 0) lane.spawn_range(0, 3, Twig{shoot.id});
+    }
+    HEADRACE_KERNEL void operator()(auto&, Needle needle) const {
+        arrivals.arrive(std::uint64_t{needle.high} << 32 | needle.low);
+    }
+};
+struct Saplings {
+    HEADRACE_KERNEL Stem operator()(std::uint64_t index) const { return {mix(index), 0, 0}; }
+};
+/// The same in two parts.
+struct ConiferShootsApart : Conifer {
+    using Serial = Conifer;
+    using Units = Kinds<RangeKind<Twig, Needles>, Kind<Stem, 2>, Apart<Kind<Shoot, 2>>,
+                        RangeKind<Whorl, Shoots>, Kind<Needle, 0>>;
+};
+
+/// Roots for a few of the indices.
+struct SparseRoots {
+    std::uint64_t one_in = 10;
+    HEADRACE_KERNEL std::optional<Node> operator()(std::uint64_t index) const {
+        if (mix(index) % one_in != 0) return std::nullopt;
+        return Node{index, 1};
+    }
+};
+
 /// A consumer: each index arrives.
 struct Visit {
     Arrivals arrivals;
@@ -316,6 +441,19 @@ struct GroupPlant {
 struct GroupPlantApart : GroupPlant {
     using Serial = GroupPlant;
     using Units = Kinds<Kind<Branch, 2>, Apart<Kind<Bud, 2>>, Kind<Leaf, 0>>;
+};
+
+/// Fireworks, by whole groups.
+struct GroupFireworks : Fireworks {
+    using Serial = Fireworks;
+    static constexpr bool by_group = true;
+    HEADRACE_KERNEL void operator()(auto& group, Spark spark) const {
+        group.by_leader([&] {
+            arrivals.arrive(spark.id);
+            return 0u;
+        });
+        spread(group, spark);
+    }
 };
 
 /// Numbers that a group goes through one by one.
