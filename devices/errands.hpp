@@ -4,6 +4,8 @@
 // settles. So a callback only posts, the thread that settles calls no driver, and what must call one has a
 // thread of its own.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <functional>
 #include <memory>
 #include <utility>
@@ -13,7 +15,7 @@ namespace headrace {
 /// A thread that does what it is given, in order.
 ///
 /// Threads: any may give, also the drivers' own. The work must not throw.
-class Errands {
+class HEADRACE_EXPORT Errands {
 public:
     Errands();
     ~Errands();                       ///< does what it was given, then returns; not in the thread itself
@@ -34,14 +36,14 @@ private:
 /// short, must not throw, and must not call a driver: streams may wait for what comes after it.
 ///
 /// Threads: any, also the drivers' own, also while the process ends: what is posted then is dropped.
-void notify(std::function<void()> settle);
+HEADRACE_EXPORT void notify(std::function<void()> settle);
 
 /// Drops a reference in a thread in which drivers may be called, and may block: the last one destroys
 /// streams, events, memories. As `notify` otherwise, but what comes too late is kept and not destroyed.
-void let_go(std::shared_ptr<const void> last);
+HEADRACE_EXPORT void let_go(std::shared_ptr<const void> last);
 
 /// True in the threads of Errands, other than `let_go`'s: what may block must not be called.
-[[nodiscard]] bool on_errand() noexcept;
+[[nodiscard]] HEADRACE_EXPORT bool on_errand() noexcept;
 
 /// An object whose destructor calls a driver: where the last reference goes in a thread that must not,
 /// `let_go`'s does it.

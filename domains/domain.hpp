@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/core/access.hpp>
 #include <headrace/core/controller.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/view.hpp>
 
@@ -29,7 +30,7 @@ struct IndexRange {
 /// first.
 ///
 /// Threads: any; the coherence core and the mutex within see to it.
-class DomainData {
+class HEADRACE_EXPORT DomainData {
 public:
     /// Adds `size` bytes of one image to another, element by element; from Domain<T>, which knows T.
     using Add = void (*)(void* to, const void* from, Bytes size);

@@ -1,5 +1,6 @@
 // domains/job.hpp - kernel x domains x index space: what a user submits.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/domains/slice.hpp>
 #include <headrace/domains/task.hpp>
@@ -46,7 +47,7 @@ using TaskHook = std::function<void(const TaskStatistics&)>;
 /// to be chained.
 ///
 /// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that makes it.
-class Job {
+class HEADRACE_EXPORT Job {
 public:
     struct Use {
         Slice slice;

@@ -1,6 +1,7 @@
 // domains/job_handle.hpp - a submitted job: wait for it, cancel it, read its report.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/report.hpp>
 
 #include <chrono>
@@ -14,7 +15,7 @@ class JobExecution;
 /// it.
 ///
 /// Threads   any
-class JobHandle {
+class HEADRACE_EXPORT JobHandle {
 public:
     explicit JobHandle(std::shared_ptr<JobExecution> execution) : execution_(std::move(execution)) {}
 

@@ -1,5 +1,6 @@
 // domains/job_order.hpp - which of a runtime's unfinished jobs come after which. Private to domains/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/job_execution.hpp>
 
 #include <list>
@@ -13,7 +14,7 @@ namespace headrace {
 ///
 /// Threads   one at a time
 /// Lifetime  jobs tell when they end: until then their addresses are kept
-class JobOrder {
+class HEADRACE_EXPORT JobOrder {
 public:
     /// One more. Returns the ends that it has to wait for beside those that its user named: of an in-order
     /// job all that it conflicts with, and of whoever uses sums those who add to them. Of conflicts that

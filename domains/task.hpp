@@ -1,6 +1,7 @@
 // domains/task.hpp - the block of a job that one device gets, and the views its kernel is bound to.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/domain.hpp>
 
 #include <span>
@@ -12,7 +13,7 @@ namespace headrace {
 ///
 /// Errors    every accessor throws invalid_argument if the job did not declare that access to that domain
 /// Threads   one at a time
-class Task {
+class HEADRACE_EXPORT Task {
 public:
     /// One declared access, resolved on this device.
     struct Binding {

@@ -79,12 +79,13 @@ public:
     }
 
     [[nodiscard]] bool is_same(const BoundKernel& other) const override {
-        const auto* const same = dynamic_cast<const HostBoundKernel*>(&other);
-        return same && image_ == same->image_;
+        return type_of(other) == type() && image_ == static_cast<const HostBoundKernel&>(other).image_;
     }
 
 private:
     template <std::uint32_t Own>
+    [[nodiscard]] const void* type() const noexcept override { return &type_mark<HostBoundKernel>; }
+
     void run_group(const EngineView& view, unsigned number) {
         LocalSums sums;
         if constexpr (KeepsLocalSums<Kernel>)

@@ -160,12 +160,13 @@ public:
     }
 
     [[nodiscard]] bool is_same(const BoundKernel& other) const override {
-        const auto* const same = dynamic_cast<const SimtBoundKernel*>(&other);
-        return same && image_ == same->image_;
+        return type_of(other) == type() && image_ == static_cast<const SimtBoundKernel&>(other).image_;
     }
 
 private:
     template <std::uint32_t Own>
+    [[nodiscard]] const void* type() const noexcept override { return &type_mark<SimtBoundKernel>; }
+
     static const void* entry() {
         return reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds, Own>);
     }

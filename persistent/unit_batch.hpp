@@ -1,6 +1,8 @@
 // persistent/unit_batch.hpp - work units outside of all queues, on the host: what one engine gives and
 // another takes.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +12,7 @@ namespace headrace {
 /// that engines of any width exchange them.
 ///
 /// Threads: one at a time.
-class UnitBatch {
+class HEADRACE_EXPORT UnitBatch {
 public:
     UnitBatch(std::uint32_t kinds, std::uint32_t unit_words) : unit_words_(unit_words), words_(kinds) {}
 
