@@ -38,7 +38,7 @@ public:
     /// What an element is made of, if it is of numbers of one type.
     struct Numbers {
         Add add;
-        NumberType type; ///< none: devices cannot add them
+        NumberType type; ///< none: no job adds to them
     };
 
     DomainData(std::string name, Extent extent, Bytes element_size, Numbers numbers, void* borrowed);
@@ -113,10 +113,10 @@ template <class T>
 void add_elements(void* to, const void* from, Bytes size) {
     if constexpr (requires { typename T::Scalar; }) {
         add_elements<typename T::Scalar>(to, from, size);
-    } else if constexpr (std::is_arithmetic_v<T>) {
+    } else if constexpr (number_type<T>() != NumberType::none) {
         auto* sum = static_cast<T*>(to);
         const auto* amount = static_cast<const T*>(from);
-        for (Bytes i = 0; i < size / sizeof(T); ++i) sum[i] = static_cast<T>(sum[i] + amount[i]);
+        for (Bytes i = 0; i < size / sizeof(T); ++i) sum[i] += amount[i];
     }
 }
 template <class T>
@@ -128,10 +128,6 @@ constexpr NumberType numbers_of() {
 }
 template <class T>
 constexpr DomainData::Numbers numbers{&add_elements<T>, numbers_of<T>()};
-template <class T>
-constexpr bool can_accumulate = std::is_arithmetic_v<T> || requires {
-    typename T::Scalar;
-};
 } // namespace detail
 
 /// Registered user data: `T` elements in one to three dimensions, row-major. A handle; copies share the data.

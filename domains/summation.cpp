@@ -23,9 +23,9 @@ Summation::~Summation() {
 }
 
 bool Summation::can_join(const Team& team, const Device& device) const {
-    return numbers_.type != NumberType::none && std::ranges::all_of(team.members, [&](const Member& member) {
-               return member.device->adds_from(device) && device.adds_from(*member.device);
-           });
+    return std::ranges::all_of(team.members, [&](const Member& member) {
+        return member.device->adds_from(device) && device.adds_from(*member.device);
+    });
 }
 
 void Summation::include(Device& device, Memory& memory, const Event& ready) {

@@ -67,6 +67,7 @@ private:
         return {static_cast<T*>(origin(*domain.data(), allowed)), domain.extent()};
     }
     const Binding& binding(const DomainData& data, std::initializer_list<Access> allowed) const;
+    [[nodiscard]] std::string undeclared(const DomainData& data, std::initializer_list<Access> allowed) const;
     /// Where the domain's first element is or would be.
     void* origin(const DomainData& data, std::initializer_list<Access> allowed) const;
 
