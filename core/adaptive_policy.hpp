@@ -1,5 +1,6 @@
 // core/adaptive_policy.hpp - all devices are to end together, by what is measured while the job runs.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/policy.hpp>
 
 namespace headrace {
@@ -26,7 +27,7 @@ namespace headrace {
 /// them (smaller tasks, pauses, memory). So, as far as these numbers tell, a job is never later for a device
 /// that takes part, but for one such beginning (scheduling_test simulates it). What a device costs the others
 /// beyond them, whole jobs tell: teams.hpp.
-class AdaptivePolicy final : public Policy {
+class HEADRACE_EXPORT AdaptivePolicy final : public Policy {
 public:
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
     [[nodiscard]] bool takes_over(std::size_t device, const Progress& progress) const override;

@@ -1,6 +1,7 @@
 // core/busy_time.hpp - how long something was at work, when its pieces of work overlap.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 
 #include <chrono>
 #include <vector>
@@ -11,7 +12,7 @@ namespace headrace {
 /// gaps late fills no gap any more.
 ///
 /// Threads: one at a time.
-class BusyTime {
+class HEADRACE_EXPORT BusyTime {
 public:
     using Duration = std::chrono::steady_clock::duration;
 

@@ -2,6 +2,7 @@
 // data. The lower of the two public levels: tiles, kernels, host tasks. Jobs are built on it.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/host_lane.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/core/submission.hpp>
@@ -50,7 +51,7 @@ struct Traffic {
 /// Source    Y. Torres et al., "Supporting efficient overlapping of host-device operations for heterogeneous
 ///           programming with CtrlEvents", JPDC 2023, sec. 4; S. Alonso Pascual, "Modelo de ejecución y
 ///           sincronización en múltiples dispositivos heterogéneos", master's thesis, A Coruña 2023, ch. 4
-class Controller {
+class HEADRACE_EXPORT Controller {
 public:
     explicit Controller(Device& device, ControllerOptions options = {});
     ~Controller();

@@ -4,6 +4,8 @@
 // one and writes another; requests that meet on an image, one of them writing, keep the order in which they
 // came.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <array>
 #include <cstdint>
 
@@ -42,11 +44,12 @@ struct Request {
 /// Source  S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos heterogéneos",
 ///         master's thesis, A Coruña 2023, sec. 4.2. Differs in: peer copies, which the thesis has not, wait
 ///         for all that meets them on either device image, as nothing else orders them (see the .cpp)
-[[nodiscard]] bool waits_for(const Request& later, const Request& earlier) noexcept;
+[[nodiscard]] HEADRACE_EXPORT bool waits_for(const Request& later, const Request& earlier) noexcept;
 
 /// True if `newer`, once recorded, makes it needless to remember `older`: `newer` ends after it, and whatever
 /// would wait for `older` waits for `newer`. `same_lane`: both run on one in-order stream. Derived from
 /// `waits_for`.
-[[nodiscard]] bool replaces(const Request& newer, const Request& older, bool same_lane) noexcept;
+[[nodiscard]] HEADRACE_EXPORT bool replaces(const Request& newer, const Request& older,
+                                            bool same_lane) noexcept;
 
 } // namespace headrace

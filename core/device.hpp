@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/number_type.hpp>
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace headrace {
 using Bytes = std::size_t;
 
 enum class DeviceKind : std::uint8_t { cpu, gpu, accelerator };
-[[nodiscard]] std::string_view to_string(DeviceKind kind) noexcept;
+[[nodiscard]] HEADRACE_EXPORT std::string_view to_string(DeviceKind kind) noexcept;
 
 /// What a device says of itself.
 struct DeviceInfo {
@@ -56,7 +57,7 @@ struct NativeStream {
 };
 
 /// One allocation on a device; freed when destroyed. Whoever destroys it sees to it that nothing uses it.
-class Memory {
+class HEADRACE_EXPORT Memory {
 public:
     virtual ~Memory() = default;
     Memory(const Memory&) = delete;
@@ -75,7 +76,7 @@ protected:
 /// An array of floats as a picture that the device's own hardware filters: a texture object, an OpenCL image.
 ///
 /// The memory that it was made of outlives it, and nothing samples it any more when it is destroyed.
-class DeviceTexture {
+class HEADRACE_EXPORT DeviceTexture {
 public:
     virtual ~DeviceTexture() = default;
     DeviceTexture(const DeviceTexture&) = delete;
@@ -107,7 +108,7 @@ enum class Timing : std::uint8_t {
 /// (native work that cannot be held back may run, but nobody is told that it succeeded).
 /// Host memory given to a copy must stay until the event completes. Threads: one at a time.
 /// Errors: misuse throws invalid_argument; a failure of the work completes the event with an Error.
-class Stream {
+class HEADRACE_EXPORT Stream {
 public:
     /// Enqueues native work on the stream given to it. On a CPU it is the work, and runs on the stream's
     /// thread once its time has come; elsewhere it runs during the call of `launch`, and enqueues a handful
@@ -140,7 +141,7 @@ protected:
 /// One place that computes, with its memory node.
 ///
 /// Threads: any. Errors: throws device (driver failed, with its code) and out_of_memory (with sizes).
-class Device {
+class HEADRACE_EXPORT Device {
 public:
     virtual ~Device() = default;
     Device(const Device&) = delete;

@@ -1,5 +1,6 @@
 // core/energy_meter.hpp - how much energy a device uses, where something counts it.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/figure.hpp>
 
 #include <chrono>
@@ -11,7 +12,7 @@ namespace headrace {
 ///
 /// Threads   one at a time
 /// Cost      a reading takes microseconds to milliseconds: see the implementations
-class EnergyMeter {
+class HEADRACE_EXPORT EnergyMeter {
 public:
     virtual ~EnergyMeter() = default;
     EnergyMeter(const EnergyMeter&) = delete;

@@ -39,6 +39,9 @@ Error::Error(ErrorKind kind, std::string message, std::source_location where)
     compose();
 }
 
+// Here, so that one library has the class's type and its table of virtual functions.
+const char* Error::what() const noexcept { return text_.c_str(); }
+
 Error& Error::on_device(std::string_view device) {
     if (device_.empty()) device_ = device;
     compose();

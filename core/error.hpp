@@ -1,6 +1,8 @@
 // core/error.hpp - the one family of exceptions that the library throws.
 // An Error says what happened and where: the call, the device, the job, the task, the driver's own code.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -23,14 +25,14 @@ enum class ErrorKind : std::uint8_t {
     internal,         ///< a promise of the library was broken: a bug
 };
 
-[[nodiscard]] std::string_view to_string(ErrorKind kind) noexcept;
+[[nodiscard]] HEADRACE_EXPORT std::string_view to_string(ErrorKind kind) noexcept;
 
 /// What the library throws, and what a failed Event carries.
 ///
 /// The `on_`/`in_`/`with_` calls add context on the way up and return the error itself, so that a layer can
 /// write `throw Error{ErrorKind::device, "cuMemcpy failed"}.on_device("cuda:0").with_code(700)`.
 /// Context that is already there is kept: the innermost layer knows best.
-class Error : public std::exception {
+class HEADRACE_EXPORT Error : public std::exception {
 public:
     explicit Error(ErrorKind kind, std::string message,
                    std::source_location where = std::source_location::current());
@@ -52,7 +54,7 @@ public:
     [[nodiscard]] bool is_users_mistake() const noexcept;
 
     /// One line: message, then device, job, task and native code where known.
-    [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+    [[nodiscard]] const char* what() const noexcept override;
 
 private:
     void compose();
@@ -68,10 +70,10 @@ private:
 using ErrorPtr = std::shared_ptr<const Error>;
 
 /// The exception in flight as an ErrorPtr; anything that is no Error becomes one of `fallback` kind.
-[[nodiscard]] ErrorPtr current_error(ErrorKind fallback = ErrorKind::kernel);
+[[nodiscard]] HEADRACE_EXPORT ErrorPtr current_error(ErrorKind fallback = ErrorKind::kernel);
 
 namespace detail {
-[[noreturn]] void assertion_failed(const char* condition, std::source_location where);
+[[noreturn]] HEADRACE_EXPORT void assertion_failed(const char* condition, std::source_location where);
 } // namespace detail
 
 } // namespace headrace

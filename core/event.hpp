@@ -2,6 +2,7 @@
 // An Event completes exactly once, with success or an Error; work ordered after it inherits the Error.
 #pragma once
 #include <headrace/core/error.hpp>
+#include <headrace/core/export.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -30,7 +31,7 @@ struct EventTimes {
 /// asks: `query` and `block` ask the driver, `arm` makes the driver tell without being asked. Backends
 /// derive, and give all their events one `family`, so that two events of a family are ordered by the driver
 /// alone. Threads: any, at any time.
-class EventState : public std::enable_shared_from_this<EventState> {
+class HEADRACE_EXPORT EventState : public std::enable_shared_from_this<EventState> {
 public:
     using Continuation = std::function<void(const ErrorPtr&)>;
 
@@ -83,7 +84,7 @@ private:
 /// Completion of one piece of work; copies share it. Default-constructed: complete, with success.
 ///
 /// Threads: any. Errors: `wait` throws what the work failed with.
-class Event {
+class HEADRACE_EXPORT Event {
 public:
     Event() = default;
     explicit Event(std::shared_ptr<EventState> state) : state_(std::move(state)) {}
@@ -123,7 +124,7 @@ private:
 };
 
 /// The writing end of a host-made event. Move-only; dropped unkept, it fails its event, so no one hangs.
-class Promise {
+class HEADRACE_EXPORT Promise {
 public:
     Promise() : state_(std::make_shared<State>()) {}
     ~Promise();
@@ -140,7 +141,7 @@ public:
     void fail(ErrorPtr error) { state_->settle(std::move(error)); }
 
 private:
-    struct State final : EventState {
+    struct HEADRACE_EXPORT State final : EventState {
         std::optional<EventTimes> ran;
         [[nodiscard]] std::optional<EventTimes> times() const override { return ran; }
     };

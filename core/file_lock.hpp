@@ -1,5 +1,7 @@
 // core/file_lock.hpp - what processes of one user do one at a time.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +13,7 @@ namespace headrace {
 ///
 /// Nobody waits for ever: whoever has waited for `patience`, or where the file cannot be made or locked, goes
 /// on without. What it protects has to be right in any case, if it costs more then.
-class FileLock {
+class HEADRACE_EXPORT FileLock {
 public:
     /// `file` is made if its folder is there, and never removed.
     explicit FileLock(const std::filesystem::path& file, std::uint32_t number = 0,

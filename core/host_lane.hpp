@@ -1,6 +1,7 @@
 // core/host_lane.hpp - a thread that runs host tasks one after another, each when its data allows.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/submission.hpp>
 
 #include <atomic>
@@ -23,7 +24,7 @@ namespace headrace {
 ///           nor submit to a device that has very many requests waiting for tasks behind it
 /// Errors    what a task throws fails its event, and so what reads the tiles that it would have written
 /// Lifetime  the destructor runs what was submitted
-class HostLane {
+class HEADRACE_EXPORT HostLane {
 public:
     /// `name`: of its thread, for debuggers and profilers, which show the first 15 characters.
     explicit HostLane(std::string name = "host tasks");
@@ -43,7 +44,7 @@ public:
     void wait_all();
 
 private:
-    struct Task {
+    struct HEADRACE_EXPORT Task {
         std::string name;
         std::function<void()> body;
         std::vector<Event> after;

@@ -14,12 +14,15 @@ constexpr NumberType number_type() {
         return NumberType::float32;
     else if constexpr (std::is_same_v<T, double>)
         return NumberType::float64;
-    else if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
+    else if constexpr (std::is_same_v<T, int> || std::is_same_v<T, unsigned>)
         return NumberType::uint32;
-    else if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
+    else if constexpr (std::is_same_v<T, long> || std::is_same_v<T, unsigned long> ||
+                       std::is_same_v<T, long long> || std::is_same_v<T, unsigned long long>)
         return NumberType::uint64;
     else
         return NumberType::none;
 }
+
+static_assert(sizeof(int) == 4 && sizeof(long) == 8 && sizeof(long long) == 8);
 
 } // namespace headrace

@@ -1,6 +1,7 @@
 // core/performance_model.hpp - how fast a device is with a kernel, before the job has shown it.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,7 @@ struct WholeJobs {
 };
 
 /// Which measurements say something of each other: one kernel on problems of about one size.
-struct KernelKey {
+struct HEADRACE_EXPORT KernelKey {
     std::string kernel; ///< the job's name, or what it calls its kernel: Job::kernel_name
     std::uint64_t work_units = 0;
     Bytes bytes = 0; ///< of the job's domains
@@ -37,14 +38,14 @@ struct KernelKey {
 };
 
 /// How many times as much the larger one is; nothing counts as one.
-[[nodiscard]] double size_ratio(std::uint64_t one, std::uint64_t other);
+[[nodiscard]] HEADRACE_EXPORT double size_ratio(std::uint64_t one, std::uint64_t other);
 
 /// Gives the estimates that jobs begin with, and is told what they measured. Three there are: this one, which
 /// knows theoretical peaks alone; Calibrations, kept on disk (domains/calibrations.hpp); and Rates, which
 /// every job has for itself and which goes on from an estimate by what the job measures.
 ///
 /// Threads: any.
-class PerformanceModel {
+class HEADRACE_EXPORT PerformanceModel {
 public:
     virtual ~PerformanceModel() = default;
     PerformanceModel() = default;

@@ -1,5 +1,6 @@
 // core/policies.hpp - the policies of the papers, which divide by capabilities or not at all.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/policy.hpp>
 
 #include <vector>
@@ -10,7 +11,7 @@ namespace headrace {
 /// others, in proportion.
 ///
 /// Source  Nozal and Bosque, "Straightforward heterogeneous computing", 2021, sec. 4.3
-class StaticPolicy final : public Policy {
+class HEADRACE_EXPORT StaticPolicy final : public Policy {
 public:
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
     [[nodiscard]] bool takes_over(std::size_t, const Progress&) const override { return false; }
@@ -22,7 +23,7 @@ private:
 /// So many tasks of equal size, whoever asks.
 ///
 /// Source  Nozal and Bosque 2021, sec. 4.3
-class DynamicPolicy final : public Policy {
+class HEADRACE_EXPORT DynamicPolicy final : public Policy {
 public:
     static constexpr std::uint64_t default_packages = 200;
     /// Throws invalid_argument for 0.
@@ -38,7 +39,7 @@ private:
 /// least a floor for each device: `floor` work units for the fastest, less in proportion for the others.
 ///
 /// Source  Nozal and Bosque 2021, sec. 4.3; the formula is that of their EngineCL, 2020
-class GuidedPolicy final : public Policy {
+class HEADRACE_EXPORT GuidedPolicy final : public Policy {
 public:
     static constexpr double k = 2;
     /// 0: a thousandth of the job.
@@ -56,7 +57,7 @@ private:
 /// taking part must not make a job later.
 ///
 /// Source  Ribeiro et al., "Irregular workloads", 2014, sec. 4.1. Differs in the refusal above
-class DemandPolicy final : public Policy {
+class HEADRACE_EXPORT DemandPolicy final : public Policy {
 public:
     static constexpr std::uint64_t default_divisions = 10;
     /// Throws invalid_argument for 0.

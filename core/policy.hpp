@@ -1,6 +1,8 @@
 // core/policy.hpp - how much work a device gets next: arithmetic, without locks, clocks or devices.
 // The policies that there are: policies.hpp, adaptive_policy.hpp.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +44,7 @@ struct Progress {
 /// One's own needs `next` alone; `Job::policy` takes it. domains/README.md has an example.
 ///
 /// Threads: one at a time.
-class Policy {
+class HEADRACE_EXPORT Policy {
 public:
     virtual ~Policy() = default;
     Policy(const Policy&) = delete;
@@ -72,8 +74,8 @@ using MakePolicy = std::function<std::unique_ptr<Policy>()>;
 
 /// A policy by name, with its parameter after a colon: "adaptive", "demand:20". Throws not_found for an
 /// unknown name, with the known ones, and invalid_argument for a parameter that is none.
-[[nodiscard]] std::unique_ptr<Policy> make_policy(std::string_view name);
+[[nodiscard]] HEADRACE_EXPORT std::unique_ptr<Policy> make_policy(std::string_view name);
 /// The names that make_policy knows, each with its parameter: "static, dynamic:PACKAGES, ...".
-[[nodiscard]] std::string known_policies();
+[[nodiscard]] HEADRACE_EXPORT std::string known_policies();
 
 } // namespace headrace

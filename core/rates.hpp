@@ -1,5 +1,6 @@
 // core/rates.hpp - capabilities of a job's devices, from estimates to what the job itself measures.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 
 #include <chrono>
@@ -14,7 +15,7 @@ namespace headrace {
 /// those that have: a job that takes twice as long as it was estimated on one device will on the others.
 ///
 /// Arithmetic, without clocks. Threads: one at a time.
-class Rates {
+class HEADRACE_EXPORT Rates {
 public:
     /// `learns`: false keeps the estimates as they are.
     explicit Rates(std::vector<Estimate> estimates, bool learns = true);
@@ -38,7 +39,7 @@ public:
     [[nodiscard]] double slowdown(std::size_t device) const;
 
 private:
-    struct One {
+    struct HEADRACE_EXPORT One {
         Estimate estimate;
         double units = 0, seconds = 0; ///< the older the less
         double fastest = 0;            ///< units per second at some time

@@ -4,6 +4,7 @@
 #pragma once
 #include <headrace/core/dependencies.hpp>
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/transfers.hpp>
 
 #include <array>
@@ -20,7 +21,7 @@ namespace headrace {
 /// Analysis is atomic; enqueueing happens outside its locks, since a launch may take long. A request that
 /// must wait for one in between blocks the submitting thread until that one's event is there. Nobody waits
 /// for what was analysed later, so this ends.
-class EventSlot {
+class HEADRACE_EXPORT EventSlot {
 public:
     EventSlot() = default;
     EventSlot(const EventSlot&) = delete; // waited on by address
@@ -47,7 +48,7 @@ struct Dependency {
 };
 
 /// Each slot once; inherits if any does.
-class Dependencies {
+class HEADRACE_EXPORT Dependencies {
 public:
     explicit Dependencies(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : all_(memory) {}
@@ -63,7 +64,7 @@ private:
 };
 
 /// See the top of the file. Copies are independent: that is how a range is cut.
-class Replicas {
+class HEADRACE_EXPORT Replicas {
 public:
     /// Storage that the user has filled: the host image is current. Else no image is.
     explicit Replicas(bool host_is_current);

@@ -1,5 +1,7 @@
 // core/stage_mapping.hpp - which device does which part of what every item of a stream goes through.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -27,7 +29,7 @@ struct StagePart {
 };
 
 /// A way through the devices: each has one part at most, in an order that need not be theirs.
-struct StageMapping {
+struct HEADRACE_EXPORT StageMapping {
     std::vector<StagePart> parts;
     /// Seconds from one item to the next when all parts are at work: the longest part or transfer, since
     /// transfers overlap with what devices compute.
@@ -54,12 +56,13 @@ struct StageMapping {
 ///          in one order, for streams without end
 /// Errors   invalid_argument for costs that are none, for no items, or if no devices, with one part each, can
 ///          do all pieces
-[[nodiscard]] StageMapping map_stages(const StreamCosts& costs, std::optional<std::size_t> items = {});
+[[nodiscard]] HEADRACE_EXPORT StageMapping map_stages(const StreamCosts& costs,
+                                                      std::optional<std::size_t> items = {});
 
 /// All pieces on one device.
-[[nodiscard]] StageMapping on_one_device(const StreamCosts& costs, std::size_t device);
+[[nodiscard]] HEADRACE_EXPORT StageMapping on_one_device(const StreamCosts& costs, std::size_t device);
 
 /// What whole items take, so many of them, each on the device that is done with it first. Nothing is moved.
-[[nodiscard]] double seconds_of_whole_items(const StreamCosts& costs, std::size_t items);
+[[nodiscard]] HEADRACE_EXPORT double seconds_of_whole_items(const StreamCosts& costs, std::size_t items);
 
 } // namespace headrace

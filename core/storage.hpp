@@ -2,6 +2,7 @@
 // current of it where.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/replicas.hpp>
 
 #include <atomic>
@@ -21,7 +22,7 @@ class Storage;
 ///
 /// Tiles may overlap, and any may be asked for at any time: the storage cuts the ranges in which it keeps
 /// coherence where requests need it, and joins them where none has for a while.
-class Tile {
+class HEADRACE_EXPORT Tile {
 public:
     /// Throws invalid_argument for a range that is empty or reaches outside.
     Tile(Storage& storage, Bytes begin, Bytes end);
@@ -46,7 +47,7 @@ inline constexpr Internal internal;
 /// Host memory  borrowed (the contents count as written) or owned (64-byte aligned, allocated on first need)
 /// Threads      any. The destructor waits for every request on the datum; nobody may submit one meanwhile
 /// Errors       invalid_argument for a size of zero or a range outside of it; out_of_memory with the size
-class Storage {
+class HEADRACE_EXPORT Storage {
 public:
     /// `borrowed` is the caller's and outlives the storage; null: the storage owns its memory.
     Storage(std::string name, Bytes bytes, void* borrowed = nullptr);

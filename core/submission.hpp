@@ -2,6 +2,7 @@
 // For the core itself; programs use Controller and HostLane.
 #pragma once
 #include <headrace/core/access.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/core/trace.hpp>
 
@@ -39,7 +40,7 @@ struct InOrderLane {
 /// one step.
 ///
 /// Lock order: an in-order lane, storages by address, transfer streams.
-class Submission {
+class HEADRACE_EXPORT Submission {
 public:
     /// `controller` null: the request is the host's. `lane`: what runs it, with its mutex held; null: its
     /// event alone orders it.
@@ -119,19 +120,19 @@ private:
 };
 
 /// Brings the host image of `tile` up to date. The event fails with what its last writer failed with.
-[[nodiscard]] Event gather(const Tile& tile);
+[[nodiscard]] HEADRACE_EXPORT Event gather(const Tile& tile);
 /// Announces that the caller has written the host image of `tile`, outside of host tasks and after waiting
 /// for it. Blocks until requests on the host image have ended.
-void host_wrote(const Tile& tile);
+HEADRACE_EXPORT void host_wrote(const Tile& tile);
 /// What would have written `tile` has failed: no image is current, and what reads the tile fails with
 /// `error`, until something writes it anew. Blocks for no request.
-void mark_failed(const Tile& tile, const ErrorPtr& error);
+HEADRACE_EXPORT void mark_failed(const Tile& tile, const ErrorPtr& error);
 /// What of `tile` was never written: no image is current, and not because a writer failed.
-[[nodiscard]] std::vector<Tile> unwritten_parts(const Tile& tile);
+[[nodiscard]] HEADRACE_EXPORT std::vector<Tile> unwritten_parts(const Tile& tile);
 /// Brings to the host what was ever written of `tile`. Its host image is the caller's to write at once, and
 /// alone current from now on. Blocks; throws what the last writer failed with.
-void take_to_host(const Tile& tile);
+HEADRACE_EXPORT void take_to_host(const Tile& tile);
 /// Blocks until every request on `tile` has ended; throws what made it invalid. Fetches nothing.
-void wait(const Tile& tile);
+HEADRACE_EXPORT void wait(const Tile& tile);
 
 } // namespace headrace

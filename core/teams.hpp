@@ -1,5 +1,6 @@
 // core/teams.hpp - which of a job's devices had better do it, by how long such jobs took whom.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 
 #include <cstddef>
@@ -35,7 +36,7 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// median, has the next job. What disturbed all of them in their first jobs may be gone: if by their rates
 /// they do better by far, they have another job when a hundred times as long as it takes has passed, three
 /// times at most, and more while these are shorter.
-[[nodiscard]] Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
-                               const KnownJobs& known);
+[[nodiscard]] HEADRACE_EXPORT Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
+                                               const KnownJobs& known);
 
 } // namespace headrace

@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/busy_time.hpp>
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -46,7 +47,7 @@ struct TraceLabel {
 /// Cost      0.1 us for the submitting thread, on GPUs some 3 us to have times measured (and 3 us between two
 ///           copies: what is close together is shown apart), and asking the driver for the times once it
 ///           has ended; spans take some 50 bytes each, for as long as the trace lives
-class Trace {
+class HEADRACE_EXPORT Trace {
 public:
     enum class Keep : std::uint8_t {
         totals, ///< what units() says: does not grow with the number of requests

@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/access.hpp>
 #include <headrace/core/dependencies.hpp>
+#include <headrace/core/export.hpp>
 
 #include <bit>
 #include <cstdint>
@@ -53,16 +54,17 @@ struct TransferPlan {
 };
 
 /// The papers' `in`: the image is made current.
-[[nodiscard]] TransferPlan plan_input(Image image, ImageSet current, ImageSet reachable);
+[[nodiscard]] HEADRACE_EXPORT TransferPlan plan_input(Image image, ImageSet current, ImageSet reachable);
 /// The papers' `out`: the kernel may write only a part, so what is there is fetched; then this image alone is
 /// current.
-[[nodiscard]] TransferPlan plan_output(Image image, ImageSet current, ImageSet reachable);
+[[nodiscard]] HEADRACE_EXPORT TransferPlan plan_output(Image image, ImageSet current, ImageSet reachable);
 
 /// What `access` to `image` takes: `read` is an input, `update` and `accumulate` an input and then an output,
 /// `write` moves nothing. A kernel that works in place on host memory uses `host_image`.
 ///
 /// `current`    images that are up to date now
 /// `reachable`  images from which `image` can be copied without passing by the host
-[[nodiscard]] TransferPlan plan_access(Image image, Access access, ImageSet current, ImageSet reachable);
+[[nodiscard]] HEADRACE_EXPORT TransferPlan plan_access(Image image, Access access, ImageSet current,
+                                                       ImageSet reachable);
 
 } // namespace headrace

@@ -1,5 +1,6 @@
 // devices/device_list.hpp - what a person wrote, as names of devices; nothing is asked of a driver yet.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/settings.hpp>
 
 #include <string>
@@ -24,13 +25,13 @@ struct DeviceList {
 
 /// The names in a request (see select_devices): follows "@file.toml" and the environment; "all" if nothing is
 /// said.
-[[nodiscard]] DeviceList read_device_list(std::string_view request);
+[[nodiscard]] HEADRACE_EXPORT DeviceList read_device_list(std::string_view request);
 
 /// A configuration file, for the machine of this name: see select_devices. Errors: throws not_found for a
 /// file that is not there, else invalid_argument with the file, the line and the key.
-[[nodiscard]] DeviceList read_device_file(const std::string& path, std::string_view machine);
+[[nodiscard]] HEADRACE_EXPORT DeviceList read_device_file(const std::string& path, std::string_view machine);
 
 /// HEADRACE_NODE, else the host's name.
-[[nodiscard]] std::string name_of_this_machine();
+[[nodiscard]] HEADRACE_EXPORT std::string name_of_this_machine();
 
 } // namespace headrace

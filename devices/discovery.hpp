@@ -1,6 +1,7 @@
 // devices/discovery.hpp - from a device list, as people write it, to opened devices.
 #pragma once
 #include <headrace/core/controller.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/candidate.hpp>
 
 #include <memory>
@@ -31,6 +32,6 @@ struct DeviceSelection {
 /// Errors    throws not_found for a name that nothing here has, and lists what is there; what its driver says
 ///           for a device that was named and does not start; invalid_argument for what a file says wrongly,
 ///           with the file, the line and the key
-[[nodiscard]] DeviceSelection select_devices(std::string_view request = "");
+[[nodiscard]] HEADRACE_EXPORT DeviceSelection select_devices(std::string_view request = "");
 
 } // namespace headrace

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <headrace/core/export.hpp>
 #include <memory>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace headrace {
 ///
 /// Threads: any may give, also the drivers' own. The work must not throw. Unless the thread is one that may
 /// call drivers, the work must not call any.
-class Errands {
+class HEADRACE_EXPORT Errands {
 public:
     enum class Kind : std::uint8_t { calls_no_driver, may_call_drivers };
     explicit Errands(Kind kind = Kind::calls_no_driver);
@@ -37,14 +38,14 @@ private:
 /// short, must not throw, and must not call a driver: streams may wait for what comes after it.
 ///
 /// Threads: any, also the drivers' own, also while the process ends: what is posted then is dropped.
-void notify(std::function<void()> settle);
+HEADRACE_EXPORT void notify(std::function<void()> settle);
 
 /// Drops a reference in a thread in which drivers may be called, and may block: the last one destroys
 /// streams, events, memories. As `notify` otherwise, but what comes too late is kept and not destroyed.
-void let_go(std::shared_ptr<const void> last);
+HEADRACE_EXPORT void let_go(std::shared_ptr<const void> last);
 
 /// True in the threads of Errands that must call no driver: what may block must not be called.
-[[nodiscard]] bool on_errand() noexcept;
+[[nodiscard]] HEADRACE_EXPORT bool on_errand() noexcept;
 
 /// An object whose destructor calls a driver: where the last reference goes in a thread that must not,
 /// `let_go`'s does it.

@@ -1,6 +1,7 @@
 // devices/selection.hpp - which of the devices found a list of names means: pure, so that made-up machines
 // test it.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/candidate.hpp>
 #include <headrace/devices/device_list.hpp>
 
@@ -20,8 +21,8 @@ struct Choice {
 };
 
 /// What `requests` mean among what was found; see select_devices for the rules. Throws not_found.
-[[nodiscard]] std::vector<Choice> choose(const DeviceCandidates& found,
-                                         std::span<const DeviceRequest> requests);
+[[nodiscard]] HEADRACE_EXPORT std::vector<Choice> choose(const DeviceCandidates& found,
+                                                         std::span<const DeviceRequest> requests);
 
 /// How many cores of `total` oneTBB takes when an OpenCL device works on the same processor: the larger half.
 [[nodiscard]] constexpr unsigned cores_beside_opencl(unsigned total) { return total - total / 2; }

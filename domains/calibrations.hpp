@@ -1,5 +1,6 @@
 // domains/calibrations.hpp - what jobs measured, kept on disk for the next ones.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 
 #include <chrono>
@@ -33,14 +34,14 @@ namespace headrace {
 /// too.
 ///
 /// Threads   any; several processes may use one file: each adds what it has measured
-class Calibrations final : public PerformanceModel {
+class HEADRACE_EXPORT Calibrations final : public PerformanceModel {
 public:
     static constexpr std::size_t most_measurements = 9;
     /// Entries of each kernel on a machine, the last ones that were measured: problems times devices, and
     /// sets of them. Simulations whose problems grow would fill the file.
     static constexpr std::size_t most_of_kernel = 256;
 
-    struct Entry {
+    struct HEADRACE_EXPORT Entry {
         std::string machine, device, driver, kernel;
         std::uint64_t work_units = 0;
         Bytes bytes = 0;

@@ -2,6 +2,7 @@
 // Private to domains/.
 #pragma once
 #include <headrace/core/controller.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/doorbell.hpp>
 #include <headrace/domains/job_execution.hpp>
 
@@ -21,10 +22,10 @@ namespace headrace {
 /// begun.
 ///
 /// Threads   the public calls from any; everything else on the worker's own
-class DeviceWorker {
+class HEADRACE_EXPORT DeviceWorker {
 public:
     /// What a worker asks of its runtime.
-    class Colleagues {
+    class HEADRACE_EXPORT Colleagues {
     public:
         /// The jobs that have not ended, oldest first.
         [[nodiscard]] virtual std::vector<std::shared_ptr<JobExecution>> unfinished() const = 0;

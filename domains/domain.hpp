@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/core/access.hpp>
 #include <headrace/core/controller.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/domain_users.hpp>
 #include <headrace/domains/joining.hpp>
@@ -31,7 +32,7 @@ struct IndexRange {
 /// first.
 ///
 /// Threads: any; the coherence core and the mutex within see to it.
-class DomainData {
+class HEADRACE_EXPORT DomainData {
 public:
     /// Adds `size` bytes of one image to another, element by element; from Domain<T>, which knows T.
     using Add = void (*)(void* to, const void* from, Bytes size);
@@ -39,7 +40,7 @@ public:
     /// What an element is made of, if it is of numbers of one type.
     struct Numbers {
         Add add;
-        NumberType type; ///< none: devices cannot add them
+        NumberType type; ///< none: no job adds to them
     };
 
     DomainData(std::string name, Extent extent, Bytes element_size, Numbers numbers, void* borrowed);
@@ -123,10 +124,10 @@ template <class T>
 void add_elements(void* to, const void* from, Bytes size) {
     if constexpr (requires { typename T::Scalar; }) {
         add_elements<typename T::Scalar>(to, from, size);
-    } else if constexpr (std::is_arithmetic_v<T>) {
+    } else if constexpr (number_type<T>() != NumberType::none) {
         auto* sum = static_cast<T*>(to);
         const auto* amount = static_cast<const T*>(from);
-        for (Bytes i = 0; i < size / sizeof(T); ++i) sum[i] = static_cast<T>(sum[i] + amount[i]);
+        for (Bytes i = 0; i < size / sizeof(T); ++i) sum[i] += amount[i];
     }
 }
 template <class T>
@@ -138,10 +139,6 @@ constexpr NumberType numbers_of() {
 }
 template <class T>
 constexpr DomainData::Numbers numbers{&add_elements<T>, numbers_of<T>()};
-template <class T>
-constexpr bool can_accumulate = std::is_arithmetic_v<T> || requires {
-    typename T::Scalar;
-};
 } // namespace detail
 
 /// Registered user data: `T` elements in one to three dimensions, row-major. A handle; copies share the data.

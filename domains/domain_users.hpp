@@ -6,6 +6,7 @@
 // the turn before its own. It need not look further back: those waited for the turns before theirs.
 #pragma once
 #include <headrace/core/access.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/job_node.hpp>
 
 #include <cstddef>
@@ -25,7 +26,7 @@ struct DomainUse {
 };
 
 /// Threads: one at a time.
-class DomainUsers {
+class HEADRACE_EXPORT DomainUsers {
 public:
     /// One more. Adds to `before` what it comes after: few nodes, whose number does not depend on how many
     /// jobs there are. Amortised constant.

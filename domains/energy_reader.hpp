@@ -1,6 +1,7 @@
 // domains/energy_reader.hpp - reads a device's energy meter so that no job waits for it. Private to domains/.
 #pragma once
 #include <headrace/core/energy_meter.hpp>
+#include <headrace/core/export.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -17,7 +18,7 @@ namespace headrace {
 /// To read may take longer than a short job, and some drivers answer only when they can.
 ///
 /// Threads   any
-class EnergyReader {
+class HEADRACE_EXPORT EnergyReader {
 public:
     using Reading = std::shared_future<Figure>;
 

@@ -1,10 +1,13 @@
 // domains/job.hpp - kernel x domains x index space: what a user submits.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/domains/job_node.hpp>
 #include <headrace/domains/slice.hpp>
+#include <headrace/domains/summable.hpp>
 #include <headrace/domains/task.hpp>
 #include <headrace/persistent/engine.hpp>
+#include <headrace/persistent/kernel_checks.hpp>
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/opencl/opencl_kernel.hpp>
 
@@ -47,7 +50,7 @@ using TaskHook = std::function<void(const TaskStatistics&)>;
 /// to be chained.
 ///
 /// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that makes it.
-class Job {
+class HEADRACE_EXPORT Job {
 public:
     struct Use {
         Slice slice;
@@ -83,8 +86,7 @@ public:
     }
     template <class... Domains>
     Job& accumulates(const Domains&... domains) {
-        static_assert((detail::can_accumulate<typename Domains::Element> && ...),
-                      "accumulate access needs a number, or a struct with a member type Scalar");
+        static_assert((check_summable<typename Domains::Element>() && ...));
         (use(Slice(domains), Access::accumulate, &joins_sums()), ...);
         return *this;
     }
@@ -144,7 +146,8 @@ public:
         return generic_kernel(Indices{}, std::move(make));
     }
     /// A consumer-producer kernel: `.seeds(s).kernel(make)`; s(index) is the first work unit, or a
-    /// std::optional that may have none.
+    /// std::optional that may have none. Other calls may stand between the two:
+    /// `.seeds(s).reads(d).share_units().kernel(make)`.
     template <class Seeds>
     [[nodiscard]] SeededJob<Seeds> seeds(Seeds seeds);
 
@@ -196,8 +199,11 @@ private:
     template <class Seeds, class Make>
     Job& generic_kernel(Seeds seeds, Make make) {
         using Kernel = std::remove_cvref_t<std::invoke_result_t<Make&, Task&>>;
-        static_assert(std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>,
-                      "kernels and seeds are structs of views and numbers: they travel to devices by value");
+        if constexpr (check_kernel<Kernel, Seeds>()) offer_all<Kernel>(std::move(seeds), std::move(make));
+        return *this;
+    }
+    template <class Kernel, class Seeds, class Make>
+    void offer_all(Seeds seeds, Make make) {
         const auto bind = [seeds, make](const Launcher& launcher, Task& task) {
             // In zeroed memory, so that equal kernels are equal between their members too: KernelImage.
             alignas(Kernel) std::array<std::byte, sizeof(Kernel)> bytes{};
@@ -207,7 +213,6 @@ private:
         offer("cpu", launcher<technology::Cpu, Kernel, Seeds>(), bind);
         offer("cuda", launcher<technology::Cuda, Kernel, Seeds>(), bind);
         offer("hip", launcher<technology::Hip, Kernel, Seeds>(), bind);
-        return *this;
     }
 
     std::string name_;
@@ -228,17 +233,68 @@ private:
     std::map<std::string, KernelVariant, std::less<>> variants_;
 };
 
-/// A job whose seeds are known and whose kernel comes next. Borrows the job for that one call.
+/// A job whose seeds are known and whose kernel is still to come. It has the calls of Job that describe, for
+/// the rest of the chain: each passes on to the job. Borrows the job until `kernel`, which returns it.
 template <class Seeds>
-class SeededJob {
+class [[nodiscard]] SeededJob {
 public:
     SeededJob(Job& job, Seeds seeds) : job_(&job), seeds_(seeds) {}
+
     template <class Make>
     Job& kernel(Make make) {
         return job_->generic_kernel(seeds_, std::move(make));
     }
 
+    template <class... Slices>
+    SeededJob reads(Slices&&... slices) {
+        return with(job_->reads(std::forward<Slices>(slices)...));
+    }
+    template <class... Slices>
+    SeededJob writes(Slices&&... slices) {
+        return with(job_->writes(std::forward<Slices>(slices)...));
+    }
+    template <class... Slices>
+    SeededJob updates(Slices&&... slices) {
+        return with(job_->updates(std::forward<Slices>(slices)...));
+    }
+    template <class... Domains>
+    SeededJob accumulates(const Domains&... domains) {
+        return with(job_->accumulates(domains...));
+    }
+    template <class... Domains>
+    SeededJob scatters(const Domains&... domains) {
+        return with(job_->scatters(domains...));
+    }
+    SeededJob after(const JobHandle& other) { return with(job_->after(other)); }
+    SeededJob in_order() { return with(job_->in_order()); }
+    SeededJob concurrent() { return with(job_->concurrent()); }
+    SeededJob only_on(std::vector<std::string> devices) { return with(job_->only_on(std::move(devices))); }
+    SeededJob priority(int priority) { return with(job_->priority(priority)); }
+    SeededJob policy(MakePolicy make, std::string name) {
+        return with(job_->policy(std::move(make), std::move(name)));
+    }
+    SeededJob policy(std::string name) { return with(job_->policy(std::move(name))); }
+    SeededJob kernel_name(std::string name) { return with(job_->kernel_name(std::move(name))); }
+    SeededJob on_tasks(TaskHook before, TaskHook after) {
+        return with(job_->on_tasks(std::move(before), std::move(after)));
+    }
+    SeededJob grain(std::uint64_t work_units) { return with(job_->grain(work_units)); }
+    SeededJob split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback) {
+        return with(job_->split_by(std::move(callback)));
+    }
+    SeededJob share_units() { return with(job_->share_units()); }
+    SeededJob tune(EngineOptions options) { return with(job_->tune(std::move(options))); }
+    SeededJob opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&)> bind) {
+        return with(job_->opencl(std::move(kernel), std::move(bind)));
+    }
+    SeededJob host_function(std::string_view technology,
+                            std::function<void(Task&, const NativeStream&)> body) {
+        return with(job_->host_function(technology, std::move(body)));
+    }
+
 private:
+    SeededJob with(Job& /*described*/) const { return *this; }
+
     Job* job_;
     Seeds seeds_;
 };

@@ -1,5 +1,6 @@
 // domains/job_energy.hpp - what the devices of a job use while it runs. Private to domains/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/energy_reader.hpp>
 #include <headrace/domains/report.hpp>
 
@@ -11,7 +12,7 @@ namespace headrace {
 /// Meters read whole devices, from the begin of the job to its end: what else runs there is counted.
 ///
 /// Threads   one at a time; a copy of its own for `tell`
-class JobEnergy {
+class HEADRACE_EXPORT JobEnergy {
 public:
     /// For the next device, in the order of the report. Null: nobody measures. Devices that are one piece of
     /// hardware have one reader.
@@ -24,7 +25,7 @@ public:
     void tell(JobReport& report) const;
 
 private:
-    struct Device {
+    struct HEADRACE_EXPORT Device {
         std::shared_ptr<EnergyReader> reader;
         EnergyReader::Reading before, after;
 

@@ -2,6 +2,7 @@
 // Private to domains/: programs see it as JobHandle.
 #pragma once
 #include <headrace/core/busy_time.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/core/rates.hpp>
@@ -59,7 +60,7 @@ struct JobStanding {
 /// The state of a submitted job. Devices are numbered as in the runtime.
 ///
 /// Threads   any: workers ask for ranges and report, handles wait. No call blocks.
-class JobExecution {
+class HEADRACE_EXPORT JobExecution {
 public:
     using Clock = std::chrono::steady_clock;
     /// A device that takes part, by its number in the runtime.

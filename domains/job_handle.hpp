@@ -1,6 +1,7 @@
 // domains/job_handle.hpp - a submitted job: wait for it, cancel it, read its report.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/report.hpp>
 
 #include <chrono>
@@ -17,7 +18,7 @@ class JobExecution;
 /// Threads   any
 /// Errors    `wait` and `wait_for` throw invalid_argument inside a task of the job, or of one that it comes
 ///           after; and inside hooks and functions that bind kernels
-class JobHandle {
+class HEADRACE_EXPORT JobHandle {
 public:
     explicit JobHandle(std::shared_ptr<JobExecution> execution);
 

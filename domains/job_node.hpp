@@ -2,6 +2,7 @@
 // Private to domains/.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/process_mark.hpp>
 
 #include <atomic>
@@ -26,7 +27,7 @@ struct Predecessor {
 /// the job starts: a chain of jobs does not keep its past.
 ///
 /// Threads   any
-class JobNode {
+class HEADRACE_EXPORT JobNode {
 public:
     JobNode(std::string name, Event end) : name_(std::move(name)), end_(std::move(end)) {}
     ~JobNode();
@@ -66,14 +67,14 @@ private:
 
 /// Those of `jobs` that have not ended. A job that was cancelled while it waited stands for the jobs that it
 /// waited for: it has ended, and they may not have.
-[[nodiscard]] std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs);
+[[nodiscard]] HEADRACE_EXPORT std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs);
 
 /// Calls `then` once when all of `before` have ended, with the first failure that passes; in the thread that
 /// ends the last of them, or at once.
-void when_ended(std::vector<Predecessor> before, std::function<void(const ErrorPtr&)> then);
+HEADRACE_EXPORT void when_ended(std::vector<Predecessor> before, std::function<void(const ErrorPtr&)> then);
 
 /// One node that ends when all of `jobs` have ended, with the first of their failures; null if all have. So
 /// each of many jobs waits for many others by waiting for one.
-[[nodiscard]] JobNodePtr join(const std::vector<JobNodePtr>& jobs);
+[[nodiscard]] HEADRACE_EXPORT JobNodePtr join(const std::vector<JobNodePtr>& jobs);
 
 } // namespace headrace

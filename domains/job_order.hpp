@@ -1,5 +1,6 @@
 // domains/job_order.hpp - jobs that conflict run in the order of submission. Private to domains/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/job_node.hpp>
 
@@ -12,6 +13,6 @@ namespace headrace {
 ///
 /// Entering is one step for all of the job's domains, whichever runtimes their jobs run on: of two jobs that
 /// are submitted at once, one comes after the other everywhere.
-[[nodiscard]] std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node);
+[[nodiscard]] HEADRACE_EXPORT std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node);
 
 } // namespace headrace

@@ -19,6 +19,7 @@ namespace {
 class SumJoining final : public Joining {
 public:
     [[nodiscard]] std::string_view declaration() const noexcept override { return "accumulates"; }
+    [[nodiscard]] std::string_view view() const noexcept override { return "sum"; }
     [[nodiscard]] Event begin(DomainData&, Memory& replica, Stream& stream) const override {
         return stream.fill_zero(replica, 0, replica.size());
     }

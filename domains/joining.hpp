@@ -6,6 +6,7 @@
 // gathered, its replicas are joined to the host image.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct JoinedReplicas {
 /// if they name one object.
 ///
 /// Threads: any; `join` one at a time for each domain.
-class Joining {
+class HEADRACE_EXPORT Joining {
 public:
     virtual ~Joining() = default;
     Joining(const Joining&) = delete; // compared by address
@@ -46,6 +47,8 @@ public:
 
     /// What a job says that uses it: "accumulates".
     [[nodiscard]] virtual std::string_view declaration() const noexcept = 0;
+    /// How a task asks for it: "sum".
+    [[nodiscard]] virtual std::string_view view() const noexcept = 0;
     /// Of a replica.
     [[nodiscard]] virtual Bytes replica_bytes(const DomainData& data) const;
     /// Enqueues on `stream` what gives a replica its first contents. The domain's image does not change from
@@ -62,8 +65,8 @@ protected:
 };
 
 /// Sums, added to zeroes: Job::accumulates.
-[[nodiscard]] const Joining& joins_sums() noexcept;
+[[nodiscard]] HEADRACE_EXPORT const Joining& joins_sums() noexcept;
 /// Elements each written once, anywhere: Job::scatters.
-[[nodiscard]] const Joining& joins_scattered() noexcept;
+[[nodiscard]] HEADRACE_EXPORT const Joining& joins_scattered() noexcept;
 
 } // namespace headrace

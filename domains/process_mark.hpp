@@ -2,11 +2,12 @@
 // domains/.
 #pragma once
 #include <cstdint>
+#include <headrace/core/export.hpp>
 
 namespace headrace {
 
 /// Threads: any.
-class ProcessMark {
+class HEADRACE_EXPORT ProcessMark {
 public:
     ProcessMark();
     /// False in a child of the process that made this.

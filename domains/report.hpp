@@ -1,6 +1,7 @@
 // domains/report.hpp - what a job did: who computed how much, in what time, and what it moved.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/figure.hpp>
 #include <headrace/devices/candidate.hpp>
 
@@ -22,7 +23,7 @@ struct EngineChoice {
 };
 
 /// What the persistent engine did; sums over launches.
-struct EngineFigures {
+struct HEADRACE_EXPORT EngineFigures {
     std::uint64_t launches = 0;
     std::uint64_t units = 0; ///< work units completed, spawned ones included
     std::uint64_t spawned = 0;
@@ -61,7 +62,7 @@ struct DeviceReport {
 /// The figures of one job. Seconds are wall-clock on the host unless said otherwise.
 ///
 /// Source   Ribeiro et al. 2014, sec. 5.2 (speed-up and efficiency); Nozal et al. 2021, sec. 5 (balance)
-struct JobReport {
+struct HEADRACE_EXPORT JobReport {
     std::string job;
     std::string policy;
     double seconds = 0; ///< from the start of the first task to the end of the last

@@ -1,5 +1,6 @@
 // domains/running_jobs.hpp - which of the jobs that nothing holds up do run. Private to domains/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/job_execution.hpp>
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace headrace {
 /// came.
 ///
 /// Threads: one at a time.
-class RunningJobs {
+class HEADRACE_EXPORT RunningJobs {
 public:
     static constexpr std::size_t most = 64;
 

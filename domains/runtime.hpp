@@ -1,5 +1,6 @@
 // domains/runtime.hpp - owns the devices and runs jobs on them.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/devices/discovery.hpp>
 #include <headrace/domains/job.hpp>
@@ -45,7 +46,7 @@ struct RuntimeOptions {
 };
 
 /// By name, as in RuntimeOptions::model. Throws not_found for another name.
-[[nodiscard]] std::unique_ptr<PerformanceModel> make_model(std::string_view name);
+[[nodiscard]] HEADRACE_EXPORT std::unique_ptr<PerformanceModel> make_model(std::string_view name);
 
 /// Owns the devices, and a thread and a controller for each. Ends only after its jobs: the destructor cancels
 /// them.
@@ -54,7 +55,7 @@ struct RuntimeOptions {
 /// Processes a child of fork() cannot use it: `submit` throws invalid_argument there
 /// Errors    the constructor throws what is wrong with the device list; `submit` throws unsupported if no
 ///           device of this runtime can run the job, with the reason for each
-class Runtime {
+class HEADRACE_EXPORT Runtime {
 public:
     explicit Runtime(RuntimeOptions options = {});
     /// On devices made elsewhere (tests; wrappers that slow a device down).

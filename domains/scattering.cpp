@@ -111,6 +111,7 @@ TakeUp take_up_of(Bytes element) {
 class ScatterJoining final : public Joining {
 public:
     [[nodiscard]] std::string_view declaration() const noexcept override { return "scatters"; }
+    [[nodiscard]] std::string_view view() const noexcept override { return "scatter"; }
 
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override {
         Storage& storage = data.storage();

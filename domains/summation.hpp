@@ -2,6 +2,7 @@
 // Private to domains/.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/domain.hpp>
 
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace headrace {
 /// they were given: floating-point sums are the same from run to run.
 ///
 /// Threads: one at a time. The memories stay until it is destroyed, which waits for all that uses them.
-class Summation {
+class HEADRACE_EXPORT Summation {
 public:
     /// `bytes` in whole elements of that size.
     Summation(Bytes bytes, Bytes element, DomainData::Numbers numbers)

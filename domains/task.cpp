@@ -5,31 +5,52 @@
 #include <cstdint>
 
 namespace headrace {
+namespace {
 
-const Task::Binding& Task::binding(const DomainData& data, std::initializer_list<Access> allowed) const {
-    for (const Binding& binding : bindings_)
-        if (binding.data == &data &&
-            (allowed.size() == 0 || std::ranges::find(allowed, binding.access) != allowed.end()))
-            return binding;
-    throw Error{ErrorKind::invalid_argument, "the kernel uses domain '" + data.name() +
-                                                 "' in a way that its job does not declare: add reads(), "
-                                                 "writes(), updates(), scatters() or accumulates()"}
-        .in_task(name_);
+/// As a job says it.
+std::string declaration_of(Access access) { return std::string(to_string(access)) + "s()"; }
+
+} // namespace
+
+void* Task::origin(const DomainData& data, std::initializer_list<Access> allowed) const {
+    for (const Binding& bound : bindings_) {
+        if (bound.data != &data || bound.joining || std::ranges::find(allowed, bound.access) == allowed.end())
+            continue;
+        // As a number: what lies before a window is no memory of ours to point to.
+        return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(bound.memory->address()) -
+                                       bound.begin);
+    }
+    std::string mending;
+    for (const Access access : allowed) mending += (mending.empty() ? "" : " or ") + declaration_of(access);
+    fail_undeclared(data, std::string(to_string(*allowed.begin())) + "()", mending);
 }
 
 void* Task::replica(const DomainData& data, const Joining& joining) const {
-    const Binding& bound = binding(data, {Access::accumulate});
-    if (bound.joining == &joining) return bound.memory->address();
-    throw Error{ErrorKind::invalid_argument,
-                "the kernel uses domain '" + data.name() + "' as " + std::string(joining.declaration()) +
-                    "() allows, and its job declares " + std::string(bound.joining->declaration()) + "()"}
-        .in_task(name_);
+    for (const Binding& bound : bindings_)
+        if (bound.data == &data && bound.joining == &joining) return bound.memory->address();
+    fail_undeclared(data, std::string(joining.view()) + "()", std::string(joining.declaration()) + "()");
 }
 
-void* Task::origin(const DomainData& data, std::initializer_list<Access> allowed) const {
-    const Binding& bound = binding(data, allowed);
-    // As a number: what lies before a window is no memory of ours to point to.
-    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(bound.memory->address()) - bound.begin);
+const Memory& Task::memory_of(const DomainData& data) const {
+    for (const Binding& bound : bindings_)
+        if (bound.data == &data) return *bound.memory;
+    fail_undeclared(data, "the memory", "");
+}
+
+/// With what was asked for, and what the job declares.
+void Task::fail_undeclared(const DomainData& data, const std::string& asked,
+                           const std::string& mending) const {
+    std::string declared;
+    for (const Binding& bound : bindings_)
+        if (bound.data == &data)
+            declared += (declared.empty() ? "" : " and ") +
+                        (bound.joining ? std::string(bound.joining->declaration()) + "()"
+                                       : declaration_of(bound.access));
+    throw Error{ErrorKind::invalid_argument, "the kernel asks for " + asked + " of the domain '" +
+                                                 data.name() + "', of which its job declares " +
+                                                 (declared.empty() ? "nothing" : declared) +
+                                                 (mending.empty() ? "" : "; " + mending + " would allow it")}
+        .in_task(name_);
 }
 
 } // namespace headrace

@@ -1,6 +1,7 @@
 // domains/task.hpp - the block of a job that one device gets, and the views its kernel is bound to.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/domain.hpp>
 
 #include <span>
@@ -12,7 +13,7 @@ namespace headrace {
 ///
 /// Errors    every accessor throws invalid_argument if the job did not declare that access to that domain
 /// Threads   one at a time
-class Task {
+class HEADRACE_EXPORT Task {
 public:
     /// One declared access, resolved on this device.
     struct Binding {
@@ -62,7 +63,7 @@ public:
     /// domain; elsewhere, where the job is larger than the device, near the task's part of it: use views.
     template <class T>
     [[nodiscard]] const Memory& memory(const Domain<T>& domain) const {
-        return *binding(*domain.data(), {}).memory;
+        return memory_of(*domain.data());
     }
 
 private:
@@ -70,10 +71,13 @@ private:
     View<T> view(const Domain<std::remove_const_t<T>>& domain, std::initializer_list<Access> allowed) const {
         return {static_cast<T*>(origin(*domain.data(), allowed)), domain.extent()};
     }
-    const Binding& binding(const DomainData& data, std::initializer_list<Access> allowed) const;
-    void* replica(const DomainData& data, const Joining& joining) const;
     /// Where the domain's first element is or would be.
     void* origin(const DomainData& data, std::initializer_list<Access> allowed) const;
+    /// Of this device, which is joined in that way.
+    void* replica(const DomainData& data, const Joining& joining) const;
+    const Memory& memory_of(const DomainData& data) const;
+    [[noreturn]] void fail_undeclared(const DomainData& data, const std::string& asked,
+                                      const std::string& mending) const;
 
     std::string name_;
     IndexRange range_;

@@ -1,6 +1,7 @@
 // domains/task_scope.hpp - what this thread does for which job: so that a wait that would never end is an
 // Error. Private to domains/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/job_node.hpp>
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace headrace {
 /// While it lives, this thread runs code of the user's for a task of `job`, which lives as long.
 ///
 /// Threads   the one that made it
-class TaskScope {
+class HEADRACE_EXPORT TaskScope {
 public:
     /// What happens to the device if the code waits.
     class Device {
@@ -50,7 +51,7 @@ private:
 /// end: the task belongs to the job, or to one that the
 ///          job waits for; or the thread feeds a device. `what` says what is waited for: "job 'x' is waited
 ///          for"
-class JobWait {
+class HEADRACE_EXPORT JobWait {
 public:
     JobWait(const JobNodePtr& job, const std::string& what);
     ~JobWait();

@@ -1,6 +1,7 @@
 // domains/view.hpp - what kernels see of domains: global indices, and no idea where a task's part begins.
 // Views borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
 #pragma once
+#include <headrace/domains/summable.hpp>
 #include <headrace/persistent/atomics.hpp>
 #include <headrace/persistent/kernel.hpp>
 
@@ -58,21 +59,22 @@ struct Scatter {
 
 /// A domain under accumulate access: this device's zeroed replica, to which any lane adds at any time.
 ///
-/// T is a scalar that the hardware can add atomically (float, double, std::uint32_t, std::uint64_t), or a
-/// struct of such scalars, all of one type `T::Scalar`.
+/// T is a number that every technology adds atomically (float, double, signed and unsigned integers of 32 and
+/// 64 bits), or a struct of such numbers, all of one type `T::Scalar`.
 ///
 /// Sums of float and double are rounded at each addition, in the order in which lanes happen to add: their
 /// last bits may differ from run to run. `Sum<ExactSum<float>>` and `Sum<ExactSum<double>>` (exact_sum.hpp)
 /// are rounded once and do not. Other operations than addition: reduction.hpp.
 template <class T>
 struct Sum {
+    static_assert(check_summable<T>());
+
     T* origin = nullptr;
     Extent extent;
 
     HEADRACE_HOST_DEVICE void add(std::uint64_t i, const T& amount) const {
         if constexpr (requires { typename T::Scalar; }) {
             using Scalar = typename T::Scalar;
-            static_assert(sizeof(T) % sizeof(Scalar) == 0);
             auto* to = reinterpret_cast<Scalar*>(origin + i);
             const auto* from = reinterpret_cast<const Scalar*>(&amount);
             for (unsigned part = 0; part < sizeof(T) / sizeof(Scalar); ++part)

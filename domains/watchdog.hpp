@@ -1,5 +1,6 @@
 // domains/watchdog.hpp - notices jobs that do not get on, and says who waits for what. Private to domains/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/job_execution.hpp>
 
 #include <chrono>
@@ -16,9 +17,9 @@ namespace headrace {
 
 /// One line about all unfinished jobs if a task has given no sign of life for `patience`, or if for so long
 /// there was work left that no device took; else empty.
-[[nodiscard]] std::string who_waits_for_what(std::span<const JobStanding> unfinished,
-                                             std::chrono::steady_clock::time_point now,
-                                             std::chrono::nanoseconds patience);
+[[nodiscard]] HEADRACE_EXPORT std::string who_waits_for_what(std::span<const JobStanding> unfinished,
+                                                             std::chrono::steady_clock::time_point now,
+                                                             std::chrono::nanoseconds patience);
 
 /// Looks at the unfinished jobs now and then. If they do not get on, it logs an error and calls `on_hang`,
 /// and again each time that `patience` has gone by.
@@ -30,7 +31,7 @@ namespace headrace {
 /// since those may be what does not answer.
 ///
 /// Threads   calls `unfinished` and `on_hang` from its own
-class Watchdog {
+class HEADRACE_EXPORT Watchdog {
 public:
     using Jobs = std::function<std::vector<std::shared_ptr<JobExecution>>()>;
 

@@ -1,6 +1,7 @@
 // domains/written_parts.hpp - which elements of a domain the tasks of a job write: no two write the same.
 // Private to domains/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/domain.hpp>
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace headrace {
 /// The parts that a partition callback gave for tasks that have begun or are done.
 ///
 /// Threads: one at a time. Cost: logarithmic in the number of tasks.
-class WrittenParts {
+class HEADRACE_EXPORT WrittenParts {
 public:
     /// Enters the part of the task with these work units. If it overlaps another task's it is not entered,
     /// and the other one's work units are returned.

@@ -1,5 +1,6 @@
 // persistent/engine.hpp - the host's side of the persistent engine, the same for every technology.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/persistent/engine_memory.hpp>
 #include <headrace/persistent/feed.hpp>
 #include <headrace/persistent/launcher.hpp>
@@ -47,7 +48,7 @@ using EngineCounters = HrCounters;
 /// The engine borrows device and stream, which measures (Timing::all). Threads: one at a time, but for feed,
 /// close, request_park, fed, consumed and completed, which any thread may call beside them between the begin
 /// and the end. Units in flight are lost by `start`, by `open` and by a failure.
-class Engine {
+class HEADRACE_EXPORT Engine {
 public:
     enum class State : std::uint8_t { finished, parked };
 

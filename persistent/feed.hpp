@@ -1,6 +1,7 @@
 // persistent/feed.hpp - the host's end of a feed: what it says to a launch that runs, seeds above all.
 // intake.hpp is the launch's end, control.h what the two share.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/persistent/control.h>
 
 #include <atomic>
@@ -14,7 +15,7 @@ class Device;
 /// Words of its own in host memory that one device's kernels see while they run.
 ///
 /// Threads   any; the launch that reads them may run, or not have begun
-class Feed {
+class HEADRACE_EXPORT Feed {
 public:
     explicit Feed(Device& device);
 

@@ -3,6 +3,7 @@
 // technology, so that a kernel forgotten for one is a link error and not a null at run time.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/persistent/kernel.hpp>
 
 #include <array>
@@ -57,12 +58,13 @@ struct EngineWishes {
 /// Room for each kind's local inbox: for what a whole group may spawn and as much again, within `local_bytes`
 /// for all kinds together; more while that is cheap; `wish` overrides. Never less than what one lane may
 /// spawn, or nothing could run.
-[[nodiscard]] std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish, Bytes local_bytes);
+[[nodiscard]] HEADRACE_EXPORT std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish,
+                                                             Bytes local_bytes);
 
 /// A kernel with its views, and its seeds, ready to be enqueued any number of times on one device.
 ///
 /// Both calls come from inside Stream::launch's body, `prepare` first and once.
-class BoundKernel {
+class HEADRACE_EXPORT BoundKernel {
 public:
     virtual ~BoundKernel() = default;
     /// Builds what must be built, and asks the driver how many groups can be resident.
@@ -71,6 +73,16 @@ public:
     virtual void enqueue(const NativeStream& stream, const EngineMemory& memory) = 0;
     /// True if a launch of this one does what one of `other` would. May miss it.
     [[nodiscard]] virtual bool is_same(const BoundKernel& /*other*/) const { return false; }
+
+protected:
+    /// An address that only objects of one class have; null: the class does not say. It stands in for
+    /// dynamic_cast: kernels are compiled in programs, which may be without RTTI.
+    [[nodiscard]] virtual const void* type() const noexcept { return nullptr; }
+    [[nodiscard]] static const void* type_of(const BoundKernel& other) noexcept { return other.type(); }
+
+    /// What a class returns as its `type`.
+    template <class Own>
+    static constexpr char type_mark = 0;
 };
 
 /// The bytes that a kernel and its seeds were bound as, what lies between their members included: views have
@@ -96,7 +108,10 @@ struct Launcher {
     explicit operator bool() const noexcept { return bind != nullptr; }
 };
 
+/// In a namespace whose name the linker shows where a kernel was not registered.
+inline namespace kernel_is_not_compiled_see_headrace_add_kernels {
 template <class Technology, class Kernel, class Seeds>
 Launcher launcher();
+} // namespace kernel_is_not_compiled_see_headrace_add_kernels
 
 } // namespace headrace

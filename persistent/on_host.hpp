@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/persistent/consumer_group.hpp>
 #include <headrace/persistent/engine_memory.hpp>
+#include <headrace/persistent/kernel_checks.hpp>
 #include <headrace/persistent/lanes_host.hpp>
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/producer_group.hpp>
@@ -80,11 +81,12 @@ public:
     }
 
     [[nodiscard]] bool is_same(const BoundKernel& other) const override {
-        const auto* const same = dynamic_cast<const HostBoundKernel*>(&other);
-        return same && image_ == same->image_;
+        return type_of(other) == type() && image_ == static_cast<const HostBoundKernel&>(other).image_;
     }
 
 private:
+    [[nodiscard]] const void* type() const noexcept override { return &type_mark<HostBoundKernel>; }
+
     template <std::uint32_t Own>
     void run_group(const EngineView& view, unsigned number) {
         LocalSums sums;
@@ -116,14 +118,15 @@ private:
 /// What a generated unit returns.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 Launcher make_launcher() {
-    static_assert(std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>,
-                  "kernels and seeds are copied to devices as bytes");
-    return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
-               std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
-        HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
-        return std::make_unique<HostBoundKernel<Kernel, Seeds, Lanes, Runner>>(
-            *static_cast<const Kernel*>(kernel), *static_cast<const Seeds*>(seeds));
-    }};
+    if constexpr (!check_call<Kernel, Seeds, Lanes>())
+        return {};
+    else
+        return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
+                   std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
+            HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
+            return std::make_unique<HostBoundKernel<Kernel, Seeds, Lanes, Runner>>(
+                *static_cast<const Kernel*>(kernel), *static_cast<const Seeds*>(seeds));
+        }};
 }
 
 } // namespace headrace::on_cpu

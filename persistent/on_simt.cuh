@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/persistent/consumer_group.hpp>
 #include <headrace/persistent/engine_memory.hpp>
+#include <headrace/persistent/kernel_checks.hpp>
 #include <headrace/persistent/lanes_simt.cuh>
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/producer_group.hpp>
@@ -161,11 +162,12 @@ public:
     }
 
     [[nodiscard]] bool is_same(const BoundKernel& other) const override {
-        const auto* const same = dynamic_cast<const SimtBoundKernel*>(&other);
-        return same && image_ == same->image_;
+        return type_of(other) == type() && image_ == static_cast<const SimtBoundKernel&>(other).image_;
     }
 
 private:
+    [[nodiscard]] const void* type() const noexcept override { return &type_mark<SimtBoundKernel>; }
+
     template <std::uint32_t Own>
     static const void* entry() {
         return reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds, Own>);
@@ -255,15 +257,16 @@ private:
 /// What a generated unit returns.
 template <class Kernel, class Seeds>
 Launcher launcher() {
-    static_assert(std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>,
-                  "kernels and seeds are copied to devices as bytes");
-    return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
-               std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
-        // The sizes guard against a device compiler that lays the structs out otherwise.
-        HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
-        return std::make_unique<SimtBoundKernel<Kernel, Seeds>>(*static_cast<const Kernel*>(kernel),
-                                                                *static_cast<const Seeds*>(seeds));
-    }};
+    if constexpr (!check_call<Kernel, Seeds, SimtLanes>())
+        return {};
+    else
+        return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
+                   std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
+            // The sizes guard against a device compiler that lays the structs out otherwise.
+            HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
+            return std::make_unique<SimtBoundKernel<Kernel, Seeds>>(*static_cast<const Kernel*>(kernel),
+                                                                    *static_cast<const Seeds*>(seeds));
+        }};
 }
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -1,6 +1,8 @@
 // persistent/unit_batch.hpp - work units outside of all queues, on the host: what one engine gives and
 // another takes.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -38,7 +40,7 @@ private:
 /// that engines of any width exchange them.
 ///
 /// Threads: one at a time.
-class UnitBatch {
+class HEADRACE_EXPORT UnitBatch {
 public:
     /// `ranges`: a bit for each kind that is one of ranges.
     UnitBatch(std::uint32_t kinds, std::uint32_t unit_words, std::uint32_t ranges = 0)

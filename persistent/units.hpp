@@ -207,6 +207,12 @@ struct LaneState {
     Words units[places];
 };
 
+/// What stands in braces where a unit is wanted.
+struct BracedUnit {
+    template <class... T>
+    HEADRACE_HOST_DEVICE BracedUnit(T&&...) {}
+};
+
 /// What kernels that spawn see of a lane, or of a group, while a unit of kind number `Running` is processed.
 template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class State>
 class Spawning {
@@ -217,6 +223,13 @@ public:
     template <class Amount, class Find>
     HEADRACE_HOST_DEVICE void add(LocalSum sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);
+    }
+
+    /// For `spawn({...})`, of which a compiler would say only that nothing matches.
+    template <class Never = void>
+    HEADRACE_HOST_DEVICE void spawn(const BracedUnit&) {
+        static_assert(!std::is_void_v<Never>,
+                      "headrace: spawn needs the type of the unit before its braces: lane.spawn(Unit{...})");
     }
 
 protected:
@@ -257,7 +270,7 @@ class SpawningLane : public Spawning<Traits, Running, MaxSpawns, State> {
     using Base::state_;
 
 public:
-    using Base::Base;
+    using Base::Base, Base::spawn;
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
@@ -288,6 +301,7 @@ public:
     HEADRACE_HOST_DEVICE SpawningGroup(LaneState<Traits, 0>& state, const LocalSums& sums, const Keep& keep,
                                        const Idle& idle)
         : Base(state, sums), keep_(keep), idle_(idle) {}
+    using Base::spawn;
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {

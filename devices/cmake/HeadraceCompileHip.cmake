@@ -1,17 +1,21 @@
 # headrace_compile_hip(OUT target source...): objects of HIP sources, by hipcc, for HEADRACE_HIP_ARCHITECTURES, with the
-# include folders of `target`, but for the system's: named once more, its headers would not find the compiler's.
+# definitions and include folders of `target`, but for the system's: named once more, its headers would not find the
+# compiler's.
 function(headrace_compile_hip out target)
   set(objects)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/hip/${target}")
   set(folders "$<REMOVE_DUPLICATES:$<FILTER:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,EXCLUDE,^/usr/include$>>")
+  set(definitions "$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>>")
   list(TRANSFORM HEADRACE_HIP_ARCHITECTURES PREPEND "--offload-arch=" OUTPUT_VARIABLE architectures)
   foreach(source IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     cmake_path(GET source FILENAME name)
-    set(object "${CMAKE_CURRENT_BINARY_DIR}/hip/${name}.o")
+    set(object "${folder}/${name}.o")
     add_custom_command(OUTPUT "${object}"
-      COMMAND ${CMAKE_COMMAND} -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/hip"
+      COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
       COMMAND "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 -O3 -fPIC -D__HIP_PLATFORM_AMD__
-              "-I${HEADRACE_INCLUDE_DIR}" "-I${CMAKE_CURRENT_SOURCE_DIR}"
+              -fvisibility=hidden "-I${CMAKE_CURRENT_SOURCE_DIR}"
+              "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
               "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
               -MD -MF "${object}.d" -c "${source}" -o "${object}"
       DEPENDS "${source}" DEPFILE "${object}.d" VERBATIM COMMAND_EXPAND_LISTS COMMENT "hipcc ${name}")

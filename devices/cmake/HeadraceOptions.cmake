@@ -20,11 +20,28 @@ if(CMAKE_UNITY_BUILD) # what one source declares is no fault of those that it is
   target_compile_options(headrace_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow -Wno-subobject-linkage>)
 endif()
 
-# headrace_library(NAME sources...): a static library of one floor, with the alias headrace::NAME.
+# All libraries, and nothing else: what is installed as the component `library`.
+add_custom_target(headrace_library)
+
+# headrace_program(target): installed as a part of the component `programs`, and finds the shared libraries beside it.
+function(headrace_program target)
+  file(RELATIVE_PATH libraries "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
+  if(HEADRACE_INSTALL)
+    install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT programs)
+  endif()
+endfunction()
+
+# headrace_library(NAME sources...): a library of one floor, with the alias headrace::NAME; static, unless
+# BUILD_SHARED_LIBS is on. Both kinds are compiled alike: core/export.hpp says what a library shows.
 function(headrace_library name)
-  add_library(headrace_${name} STATIC ${ARGN})
+  add_library(headrace_${name} ${ARGN})
   add_library(headrace::${name} ALIAS headrace_${name})
-  set_target_properties(headrace_${name} PROPERTIES EXPORT_NAME ${name})
+  add_dependencies(headrace_library headrace_${name})
+  set_target_properties(headrace_${name} PROPERTIES EXPORT_NAME ${name} DEFINE_SYMBOL ""
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    # Before 1.0 a minor version may break interfaces, so it is part of a shared library's name.
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN")
   target_compile_features(headrace_${name} PUBLIC cxx_std_20)
   target_include_directories(headrace_${name} PUBLIC
     "$<BUILD_INTERFACE:${HEADRACE_INCLUDE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")

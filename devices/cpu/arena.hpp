@@ -1,5 +1,6 @@
 // devices/cpu/arena.hpp - the threads that compute on the chosen cores.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/cpu/topology.hpp>
 
 #include <functional>
@@ -12,7 +13,7 @@ namespace headrace {
 ///
 /// Include <headrace/devices/cpu/arena_tbb.hpp> for the tbb::task_arena itself, to run oneTBB algorithms in
 /// it. Threads: any; bodies that come from several threads share the cores.
-class CpuArena {
+class HEADRACE_EXPORT CpuArena {
 public:
     /// One thread for each hardware thread of `cores`. `pin`: they stay on those cores, as they must where
     /// the others belong to somebody else.

@@ -1,6 +1,7 @@
 // devices/cpu/cpu_device.hpp - the Device of the host's processors, and its memory.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/cpu/arena.hpp>
 #include <headrace/devices/settings.hpp>
 
@@ -12,7 +13,7 @@ namespace headrace {
 
 /// Bytes that this process has been promised by CPU devices. Linux promises more than it has and kills who
 /// uses it, so what is promised here is counted against what the machine has.
-class HostBudget {
+class HEADRACE_EXPORT HostBudget {
 public:
     /// Throws out_of_memory, with the sizes and `device`, if the machine cannot keep the promise.
     void take(Bytes size, std::string_view device);
@@ -23,10 +24,10 @@ private:
 };
 
 /// Aligned host memory within the budget; freed and given back when the last holder lets go.
-[[nodiscard]] std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa,
-                                                     std::string_view device);
+[[nodiscard]] HEADRACE_EXPORT std::shared_ptr<void>
+allocate_on_host(Bytes size, std::optional<NumaRange> numa, std::string_view device);
 
-class CpuMemory final : public Memory {
+class HEADRACE_EXPORT CpuMemory final : public Memory {
 public:
     CpuMemory(std::shared_ptr<void> bytes, Bytes size) : bytes_(std::move(bytes)), size_(size) {}
     [[nodiscard]] Bytes size() const noexcept override { return size_; }
@@ -37,7 +38,7 @@ private:
     Bytes size_;
 };
 
-class CpuDevice final : public Device {
+class HEADRACE_EXPORT CpuDevice final : public Device {
 public:
     CpuDevice(DeviceInfo info, std::span<const Core> cores, bool pin, std::optional<NumaRange> numa = {});
 

@@ -1,6 +1,7 @@
 // devices/cpu/cpu_stream.hpp - in-order requests on the host: one thread that waits, then works.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/cpu/arena.hpp>
 
 #include <condition_variable>
@@ -15,7 +16,7 @@ class CpuEventState;
 
 /// A thread that takes requests in order, sleeps until what each must come after has settled, and does the
 /// work (kernels bring in the arena's threads). Destroying it waits until all requests have ended.
-class CpuStream final : public Stream {
+class HEADRACE_EXPORT CpuStream final : public Stream {
 public:
     /// Borrows the arena for as long as it lives; errors name `device`.
     CpuStream(CpuArena& arena, std::string device);

@@ -1,6 +1,7 @@
 // devices/cpu/topology.hpp - the cores that this process may use, and what they can do.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 
 #include <string>
 #include <vector>
@@ -22,11 +23,11 @@ struct CpuTopology {
     unsigned float_pipes = 1;    ///< vector registers that a core adds and multiplies in one cycle
 };
 
-[[nodiscard]] CpuTopology read_topology();
+[[nodiscard]] HEADRACE_EXPORT CpuTopology read_topology();
 
 /// Bytes of memory that this process can have altogether: the machine's, or a container's limit.
-[[nodiscard]] Bytes host_memory();
+[[nodiscard]] HEADRACE_EXPORT Bytes host_memory();
 /// Bytes of it that are free, or that the system can free at once (caches).
-[[nodiscard]] Bytes host_memory_available();
+[[nodiscard]] HEADRACE_EXPORT Bytes host_memory_available();
 
 } // namespace headrace

@@ -1,6 +1,7 @@
 // devices/energy/nvml.hpp - the energy counters of NVIDIA's GPUs.
 #pragma once
 #include <headrace/core/energy_meter.hpp>
+#include <headrace/core/export.hpp>
 
 #include <string>
 
@@ -11,7 +12,7 @@ namespace headrace {
 ///
 /// Cost   3 ms a reading on an H100 (driver 580), now and then 15; 24 for the first
 /// Source NVIDIA, "NVML API Reference", nvmlDeviceGetTotalEnergyConsumption: from Volta on
-class NvmlMeter final : public EnergyMeter {
+class HEADRACE_EXPORT NvmlMeter final : public EnergyMeter {
 public:
     /// `address`: "0000:3b:00.0".
     explicit NvmlMeter(std::string address, std::string library = "libnvidia-ml.so.1");

@@ -1,6 +1,7 @@
 // devices/energy/rapl.hpp - the energy counters of Intel's and AMD's processors, as Linux shows them.
 #pragma once
 #include <headrace/core/energy_meter.hpp>
+#include <headrace/core/export.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace headrace {
 ///
 /// Cost   some microseconds for each counter
 /// Source Linux, Documentation/power/powercap/powercap.rst. AMD's counters are in the same place
-class RaplMeter final : public EnergyMeter {
+class HEADRACE_EXPORT RaplMeter final : public EnergyMeter {
 public:
     /// `folder` has a folder for each of the system's power zones.
     explicit RaplMeter(const std::filesystem::path& folder = "/sys/class/powercap");

@@ -2,6 +2,7 @@
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 300
 #include <headrace/core/error.hpp>
+#include <headrace/core/export.hpp>
 
 #include <CL/cl.h>
 
@@ -10,11 +11,11 @@
 namespace headrace::opencl {
 
 /// "CL_OUT_OF_RESOURCES"; "an unknown code" for what no header of ours names.
-[[nodiscard]] std::string_view status_name(cl_int status) noexcept;
+[[nodiscard]] HEADRACE_EXPORT std::string_view status_name(cl_int status) noexcept;
 
 /// An Error of the kind that fits `status`: out_of_memory or device, with the code, its name and the call.
-[[nodiscard]] Error status_error(cl_int status, std::string_view call,
-                                 std::source_location where = std::source_location::current());
+[[nodiscard]] HEADRACE_EXPORT Error status_error(
+    cl_int status, std::string_view call, std::source_location where = std::source_location::current());
 
 /// Throws status_error if a call failed.
 inline void check(cl_int status, std::string_view call,

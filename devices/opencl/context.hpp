@@ -1,6 +1,7 @@
 // devices/opencl/context.hpp - what all objects of one OpenCL device share, and keep alive.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/errands.hpp>
 #include <headrace/devices/opencl/native.hpp>
 
@@ -16,7 +17,7 @@ namespace headrace::opencl {
 /// One device in a context of its own. Events, streams and memories hold it by shared pointer.
 ///
 /// Its address is the `family` of its events: only within one context can the driver order them.
-class Context : public std::enable_shared_from_this<Context> {
+class HEADRACE_EXPORT Context : public std::enable_shared_from_this<Context> {
 public:
     Context(cl_device_id device, DeviceInfo device_info);
     ~Context();

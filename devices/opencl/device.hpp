@@ -1,12 +1,13 @@
 // devices/opencl/device.hpp - an OpenCL device as Device.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/opencl/context.hpp>
 
 #include <memory>
 
 namespace headrace::opencl {
 
-class OpenClDevice final : public Device {
+class HEADRACE_EXPORT OpenClDevice final : public Device {
 public:
     /// Makes a context for `device`, which must last as long as the process. Throws Error{device}.
     OpenClDevice(cl_device_id device, DeviceInfo info);

@@ -1,6 +1,7 @@
 // devices/opencl/event.hpp - a cl_event behind an Event, and other events as OpenCL can wait for them.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/opencl/context.hpp>
 
 #include <atomic>
@@ -16,7 +17,7 @@ namespace headrace::opencl {
 enum class HostUse : std::uint8_t { none, reads, writes };
 
 /// Completion of one command, or of all between two markers.
-class NativeEvent final : public EventState {
+class HEADRACE_EXPORT NativeEvent final : public EventState {
 public:
     explicit NativeEvent(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
@@ -56,7 +57,7 @@ private:
 /// is to be copied from memory that is not pinned when the command is enqueued, whatever that waits for. Only
 /// for user events does it wait. (Of 20000 small copies to the device that each waited for the copy to the
 /// host before it, by its event or behind a barrier, 19998 had old data.)
-class WaitList {
+class HEADRACE_EXPORT WaitList {
 public:
     /// For a command with that use of host memory, in `queue`.
     WaitList(const std::shared_ptr<const Context>& context, std::span<const Event> after, HostUse use,

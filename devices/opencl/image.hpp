@@ -1,12 +1,13 @@
 // devices/opencl/image.hpp - an image object as DeviceTexture.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/opencl/memory.hpp>
 
 namespace headrace::opencl {
 
 /// A copy of a buffer's pixels. That an image may show a buffer itself is an extension
 /// (cl_khr_image2d_from_buffer) which PoCL lacks.
-class ImageObject final : public DeviceTexture {
+class HEADRACE_EXPORT ImageObject final : public DeviceTexture {
 public:
     /// Null where the device has no images, or none so large.
     [[nodiscard]] static std::unique_ptr<ImageObject> make(std::shared_ptr<Context> context, cl_mem pixels,

@@ -1,5 +1,6 @@
 // devices/opencl/memory.hpp - a buffer object as Memory.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/opencl/context.hpp>
 
 #include <memory>
@@ -7,7 +8,7 @@
 
 namespace headrace::opencl {
 
-class Buffer final : public Memory {
+class HEADRACE_EXPORT Buffer final : public Memory {
 public:
     Buffer(std::shared_ptr<Context> context, BufferHandle buffer, Bytes size)
         : context_(std::move(context)), buffer_(std::move(buffer)), size_(size) {

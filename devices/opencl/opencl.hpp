@@ -1,5 +1,6 @@
 // devices/opencl/opencl.hpp - what discovery needs of OpenCL, in plain C++.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/candidate.hpp>
 
 namespace headrace {
@@ -9,6 +10,6 @@ namespace headrace {
 ///
 /// Aliases name the platform: opencl:pocl, opencl:nvidia, opencl:amd, opencl:intel, opencl:rusticl.
 /// A platform that is absent or has no device is left out in words. Throws Error{device} if a driver fails.
-[[nodiscard]] DeviceCandidates find_opencl_devices();
+[[nodiscard]] HEADRACE_EXPORT DeviceCandidates find_opencl_devices();
 
 } // namespace headrace

@@ -2,6 +2,7 @@
 // One file per key, which holds the whole key: neither a hash that two keys share nor a file that was cut
 // short can pass for what was asked.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/file_lock.hpp>
 
 #include <filesystem>
@@ -16,7 +17,7 @@ namespace headrace::opencl {
 ///
 /// Threads and processes: any number. Errors: none; what cannot be read is absent, what cannot be written is
 /// not.
-class ProgramCache {
+class HEADRACE_EXPORT ProgramCache {
 public:
     explicit ProgramCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
     /// $XDG_CACHE_HOME/headrace, else ~/.cache/headrace; without either a folder that cannot be.

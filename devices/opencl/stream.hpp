@@ -1,5 +1,6 @@
 // devices/opencl/stream.hpp - an in-order command queue as Stream.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/opencl/event.hpp>
 #include <headrace/devices/opencl/memory.hpp>
 #include <headrace/devices/opencl/stream_number.hpp>
@@ -12,7 +13,7 @@
 
 namespace headrace::opencl {
 
-class QueueStream final : public Stream {
+class HEADRACE_EXPORT QueueStream final : public Stream {
 public:
     QueueStream(std::shared_ptr<const Context> context, Timing timing);
     ~QueueStream() override;

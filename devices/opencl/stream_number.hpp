@@ -1,5 +1,6 @@
 // devices/opencl/stream_number.hpp - which build of a kernel a stream runs.
 #pragma once
+#include <headrace/core/export.hpp>
 
 namespace headrace::opencl {
 
@@ -11,7 +12,7 @@ namespace headrace::opencl {
 /// has come to less than nothing (lib/CL/devices/common.c, pocl_release_dlhandle_cache; 5.0 does so, too). So
 /// each stream has programs of its own there, which this number tells apart: one stream's launches do not
 /// overlap. Or all launches of a program have the same grid, as those of the persistent kernel.
-class StreamNumber {
+class HEADRACE_EXPORT StreamNumber {
 public:
     StreamNumber();
     ~StreamNumber();

@@ -1,6 +1,7 @@
 // devices/simt/context.hpp - what all objects of one CUDA or HIP device share, and keep alive.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/gates.hpp>
 #include <headrace/devices/simt/sleepers.hpp>
 
@@ -21,12 +22,12 @@ struct StreamDeleter {
 };
 using StreamOwner = std::unique_ptr<std::remove_pointer_t<StreamHandle>, StreamDeleter>;
 /// Waits for none of the streams that exist already, as the runtime's default stream would.
-[[nodiscard]] StreamOwner make_stream();
+[[nodiscard]] HEADRACE_EXPORT StreamOwner make_stream();
 
 class EventPool;
 
 /// One of a pool's events, which goes back there.
-class PooledEvent {
+class HEADRACE_EXPORT PooledEvent {
 public:
     PooledEvent() = default;
     PooledEvent(EventPool& home, EventHandle event) noexcept : home_(&home), event_(event) {}
@@ -46,7 +47,7 @@ private:
 };
 
 /// Events that were made alike and are used again. Threads: any.
-class EventPool {
+class HEADRACE_EXPORT EventPool {
 public:
     explicit EventPool(unsigned flags) : flags_(flags) {}
     EventPool(const EventPool&) = delete; // its events know its address
@@ -73,7 +74,7 @@ struct ClockMark {
 };
 
 /// One device. Streams, events and memories hold it by shared pointer.
-class Context : public std::enable_shared_from_this<Context> {
+class HEADRACE_EXPORT Context : public std::enable_shared_from_this<Context> {
 public:
     Context(int ordinal, DeviceInfo info);
     ~Context();

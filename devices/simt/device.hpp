@@ -1,10 +1,11 @@
 // devices/simt/device.hpp - a CUDA or HIP GPU as Device.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/stream.hpp>
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-class SimtDevice final : public Device {
+class HEADRACE_EXPORT SimtDevice final : public Device {
 public:
     SimtDevice(int ordinal, DeviceInfo info);
 

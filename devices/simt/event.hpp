@@ -2,6 +2,7 @@
 // began if that is to be measured.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/context.hpp>
 #include <headrace/devices/simt/watch.hpp>
 
@@ -17,7 +18,7 @@ class NativeEvent;
 
 /// A stream, and what its events and the host's functions on it need after the Stream has gone. Destroyed
 /// elsewhere than in the threads of its `Watch`: the last event may go in one of them.
-class SharedStream {
+class HEADRACE_EXPORT SharedStream {
 public:
     explicit SharedStream(std::shared_ptr<Context> context);
 
@@ -50,7 +51,7 @@ private:
 };
 
 /// Completion of what a stream was given up to a native event, or between two.
-class NativeEvent final : public EventState {
+class HEADRACE_EXPORT NativeEvent final : public EventState {
 public:
     /// `timed`: the driver is to measure. Its records of times take five times as long as others do, and
     /// between two copies the device takes 3 us more (H200, driver 580).
@@ -91,6 +92,6 @@ private:
 };
 
 /// The event as ours; null if it is another technology's or the host's.
-[[nodiscard]] const NativeEvent* as_native(const Event& event);
+[[nodiscard]] HEADRACE_EXPORT const NativeEvent* as_native(const Event& event);
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -2,6 +2,7 @@
 // technologies.
 #pragma once
 #include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/runtime.hpp>
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 ///
 /// Each word only grows, so one that has been written serves the next wait, although a stream may not yet
 /// have looked at it: it will find more than it waits for. Threads: any.
-class Gates : public std::enable_shared_from_this<Gates> {
+class HEADRACE_EXPORT Gates : public std::enable_shared_from_this<Gates> {
 public:
     /// What a stream waits for: that the word has this value.
     struct Word {

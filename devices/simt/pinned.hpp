@@ -2,6 +2,7 @@
 // at a gate.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/runtime.hpp>
 
 #include <atomic>
@@ -23,7 +24,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// between processors as well.
 ///
 /// Threads: any.
-class PinnedPool {
+class HEADRACE_EXPORT PinnedPool {
 public:
     using Free = void (*)(void*) noexcept;
 

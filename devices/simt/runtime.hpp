@@ -4,6 +4,7 @@
 // namespace per technology, because both may be linked into one program.
 #pragma once
 #include <headrace/core/error.hpp>
+#include <headrace/core/export.hpp>
 
 #include <cstdint>
 #include <string>
@@ -42,11 +43,11 @@ inline constexpr Status out_of_memory = HEADRACE_RUNTIME(ErrorMemoryAllocation);
 inline constexpr Status not_ready = HEADRACE_RUNTIME(ErrorNotReady);
 
 /// What a failed call means: its kind, and a message with the call and the runtime's name for it.
-[[nodiscard]] Error status_error(Status status, const char* call,
-                                 std::source_location where = std::source_location::current());
+[[nodiscard]] HEADRACE_EXPORT Error
+status_error(Status status, const char* call, std::source_location where = std::source_location::current());
 /// Throws that error if the call failed.
-void expect_success(Status status, const char* call,
-                    std::source_location where = std::source_location::current());
+HEADRACE_EXPORT void expect_success(Status status, const char* call,
+                                    std::source_location where = std::source_location::current());
 
 #if defined(HEADRACE_SIMT_HIP)
 
@@ -134,17 +135,17 @@ inline Status prefer_shared_memory(const void* kernel, int percent) {
 }
 
 /// True if the driver is installed. Without it there are no such devices; with it, every failure is an error.
-[[nodiscard]] bool driver_is_installed();
+[[nodiscard]] HEADRACE_EXPORT bool driver_is_installed();
 /// For people, when there is no device.
-[[nodiscard]] std::string why_no_device();
+[[nodiscard]] HEADRACE_EXPORT std::string why_no_device();
 /// "CUDA 13.0": of the driver, not of the library that was compiled in.
-[[nodiscard]] std::string driver_version();
+[[nodiscard]] HEADRACE_EXPORT std::string driver_version();
 /// True if the runtime knows `memory` as pinned host memory, so that copies do not stop for it.
-[[nodiscard]] bool is_pinned(const void* memory);
+[[nodiscard]] HEADRACE_EXPORT bool is_pinned(const void* memory);
 
 /// Words of 64 bits in host memory that a stream can wait for. `usable` is false where hardware or driver
 /// cannot.
-struct GateMemory {
+struct HEADRACE_EXPORT GateMemory {
 #if defined(HEADRACE_SIMT_HIP)
     static constexpr std::size_t words = 1; // in one allocation: a signal, always of 8 bytes
 #else

@@ -1,5 +1,6 @@
 // devices/simt/sleepers.hpp - threads that wait for native events without keeping a core busy.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/runtime.hpp>
 
 #include <atomic>
@@ -13,7 +14,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// (driver 580); and whom it wakes, it wakes late.
 ///
 /// Threads: any. The device must be open; nobody may be waiting when it ends.
-class Sleepers {
+class HEADRACE_EXPORT Sleepers {
 public:
     explicit Sleepers(int ordinal) : ordinal_(ordinal) {}
     Sleepers(const Sleepers&) = delete; // sleeping threads hold its address

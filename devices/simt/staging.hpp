@@ -2,6 +2,7 @@
 // The runtime itself does the same at the same speed, but in the calling thread and only after the stream has
 // come that far: a caller that is to open the stream's gate would wait for ever.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/event.hpp>
 
 namespace headrace::HEADRACE_ON_SIMT {
@@ -23,6 +24,6 @@ struct StagedCopy {
 /// Enqueues the copy. While one half of `buffer`, of Context::staging_bytes, is on its way between host and
 /// device, a thread of the stream's copies between the other half and the unpinned memory. The event tells
 /// when that thread has done with both; what the stream has next comes later, unless the device is lost.
-Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer);
+HEADRACE_EXPORT Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer);
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -1,5 +1,6 @@
 // devices/simt/stream.hpp - a CUDA or HIP stream as Stream.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/event.hpp>
 #include <headrace/devices/simt/staging.hpp>
 
@@ -10,7 +11,7 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-class DeviceMemory final : public Memory {
+class HEADRACE_EXPORT DeviceMemory final : public Memory {
 public:
     DeviceMemory(std::shared_ptr<Context> context, Bytes size)
         : context_(std::move(context)), address_(context_->allocate(size)), size_(size) {}
@@ -32,7 +33,7 @@ private:
 /// Destroying it waits until its requests have ended. A request waits until the one `most_unfinished` before
 /// it has ended: CUDA's driver takes 1020 commands of a stream that stands at a gate, and then has the caller
 /// wait under a lock that whoever is to open the gate may need.
-class SimtStream final : public Stream {
+class HEADRACE_EXPORT SimtStream final : public Stream {
 public:
     static constexpr std::size_t most_unfinished = 100;
     /// Commands of a request beside its own work: two records, and so many waits. Who has more counts as

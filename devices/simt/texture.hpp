@@ -1,5 +1,6 @@
 // devices/simt/texture.hpp - a texture object as DeviceTexture.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/simt/stream.hpp>
 
 namespace headrace::HEADRACE_ON_SIMT {
@@ -10,7 +11,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// Not of a cudaArray, whose tiles suit samples scattered in both directions better: it would be a copy in
 /// every case, and its allocation waits for all work of the device, where ours is in the order of a stream.
 /// Figures that show the texture cache short of lines, for walks along columns say, would change that.
-class TextureObject final : public DeviceTexture {
+class HEADRACE_EXPORT TextureObject final : public DeviceTexture {
 public:
     TextureObject(std::shared_ptr<Context> context, const std::byte* pixels, int rows, int columns);
     ~TextureObject() override;

@@ -1,5 +1,6 @@
 // devices/simt/watch.hpp - the host's functions at points of a stream, without the driver's callbacks.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/devices/errands.hpp>
 #include <headrace/devices/simt/sleepers.hpp>
 
@@ -18,7 +19,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// costs next to nothing while it sleeps, and there is none until somebody asks.
 ///
 /// Threads: any. The destructor waits for what was asked, and must not run in a function that was asked for.
-class Watch {
+class HEADRACE_EXPORT Watch {
 public:
     /// `sleepers` stay as long as this.
     explicit Watch(Sleepers& sleepers) : sleepers_(sleepers) {}

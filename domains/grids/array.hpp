@@ -1,6 +1,7 @@
 // domains/grids/array.hpp - typed data of the controller level: a Storage with an element type and a shape.
 #pragma once
 #include <headrace/core/controller.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/grids/roles.hpp>
 
@@ -14,7 +15,7 @@
 namespace headrace {
 
 /// Sizes of an array, slowest dimension first: `{rows, columns}`, or those of a grid.
-class Sizes {
+class HEADRACE_EXPORT Sizes {
 public:
     template <std::integral... N>
     Sizes(N... n) : Sizes(grid(n...)) {} // NOLINT: so that braces do

@@ -3,6 +3,7 @@
 // it.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/domains/grids/index.hpp>
 #include <headrace/domains/grids/type_name.hpp>
 #include <headrace/persistent/launcher.hpp>
@@ -46,8 +47,8 @@ struct Fit {
 
 namespace detail {
 /// Why `kernel` cannot run on `device`, and what there is.
-[[noreturn]] void throw_no_implementation(std::string_view kernel, const DeviceInfo& device,
-                                          std::span<const Fit> there_are);
+[[noreturn]] HEADRACE_EXPORT void throw_no_implementation(std::string_view kernel, const DeviceInfo& device,
+                                                          std::span<const Fit> there_are);
 } // namespace detail
 
 /// What can be run for `Kernel`, by device. Copies are independent.
@@ -122,9 +123,11 @@ private:
 
 /// What headrace_add_grid_kernels has compiled of `Kernel` for one technology; empty where this build lacks
 /// it. Only the generated units define it: a kernel forgotten there is a link error, not a surprise at run
-/// time.
+/// time, and the linker shows the name of this namespace.
+inline namespace kernel_is_not_compiled_see_headrace_add_grid_kernels {
 template <class Technology, class Kernel>
 Implementations<Kernel> compiled_for();
+} // namespace kernel_is_not_compiled_see_headrace_add_grid_kernels
 
 /// All that headrace_add_grid_kernels has compiled of `Kernel`.
 template <class Kernel>

@@ -1,6 +1,7 @@
 // domains/grids/index.hpp - index spaces of one to three dimensions, slowest dimension first, as arrays are
 // laid out. Compiled for every technology.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/persistent/kernel.hpp>
 
 #include <cstdint>
@@ -93,7 +94,7 @@ template <int Rank>
 }
 
 /// A Grid whose number of dimensions is known at run time.
-struct AnyGrid {
+struct HEADRACE_EXPORT AnyGrid {
     int rank = 0;
     std::int64_t end[3] = {};
     std::int64_t first = 0;

@@ -9,6 +9,7 @@
 //     Texture picture(frame, Addressing::mirror);                   // frame: Array<float>
 //     launch<Warp>(gpu, grid(rows, columns), picture, dx, dy, out);
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/grids/array.hpp>
 #include <headrace/domains/grids/texture_view.hpp>
 
@@ -33,7 +34,7 @@ enum class Filter { hardware, exact };
 /// Threads   any
 /// Errors    throws invalid_argument for an array of another number of dimensions; a launch throws
 ///           unsupported on an OpenCL device that has no image as large
-class Texture {
+class HEADRACE_EXPORT Texture {
 public:
     explicit Texture(const Array<float>& pixels, Addressing addressing = Addressing::clamp,
                      Filter filter = Filter::hardware);

@@ -1,6 +1,7 @@
 // domains/streams/believed_times.hpp - what pieces are believed to take while a stream runs. Private to
 // domains/streams/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/stage_mapping.hpp>
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace headrace {
 /// others, for a while.
 ///
 /// Arithmetic, without clocks. Threads: one at a time.
-class BelievedTimes {
+class HEADRACE_EXPORT BelievedTimes {
 public:
     static constexpr std::size_t enough_items = 5; ///< to tell how long a part takes
 

@@ -1,6 +1,8 @@
 // domains/streams/earliest_end.hpp - who would be the first to be done with one more whole item. Private to
 // domains/streams/.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -16,7 +18,7 @@ namespace headrace {
 /// may have been slow for a moment only: so seldom that all such together cost the stream 2 % at most.
 ///
 /// Threads   any
-class EarliestEnd {
+class HEADRACE_EXPORT EarliestEnd {
 public:
     using Clock = std::chrono::steady_clock;
 
@@ -37,7 +39,7 @@ public:
     [[nodiscard]] std::optional<double> measured_seconds(std::size_t controller) const;
 
 private:
-    struct One {
+    struct HEADRACE_EXPORT One {
         std::size_t items = 0;               ///< that it has
         Clock::time_point since{};           ///< it has been at the first of these, or has had none
         bool is_warm = false;                ///< its first item, of a device that makes ready, says nothing

@@ -1,5 +1,7 @@
 // domains/streams/feeder.hpp - a thread that submits requests. Private to domains/streams/.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -13,7 +15,7 @@ namespace headrace {
 ///
 /// Threads   any; what it is asked for throws nothing
 /// Lifetime  the destructor does all that was asked for
-class Feeder {
+class HEADRACE_EXPORT Feeder {
 public:
     Feeder();
     ~Feeder();

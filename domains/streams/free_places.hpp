@@ -1,5 +1,7 @@
 // domains/streams/free_places.hpp - which place an item gets. Private to domains/streams/.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -12,7 +14,7 @@ namespace headrace {
 /// Places in the order in which they came free.
 ///
 /// Threads   any may give back; one waits and takes
-class FreePlaces {
+class HEADRACE_EXPORT FreePlaces {
 public:
     explicit FreePlaces(std::size_t places);
 

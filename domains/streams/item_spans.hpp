@@ -1,6 +1,7 @@
 // domains/streams/item_spans.hpp - items of a stream in traces and Gantt charts: a bar for each part of each
 // item, beside the kernels that it is made of. Private to domains/streams/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/trace.hpp>
 
 #include <chrono>
@@ -16,7 +17,7 @@ namespace headrace {
 /// are there.
 ///
 /// Threads   any
-class ItemSpans {
+class HEADRACE_EXPORT ItemSpans {
     using Clock = std::chrono::steady_clock;
 
 public:

@@ -1,6 +1,8 @@
 // domains/streams/part_times.hpp - when the parts of a stream's items ended, of the last items.
 // Private to domains/streams/.
 #pragma once
+#include <headrace/core/export.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -14,7 +16,7 @@ namespace headrace {
 /// Times by the host's clock, as continuations tell them. Does not grow with the stream.
 ///
 /// Threads   any
-class PartTimes {
+class HEADRACE_EXPORT PartTimes {
 public:
     using Clock = std::chrono::steady_clock;
 

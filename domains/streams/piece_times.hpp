@@ -1,6 +1,7 @@
 // domains/streams/piece_times.hpp - what each piece takes on each device that has nothing else to do, and
 // what links between devices carry. Private to domains/streams/.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace headrace {
 ///
 /// Lifetime  what it is given outlives it
 /// Threads   one
-class PieceTimes {
+class HEADRACE_EXPORT PieceTimes {
 public:
     /// Submits a piece of an item whose input is there.
     using Submit = std::function<Event(std::size_t piece, std::size_t controller)>;

@@ -6,6 +6,7 @@
 //     pipeline.run({.begin = read, .end = write});
 #pragma once
 #include <headrace/core/controller.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/core/stage_mapping.hpp>
 #include <headrace/domains/streams/stream_report.hpp>
@@ -70,7 +71,7 @@ struct StreamCut {
 /// Errors    `run` throws the first failure; items before it have ended as they would have
 /// Source    S. Alonso Pascual, A. Gonzalez-Escribano, "Programming and mapping for mixed heterogeneous
 ///           devices: the case of optical flow", 2025. There cut points are chosen beforehand and by hand
-class Pipeline {
+class HEADRACE_EXPORT Pipeline {
 public:
     /// Errors: invalid_argument without controllers, pieces or places
     Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places);

@@ -1,5 +1,6 @@
 // domains/streams/stream_report.hpp - how well a stream was divided among devices.
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/core/figure.hpp>
 #include <headrace/devices/candidate.hpp>
 
@@ -45,6 +46,6 @@ struct StreamReport {
 
 /// A line for people: S, Se, efficiency, and where there are several parts, how long they took to fill and to
 /// drain.
-[[nodiscard]] std::string to_string(const StreamReport& report);
+[[nodiscard]] HEADRACE_EXPORT std::string to_string(const StreamReport& report);
 
 } // namespace headrace

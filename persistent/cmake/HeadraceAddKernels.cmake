@@ -1,5 +1,5 @@
 # CMake 3.25 does not know how to ask nvcc 13 for C++20.
-if(HEADRACE_HAS_CUDA AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+if(CMAKE_CUDA_COMPILER_LOADED AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
@@ -9,68 +9,132 @@ endif()
 # headrace_add_kernels(target HEADER path.kernels.hpp KERNELS TracePath:CameraPaths Square BACKENDS cpu cuda hip)
 #
 # Compiles the kernels of HEADER, each with the seeds behind its colon (without: headrace::Indices, for consumers), for each
-# of BACKENDS, into `target`. Names are as seen from the global namespace or from headrace. A technology that is not named,
-# or that this build lacks, gets launchers that are null: its devices are left out, in words, when the program runs.
-# One generated unit per technology: nothing of two technologies meets in one compiler run.
+# of BACKENDS (all, unless named), into `target`. A technology that is not named, or that this build lacks, gets launchers
+# that are null: its devices are left out, in words, when the program runs.
+#
+# Names are looked up from the global namespace, as behind a leading `::`. A kernel may have any name, also one of
+# Headrace's (Trace, Event), and may lie in any namespace (detail::Walk). Arguments of a kernel template are looked up in
+# the same place: Walk<Step> means ::Walk<Step>.
+#
+# A target may have several headers, also of one file name, and the call may come several times for one header, with other
+# kernels each time. A kernel with its seeds is named once: all of its BACKENDS stand in one call.
 function(headrace_add_kernels target)
   cmake_parse_arguments(arg "" "HEADER" "KERNELS;BACKENDS" ${ARGN})
   if(NOT arg_HEADER OR NOT arg_KERNELS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "headrace_add_kernels(target HEADER file KERNELS Kernel:Seeds... [BACKENDS cpu cuda hip])")
   endif()
-  if(NOT arg_BACKENDS)
-    set(arg_BACKENDS cpu cuda hip)
-  endif()
-  foreach(backend IN LISTS arg_BACKENDS)
-    if(NOT backend MATCHES "^(cpu|cuda|hip)$")
-      message(FATAL_ERROR "headrace_add_kernels: unknown backend '${backend}'; there are cpu, cuda and hip")
-    endif()
-  endforeach()
+  headrace_choose_backends(headrace_add_kernels "${arg_BACKENDS}")
   cmake_path(ABSOLUTE_PATH arg_HEADER BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE header)
   if(NOT EXISTS "${header}")
     message(FATAL_ERROR "headrace_add_kernels: no such header: ${header}")
   endif()
-  cmake_path(GET header STEM stem)
+  set(pairs "")
+  foreach(pair IN LISTS arg_KERNELS)
+    # The last colon that is not half of a '::' parts kernel and seeds.
+    if(pair MATCHES "^(.*[^:]):((::)?[^:].*)$")
+      list(APPEND pairs "${CMAKE_MATCH_1}:${CMAKE_MATCH_2}")
+    else()
+      list(APPEND pairs "${pair}:headrace::Indices")
+    endif()
+  endforeach()
+  headrace_name_kernels_once(headrace_add_kernels ${target} ${pairs})
+  headrace_number_unit(unit_name ${target} "${header}")
   target_link_libraries(${target} PRIVATE headrace::persistent headrace::cpu)
 
   foreach(technology IN ITEMS Cpu Cuda Hip)
     string(TOLOWER ${technology} backend)
-    string(TOUPPER ${technology} upper)
-    set(built OFF)
-    if(backend IN_LIST arg_BACKENDS AND (backend STREQUAL "cpu" OR HEADRACE_HAS_${upper}))
-      set(built ON)
-    endif()
+    set(aliases "")
     set(definitions "")
-    foreach(pair IN LISTS arg_KERNELS)
-      # The last colon that is not half of a '::' parts kernel and seeds.
-      if(pair MATCHES "^(.*[^:]):([^:].*)$")
-        set(types "${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}")
-      else()
-        set(types "${pair}, headrace::Indices")
-      endif()
+    set(number 0)
+    foreach(pair IN LISTS pairs)
+      string(REGEX MATCH "^(.*[^:]):((::)?[^:].*)$" matched "${pair}")
+      set(kernel "${CMAKE_MATCH_1}")
+      set(seeds "${CMAKE_MATCH_2}")
+      string(REGEX REPLACE "^::" "" kernel "${kernel}")
+      string(REGEX REPLACE "^::" "" seeds "${seeds}")
+      math(EXPR number "${number} + 1")
+      set(types "headrace_kernel_${number}, headrace_seeds_${number}")
       set(body "{}")
-      if(built)
-        set(body "on_${backend}::launcher<${types}>()")
+      if(compiles_for_${backend})
+        set(body "::headrace::on_${backend}::launcher<${types}>()")
       endif()
-      string(APPEND definitions
-        "template <>\nLauncher launcher<technology::${technology}, ${types}>() {\n    return ${body};\n}\n")
+      string(APPEND aliases
+        "using headrace_kernel_${number} = ::${kernel};\nusing headrace_seeds_${number} = ::${seeds};\n")
+      string(APPEND definitions "
+template <>
+::headrace::Launcher headrace::launcher<::headrace::technology::${technology}, ${types}>() {
+    return ${body};
+}
+")
     endforeach()
     set(adapter launcher.hpp)
     set(extension cpp)
-    if(built)
+    if(compiles_for_${backend})
       headrace_choose_adapter(adapter extension ${backend})
     endif()
-    set(unit "${CMAKE_CURRENT_BINARY_DIR}/headrace_kernels/${target}_${stem}_${backend}.${extension}")
+    set(unit "${unit_name}_${backend}.${extension}")
     file(CONFIGURE OUTPUT "${unit}" @ONLY CONTENT
 "// Written by headrace_add_kernels: what is in @header@, for @backend@.
 #include <headrace/persistent/@adapter@>
 
 #include \"@header@\"
 
-namespace headrace {
-@definitions@} // namespace headrace
-")
-    headrace_compile_unit(${target} "${unit}" "${stem}")
+// Here, where no name of Headrace hides one of the header.
+@aliases@@definitions@")
+    headrace_compile_unit(${target} "${unit}")
   endforeach()
+endfunction()
+
+# Sets compiles_for_cpu, compiles_for_cuda and compiles_for_hip for `caller`: the backend is among those asked for (none:
+# all), the library has it, and this project has its compiler. A project has nvcc if it enables the language CUDA.
+function(headrace_choose_backends caller asked)
+  set(known cpu cuda hip)
+  foreach(backend IN LISTS asked)
+    if(NOT backend IN_LIST known)
+      message(FATAL_ERROR "${caller}: unknown backend '${backend}'; there are cpu, cuda and hip")
+    endif()
+  endforeach()
+  set(has_cpu ON)
+  set(has_cuda OFF)
+  set(has_hip OFF)
+  if(TARGET headrace::cuda AND CMAKE_CUDA_COMPILER_LOADED)
+    set(has_cuda ON)
+  endif()
+  if(TARGET headrace::hip AND HEADRACE_HIPCC)
+    set(has_hip ON)
+  endif()
+  foreach(backend IN LISTS known)
+    if(asked AND NOT backend IN_LIST asked)
+      set(has_${backend} OFF)
+    endif()
+    set(compiles_for_${backend} ${has_${backend}} PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# A kernel that is compiled twice into one target would be an error of the linker, which names neither header nor call.
+function(headrace_name_kernels_once caller target)
+  get_target_property(known ${target} HEADRACE_KERNELS)
+  foreach(kernel IN LISTS ARGN)
+    string(REGEX REPLACE "(^|:)::" "\\1" name "${kernel}")
+    set(name "${caller} ${name}")
+    if(name IN_LIST known)
+      message(FATAL_ERROR "${caller}: the target ${target} has ${kernel} already; name it once, with all of its BACKENDS")
+    endif()
+    list(APPEND known "${name}")
+    set_property(TARGET ${target} APPEND PROPERTY HEADRACE_KERNELS "${name}")
+  endforeach()
+endfunction()
+
+# Where the units of one call are written: a path without backend and ending, which no other call has.
+function(headrace_number_unit out target header)
+  get_target_property(number ${target} HEADRACE_KERNEL_UNITS)
+  if(NOT number)
+    set(number 0)
+  endif()
+  math(EXPR number "${number} + 1")
+  set_target_properties(${target} PROPERTIES HEADRACE_KERNEL_UNITS ${number})
+  cmake_path(GET header STEM stem)
+  set(${out} "${CMAKE_CURRENT_BINARY_DIR}/headrace_kernels/${target}/${stem}_${number}" PARENT_SCOPE)
 endfunction()
 
 # The header that adapts kernels to `backend`, and how its units end.
@@ -89,10 +153,10 @@ function(headrace_choose_adapter adapter extension backend)
 endfunction()
 
 # Compiles `unit` into `target` with the compiler that its extension names.
-function(headrace_compile_unit target unit stem)
+function(headrace_compile_unit target unit)
   cmake_path(GET unit EXTENSION LAST_ONLY extension)
   if(extension STREQUAL ".cu")
-    headrace_compile_cuda_kernels(${target} "${unit}" "${stem}")
+    headrace_compile_cuda_kernels(${target} "${unit}")
   elseif(extension STREQUAL ".hip")
     headrace_compile_hip(objects ${target} "${unit}")
     target_sources(${target} PRIVATE ${objects})
@@ -106,14 +170,23 @@ function(headrace_compile_unit target unit stem)
 endfunction()
 
 # The CUDA unit in an object library of its own, so that nvcc's options stay with it.
-function(headrace_compile_cuda_kernels target unit stem)
-  set(objects ${target}_${stem}_cuda)
+function(headrace_compile_cuda_kernels target unit)
+  cmake_path(GET unit STEM stem)
+  set(objects ${target}.${stem})
   add_library(${objects} OBJECT "${unit}")
-  set_target_properties(${objects} PROPERTIES CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${objects} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo>")
-  target_include_directories(${objects} PRIVATE
-    "${HEADRACE_INCLUDE_DIR}" "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # nvcc only warns of a host function that a kernel calls, and the program then computes nonsense.
+  target_compile_options(${objects} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo;-Werror=cross-execution-space-call>")
+  # A project that has Headrace as a folder of its own does not see what that folder tells CMake of nvcc.
+  if(CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set_target_properties(${objects} PROPERTIES CUDA_STANDARD 20)
+  else()
+    set_property(TARGET ${objects} PROPERTY CUDA_STANDARD)
+    target_compile_options(${objects} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>")
+  endif()
+  target_include_directories(${objects} PRIVATE "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   target_compile_definitions(${objects} PRIVATE "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
   target_sources(${target} PRIVATE "$<TARGET_OBJECTS:${objects}>")
-  target_link_libraries(${target} PRIVATE headrace::cuda CUDA::cudart_static)
+  target_link_libraries(${target} PRIVATE headrace::cuda)
 endfunction()

@@ -44,6 +44,7 @@
 // does nothing is better than a barrier left out.
 #pragma once
 #include <headrace/core/device.hpp>
+#include <headrace/core/export.hpp>
 #include <headrace/persistent/launcher.hpp>
 
 #include <cstddef>
@@ -104,6 +105,7 @@ private:
 ///
 /// It is built when the engine prepares it, which throws kernel with the compiler's log if the source is
 /// wrong, and unsupported if the device lacks what the engine needs.
-[[nodiscard]] std::unique_ptr<BoundKernel> bind_opencl(const OpenClKernel& kernel, OpenClArguments arguments);
+[[nodiscard]] HEADRACE_EXPORT std::unique_ptr<BoundKernel> bind_opencl(const OpenClKernel& kernel,
+                                                                       OpenClArguments arguments);
 
 } // namespace headrace

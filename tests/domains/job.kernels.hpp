@@ -77,6 +77,29 @@ struct AddPairs {
     }
 };
 
+/// Sums of every kind of number.
+struct AddNumbers {
+    Sum<std::int32_t> int32;
+    Sum<std::uint32_t> uint32;
+    Sum<std::int64_t> int64;
+    Sum<std::uint64_t> uint64;
+    Sum<long> one_long;
+    Sum<long long> long_long;
+    Sum<float> float32;
+    Sum<double> float64;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t) const {
+        int32.add(0, -3);
+        uint32.add(0, 3);
+        int64.add(0, -3'000'000'000);
+        uint64.add(0, 3'000'000'000);
+        one_long.add(0, -5);
+        long_long.add(0, -7);
+        float32.add(0, -0.5F);
+        float64.add(0, -0.25);
+    }
+};
+
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
     #define HEADRACE_TEST_THROW throw 42
 #else

@@ -96,6 +96,33 @@ TEST_P(Jobs, SumsStartFromZeroWhereNobodyWrote) {
     }
 }
 
+TEST_P(Jobs, EveryKindOfNumberIsSummedUp) {
+    const Domain<std::int32_t> int32("int32", {1});
+    const Domain<std::uint32_t> uint32("uint32", {1});
+    const Domain<std::int64_t> int64("int64", {1});
+    const Domain<std::uint64_t> uint64("uint64", {1});
+    const Domain<long> one_long("long", {1});
+    const Domain<long long> long_long("long long", {1});
+    const Domain<float> float32("float", {1});
+    const Domain<double> float64("double", {1});
+    const auto job =
+        Job("numbers", 1000)
+            .accumulates(int32, uint32, int64, uint64, one_long, long_long, float32, float64)
+            .kernel([&](Task& t) {
+                return AddNumbers{t.sum(int32),    t.sum(uint32),    t.sum(int64),   t.sum(uint64),
+                                  t.sum(one_long), t.sum(long_long), t.sum(float32), t.sum(float64)};
+            });
+    runtime().submit(job).wait();
+    EXPECT_EQ(int32.gather()[0], -3000);
+    EXPECT_EQ(uint32.gather()[0], 3000U);
+    EXPECT_EQ(int64.gather()[0], -3'000'000'000'000);
+    EXPECT_EQ(uint64.gather()[0], 3'000'000'000'000U);
+    EXPECT_EQ(one_long.gather()[0], -5000);
+    EXPECT_EQ(long_long.gather()[0], -7000);
+    EXPECT_EQ(float32.gather()[0], -500); // of halves: exact
+    EXPECT_EQ(float64.gather()[0], -250);
+}
+
 TEST_P(Jobs, EveryNodeOfEveryTreeIsVisitedOnce) {
     constexpr std::uint64_t seeds = 3001;
     const Domain<std::uint32_t> nodes("nodes", {seeds});

@@ -123,18 +123,6 @@ TEST_F(Sums, InHostMemoryAreReadWhereTheyAre) {
     }
 }
 
-TEST_F(Sums, OfNumbersThatDevicesCannotAddGoToTheHost) {
-    have({true, true});
-    const Domain<std::uint16_t> sums("sums", {3});
-    for (const auto& place : places_) {
-        const auto replica = sums.data()->replica(joins_sums(), place->controller, *place->stream);
-        replica.ready.wait();
-        static_cast<std::uint16_t*>(replica.memory->address())[2] = 7;
-    }
-    EXPECT_EQ(sums.gather()[2], 14);
-    EXPECT_EQ(requests(FakeRequest::add), 0U);
-}
-
 TEST_F(Sums, ThatFailedHalfwayAreNotAddedTwice) {
     for (const FakeRequest fails : {FakeRequest::add, FakeRequest::copy_out}) {
         have({true, true, true});

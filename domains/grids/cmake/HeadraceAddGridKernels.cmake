@@ -5,16 +5,17 @@
 # - OPENCL: the kernel for OpenCL is the __kernel function of the same name in one of the files;
 # - CPU, CUDA, HIP: a file that the unit of that technology includes; what its function
 #   `specialise(headrace::technology::Cuda, headrace::Implementations<Sobel>&)` adds goes before the generic source.
-# Kernels without a call operator have these alone. Names are as seen from the global namespace or from headrace.
-# A technology that this build lacks gets no implementation: a launch on its devices says so when the program runs.
+# Kernels without a call operator have these alone. A technology that this build lacks gets no implementation: a launch on
+# its devices says so when the program runs.
+#
+# Names are looked up from the global namespace, and a target may have several headers and calls: as headrace_add_kernels
+# says of both.
 function(headrace_add_grid_kernels target)
   cmake_parse_arguments(arg "" "HEADER;CPU;CUDA;HIP" "KERNELS;BACKENDS;OPENCL" ${ARGN})
   if(NOT arg_HEADER OR NOT arg_KERNELS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "headrace_add_grid_kernels(target HEADER file KERNELS names... [OPENCL files...] [CPU file] [CUDA file] [HIP file] [BACKENDS cpu cuda hip])")
   endif()
-  if(NOT arg_BACKENDS)
-    set(arg_BACKENDS cpu cuda hip)
-  endif()
+  headrace_choose_backends(headrace_add_grid_kernels "${arg_BACKENDS}")
   foreach(file IN ITEMS HEADER CPU CUDA HIP)
     if(arg_${file})
       cmake_path(ABSOLUTE_PATH arg_${file} BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -23,7 +24,8 @@ function(headrace_add_grid_kernels target)
       endif()
     endif()
   endforeach()
-  cmake_path(GET arg_HEADER STEM stem)
+  headrace_name_kernels_once(headrace_add_grid_kernels ${target} ${arg_KERNELS})
+  headrace_number_unit(unit_name ${target} "${arg_HEADER}")
   target_link_libraries(${target} PRIVATE headrace::grids headrace::cpu)
 
   foreach(technology IN ITEMS Cpu Cuda Hip)
@@ -31,66 +33,86 @@ function(headrace_add_grid_kernels target)
     string(TOUPPER ${technology} upper)
     set(adapter implementations.hpp)
     set(extension cpp)
-    set(body "{}")
-    set(special "")
-    if(backend IN_LIST arg_BACKENDS AND (backend STREQUAL "cpu" OR HEADRACE_HAS_${upper}))
-      set(body "on_${backend}::compiled")
+    set(includes "")
+    if(compiles_for_${backend})
       headrace_choose_adapter(adapter extension ${backend})
       if(arg_${upper})
-        set(special "#include \"${arg_${upper}}\"\n")
+        set(includes "#include \"${arg_${upper}}\"\n")
       endif()
     endif()
-    set(definitions "")
+    headrace_begin_grid_unit()
     foreach(kernel IN LISTS arg_KERNELS)
-      set(call "${body}")
-      if(NOT body STREQUAL "{}")
-        set(call "${body}<${kernel}>()")
+      if(compiles_for_${backend})
+        headrace_define_grid_kernel(${technology} "${kernel}" "::headrace::on_${backend}::compiled<@kernel@>()")
+      else()
+        headrace_define_grid_kernel(${technology} "${kernel}" "{}")
       endif()
-      string(APPEND definitions "template <>\nImplementations<${kernel}> compiled_for<technology::${technology}, ${kernel}>() {\n    return ${call};\n}\n")
     endforeach()
-    headrace_write_grid_unit(unit ${target}_${stem}_grids_${backend}.${extension})
-    headrace_compile_unit(${target} "${unit}" "${stem}_grids")
+    headrace_write_grid_unit(${target} "${unit_name}_grids_${backend}.${extension}")
   endforeach()
 
   # OpenCL C: which file has which kernel is found here, so that a kernel in none of them simply has no implementation.
   set(backend opencl)
   set(adapter opencl/opencl_grid.hpp)
-  set(special "")
-  set(definitions "")
-  foreach(kernel IN LISTS arg_KERNELS)
-    set(call "{}")
-    string(REGEX REPLACE "^.*:" "" function "${kernel}")
-    foreach(file IN LISTS arg_OPENCL)
-      cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE path)
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
-      file(STRINGS "${path}" found REGEX "(^|[^A-Za-z0-9_])${function}\\(" LIMIT_COUNT 1)
-      if(found)
-        cmake_path(GET path FILENAME name)
-        string(MAKE_C_IDENTIFIER "${name}" identifier)
-        string(APPEND special "#include \"${name}.hpp\"\n")
-        set(call "on_opencl::compiled<${kernel}>(\"${function}\", \"${name}\", embedded::${identifier})")
-      endif()
-    endforeach()
-    string(APPEND definitions "template <>\nImplementations<${kernel}> compiled_for<technology::OpenCl, ${kernel}>() {\n    return ${call};\n}\n")
+  set(includes "")
+  set(number 0)
+  foreach(file IN LISTS arg_OPENCL)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE path_${number})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path_${number}}")
+    # Under a name of the unit's own: other calls may embed a file of this name, or this file.
+    set(embedded "${unit_name}_grids_opencl_${number}.cl.hpp")
+    headrace_embed_as(${target} "${path_${number}}" "${embedded}" source_${number})
+    string(APPEND includes "#include \"${embedded}\"\n")
+    math(EXPR number "${number} + 1")
   endforeach()
-  headrace_write_grid_unit(unit ${target}_${stem}_grids_opencl.cpp)
-  headrace_compile_unit(${target} "${unit}" "${stem}_grids")
-  if(arg_OPENCL)
-    headrace_embed(${target} ${arg_OPENCL})
-  endif()
+  headrace_begin_grid_unit()
+  foreach(kernel IN LISTS arg_KERNELS)
+    string(REGEX REPLACE "^.*:" "" function "${kernel}")
+    set(body "{}")
+    set(number 0)
+    foreach(file IN LISTS arg_OPENCL)
+      file(STRINGS "${path_${number}}" found REGEX "(^|[^A-Za-z0-9_])${function}\\(" LIMIT_COUNT 1)
+      if(found)
+        cmake_path(GET path_${number} FILENAME name)
+        set(body "::headrace::on_opencl::compiled<@kernel@>(\"${function}\", \"${name}\", ::headrace::embedded::source_${number})")
+      endif()
+      math(EXPR number "${number} + 1")
+    endforeach()
+    headrace_define_grid_kernel(OpenCl "${kernel}" "${body}")
+  endforeach()
+  headrace_write_grid_unit(${target} "${unit_name}_grids_opencl.cpp")
 endfunction()
 
-# Writes one unit from the variables of headrace_add_grid_kernels and says where it is.
-function(headrace_write_grid_unit out name)
-  set(unit "${CMAKE_CURRENT_BINARY_DIR}/headrace_kernels/${name}")
+# The three calls that write a unit of headrace_add_grid_kernels share its variables, so they are macros.
+macro(headrace_begin_grid_unit)
+  set(aliases "")
+  set(definitions "")
+  set(defined 0)
+endmacro()
+
+# What the unit returns for `kernel`: `body`, in which @kernel@ stands for the kernel's name in the unit.
+macro(headrace_define_grid_kernel technology kernel body)
+  math(EXPR defined "${defined} + 1")
+  set(alias "headrace_kernel_${defined}")
+  string(REGEX REPLACE "^::" "" named "${kernel}")
+  string(REPLACE "@kernel@" "${alias}" returned "${body}")
+  string(APPEND aliases "using ${alias} = ::${named};\n")
+  string(APPEND definitions "
+template <>
+::headrace::Implementations<${alias}> headrace::compiled_for<::headrace::technology::${technology}, ${alias}>() {
+    return ${returned};
+}
+")
+endmacro()
+
+macro(headrace_write_grid_unit target unit)
   file(CONFIGURE OUTPUT "${unit}" @ONLY CONTENT
 "// Written by headrace_add_grid_kernels: what is in @arg_HEADER@, for @backend@.
 #include <headrace/domains/grids/@adapter@>
 
 #include \"@arg_HEADER@\"
-@special@
-namespace headrace {
-@definitions@} // namespace headrace
-")
-  set(${out} "${unit}" PARENT_SCOPE)
-endfunction()
+@includes@
+// Here, where no name of Headrace hides one of the header.
+@aliases@@definitions@")
+  headrace_compile_unit(${target} "${unit}")
+endmacro()

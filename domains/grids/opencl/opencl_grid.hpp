@@ -10,6 +10,7 @@
 //         if (x < columns && y < rows) out[y * columns + x] = factor * in[y * columns + x];
 //     }
 #pragma once
+#include <headrace/core/export.hpp>
 #include <headrace/domains/grids/implementations.hpp>
 
 #include <string>
@@ -18,7 +19,7 @@
 namespace headrace {
 
 /// A kernel in OpenCL C, built for a device when it is first enqueued there.
-class OpenClGridKernel {
+class HEADRACE_EXPORT OpenClGridKernel {
 public:
     /// `name`: of the __kernel function. `file` is for people: a build's errors name it. `block`: work-items
     /// of a work-group; of rank 0: our choice. `options` are the compiler's.

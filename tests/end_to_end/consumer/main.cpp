@@ -1,4 +1,5 @@
 #include "halve.kernels.hpp"
+#include "same_names.hpp"
 #include "square.kernels.hpp"
 #include <headrace/headrace.hpp>
 
@@ -18,5 +19,14 @@ int main() {
     headrace::Array<float> all("all", {1000});
     for (float& x : all.fill()) x = 8;
     launch<Halve>(controller, headrace::grid(1000), all);
-    return all.gather()[999] == 4 ? 0 : 1;
+    if (all.gather()[999] != 4) return 1;
+
+    // What the library throws is caught, also where it is a shared one and this is compiled without RTTI.
+    try {
+        static_cast<void>(headrace::select_devices("no such device"));
+        return 1;
+    } catch (const headrace::Error& error) {
+        if (!error.is_users_mistake()) return 1;
+    }
+    return same_names_are_told_apart() ? 0 : 1;
 }
