@@ -27,6 +27,8 @@
 
 namespace headrace {
 
+class Continuations;
+
 /// What finished tasks add to their device's report.
 struct TaskFigures {
     std::vector<EventTimes> launches; ///< of kernels, by the device's own clock
@@ -87,9 +89,10 @@ public:
         std::function<void()> ask_again = {};
         /// Called when all is done, before anybody else is told.
         std::function<void(const JobExecution&)> done = {};
-        KernelKey kernel = {};                    ///< which measurements are of jobs like this one
-        std::uint64_t number = 0;                 ///< of the submission, in its runtime
-        std::optional<OneMemory> one_memory = {}; ///< none: each device works on its own
+        KernelKey kernel = {};                           ///< which measurements are of jobs like this one
+        std::uint64_t number = 0;                        ///< of the submission, in its runtime
+        std::weak_ptr<Continuations> continuations = {}; ///< of the runtime
+        std::optional<OneMemory> one_memory = {};        ///< none: each device works on its own
     };
 
     JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
@@ -102,6 +105,9 @@ public:
     /// What a trace calls it; for whoever has a part of it.
     [[nodiscard]] SpanId span() const noexcept { return span_; }
 
+    [[nodiscard]] const std::weak_ptr<Continuations>& continuations() const noexcept {
+        return scheduling_.continuations;
+    }
     /// The job as others wait for it.
     [[nodiscard]] const JobNodePtr& node() const noexcept { return node_; }
     /// No handle is left: nobody can be told any more that it failed, but the log.

@@ -1,4 +1,5 @@
 // domains/job_handle.cpp - see job_handle.hpp.
+#include <headrace/domains/continuations.hpp>
 #include <headrace/domains/job_execution.hpp>
 #include <headrace/domains/job_handle.hpp>
 #include <headrace/domains/task_scope.hpp>
@@ -54,6 +55,52 @@ JobReport JobHandle::report() const { return execution_->report(); }
 Event JobHandle::event() const {
     execution_->node()->note_told(); // to whoever waits for the event
     return execution_->event();
+}
+
+namespace {
+
+/// A function that a user has given holds no device.
+struct NoDevice final : TaskScope::Device {
+    void task_waits() override {}
+    void task_goes_on() override {}
+};
+
+JobStatus status_of(const ErrorPtr& error) {
+    if (!error) return JobStatus::done;
+    return error->kind() == ErrorKind::cancelled ? JobStatus::cancelled : JobStatus::failed;
+}
+
+} // namespace
+
+JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function) {
+    const auto& job = handle.execution();
+    const auto continuations = job->continuations().lock();
+    if (!continuations)
+        throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());
+    // The call is a job of no work units, which ends when the function has returned.
+    auto call = std::make_shared<JobExecution>(
+        Job("then of " + job->job().name(), 0),
+        JobExecution::Scheduling{.policy = nullptr, .policy_name = {}, .continuations = continuations},
+        std::vector<JobExecution::Participant>{}, std::vector<LeftOut>{});
+    call->node()->come_after({{job->node(), false}});
+    job->node()->note_told();
+    job->event().then(
+        [threads = job->continuations(), call, function = std::move(function)](const ErrorPtr& error) {
+            const auto alive = threads.lock(); // a runtime outlives its jobs
+            if (!alive || !call->hold_for_start()) return;
+            alive->give([call, function, error] {
+                call->node()->forget_past();
+                try {
+                    NoDevice none;
+                    const TaskScope inside(*call->node(), none);
+                    function(status_of(error));
+                } catch (...) {
+                    call->stop(current_error());
+                }
+                call->start();
+            });
+        });
+    return JobHandle(call);
 }
 
 } // namespace headrace

@@ -5,6 +5,8 @@
 #include <headrace/domains/report.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace headrace {
@@ -44,5 +46,16 @@ private:
     std::shared_ptr<JobExecution> execution_;
     std::shared_ptr<const LastOne> last_one_; ///< tells the job when it goes
 };
+
+/// How a job ended.
+enum class JobStatus : std::uint8_t { done, failed, cancelled };
+
+/// Has `function` called when the job has ended, however it did; on a thread of its runtime's, where it may
+/// submit jobs and wait for them. The handle is that of the call: it is done when `function` has returned,
+/// and has failed if that has thrown. To cancel it before then is not to have the function called.
+///
+/// Lifetime  the runtime's destructor waits for functions that are called; it cancels the jobs that they wait
+/// for Errors    invalid_argument if the job's runtime is gone
+HEADRACE_EXPORT JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function);
 
 } // namespace headrace

@@ -4,6 +4,7 @@
 #include <headrace/devices/energy/meter_of.hpp>
 #include <headrace/devices/errands.hpp>
 #include <headrace/domains/calibrations.hpp>
+#include <headrace/domains/continuations.hpp>
 #include <headrace/domains/device_worker.hpp>
 #include <headrace/domains/footprint.hpp>
 #include <headrace/domains/job_order.hpp>
@@ -111,12 +112,17 @@ public:
     }
 
     ~Impl() {
-        for (const auto& job : unfinished())
-            job->stop(std::make_shared<const Error>(ErrorKind::cancelled, "the runtime is going away"));
+        const auto going = std::make_shared<const Error>(ErrorKind::cancelled, "the runtime is going away");
+        {
+            const std::scoped_lock lock(mutex_);
+            is_going_ = true; // functions that are called when jobs end may submit others
+        }
+        for (const auto& job : unfinished()) job->stop(going);
         wake_all();
         std::unique_lock lock(mutex_);
         nobody_is_left_.wait(lock, [this] { return jobs_.empty() && starting_ == 0; });
         lock.unlock();
+        continuations_.reset(); // waits for the functions that are called
         for (const auto& worker : workers_) worker->stop();
     }
 
@@ -128,6 +134,7 @@ public:
         auto execution = make_execution(job);
         {
             const std::scoped_lock lock(mutex_);
+            if (is_going_) throw Error{ErrorKind::cancelled, "the runtime is going away"}.in_job(job.name());
             jobs_.emplace(execution->number(), execution);
         }
         const std::vector<Predecessor> before = enter(job, execution->node());
@@ -225,7 +232,7 @@ private:
                 std::move(policy), policy_name(job), options_.model != "peak" && options_.powers.empty(),
                 expected, [this] { wake_all(); }, [this](const JobExecution& done) { learn(done); }, kernel,
                 next_number_.fetch_add(1, std::memory_order_relaxed), // a number alone
-                std::move(one_memory)},
+                continuations_, std::move(one_memory)},
             std::move(participants), std::move(left_out));
         execution->compare_with(std::move(alone));
         return execution;
@@ -520,11 +527,13 @@ private:
     std::vector<LeftOut> left_out_;
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()
+    bool is_going_ = false;
     std::condition_variable nobody_is_left_;
     std::atomic<std::uint64_t> next_number_ = 0;
     std::map<std::uint64_t, std::shared_ptr<JobExecution>> jobs_; // not ended, in the order of submission
     RunningJobs running_;                                         // of these
     Errands starter_{Errands::Kind::may_call_drivers};
+    std::shared_ptr<Continuations> continuations_ = std::make_shared<Continuations>();
     std::set<std::string> told_of_one_memory_;                   // by the kernel's name
     ByProblem<double> alone_;                                    // seconds
     ByProblem<double> brief_rates_;                              // in units per second, that no model keeps

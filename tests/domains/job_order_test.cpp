@@ -503,6 +503,108 @@ TEST_F(Waiting, AForkedChildIsToldThatItHasNoRuntime) {
     held_job.wait();
 }
 
+TEST_F(JobOrder, ThenIsCalledWithHowTheJobEnded) {
+    const auto status_of = [&](const Job& job, bool cancels) {
+        std::atomic<int> status = -1;
+        const JobHandle handle = runtime_->submit(job);
+        const JobHandle call = then(handle, [&](JobStatus ended) { status = static_cast<int>(ended); });
+        if (cancels) handle.cancel();
+        may_go_on_ = true;
+        call.wait();
+        may_go_on_ = false;
+        return static_cast<JobStatus>(status.load());
+    };
+    EXPECT_EQ(status_of(with(Job("works", 1), held([](Task&) {})), false), JobStatus::done);
+    EXPECT_EQ(status_of(throws(Job("fails", 1)), false), JobStatus::failed);
+    EXPECT_EQ(status_of(with(Job("long", 64), held([](Task&) {})), true), JobStatus::cancelled);
+}
+
+/// A chain that makes itself: each function submits the next job, waits for it, and has itself called again.
+TEST_F(JobOrder, ThenMaySubmitAndWaitAndBeWaitedFor) {
+    const Numbers sums("sums", {1});
+    const Job add = with(std::move(Job("add", 8).accumulates(sums)),
+                         [=](Task& task) { task.sum(sums).add(0, task.range().size()); });
+    std::atomic<int> left = 50;
+    std::function<void(JobStatus)> again = [&](JobStatus status) {
+        ASSERT_EQ(status, JobStatus::done);
+        if (left-- == 0) return;
+        const JobHandle next = runtime_->submit(add);
+        next.wait();
+        then(next, again).wait(); // fifty of them wait for each other
+    };
+    const JobHandle all = then(runtime_->submit(add), again);
+    ASSERT_TRUE(all.wait_for(60s)) << "it waits for ever";
+    all.wait();
+    EXPECT_EQ(sums.gather()[0], 51 * 8U);
+    // And jobs come after it.
+    std::atomic<bool> called = false;
+    const JobHandle call = then(runtime_->submit(with(Job("held", 1), held([](Task&) {}))), [&](JobStatus) {
+        std::this_thread::sleep_for(5ms);
+        called = true;
+    });
+    const JobHandle after =
+        runtime_->submit(with(std::move(Job("after", 1).after(call)), [&](Task&) { EXPECT_TRUE(called); }));
+    may_go_on_ = true;
+    after.wait();
+}
+
+TEST_F(JobOrder, ThenFailsWithWhatItThrows) {
+    const JobHandle job = runtime_->submit(with(Job("works", 1), [](Task&) {}));
+    const JobHandle call = then(job, [](JobStatus) { throw std::runtime_error("not in the mood"); });
+    try {
+        call.wait();
+        ADD_FAILURE() << "nothing was said";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("not in the mood"), std::string::npos) << error.what();
+    }
+    const JobHandle after = runtime_->submit(with(std::move(Job("after", 1).after(call)), [](Task&) {}));
+    EXPECT_THROW(after.wait(), Error);
+    std::atomic<bool> called = false;
+    const JobHandle held_job = runtime_->submit(with(Job("held", 1), held([](Task&) {})));
+    const JobHandle cancelled = then(held_job, [&](JobStatus) { called = true; });
+    cancelled.cancel();
+    may_go_on_ = true;
+    held_job.wait();
+    EXPECT_THROW(cancelled.wait(), Error);
+    runtime_.reset(); // which waits for what is called
+    EXPECT_FALSE(called);
+    EXPECT_THROW(then(held_job, [](JobStatus) {}), Error) << "its runtime is gone";
+}
+
+TEST_F(JobOrder, ARuntimeThatGoesCallsThenAndRefusesWhatThatSubmits) {
+    std::atomic<int> refused = 0;
+    for (int i = 0; i < 20; ++i) {
+        auto runtime = fakes(1);
+        Runtime* const going = runtime.get();
+        then(runtime->submit(with(Job("long", 1'000'000), [](Task&) { std::this_thread::sleep_for(1ms); })),
+             [&, going](JobStatus) {
+                 try {
+                     going->submit(with(Job("late", 1), [](Task&) {}));
+                 } catch (const Error& error) {
+                     if (error.kind() == ErrorKind::cancelled) ++refused;
+                 }
+             });
+        runtime.reset();
+    }
+    EXPECT_EQ(refused, 20);
+}
+
+TEST_F(Waiting, InThenForItselfIsAnError) {
+    std::atomic<const JobHandle*> self = nullptr;
+    std::string thrown;
+    const JobHandle call = then(runtime_->submit(with(Job("job", 1), [](Task&) {})), [&](JobStatus) {
+        while (self == nullptr) std::this_thread::yield();
+        try {
+            self.load()->wait();
+        } catch (const Error& error) {
+            thrown = error.what();
+        }
+    });
+    self = &call;
+    ASSERT_TRUE(call.wait_for(20s)) << "it waits for ever";
+    EXPECT_NE(thrown.find(of_its_own), std::string::npos) << thrown;
+}
+
 /// What waits is looked at when its turn comes: so many that a look at all of them for each one shows.
 TEST_F(JobOrder, ManyJobsThatWaitAreEachLookedAtOnce) {
     const Numbers x("x", {1}), y("y", {1});
