@@ -128,6 +128,9 @@ void host_wrote(const Tile& tile);
 void mark_failed(const Tile& tile, const ErrorPtr& error);
 /// What of `tile` was never written: no image is current, and not because a writer failed.
 [[nodiscard]] std::vector<Tile> unwritten_parts(const Tile& tile);
+/// What would have written `tile`, or part of it, has failed with; null: nothing is known to have. Blocks for
+/// no request.
+[[nodiscard]] ErrorPtr failure_of(const Tile& tile);
 /// Brings to the host what was ever written of `tile`. Its host image is the caller's to write at once, and
 /// alone current from now on. Blocks; throws what the last writer failed with.
 void take_to_host(const Tile& tile);

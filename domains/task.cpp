@@ -11,9 +11,10 @@ const Task::Binding& Task::binding(const DomainData& data, std::initializer_list
         if (binding.data == &data &&
             (allowed.size() == 0 || std::ranges::find(allowed, binding.access) != allowed.end()))
             return binding;
-    throw Error{ErrorKind::invalid_argument, "the kernel uses domain '" + data.name() +
-                                                 "' in a way that its job does not declare: add reads(), "
-                                                 "writes(), updates(), scatters() or accumulates()"}
+    throw Error{ErrorKind::invalid_argument,
+                "the kernel uses domain '" + data.name() +
+                    "' in a way that its job does not declare: add reads(), "
+                    "writes(), updates(), scatters(), accumulates(), reduces() or appends()"}
         .in_task(name_);
 }
 
