@@ -144,7 +144,8 @@ public:
                     std::span<const Event> after) override;
     Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
               std::span<const Event> after) override;
-    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
+    Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+               std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;
 
 private:
@@ -303,10 +304,12 @@ inline Event FakeStream::add(Memory& to, const Memory& from, Bytes offset, Bytes
         after);
 }
 
-inline Event FakeStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
+inline Event FakeStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                              std::span<const Event> after) {
+    HEADRACE_ASSERT((offset | size) % pattern.size() == 0);
     auto* target = static_cast<std::byte*>(memory.address()) + offset;
     return enqueue(
-        FakeRequest::fill, [=] { std::memset(target, 0, size); }, after);
+        FakeRequest::fill, [=] { pattern.write(target, size); }, after);
 }
 
 inline Event FakeStream::launch(Body body, std::span<const Event> after) {
