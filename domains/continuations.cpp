@@ -5,36 +5,45 @@
 
 namespace headrace {
 
-Continuations::~Continuations() {
-    {
-        const std::scoped_lock lock(mutex_);
-        closing_ = true;
-    }
-    changed_.notify_all();
-    for (std::size_t i = 0;; ++i) { // what still runs may give more, and so make more threads
-        std::thread thread;
-        {
-            const std::scoped_lock lock(mutex_);
-            if (i == threads_.size()) return;
-            thread = std::move(threads_[i]);
-        }
-        thread.join();
-    }
+bool Continuations::expect() {
+    const std::scoped_lock lock(mutex_);
+    if (closing_) return false;
+    ++expected_;
+    return true;
 }
 
 void Continuations::give(std::function<void()> work) {
     const std::scoped_lock lock(mutex_);
+    --expected_;
     work_.push_back(std::move(work));
-    if (idle_ >= work_.size() || threads_.size() == most_threads)
-        changed_.notify_one();
-    else
-        threads_.emplace_back([this] { serve(); });
+    if (idle_ < work_.size() && threads_.size() < most_threads) threads_.emplace_back([this] { serve(); });
+    changed_.notify_all(); // a thread, or who closes
+}
+
+void Continuations::give_up() {
+    const std::scoped_lock lock(mutex_);
+    --expected_;
+    changed_.notify_all();
+}
+
+void Continuations::close() {
+    std::vector<std::thread> threads;
+    {
+        std::unique_lock lock(mutex_);
+        // Functions that run may have others called.
+        changed_.wait(lock, [this] { return expected_ == 0 && work_.empty() && idle_ == threads_.size(); });
+        closing_ = true;
+        threads.swap(threads_);
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads) thread.join();
 }
 
 void Continuations::serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
         ++idle_;
+        if (idle_ == threads_.size()) changed_.notify_all(); // who closes
         changed_.wait(lock, [this] { return closing_ || !work_.empty(); });
         --idle_;
         if (work_.empty()) return;

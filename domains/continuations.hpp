@@ -21,13 +21,17 @@ public:
     static constexpr std::size_t most_threads = 64;
 
     Continuations() = default;
-    /// Runs what it was given, then returns; not in one of its threads.
-    ~Continuations();
+    ~Continuations() { close(); }
     Continuations(const Continuations&) = delete; // threads hold its address
     Continuations& operator=(const Continuations&) = delete;
 
+    /// One call of `give` or `give_up` will follow. False: it is closed.
+    [[nodiscard]] bool expect();
     /// Returns at once. `work` must not throw.
     void give(std::function<void()> work);
+    void give_up();
+    /// Waits for what is expected, runs it, then returns; not in one of its threads.
+    void close();
 
 private:
     void serve();
@@ -35,7 +39,8 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::function<void()>> work_;
-    std::size_t idle_ = 0; ///< threads
+    std::size_t idle_ = 0;     ///< threads
+    std::size_t expected_ = 0; ///< calls of `give`
     bool closing_ = false;
     std::vector<std::thread> threads_;
 };

@@ -75,7 +75,7 @@ JobStatus status_of(const ErrorPtr& error) {
 JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function) {
     const auto& job = handle.execution();
     const auto continuations = job->continuations().lock();
-    if (!continuations)
+    if (!continuations || !continuations->expect())
         throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());
     // The call is a job of no work units, which ends when the function has returned.
     auto call = std::make_shared<JobExecution>(
@@ -84,22 +84,20 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
         std::vector<JobExecution::Participant>{}, std::vector<LeftOut>{});
     call->node()->come_after({{job->node(), false}});
     job->node()->note_told();
-    job->event().then(
-        [threads = job->continuations(), call, function = std::move(function)](const ErrorPtr& error) {
-            const auto alive = threads.lock(); // a runtime outlives its jobs
-            if (!alive || !call->hold_for_start()) return;
-            alive->give([call, function, error] {
-                call->node()->forget_past();
-                try {
-                    NoDevice none;
-                    const TaskScope inside(*call->node(), none);
-                    function(status_of(error));
-                } catch (...) {
-                    call->stop(current_error());
-                }
-                call->start();
-            });
+    job->event().then([continuations, call, function = std::move(function)](const ErrorPtr& error) {
+        if (!call->hold_for_start()) return continuations->give_up(); // it was cancelled
+        continuations->give([call, function, error] {
+            call->node()->forget_past();
+            try {
+                NoDevice none;
+                const TaskScope inside(*call->node(), none);
+                function(status_of(error));
+            } catch (...) {
+                call->stop(current_error());
+            }
+            call->start();
         });
+    });
     return JobHandle(call);
 }
 

@@ -122,7 +122,7 @@ public:
         std::unique_lock lock(mutex_);
         nobody_is_left_.wait(lock, [this] { return jobs_.empty() && starting_ == 0; });
         lock.unlock();
-        continuations_.reset(); // waits for the functions that are called
+        continuations_->close(); // waits for the functions that are called
         for (const auto& worker : workers_) worker->stop();
     }
 
