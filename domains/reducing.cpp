@@ -4,27 +4,12 @@
 #include <headrace/domains/reducing.hpp>
 #include <headrace/domains/summation.hpp>
 
-#include <cstdlib>
-#include <memory>
-
-#include <cxxabi.h>
+#include <string>
 
 namespace headrace {
-namespace {
 
-std::string name_of(const std::type_info& type) {
-    struct Free {
-        void operator()(char* name) const { std::free(name); } // as the call below wants it
-    };
-    int status = 0;
-    const std::unique_ptr<char, Free> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status));
-    return name ? name.get() : type.name();
-}
-
-} // namespace
-
-ReductionJoining::ReductionJoining(Combine combine, Pattern identity, const std::type_info& operation)
-    : combine_(combine), identity_(identity), declaration_("reduces<" + name_of(operation) + ">") {}
+ReductionJoining::ReductionJoining(Combine combine, Pattern identity, std::string_view operation)
+    : combine_(combine), identity_(identity), declaration_("reduces<" + std::string(operation) + ">") {}
 
 Event ReductionJoining::begin(DomainData&, Memory& replica, Stream& stream) const {
     return stream.fill(replica, 0, replica.size(), identity_);

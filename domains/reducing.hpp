@@ -7,7 +7,6 @@
 
 #include <string>
 #include <string_view>
-#include <typeinfo>
 
 namespace headrace {
 
@@ -17,7 +16,7 @@ public:
     /// Values in `size` bytes become the operation's results of themselves and others.
     using Combine = void (*)(void* values, const void* others, Bytes size);
 
-    ReductionJoining(Combine combine, Pattern identity, const std::type_info& operation);
+    ReductionJoining(Combine combine, Pattern identity, std::string_view operation);
 
     [[nodiscard]] std::string_view declaration() const noexcept override { return declaration_; }
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
@@ -31,6 +30,17 @@ private:
 };
 
 namespace detail {
+
+/// As compilers write it, for messages: programs may be without the language's own way to name a type.
+template <class Op>
+constexpr std::string_view name_of() {
+    constexpr std::string_view function = __PRETTY_FUNCTION__; // "... [with Op = headrace::Min; ...]"
+    constexpr std::string_view before = "Op = ";
+    constexpr std::size_t begin = function.find(before);
+    if constexpr (begin == std::string_view::npos) return function;
+    constexpr std::string_view name = function.substr(begin + before.size());
+    return name.substr(0, name.find_first_of(";]"));
+}
 
 template <class T, class Op>
 void combine_values(void* values, const void* others, Bytes size) {
@@ -54,7 +64,7 @@ template <class T, class Op>
 requires Reducible<T, Op>
 [[nodiscard]] const Joining& joins_reductions() {
     static const ReductionJoining joining(&detail::combine_values<T, Op>, Pattern(identity_of<T, Op>()),
-                                          typeid(Op));
+                                          detail::name_of<Op>());
     return joining;
 }
 
