@@ -23,8 +23,9 @@ namespace headrace {
 /// A domain under append access: this device's replica, to which any lane adds at any time. It cannot be
 /// read. The order of records is that of arrival: it differs from run to run (Domain::sorted_by).
 ///
-/// Cost: one atomic addition to a counter of the device for each record, so that lanes that append all the
-/// time queue there. Where a unit has several records, a record of several values costs less.
+/// Cost: one atomic addition to one counter of the device for each record. nvcc makes one of those of all
+/// lanes of a warp that append at once; elsewhere each is by itself, and lanes that append all the time wait
+/// for each other there. One record of several values costs less than several records.
 template <class T>
 struct Append {
     T* records = nullptr;

@@ -5,6 +5,7 @@
 #include <headrace/domains/summation.hpp>
 
 namespace headrace {
+
 ReductionJoining::ReductionJoining(Combine combine, Pattern identity, std::string_view operation)
     : combine_(combine),
       identity_(identity),

@@ -640,6 +640,63 @@ TEST_F(FailingJoinings, WhoseCopyFailedCanBeAskedForAgain) {
     }
 }
 
+/// More than comes to the host at once.
+class ManyExactSums : public FailingJoinings {
+protected:
+    static constexpr std::uint64_t many = 60'007;
+    static constexpr int copies_of_piece = 40; ///< one of each plane; then the next piece begins
+    const Domain<ExactSum<double>> x_{"x", {many}};
+    std::vector<double> there_ = std::vector<double>(many);
+
+    void fill() {
+        const auto sums = x_.fill();
+        for (std::uint64_t i = 0; i < many; ++i) {
+            there_[i] = 0x1p+60 + static_cast<double>(i);
+            sums[i] = {};
+            sums[i] += there_[i];
+        }
+    }
+    /// Terms that plain sums would lose.
+    void add() {
+        runtime_
+            ->submit(Job("add", 2).accumulates(x_).host_function(
+                "fake",
+                [=, this](Task& task, const NativeStream&) {
+                    for (auto unit = task.range().begin; unit < task.range().end; ++unit)
+                        for (std::uint64_t i = 0; i < many; ++i)
+                            task.sum(x_).add(i, unit == 0 ? static_cast<double>(i) * 0x1p-70 : -0x1p+60);
+                }))
+            .wait();
+    }
+};
+
+TEST_F(ManyExactSums, ComeToTheHostInPieces) {
+    add();
+    for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(x_.gather()[i].value(), -0x1p+60);
+    fill();
+    add();
+    const auto sums = x_.gather();
+    for (std::uint64_t i = 0; i < many; ++i) {
+        const double left = there_[i] - 0x1p+60; // of numbers so near to each other, exact
+        ASSERT_EQ(sums[i].value(), left == 0 ? static_cast<double>(i) * 0x1p-70 : left) << i;
+    }
+}
+
+TEST_F(ManyExactSums, OfWhichSomeWereAddedAreMissed) {
+    fill();
+    add();
+    fakes_[1]->fail_next(FakeRequest::copy_out, 1, copies_of_piece);
+    EXPECT_THROW(static_cast<void>(x_.gather()), Error);
+    EXPECT_THROW(static_cast<void>(x_.gather()), Error) << "some would be added twice";
+}
+
+TEST_F(ManyExactSums, WhereNothingWasCanBeAskedForAgain) {
+    add();
+    fakes_[1]->fail_next(FakeRequest::copy_out, 1, copies_of_piece);
+    EXPECT_THROW(static_cast<void>(x_.gather()), Error);
+    for (std::uint64_t i = 0; i < many; ++i) ASSERT_EQ(x_.gather()[i].value(), -0x1p+60);
+}
+
 TEST_F(FailingJoinings, ARuntimeThatGoesLeavesWhatItsDevicesDid) {
     submit().wait();
     submit().wait();
