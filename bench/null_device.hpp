@@ -44,7 +44,7 @@ public:
     Event copy_peer(Memory&, Bytes, const Memory&, Bytes, Bytes, std::span<const Event> after) override {
         return ended(after);
     }
-    Event fill_zero(Memory&, Bytes, Bytes, std::span<const Event> after) override { return ended(after); }
+    Event fill(Memory&, Bytes, Bytes, Pattern, std::span<const Event> after) override { return ended(after); }
     Event launch(Body, std::span<const Event> after) override { return ended(after); }
 
 private:

@@ -38,8 +38,9 @@ public:
               std::span<const Event> after) override {
         return stream_->add(to, from, offset, size, type, after);
     }
-    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
-        return stream_->fill_zero(memory, offset, size, after);
+    Event fill(Memory& memory, Bytes offset, Bytes size, headrace::Pattern pattern,
+               std::span<const Event> after) override {
+        return stream_->fill(memory, offset, size, pattern, after);
     }
     Event launch(Body body, std::span<const Event> after) override {
         return device_.launch(*stream_, std::move(body), after);

@@ -5,6 +5,7 @@
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
 #include <headrace/core/number_type.hpp>
+#include <headrace/core/pattern.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -130,7 +131,13 @@ public:
     /// place of `to`; from the memory of a device of which `Device::adds_from` is true.
     virtual Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
                       std::span<const Event> after = {});
-    virtual Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after = {}) = 0;
+    /// Writes `pattern` from `offset` on, again and again; both numbers are multiples of its size. Nothing
+    /// but the pattern moves to the device.
+    virtual Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                       std::span<const Event> after = {}) = 0;
+    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after = {}) {
+        return fill(memory, offset, size, Pattern{}, after);
+    }
     /// The event's times, if it has any, span the body's native work.
     virtual Event launch(Body body, std::span<const Event> after = {}) = 0;
 

@@ -81,6 +81,7 @@ private:
     friend void host_wrote(const Tile& tile);
     friend void mark_failed(const Tile& tile, const ErrorPtr& error);
     friend std::vector<Tile> unwritten_parts(const Tile& tile);
+    friend ErrorPtr failure_of(const Tile& tile);
     friend void wait(const Tile& tile);
 
     struct Holder {

@@ -205,14 +205,20 @@ void take_to_host(const Tile& tile) {
     host_wrote(tile);
 }
 
-void wait(const Tile& tile) {
+ErrorPtr failure_of(const Tile& tile) {
     Storage& storage = tile.storage();
-    storage.drain(tile, {RequestKind::wait, host_image});
+    ErrorPtr failure;
     const std::scoped_lock lock(storage.mutex_);
-    storage.each_stretch(tile.begin(), tile.end(), [](Storage::Stretch& stretch) {
+    storage.each_stretch(tile.begin(), tile.end(), [&](Storage::Stretch& stretch) {
         stretch.replicas.sweep();
-        if (stretch.replicas.poison()) throw Error{*stretch.replicas.poison()};
+        if (!failure) failure = stretch.replicas.poison();
     });
+    return failure;
+}
+
+void wait(const Tile& tile) {
+    tile.storage().drain(tile, {RequestKind::wait, host_image});
+    if (const ErrorPtr failure = failure_of(tile)) throw Error{*failure};
 }
 
 } // namespace headrace

@@ -129,6 +129,9 @@ HEADRACE_EXPORT void host_wrote(const Tile& tile);
 HEADRACE_EXPORT void mark_failed(const Tile& tile, const ErrorPtr& error);
 /// What of `tile` was never written: no image is current, and not because a writer failed.
 [[nodiscard]] HEADRACE_EXPORT std::vector<Tile> unwritten_parts(const Tile& tile);
+/// What would have written `tile`, or part of it, has failed with; null: nothing is known to have. Blocks for
+/// no request.
+[[nodiscard]] HEADRACE_EXPORT ErrorPtr failure_of(const Tile& tile);
 /// Brings to the host what was ever written of `tile`. Its host image is the caller's to write at once, and
 /// alone current from now on. Blocks; throws what the last writer failed with.
 HEADRACE_EXPORT void take_to_host(const Tile& tile);

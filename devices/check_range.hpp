@@ -1,4 +1,4 @@
-// devices/check_range.hpp - what every backend refuses before it enqueues a copy.
+// devices/check_range.hpp - what every backend refuses before it enqueues a request.
 #pragma once
 #include <headrace/core/device.hpp>
 
@@ -12,6 +12,17 @@ inline void check_range(const Memory& memory, Bytes offset, Bytes size, std::str
     throw Error{ErrorKind::invalid_argument, std::to_string(size) + " bytes from " + std::to_string(offset) +
                                                  " on do not lie inside an allocation of " +
                                                  std::to_string(memory.size())}
+        .on_device(device);
+}
+
+/// Throws invalid_argument unless `pattern` fits [offset, offset + size) of `memory` a whole number of times.
+inline void check_fill(const Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                       std::string_view device) {
+    check_range(memory, offset, size, device);
+    if ((offset | size) % pattern.size() == 0) return;
+    throw Error{ErrorKind::invalid_argument, std::to_string(size) + " bytes from " + std::to_string(offset) +
+                                                 " on are no whole number of patterns of " +
+                                                 std::to_string(pattern.size()) + " bytes"}
         .on_device(device);
 }
 

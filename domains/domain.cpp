@@ -90,22 +90,33 @@ void DomainData::join(const Controller* only) {
     base_ = {};
     if (error) {
         lose({});
-        mark_failed(storage_.tile(), error);
+        fail({0, extent_.size()}, error);
     }
 }
 
 void DomainData::join(const Joining& joining, std::span<const Replica* const> replicas) {
+    if (!joining.replaces_image()) {
+        expect_no_failure();
+        return join_to_image(joining, replicas, false);
+    }
     const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
     if (replicas.empty()) {
         write_unwritten(joining, unwritten); // jobs were to write to some, and none has
         for (const Tile& part : unwritten) host_wrote(part);
-        return;
+        return set_written();
     }
     const bool is_blank = unwritten == std::vector{storage_.tile()};
     if (!is_blank) {
         take_to_host(storage_.tile());
         write_unwritten(joining, unwritten);
     }
+    join_to_image(joining, replicas, is_blank);
+    host_wrote(storage_.tile());
+    set_written();
+}
+
+void DomainData::join_to_image(const Joining& joining, std::span<const Replica* const> replicas,
+                               bool is_blank) {
     bool is_mixed = false;
     try {
         joining.join(*this,
@@ -121,7 +132,6 @@ void DomainData::join(const Joining& joining, std::span<const Replica* const> re
         }
         throw;
     }
-    host_wrote(storage_.tile());
 }
 
 void DomainData::write_unwritten(const Joining& joining, std::span<const Tile> parts) {
@@ -130,8 +140,9 @@ void DomainData::write_unwritten(const Joining& joining, std::span<const Tile> p
 }
 
 void DomainData::fail(IndexRange elements, const ErrorPtr& error) {
-    if (!elements.empty())
-        mark_failed(storage_.tile(elements.begin * element_size_, elements.end * element_size_), error);
+    if (elements.empty()) return;
+    set_written(); // whoever wants any of it is told
+    mark_failed(storage_.tile(elements.begin * element_size_, elements.end * element_size_), error);
 }
 
 void DomainData::fail_replicas(const Joining& joining, const ErrorPtr& error) {
@@ -171,7 +182,8 @@ void* DomainData::gather() {
         const auto lock = lock_without_users(false);
         join(nullptr);
     }
-    headrace::gather(storage_.tile()).wait();
+    if (const Bytes bytes = filled() * element_size_; bytes != 0)
+        headrace::gather(storage_.tile(0, bytes)).wait();
     return storage_.host();
 }
 
@@ -181,11 +193,9 @@ void* DomainData::fill() {
         try {
             join(nullptr);
         } catch (const Error&) {
-            replicas_.clear();
-            base_ = {};
-            lose({});
-            joining_ = nullptr;
+            forget_replicas();
         }
+        set_written();
     }
     try {
         take_to_host(storage_.tile());
@@ -193,6 +203,59 @@ void* DomainData::fill() {
         host_wrote(storage_.tile()); // the failure is forgotten
     }
     return storage_.host();
+}
+
+std::uint64_t DomainData::count_records() {
+    const auto lock = lock_without_users(false);
+    join(nullptr);
+    expect_no_failure();
+    return records();
+}
+
+std::span<const std::byte> DomainData::gather_records() {
+    const Bytes bytes = count_records() * element_size_;
+    if (bytes == 0) return {};
+    headrace::gather(storage_.tile(0, bytes)).wait();
+    return {static_cast<const std::byte*>(storage_.host()), bytes};
+}
+
+void DomainData::assign_records(const void* records, std::uint64_t count) {
+    if (count > extent_.size())
+        throw Error{ErrorKind::invalid_argument, "domain '" + name() + "' holds " +
+                                                     std::to_string(extent_.size()) + " records, not " +
+                                                     std::to_string(count)};
+    const auto lock = lock_without_users(true);
+    forget_replicas();
+    try {
+        wait(storage_.tile());
+    } catch (const Error&) {
+        host_wrote(storage_.tile()); // the failure is forgotten
+    }
+    records_ = count;
+    if (count == 0) return;
+    std::memmove(storage_.host(), records, count * element_size_); // they may be its own
+    host_wrote(storage_.tile(0, count * element_size_));
+}
+
+std::span<std::byte> DomainData::take_records() {
+    const auto lock = lock_without_users(true);
+    join(nullptr);
+    expect_no_failure();
+    const Bytes bytes = records() * element_size_;
+    if (bytes == 0) return {};
+    take_to_host(storage_.tile(0, bytes));
+    return {static_cast<std::byte*>(storage_.host()), bytes};
+}
+
+void DomainData::expect_no_failure() {
+    if (const ErrorPtr error = failure_of(storage_.tile())) throw Error{*error};
+}
+
+void DomainData::forget_replicas() {
+    replicas_.clear();
+    base_ = {};
+    lose({});
+    joining_ = nullptr;
 }
 
 void DomainData::forget(const Controller& controller) {

@@ -6,9 +6,12 @@
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/domain_users.hpp>
 #include <headrace/domains/joining.hpp>
+#include <headrace/domains/sorting.hpp>
 #include <headrace/domains/view.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -84,6 +87,19 @@ public:
     /// What the elements were before replicas were joined of which others stay; empty: what they are.
     [[nodiscard]] std::vector<std::byte>& base() noexcept { return base_; }
 
+    /// How many records the data hold, if jobs append to them; else 0. Changed while replicas are joined.
+    [[nodiscard]] std::uint64_t records() const noexcept {
+        const std::uint64_t records = records_;
+        return records == no_records ? 0 : records;
+    }
+    void set_records(std::uint64_t records) noexcept { records_ = records; }
+    /// All elements hold something, and there are no records.
+    void set_written() noexcept { records_ = no_records; }
+    /// So many elements hold something: the records, or all.
+    [[nodiscard]] std::uint64_t filled() const noexcept {
+        return std::min<std::uint64_t>(records_, extent_.size());
+    }
+
     /// Jobs that use the data; whoever submits one holds the mutexes of all its domains (job_order.hpp).
     [[nodiscard]] std::mutex& users_mutex() noexcept { return users_mutex_; }
     [[nodiscard]] DomainUsers& users() noexcept { return users_; }
@@ -93,6 +109,16 @@ public:
     /// Waits for the jobs that use the data; then the host image is the caller's to write, and every other
     /// image counts as stale. What failed before is forgotten, and what it left is anything.
     [[nodiscard]] void* fill();
+    /// Waits and joins as gather does, and brings no records to the host. Throws as gather.
+    [[nodiscard]] std::uint64_t count_records();
+    /// As gather, for the records.
+    [[nodiscard]] std::span<const std::byte> gather_records();
+    /// Waits for the jobs that use the data. Then these, at most as many as there are elements, are their
+    /// records. What failed before is forgotten.
+    void assign_records(const void* records, std::uint64_t count);
+    /// Waits for the jobs that use the data; then the host image of the records is the caller's to write, and
+    /// every other one counts as stale. Throws as gather.
+    [[nodiscard]] std::span<std::byte> take_records();
     /// Its controller goes away: its replica is joined first.
     void forget(const Controller& controller);
 
@@ -100,8 +126,11 @@ private:
     [[nodiscard]] std::unique_lock<std::mutex> lock_without_users(bool also_readers);
     void join(const Controller* only);
     void join(const Joining& joining, std::span<const Replica* const> replicas);
+    void join_to_image(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
     void write_unwritten(const Joining& joining, std::span<const Tile> parts);
     void lose(const ErrorPtr& error);
+    void expect_no_failure();
+    void forget_replicas();
     [[nodiscard]] ErrorPtr lost() const;
 
     Storage storage_;
@@ -110,6 +139,8 @@ private:
     Numbers numbers_;
     std::mutex users_mutex_;
     DomainUsers users_;
+    static constexpr std::uint64_t no_records = ~std::uint64_t{0};
+    std::atomic<std::uint64_t> records_ = no_records;
     std::atomic<std::uint64_t> seals_ = 0;
     std::atomic<const Joining*> joining_ = nullptr; ///< of jobs since replicas were joined
     std::mutex mutex_;                              ///< held while replicas are joined
@@ -189,6 +220,35 @@ public:
     /// elements hold anything.
     [[nodiscard]] std::span<T> fill() const {
         return {static_cast<T*>(data_->fill()), static_cast<std::size_t>(size())};
+    }
+
+    // Of a domain that jobs append to. Its size is the most records that it holds. Jobs that read or update
+    // it get the records, and elements behind them hold anything, as they do in gather(). fill(), and a job
+    // that writes the domain, write elements that are no records: there are none then.
+
+    /// How many records the domain holds: of clear() or assign(), and what jobs have appended since. Blocks,
+    /// and fails, like gather; moves none of them.
+    [[nodiscard]] std::uint64_t count() const { return data_->count_records(); }
+    /// They, as gather would give them.
+    [[nodiscard]] std::span<const T> records() const {
+        const std::span<const std::byte> bytes = data_->gather_records();
+        return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
+    /// There are none from now on. Blocks like fill, and heals like it.
+    void clear() const { data_->assign_records(nullptr, 0); }
+    /// These are the records from now on. Blocks like fill, and heals like it. Errors: invalid_argument for
+    /// more than the domain's size
+    void assign(std::span<const T> records) const { data_->assign_records(records.data(), records.size()); }
+    /// The records, brought into an order on the host: by a function of two that says whether the first one
+    /// comes before, or by a function of one, or a member, whose value grows. Equal ones are ordered by their
+    /// bytes. So the result does not depend on devices, unless records have padding. Blocks like fill;
+    /// several threads call `order`.
+    template <class Order>
+    std::span<const T> sorted_by(Order order) const {
+        const std::span<std::byte> bytes = data_->take_records();
+        const std::span<T> records(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
+        detail::sort_records(records, order);
+        return records;
     }
 
     [[nodiscard]] const std::shared_ptr<DomainData>& data() const noexcept { return data_; }

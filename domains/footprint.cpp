@@ -35,7 +35,8 @@ IndexRange elements_of(const Job::Use& use, IndexRange units) {
     const DomainData& data = *use.slice.data;
     const std::uint64_t elements = data.extent().size();
     if (units.empty()) return {};
-    const IndexRange part = use.slice.part ? use.slice.part(units) : IndexRange{0, elements};
+    const std::uint64_t needed = use.access == Access::write ? elements : data.filled();
+    const IndexRange part = use.slice.part ? use.slice.part(units) : IndexRange{0, needed};
     if (part.end > elements || part.begin > part.end)
         throw Error{ErrorKind::invalid_argument,
                     "the partition callback of domain '" + data.name() + "' names elements beyond its end"};

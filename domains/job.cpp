@@ -165,14 +165,16 @@ void Job::use(Slice slice, Access access, const Joining* joining) {
     if (shares_units_) check_sharing(uses_.back());
 }
 
-/// A unit that goes to another device finds there what the job reads whole, and sums.
+/// A unit that goes to another device finds there what the job reads whole, and a replica of the
+/// device's own.
 void Job::check_sharing(const Use& use) const {
     const bool is_everywhere = use.joining || (use.access == Access::read && !use.slice.part);
     if (is_everywhere) return;
     throw Error{ErrorKind::invalid_argument,
                 "units cannot be shared by devices: each task has a part or an image of domain '" +
                     use.slice.data->name() +
-                    "' to itself; share_units() is for jobs that read whole domains and accumulate"}
+                    "' to itself; share_units() is for jobs that read whole domains, and accumulate, "
+                    "reduce, scatter or append"}
         .in_job(name_);
 }
 

@@ -49,6 +49,25 @@ using TaskHook = std::function<void(const TaskStatistics&)>;
 /// A description; nothing happens until Runtime::submit. Copies are cheap. The calls return the job itself,
 /// to be chained.
 ///
+/// An access says how units use a domain x. It means the same however many devices take part:
+///
+/// access        | units                               | several devices            | view, in a task t
+/// reads         | read what is there                  | an image each              | t.read(x)
+/// writes        | write their rows, or part           | each its tasks' part       | t.write(x)
+/// updates       | read and write their rows, or part  | each its tasks' part       | t.update(x)
+/// scatters      | write any element, each one once    | replicas, from the image   | t.scatter(x)
+/// accumulates   | add to any element, at any time     | replicas, from zero        | t.sum(x)
+///  of ExactSum  | the same; rounded once              | planes of words, from zero | t.sum(x).add(i, 3.0)
+/// reduces<Op>   | combine with any element by Op      | replicas, from identities  | t.reduce<Op>(x)
+/// appends       | add records, of any number          | replicas, from no records  | t.append(x)
+///
+/// A replica takes as much of each device's memory as the domain; planes take 320 bytes for each sum of
+/// doubles, 56 for floats, 16 if a range is declared. To begin one moves nothing, but for scatters(), which
+/// brings what is there. To join them brings each to the host: whole; of appended records those that there
+/// are; of plain sums one slice from each of the devices that reach each other. That happens once for all the
+/// jobs in a row that use the domain in one way (of reductions: by one operation): they run beside each
+/// other. Before the domain is used in another way, or asked for, replicas are joined.
+///
 /// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that makes it.
 class HEADRACE_EXPORT Job {
 public:
@@ -86,8 +105,20 @@ public:
     }
     template <class... Domains>
     Job& accumulates(const Domains&... domains) {
-        static_assert((check_summable<typename Domains::Element>() && ...));
-        (use(Slice(domains), Access::accumulate, &joins_sums()), ...);
+        static_assert((SumsOf<typename Domains::Element>::check() && ...));
+        (use(Slice(domains), Access::accumulate, &SumsOf<typename Domains::Element>::joining()), ...);
+        return *this;
+    }
+    /// Any unit combines values into any element, by Op: Min, Max, BitAnd, BitOr, BitXor or a struct of one's
+    /// own (reduction.hpp). What was there takes part; it is Op's identity if nothing was. Kernels get
+    /// `t.reduce<Op>(domain)`: views have the operation in their type.
+    template <class Op, class... Domains>
+    Job& reduces(const Domains&... domains) {
+        constexpr bool fits = (Reducible<typename Domains::Element, Op> && ...);
+        static_assert(fits, HEADRACE_NOT_REDUCIBLE);
+        if constexpr (fits)
+            (use(Slice(domains), Access::accumulate, &joins_reductions<typename Domains::Element, Op>()),
+             ...);
         return *this;
     }
     /// Any unit writes any element of these, each element is written by at most one. What no unit writes
@@ -98,6 +129,15 @@ public:
     template <class... Domains>
     Job& scatters(const Domains&... domains) {
         (use(Slice(domains), Access::accumulate, &joins_scattered()), ...);
+        return *this;
+    }
+
+    /// Any unit adds records to these, as many as it likes: to what jobs have appended before, behind each
+    /// other in any order. A domain's size is the most that it holds. If all devices together append more,
+    /// whoever asks for the domain is told (Domain::gather, Domain::count, a job that reads it).
+    template <class... Domains>
+    Job& appends(const Domains&... domains) {
+        (use(Slice(domains), Access::accumulate, &joins_appended()), ...);
         return *this;
     }
 
@@ -133,8 +173,9 @@ public:
     Job& split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback);
     /// A work unit means the same on every device, whichever task it sprang from: it holds indices and
     /// numbers, of the same words in OpenCL C, and its kernel needs nothing of its task's range. Devices that
-    /// have nothing to do then get units from others. Only for jobs that read whole domains and accumulate
-    /// (invalid_argument): a task's part of a domain stays where the task is.
+    /// have nothing to do then get units from others. Only for jobs that read whole domains, and write to
+    /// none but by accumulates, reduces, scatters or appends (invalid_argument): a task's part of a domain
+    /// stays where the task is.
     Job& share_units();
     /// Queue sizes and thresholds of the persistent engine, where its own choice is not good enough.
     Job& tune(EngineOptions options);

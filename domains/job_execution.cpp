@@ -583,8 +583,10 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
     const ErrorPtr error = stop_reason_;
     // With the lock: a device that is lost from now on takes a replica with it that nothing makes again.
     if (!error)
-        for (const Job::Use& use : job_.uses())
+        for (const Job::Use& use : job_.uses()) {
             if (use.joining) use.slice.data->seal(*use.joining);
+            if (use.access == Access::write) use.slice.data->set_written();
+        }
     energy_.end(seconds_taken());
     for (Share& share : shares_) { // handles may keep us for long
         share.done.clear();

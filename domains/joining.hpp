@@ -57,6 +57,9 @@ public:
     /// Joins replicas to the image. Blocks. Errors: a device's, or what is wrong with the contents. Then
     /// `is_mixed` says that replicas or the image hold anything; else they are as before.
     virtual void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const = 0;
+    /// The image takes part as a whole: it is on the host, and all of it written, when it is joined to, and
+    /// is new afterwards. If not, `join` tells the core what of it has been written.
+    [[nodiscard]] virtual bool replaces_image() const noexcept { return true; }
     /// Contents of elements that were never written, as bytes of the image. Zeroes, unless it says otherwise.
     virtual void write_unwritten(const DomainData& data, std::byte* image, Bytes begin, Bytes end) const;
 
@@ -68,5 +71,7 @@ protected:
 [[nodiscard]] HEADRACE_EXPORT const Joining& joins_sums() noexcept;
 /// Elements each written once, anywhere: Job::scatters.
 [[nodiscard]] HEADRACE_EXPORT const Joining& joins_scattered() noexcept;
+/// Records, behind each other: Job::appends.
+[[nodiscard]] HEADRACE_EXPORT const Joining& joins_appended() noexcept;
 
 } // namespace headrace

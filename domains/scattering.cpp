@@ -8,68 +8,24 @@
 #include <headrace/core/submission.hpp>
 #include <headrace/domains/domain.hpp>
 #include <headrace/domains/joining.hpp>
+#include <headrace/domains/replica_reader.hpp>
 
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <limits>
-#include <optional>
+#include <memory>
+#include <vector>
 
 namespace headrace {
 namespace {
 
 constexpr Bytes piece_bytes = Bytes{4} << 20, block_bytes = Bytes{64} << 10;
 constexpr int most_threads = 8;
-
-/// The replica of one device, as the host reads it piece by piece.
-class Source {
-public:
-    /// `piece`: the bytes of the largest one.
-    Source(const Replica& replica, Bytes piece) : memory_(*replica.memory), ready_(replica.ready) {
-        Device& device = replica.controller->device();
-        const DeviceInfo& info = device.info();
-        if (info.kind == DeviceKind::cpu && info.shares_host_memory && memory_.address() != nullptr) return;
-        stream_ = device.make_stream();
-        for (Buffer& buffer : buffers_) buffer.bytes = device.allocate_host(piece);
-    }
-    ~Source() {
-        for (const Buffer& buffer : buffers_) static_cast<void>(buffer.came.outcome()); // told by `read`
-    }
-    Source(const Source&) = delete; // copies go to its buffers
-    Source& operator=(const Source&) = delete;
-
-    /// Piece `number`, which is to be read next but one, or next.
-    void fetch(std::size_t number, Bytes begin, Bytes end) {
-        if (!stream_) return;
-        Buffer& buffer = buffers_[number % 2];
-        buffer.came = stream_->copy_out(buffer.bytes.get(), memory_, begin, end - begin, {&ready_, 1});
-    }
-    /// Blocks until the piece is there.
-    [[nodiscard]] const std::byte* read(std::size_t number, Bytes begin) const {
-        if (!stream_) {
-            ready_.wait();
-            return static_cast<const std::byte*>(memory_.address()) + begin;
-        }
-        const Buffer& buffer = buffers_[number % 2];
-        buffer.came.wait();
-        return static_cast<const std::byte*>(buffer.bytes.get());
-    }
-
-private:
-    struct Buffer {
-        std::shared_ptr<void> bytes;
-        Event came;
-    };
-    const Memory& memory_;
-    const Event ready_;
-    std::array<Buffer, 2> buffers_;
-    std::unique_ptr<Stream> stream_; ///< null: the host reads the memory where it is
-};
 
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
@@ -131,14 +87,16 @@ public:
         const Bytes piece = std::max(piece_bytes / element, Bytes{1}) * element;
         if (joined.others_stay && data.base().empty())
             data.base().assign(joined.image, joined.image + bytes); // what these will be compared with
-        std::vector<std::unique_ptr<Source>> sources;
-        for (const Replica* const replica : joined.replicas)
-            sources.push_back(std::make_unique<Source>(*replica, std::min(piece, bytes)));
-
-        const auto fetch = [&](std::size_t number) {
+        const auto piece_at = [=](std::size_t number) {
             const Bytes begin = number * piece;
-            if (begin >= bytes) return;
-            for (const auto& source : sources) source->fetch(number, begin, std::min(begin + piece, bytes));
+            return ReplicaReader::Piece{begin, std::min(piece, bytes - begin)};
+        };
+        std::vector<std::unique_ptr<ReplicaReader>> replicas;
+        for (const Replica* const replica : joined.replicas)
+            replicas.push_back(std::make_unique<ReplicaReader>(*replica, piece_at(0).bytes()));
+        const auto fetch = [&](std::size_t number) {
+            if (number * piece >= bytes) return;
+            for (const auto& replica : replicas) replica->fetch(number, piece_at(number));
         };
         fetch(0);
         is_mixed = true; // from here on some elements may be taken up and others not
@@ -155,8 +113,8 @@ public:
                 std::memcpy(before.data(), joined.image + begin, end - begin);
                 base = before.data();
             }
-            for (const auto& source : sources) {
-                const std::byte* const replica = source->read(number, begin);
+            for (const auto& source : replicas) {
+                const std::byte* const replica = source->read(number, piece_at(number)).first;
                 const Bytes block = std::max(block_bytes / element, Bytes{1}) * element;
                 arena.execute([&] {
                     tbb::parallel_for(Bytes{0}, (end - begin + block - 1) / block, [&](Bytes one) {

@@ -1,4 +1,5 @@
 // domains/summation.cpp - see summation.hpp.
+#include <headrace/domains/replica_reader.hpp>
 #include <headrace/domains/summation.hpp>
 
 #include <oneapi/tbb/info.h>
@@ -31,10 +32,9 @@ bool Summation::can_join(const Team& team, const Device& device) const {
 void Summation::include(Device& device, Memory& memory, const Event& ready) {
     auto team = std::ranges::find_if(teams_, [&](const Team& one) { return can_join(one, device); });
     if (team == teams_.end()) team = teams_.emplace(teams_.end());
-    const DeviceInfo& info = device.info();
-    const bool is_in_place = info.kind == DeviceKind::cpu && info.shares_host_memory && memory.address() &&
-                             !device.adds_from(device); // who adds up for others has requests to make
-    team->members.push_back({&device, &memory, is_in_place ? nullptr : device.make_stream(), ready});
+    // Who adds up for others has requests to make.
+    const bool has_requests = !is_in_place(device, memory) || device.adds_from(device);
+    team->members.push_back({&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
 }
 
 std::size_t Summation::pieces() const noexcept { return std::max<std::size_t>(bytes_ / piece_bytes, 1); }

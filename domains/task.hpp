@@ -2,7 +2,10 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/domains/append.hpp>
 #include <headrace/domains/domain.hpp>
+#include <headrace/domains/exact_summation.hpp>
+#include <headrace/domains/reducing.hpp>
 
 #include <span>
 #include <string>
@@ -53,11 +56,33 @@ public:
     }
     template <class T>
     [[nodiscard]] Sum<T> sum(const Domain<T>& domain) const {
-        return {static_cast<T*>(replica(*domain.data(), joins_sums())), domain.extent()};
+        return SumsOf<T>::view(replica(*domain.data(), SumsOf<T>::joining()), domain.extent());
+    }
+    /// By the operation that the job declares: `t.reduce<Min>(domain)`.
+    template <class Op, class T>
+    [[nodiscard]] auto reduce(const Domain<T>& domain) const {
+        static_assert(Reducible<T, Op>, HEADRACE_NOT_REDUCIBLE);
+        if constexpr (Reducible<T, Op>)
+            return Reduction<T, Op>{static_cast<T*>(replica(*domain.data(), joins_reductions<T, Op>())),
+                                    domain.extent()};
     }
     template <class T>
     [[nodiscard]] Scatter<T> scatter(const Domain<T>& domain) const {
         return {static_cast<T*>(replica(*domain.data(), joins_scattered())), domain.extent()};
+    }
+    template <class T>
+    [[nodiscard]] Append<T> append(const Domain<T>& domain) const {
+        auto* const bytes = static_cast<std::byte*>(replica(*domain.data(), joins_appended()));
+        if (!bytes) return {nullptr, domain.size(), nullptr}; // kernels take the memory's handle
+        return {reinterpret_cast<T*>(bytes), domain.size(),
+                reinterpret_cast<std::uint64_t*>(bytes + detail::counter_offset(domain.data()->bytes()))};
+    }
+    /// How many records jobs before this one have appended to a domain that this one reads or updates.
+    template <class T>
+    [[nodiscard]] std::uint64_t count(const Domain<T>& domain) const {
+        static_cast<void>(
+            origin(*domain.data(), {Access::read, Access::update})); // throws if it does neither
+        return domain.data()->records();
     }
     /// Whatever access was declared: for OpenCL kernels, which take the driver's handle. It begins with the
     /// domain; elsewhere, where the job is larger than the device, near the task's part of it: use views.

@@ -61,9 +61,11 @@ Event CpuStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Byte
                    after);
 }
 
-Event CpuStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
+Event CpuStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                      std::span<const Event> after) {
     check(memory, offset, size);
-    return enqueue([target = at(memory, offset), size] { std::memset(target, 0, size); }, after);
+    check_fill(memory, offset, size, pattern, device_);
+    return enqueue([target = at(memory, offset), size, pattern] { pattern.write(target, size); }, after);
 }
 
 Event CpuStream::launch(Body body, std::span<const Event> after) {

@@ -1,5 +1,6 @@
 // devices/opencl/stream.cpp - see stream.hpp.
 #include <headrace/core/trace.hpp>
+#include <headrace/devices/check_range.hpp>
 #include <headrace/devices/opencl/stream.hpp>
 
 #include <algorithm>
@@ -110,14 +111,16 @@ Event QueueStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, By
                    });
 }
 
-Event QueueStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
-    const cl_mem buffer = range(memory, offset, size, "zeroing");
+Event QueueStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                        std::span<const Event> after) {
+    const cl_mem buffer = range(memory, offset, size, "a fill");
+    check_fill(memory, offset, size, pattern, context_->info().id);
     return enqueue(
         "clEnqueueFillBuffer", HostUse::none, size, after, [&](const WaitList& waits, cl_event* event) {
-            static constexpr cl_uint zeros[4] = {};
-            Bytes pattern = sizeof zeros; // must divide both; drivers write one pattern per work-item
-            while ((offset | size) % pattern != 0) pattern /= 2;
-            return clEnqueueFillBuffer(queue_.get(), buffer, zeros, pattern, offset, size, waits.size(),
+            const cl_ulong words[2] = {pattern.word(), pattern.word()};
+            Bytes width = sizeof words; // must divide both; drivers write one pattern per work-item
+            while ((offset | size) % width != 0) width /= 2;
+            return clEnqueueFillBuffer(queue_.get(), buffer, words, width, offset, size, waits.size(),
                                        waits.data(), event);
         });
 }

@@ -24,7 +24,8 @@ public:
                    std::span<const Event> after) override;
     Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                     std::span<const Event> after) override;
-    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
+    Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+               std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;
 
 private:

@@ -2,6 +2,7 @@
 #include <headrace/core/trace.hpp>
 #include <headrace/devices/check_range.hpp>
 #include <headrace/devices/errands.hpp>
+#include <headrace/devices/simt/fills.hpp>
 #include <headrace/devices/simt/stream.hpp>
 #include <headrace/devices/simt/sums.hpp>
 
@@ -176,10 +177,16 @@ Event SimtStream::add(Memory& to, const Memory& from, Bytes offset, Bytes size, 
     return enqueue(after, [&] { enqueue_sum(stream_->native(), sums, amounts, size, type); });
 }
 
-Event SimtStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
+Event SimtStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                       std::span<const Event> after) {
     std::byte* const target = own(memory, offset, size).at(offset);
+    check_fill(memory, offset, size, pattern, info().id);
     return enqueue(after, [&] {
-        if (size != 0) HEADRACE_CALL(MemsetAsync, target, 0, size, stream_->native());
+        if (size == 0) return;
+        if (pattern.size() == 1)
+            HEADRACE_CALL(MemsetAsync, target, pattern.as<std::uint8_t>(), size, stream_->native());
+        else
+            enqueue_fill(stream_->native(), target, size, pattern);
     });
 }
 

@@ -7,6 +7,7 @@
 
 #include <CL/cl_ext.h>
 
+#include "append.cl.hpp"
 #include "atomics.cl.hpp"
 #include "consumer.cl.hpp"
 #include "control.h.hpp"
@@ -187,8 +188,8 @@ private:
         std::vector<std::pair<std::string_view, std::string_view>> parts{
             {"control.h", embedded::control_h},   {"prelude.cl", embedded::prelude_cl},
             {"atomics.cl", embedded::atomics_cl}, {"exact_sum.cl", embedded::exact_sum_cl},
-            {kernel_.name, kernel_.source},       {"ring.cl", embedded::ring_cl},
-            {"group.cl", embedded::group_cl}};
+            {"append.cl", embedded::append_cl},   {kernel_.name, kernel_.source},
+            {"ring.cl", embedded::ring_cl},       {"group.cl", embedded::group_cl}};
         if (kernel_.kinds > 0) parts.emplace_back("units.cl", embedded::units_cl);
         if (kernel_.by_group) parts.emplace_back("group_kernel.cl", embedded::group_kernel_cl);
         if (kernel_.kinds > 0)

@@ -37,7 +37,16 @@
 //         hr_scratch(group)[get_local_id(0)] = ...;
 //         hr_sync();
 //     }
-// prelude.cl has what these may call, and atomics.cl and exact_sum.cl how they combine values in memory.
+// prelude.cl has what these may call.
+//
+// What a job declares, and what kernels do then with a buffer of `task.memory(domain)`:
+//     accumulates   hr_atomic_add_T(&sums[i], amount)                    atomics.cl
+//     of ExactSum   hr_exact_add_double(words, stride, i, term)          exact_sum.cl; t.sum(domain).stride
+//     reduces<Min>  hr_atomic_min_T(&least[i], value)                    atomics.cl, as for Max and bits
+//     reduces<Op>   HR_DEFINE_COMBINE, for an operation of one's own     atomics.cl
+//     scatters      x[i] = value
+//     appends       hr_append(records, capacity, record)                 append.cl; domain.size()
+//
 // Barriers, also those within hr_ballot and its like, are for group kernels alone, where all lanes come by
 // or none. Where there are some under a condition let one stand last there: PoCL 3.1 sends all lanes the
 // same way where they part after it. It also compiles what follows once for each outcome, so a lane that

@@ -144,7 +144,8 @@ public:
                     std::span<const Event> after) override;
     Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
               std::span<const Event> after) override;
-    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override;
+    Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+               std::span<const Event> after) override;
     Event launch(Body body, std::span<const Event> after) override;
 
 private:
@@ -216,8 +217,11 @@ public:
 
     /// There is no room on the host, once.
     void fill_host() { host_is_full_ = true; }
-    /// The next `times` requests of that kind fail without doing anything.
-    void fail_next(FakeRequest kind, int times = 1) { failures_[static_cast<unsigned>(kind)] += times; }
+    /// The next `times` requests of that kind fail without doing anything, after so many that do not.
+    void fail_next(FakeRequest kind, int times = 1, int after = 0) {
+        passes_[static_cast<unsigned>(kind)] = after;
+        failures_[static_cast<unsigned>(kind)] += times;
+    }
 
     [[nodiscard]] Bytes bytes_in() const { return bytes_[0]; }
     [[nodiscard]] Bytes bytes_out() const { return bytes_[1]; }
@@ -233,6 +237,8 @@ private:
     }
     [[nodiscard]] bool must_fail(FakeRequest kind) {
         ++requests_[static_cast<unsigned>(kind)];
+        if (passes_[static_cast<unsigned>(kind)]-- > 0) return false;
+        passes_[static_cast<unsigned>(kind)] = 0;
         std::atomic<int>& left = failures_[static_cast<unsigned>(kind)];
         if (left.fetch_sub(1) > 0) return true;
         ++left;
@@ -247,6 +253,7 @@ private:
     std::atomic<Bytes> bytes_[3] = {};
     std::atomic<unsigned> requests_[fake_request_kinds] = {};
     std::atomic<int> failures_[fake_request_kinds] = {};
+    std::atomic<int> passes_[fake_request_kinds] = {}; ///< before the failures
 };
 
 inline FakeStream::FakeStream(FakeDevice& device, std::uint64_t seed)
@@ -303,10 +310,12 @@ inline Event FakeStream::add(Memory& to, const Memory& from, Bytes offset, Bytes
         after);
 }
 
-inline Event FakeStream::fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) {
+inline Event FakeStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                              std::span<const Event> after) {
+    HEADRACE_ASSERT((offset | size) % pattern.size() == 0);
     auto* target = static_cast<std::byte*>(memory.address()) + offset;
     return enqueue(
-        FakeRequest::fill, [=] { std::memset(target, 0, size); }, after);
+        FakeRequest::fill, [=] { pattern.write(target, size); }, after);
 }
 
 inline Event FakeStream::launch(Body body, std::span<const Event> after) {

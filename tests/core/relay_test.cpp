@@ -101,8 +101,9 @@ private:
                         std::span<const Event> after) override {
             return stream_->copy_peer(to, to_offset, from, from_offset, size, after);
         }
-        Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
-            return stream_->fill_zero(memory, offset, size, after);
+        Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                   std::span<const Event> after) override {
+            return stream_->fill(memory, offset, size, pattern, after);
         }
         Event launch(Body body, std::span<const Event> after) override {
             return stream_->launch(std::move(body), after);

@@ -109,6 +109,40 @@ TEST_P(Contract, CopiesOfNothingComplete) {
     EXPECT_NO_THROW(stream().fill_zero(*memory, 3, 0).wait());
 }
 
+/// The pattern's bytes, in what lies between others.
+template <class T>
+void expect_fill(Device& device, Stream& stream, T value) {
+    for (const std::size_t count : {0U, 1U, 2U, 1000U, 300'007U}) {
+        const Bytes begin = 3 * sizeof(T), size = (count + 4) * sizeof(T);
+        const auto memory = device.allocate(size);
+        auto expected = some_bytes(size, count);
+        stream.copy_in(*memory, 0, expected.data(), size);
+        stream.fill(*memory, begin, count * sizeof(T), Pattern(value));
+        std::vector<std::byte> received(size);
+        stream.copy_out(received.data(), *memory, 0, size).wait();
+        for (std::size_t i = 0; i < count; ++i)
+            std::memcpy(expected.data() + begin + i * sizeof(T), &value, sizeof(T));
+        ASSERT_EQ(expected, received) << count << " of " << sizeof(T) << " bytes";
+    }
+}
+
+TEST_P(Contract, FillsWithPatterns) {
+    expect_fill(device(), stream(), std::uint8_t{0x5a});
+    expect_fill(device(), stream(), std::uint64_t{0x4343434343434343}); // all bytes are equal
+#if defined(HEADRACE_TEST_FAKE_HIP)
+    GTEST_SKIP() << "the runtime of host threads runs no kernels";
+#endif
+    expect_fill(device(), stream(), std::uint16_t{0x1234});
+    expect_fill(device(), stream(), std::numeric_limits<float>::infinity());
+    expect_fill(device(), stream(), -1.5);
+    expect_fill(device(), stream(), std::uint64_t{0xabcd1234abcd1234}); // the halves are equal
+    const auto memory = device().allocate(64);
+    EXPECT_THROW(stream().fill(*memory, 4, 56, Pattern(-1.5)), Error);
+    EXPECT_THROW(stream().fill(*memory, 8, 52, Pattern(-1.5)), Error);
+    EXPECT_THROW(stream().fill(*memory, 8, 64, Pattern(-1.5)), Error);
+    EXPECT_NO_THROW(stream().fill(*memory, 8, 56, Pattern(-1.5)).wait());
+}
+
 TEST_P(Contract, FillsExactlyWhatItWasToldTo) {
     const Bytes size = 1031;
     for (const auto& [begin, end] :

@@ -2,9 +2,8 @@
 // written anywhere, whole or in parts, on every device list of this machine.
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
-#include <devices/devices_fixture.hpp>
-#include <devices/two_private_cpus.hpp>
 #include <domains/access.kernels.hpp>
+#include <domains/device_lists.hpp>
 #include <headrace/domains/headrace.hpp>
 #include <headrace/domains/written_parts.hpp>
 
@@ -21,39 +20,8 @@
 namespace headrace::test {
 namespace {
 
-class Accesses : public testing::TestWithParam<std::string> {
-protected:
-    void SetUp() override {
-        if (GetParam().find("cuda") == std::string::npos) return;
-        if (const auto why = absent("cuda:0"); !why.empty()) {
-            ASSERT_FALSE(device_is_required("cuda")) << why;
-            GTEST_SKIP() << why;
-        }
-    }
-    Runtime& runtime() {
-        if (!runtime_)
-            runtime_ = std::make_unique<Runtime>(
-                RuntimeOptions{.devices = device_list(GetParam()), .policy = "dynamic:37"});
-        return *runtime_;
-    }
-    const unsigned seed_ = std::random_device{}();
-    const testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
-    std::mt19937 random_{seed_};
-
-private:
-    std::unique_ptr<Runtime> runtime_;
-};
-
-std::string by_list(const testing::TestParamInfo<std::string>& info) {
-    std::string name = info.param;
-    for (char& letter : name)
-        if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
-    return name;
-}
-INSTANTIATE_TEST_SUITE_P(On, Accesses,
-                         testing::Values("cpu", two_private_cpus, "cpu,opencl:pocl", "cuda:0", "cpu,cuda:0",
-                                         "cuda:0,cuda:1"),
-                         by_list);
+using Accesses = OnDeviceLists;
+INSTANTIATE_TEST_SUITE_P(On, Accesses, device_lists(), by_list);
 
 TEST_P(Accesses, ScatteredElementsComeTogetherWhicheverDeviceWroteThem) {
     constexpr std::uint64_t size = 100'003, units = 60'000; // units write every second element or so

@@ -80,8 +80,9 @@ private:
             return stream_->copy_peer(Counted::inner(to), to_offset, Counted::inner(from), from_offset, size,
                                       after);
         }
-        Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
-            return stream_->fill_zero(Counted::inner(memory), offset, size, after);
+        Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+                   std::span<const Event> after) override {
+            return stream_->fill(Counted::inner(memory), offset, size, pattern, after);
         }
         Event launch(Body body, std::span<const Event> after) override {
             return stream_->launch(std::move(body), after);

@@ -49,8 +49,9 @@ public:
             std::memcpy(target, source, size);
         });
     }
-    Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after) override {
-        return enqueue(after, [target = at(memory, offset), size] { std::memset(target, 0, size); });
+    Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
+               std::span<const Event> after) override {
+        return enqueue(after, [target = at(memory, offset), size, pattern] { pattern.write(target, size); });
     }
     Event launch(Body body, std::span<const Event> after) override {
         return enqueue(after, [body = std::move(body)] { body(NativeStream{.technology = "cpu"}); });

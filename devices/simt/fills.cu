@@ -1,0 +1,34 @@
+// devices/simt/fills.cu - see fills.hpp. HIP's compiler takes it, too.
+#include <headrace/devices/simt/fills.hpp>
+
+#if defined(__HIPCC__)
+    #include <hip/hip_runtime.h> // names that CUDA's compiler knows by itself
+#endif
+
+#include <algorithm>
+
+namespace headrace::HEADRACE_ON_SIMT {
+namespace {
+
+constexpr unsigned block = 256;
+constexpr std::size_t most_blocks = 4096; // a few for each multiprocessor of the largest
+
+template <class T>
+__global__ void fill(T* to, T value, std::size_t count) {
+    const std::size_t all = std::size_t{gridDim.x} * block;
+    for (std::size_t i = std::size_t{blockIdx.x} * block + threadIdx.x; i < count; i += all) to[i] = value;
+}
+
+} // namespace
+
+void enqueue_fill(StreamHandle stream, void* memory, std::size_t size, Pattern pattern) {
+    pattern.visit([&](auto value) {
+        using T = decltype(value);
+        const std::size_t count = size / sizeof(T);
+        if (count == 0) return;
+        const auto blocks = static_cast<unsigned>(std::min(most_blocks, (count + block - 1) / block));
+        fill<<<blocks, block, 0, stream>>>(static_cast<T*>(memory), value, count);
+    });
+}
+
+} // namespace headrace::HEADRACE_ON_SIMT
