@@ -28,6 +28,12 @@ constexpr Example every_example[] = {
     {"quadrature", "1", "integral: 3136.8307621"}, // 1000 (atan 700 + atan 300)
     {"quadrature", "500", "integral: 3136.8307621"},
     {"two-jobs", "30000", "496 numbers take 51 steps"},
+    {"breadth-first", "1", "0 of 1 vertices cannot be reached\n"},
+    {"breadth-first", "100000", "209 of 100000 vertices cannot be reached\n"},
+    {"shortest-paths", "1", "the farthest field is at a distance of 0\n"},
+    {"shortest-paths", "40", "the farthest field is at a distance of 263\n"},
+    {"tree-search", "1", "1 nodes, depth 1\n"},
+    {"tree-search", "1000", "25444 nodes, depth 36\n"},
     {"mariani-silver", "200", "65536 pixels, 0 of them wrong"},
 #ifdef HEADRACE_HAS_BATCHED_PRODUCTS
     {"batched-products", "1", "1 products of 16 x 16\n"},
