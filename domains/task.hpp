@@ -80,7 +80,8 @@ public:
     /// How many records jobs before this one have appended to a domain that this one reads or updates.
     template <class T>
     [[nodiscard]] std::uint64_t count(const Domain<T>& domain) const {
-        static_cast<void>(read(domain)); // which throws if the job does not declare it
+        static_cast<void>(
+            origin(*domain.data(), {Access::read, Access::update})); // throws if it does neither
         return domain.data()->records();
     }
     /// Whatever access was declared: for OpenCL kernels, which take the driver's handle. It begins with the

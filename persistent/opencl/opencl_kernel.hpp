@@ -41,9 +41,9 @@
 //
 // What a job declares, and what kernels do then with a buffer of `task.memory(domain)`:
 //     accumulates   hr_atomic_add_T(&sums[i], amount)                    atomics.cl
-//     of ExactSum   hr_exact_add_double(words, stride, i, term)          exact_sum.cl;
-//     task.sum(domain).stride reduces<Min>  hr_atomic_min_T(&least[i], value)                    atomics.cl,
-//     as for Max and bits reduces<Op>   HR_DEFINE_COMBINE, for an operation of one's own     atomics.cl
+//     of ExactSum   hr_exact_add_double(words, stride, i, term)          exact_sum.cl; the stride is t.sum(domain)'s
+//     reduces<Min>  hr_atomic_min_T(&least[i], value)                    atomics.cl, as for Max and bits
+//     reduces<Op>   HR_DEFINE_COMBINE, for an operation of one's own     atomics.cl
 //     scatters      x[i] = value
 //     appends       hr_append(records, capacity, record)                 append.cl; domain.size()
 //

@@ -1,0 +1,91 @@
+// apps/examples/ as a user runs it: every example on every list of devices. Each compares its result with a
+// serial version, and says by its exit code whether they agree.
+#include "end_to_end/path_tracer.hpp" // which devices there are
+
+#include <devices/two_private_cpus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+namespace headrace::end_to_end {
+namespace {
+
+struct Example {
+    const char* program; ///< behind "headrace-"
+    const char* size;
+    const char*
+        answer; ///< that it prints: known, or computed by a program that has no line in common with it
+};
+
+constexpr Example every_example[] = {
+    {"n-queens", "1", "1 queens: 1 solutions\n"},
+    {"n-queens", "3", "3 queens: 0 solutions\n"},
+    {"n-queens", "8", "8 queens: 92 solutions\n"},
+    {"n-queens", "10", "10 queens: 724 solutions\n"},
+    {"quadrature", "1", "integral: 3136.8307621"}, // 1000 (atan 700 + atan 300)
+    {"quadrature", "500", "integral: 3136.8307621"},
+    {"two-jobs", "30000", "496 numbers take 51 steps"},
+    {"breadth-first", "1", "0 of 1 vertices cannot be reached\n"},
+    {"breadth-first", "100000", "209 of 100000 vertices cannot be reached\n"},
+    {"shortest-paths", "1", "the farthest field is at a distance of 0\n"},
+    {"shortest-paths", "40", "the farthest field is at a distance of 263\n"},
+    {"tree-search", "1", "1 nodes, depth 1\n"},
+    {"tree-search", "1000", "25444 nodes, depth 36\n"},
+    {"mariani-silver", "200", "65536 pixels, 0 of them wrong"},
+#ifdef HEADRACE_HAS_BATCHED_PRODUCTS
+    {"batched-products", "1", "1 products of 16 x 16\n"},
+    {"batched-products", "1000", "1000 products of 16 x 16\n"},
+#endif
+};
+
+Outcome run(const Scratch& folder, const std::string& program, const Options& options) {
+    return Program(HEADRACE_PROGRAMS "/headrace-" + program, options, folder.path()).wait();
+}
+
+class Examples : public testing::TestWithParam<std::tuple<Example, const char*>> {};
+
+std::string name_of(const testing::TestParamInfo<Examples::ParamType>& info) {
+    const auto& [example, devices] = info.param;
+    return test_name(std::string(example.program) + "_" + example.size + "_" + devices);
+}
+INSTANTIATE_TEST_SUITE_P(On, Examples,
+                         testing::Combine(testing::ValuesIn(every_example),
+                                          testing::Values("cpu", test::two_private_cpus, "opencl:pocl",
+                                                          "cuda:0", "cpu,opencl:pocl", "cpu,cuda:0")),
+                         name_of);
+
+TEST_P(Examples, HaveTheResultOfTheSerialVersionAndTheKnownOne) {
+    const auto& [example, devices] = GetParam();
+    if (devices != test::two_private_cpus) HEADRACE_SKIP_WITHOUT(devices);
+    const Scratch folder;
+    const Outcome outcome =
+        run(folder, example.program, {example.size, "--devices", test::device_list(devices)});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(outcome.output.starts_with(example.answer)) << outcome.output;
+}
+
+TEST(ExamplesMistakes, AreToldInALine) {
+    const Scratch folder;
+    const std::pair<Options, const char*> mistakes[] = {
+        {{"--size", "8"}, "usage"},
+        {{"many"}, "usage"},
+        {{"8", "--devices"}, "usage"},
+        {{"0"}, "SIZE"},
+        {{"99"}, "SIZE"},
+        {{"8", "--devices", "abacus:0"}, "abacus:0"},
+        {{"12345678901234567890"}, "usage"},
+    };
+    for (const auto& [options, words] : mistakes) {
+        const Outcome outcome = run(folder, "n-queens", options);
+        EXPECT_EQ(outcome.exit_code, 2) << words << ": " << outcome.errors;
+        EXPECT_NE(outcome.errors.find(words), std::string::npos) << outcome.errors;
+        EXPECT_EQ(std::ranges::count(outcome.errors, '\n'), 1) << outcome.errors;
+        EXPECT_TRUE(outcome.output.empty());
+    }
+}
+
+} // namespace
+} // namespace headrace::end_to_end
