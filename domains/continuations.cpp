@@ -17,7 +17,7 @@ void Continuations::give(std::function<void()> work) {
     --expected_;
     work_.push_back(std::move(work));
     if (idle_ < work_.size() && threads_.size() < most_threads) threads_.emplace_back([this] { serve(); });
-    changed_.notify_all(); // a thread, or who closes
+    changed_.notify_all(); // a thread, or `close`
 }
 
 void Continuations::give_up() {
@@ -43,7 +43,7 @@ void Continuations::serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
         ++idle_;
-        if (idle_ == threads_.size()) changed_.notify_all(); // who closes
+        if (idle_ == threads_.size()) changed_.notify_all(); // `close` waits for that
         changed_.wait(lock, [this] { return closing_ || !work_.empty(); });
         --idle_;
         if (work_.empty()) return;

@@ -54,12 +54,16 @@ using TaskHook = std::function<void(const TaskStatistics&)>;
 /// access        | units                               | several devices            | view, in a task t
 /// reads         | read what is there                  | an image each              | t.read(x)
 /// writes        | write their rows, or part           | each its tasks' part       | t.write(x)
-/// updates       | read and write their rows, or part  | each its tasks' part       | t.update(x)
+///  of whole x   | write any element                   | one memory does it all     | t.write(x)
+/// updates       | read and write, as writes does      | as writes does             | t.update(x)
 /// scatters      | write any element, each one once    | replicas, from the image   | t.scatter(x)
 /// accumulates   | add to any element, at any time     | replicas, from zero        | t.sum(x)
 ///  of ExactSum  | the same; rounded once              | planes of words, from zero | t.sum(x).add(i, 3.0)
 /// reduces<Op>   | combine with any element by Op      | replicas, from identities  | t.reduce<Op>(x)
 /// appends       | add records, of any number          | replicas, from no records  | t.append(x)
+///
+/// Elements that a job under writes() leaves unwritten are unspecified, on every device. Parts of two tasks
+/// that overlap under writes() or updates() fail the job, which names both tasks.
 ///
 /// A replica takes as much of each device's memory as the domain; planes take 320 bytes for each sum of
 /// doubles, 56 for floats, 16 if a range is declared. To begin one moves nothing, but for scatters(), which

@@ -103,7 +103,7 @@ public:
         std::vector<std::byte> before(data.base().empty() ? std::min(piece, bytes) : 0);
         std::atomic<std::uint64_t> conflict = none;
         const TakeUp take_up = take_up_of(element);
-        // An arena of its own: who waits for a piece does not begin with anything else of the caller's.
+        // An arena of its own: a thread that waits for a piece begins with nothing else of the caller's.
         tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
         for (std::size_t number = 0; number * piece < bytes; ++number) {
             const Bytes begin = number * piece, end = std::min(begin + piece, bytes);

@@ -41,7 +41,7 @@
 //
 // What a job declares, and what kernels do then with a buffer of `task.memory(domain)`:
 //     accumulates   hr_atomic_add_T(&sums[i], amount)                    atomics.cl
-//     of ExactSum   hr_exact_add_double(words, stride, i, term)          exact_sum.cl; the stride is t.sum(domain)'s
+//     of ExactSum   hr_exact_add_double(words, stride, i, term)          exact_sum.cl (t.sum gives stride)
 //     reduces<Min>  hr_atomic_min_T(&least[i], value)                    atomics.cl, as for Max and bits
 //     reduces<Op>   HR_DEFINE_COMBINE, for an operation of one's own     atomics.cl
 //     scatters      x[i] = value
