@@ -2,6 +2,7 @@
 // it.
 #pragma once
 #include <headrace/core/performance_model.hpp>
+#include <headrace/domains/checked_task.hpp>
 #include <headrace/domains/device_worker.hpp>
 #include <headrace/domains/tasks_ahead.hpp>
 
@@ -47,6 +48,8 @@ struct DeviceWorker::Place final : TaskScope::Device {
     TaskFigures figures;
     EngineFigures engine_before; ///< an engine counts over all its tasks
 
+    std::unique_ptr<CheckedTask> check; ///< null: the task is not checked
+
     bool in_windows = false;       ///< the job has data that the device cannot hold at once
     Clock::time_point begun_with;  ///< the launch's first task
     bool asked_to_pause = false;   ///< the launch, since it was enqueued
@@ -85,6 +88,7 @@ struct DeviceWorker::Place final : TaskScope::Device {
         return portions;
     }
     void forget_launch() {
+        check.reset(); // it refers to the task
         held.clear();
         waits_to = nullptr;
         open = wanting = false;

@@ -305,6 +305,7 @@ Event DeviceWorker::submit(Place& place, Held& held, const Inputs& inputs,
                             [&](std::span<const Event> after) {
                                 std::vector<Event> ready(after.begin(), after.end());
                                 ready.insert(ready.end(), inputs.replicas.begin(), inputs.replicas.end());
+                                if (place.check) ready = {place.check->fill(ready)};
                                 started = start(ready);
                                 return held.done.event();
                             },
@@ -324,18 +325,17 @@ void DeviceWorker::begin(Place& place) {
            halve(place)) {
     }
     Task& task = *first.task;
+    place.check.reset(); // of a try for which there was no room
     const Inputs inputs = bind(place, first);
+    if (is_checked_mode() && !place.in_windows && !first.portion.units) // windows have no room for more
+        place.check =
+            std::make_unique<CheckedTask>(task, job, first.portion.range, *controller_, *place.stream);
     const KernelVariant& variant = *job.variant(device_->info().technology);
     if (!variant.bind) {
         tell_hook(job.before_tasks(), {first.portion}, {});
         place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
             tell_of_launch(place, first, {ready.begin(), ready.end()});
-            return place.stream->launch(
-                [&task, &variant, &place](const NativeStream& stream) {
-                    const TaskScope on_stream(*place.job->node(), place);
-                    variant.host_function(task, stream);
-                },
-                ready);
+            return call_host_function(place, ready);
         });
         return;
     }
@@ -361,7 +361,8 @@ void DeviceWorker::begin(Place& place) {
             colleagues_.wake_all(); // others may take the rest
         }
     const bool opens = is_for_feeding(*place.job, first.portion) && !units && place.small_tasks &&
-                       !place.kernels_differ && !place.in_windows && place.engine->hears_host();
+                       !place.kernels_differ && !place.in_windows && !place.check &&
+                       place.engine->hears_host();
     place.engine->reserve(opens);
     tell_hook(job.before_tasks(), {first.portion}, {}); // all that it needs is there
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
@@ -370,6 +371,31 @@ void DeviceWorker::begin(Place& place) {
         if (units) return place.engine->start(*units, ready);
         return place.engine->start(first.portion.range.begin, first.portion.range.end, ready);
     });
+}
+
+Event DeviceWorker::call_host_function(Place& place, std::span<const Event> ready) {
+    return place.stream->launch(
+        [this, &place](const NativeStream& stream) {
+            const TaskScope on_stream(*place.job->node(), place);
+            place.job->job()
+                .variant(device_->info().technology)
+                ->host_function(*place.held.front().task, stream);
+        },
+        ready);
+}
+
+/// A task that has run, in checked mode. Blocks.
+void DeviceWorker::check(Place& place) {
+    const IndexRange range = place.held.front().portion.range;
+    place.check->check(range, [&] {
+        Task& task = *place.held.front().task;
+        const KernelVariant& variant = *place.job->job().variant(device_->info().technology);
+        if (!variant.bind) return call_host_function(place, {}).wait();
+        place.engine->rebind(variant.bind(task));
+        place.engine->start(range.begin, range.end).wait();
+        while (place.engine->collect() == Engine::State::parked) place.engine->resume().wait();
+    });
+    place.check.reset();
 }
 
 void DeviceWorker::tell_hook(const TaskHook& hook, const std::vector<Portion>& portions,
@@ -438,6 +464,11 @@ void DeviceWorker::settle(Place& place) {
             error = current_error();
         }
     }
+    if (!error && place.check) try {
+            check(place);
+        } catch (...) {
+            error = current_error();
+        }
     if (error) return fail(place, error);
 
     if (place.engine) {

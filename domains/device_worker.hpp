@@ -82,6 +82,8 @@ private:
     [[nodiscard]] Event submit(Place& place, Held& held, const Inputs& inputs,
                                const std::function<Event(std::span<const Event>)>& start);
     void begin(Place& place);
+    [[nodiscard]] Event call_host_function(Place& place, std::span<const Event> ready);
+    void check(Place& place);
     void settle(Place& place);
     void go_on(Place& place);
     void fail(Place& place, ErrorPtr error);

@@ -31,10 +31,18 @@ void* Task::replica(const DomainData& data, const Joining& joining) const {
     fail_undeclared(data, std::string(joining.view()) + "()", std::string(joining.declaration()) + "()");
 }
 
-const Memory& Task::memory_of(const DomainData& data) const {
+const Task::Binding& Task::bound(const DomainData& data) const {
     for (const Binding& bound : bindings_)
-        if (bound.data == &data) return *bound.memory;
+        if (bound.data == &data) return bound;
     fail_undeclared(data, "the memory", "");
+}
+
+void Task::rebind(const DomainData& data, Memory& memory, Bytes begin) {
+    for (Binding& bound : bindings_)
+        if (bound.data == &data) {
+            bound.memory = &memory;
+            bound.begin = begin;
+        }
 }
 
 /// With what was asked for, and what the job declares.

@@ -33,6 +33,9 @@ public:
     /// Nobody has asked for the range: what was made of this task is as good for those beside it.
     [[nodiscard]] bool hides_range() const noexcept { return !tells_range_; }
     void unbind() { bindings_.clear(); }
+    [[nodiscard]] const Binding& bound(const DomainData& data) const;
+    /// Views are of this memory from now on.
+    void rebind(const DomainData& data, Memory& memory, Bytes begin);
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; } ///< "path tracing [0, 4096)"
     /// Seeds at its end may yet go to another device. All of the job's, for units that others gave.
@@ -88,7 +91,7 @@ public:
     /// domain; elsewhere, where the job is larger than the device, near the task's part of it: use views.
     template <class T>
     [[nodiscard]] const Memory& memory(const Domain<T>& domain) const {
-        return memory_of(*domain.data());
+        return *bound(*domain.data()).memory;
     }
 
 private:
@@ -100,7 +103,6 @@ private:
     void* origin(const DomainData& data, std::initializer_list<Access> allowed) const;
     /// Of this device, which is joined in that way.
     void* replica(const DomainData& data, const Joining& joining) const;
-    const Memory& memory_of(const DomainData& data) const;
     [[noreturn]] void fail_undeclared(const DomainData& data, const std::string& asked,
                                       const std::string& mending) const;
 

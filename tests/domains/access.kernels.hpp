@@ -36,6 +36,19 @@ struct WriteBackwards {
     }
 };
 
+/// Byte i becomes i, for those below `end`; `shift` further on, where that is within the domain.
+struct WriteBytes {
+    View<std::uint8_t> x;
+    Sum<std::uint64_t> sums;
+    std::uint64_t end, shift;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        sums.add(0, 1);
+        const std::uint64_t at = i + shift < x.size() ? i + shift : i;
+        if (i < end) x[at] = static_cast<std::uint8_t>(i);
+    }
+};
+
 /// Elements of three bytes: no word of a machine.
 struct Odd {
     std::uint8_t part[3];

@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -251,6 +254,68 @@ TEST(WrittenParts, FindsEveryOverlap) {
             }
         }
     }
+}
+
+/// In a process of its own, whose environment asks for the checked mode: kernels that write too little, too
+/// much, or just what the patterns are.
+class Checked : public Accesses {
+protected:
+    void SetUp() override {
+        Accesses::SetUp();
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+    }
+    /// What the job fails with, or "well", by a child's exit.
+    void expect_said(const std::string& pattern, const std::function<void(Runtime&)>& run) {
+        EXPECT_EXIT(
+            {
+                setenv("HEADRACE_CHECK", "1", 1);
+                std::string said = "well";
+                try {
+                    run(runtime());
+                } catch (const Error& error) {
+                    said = error.what();
+                }
+                std::fprintf(stderr, "%s\n", said.c_str());
+                std::_Exit(0);
+            },
+            testing::ExitedWithCode(0), pattern);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(On, Checked, testing::Values("cpu", two_private_cpus, "cuda:0", "cpu,cuda:0"),
+                         by_list);
+
+TEST_P(Checked, NamesTheFirstElementThatIsWrongAndNothingElse) {
+    constexpr std::uint64_t size = 1003;
+    const Domain<std::uint8_t> x("x", {size});
+    const Domain<std::uint64_t> sums("sums", {1});
+    std::ranges::fill(x.fill(), std::uint8_t{1});
+    // Every value of a byte, those of the patterns too; sums are added once although tasks run twice.
+    const auto all = [&](Runtime& runtime) {
+        runtime
+            .submit(Job("all", size).writes(rows(x)).accumulates(sums).kernel([&](Task& task) {
+                return WriteBytes{task.write(x), task.sum(sums), size, 0};
+            }))
+            .wait();
+        for (std::uint64_t i = 0; i < size; ++i)
+            if (x.gather()[i] != static_cast<std::uint8_t>(i))
+                throw Error{ErrorKind::internal, "wrong bytes"};
+        if (sums.gather()[0] != size) throw Error{ErrorKind::internal, "wrong sums"};
+    };
+    expect_said("^well", all);
+    expect_said("no unit wrote element 700 of domain 'x'", [&](Runtime& runtime) {
+        runtime
+            .submit(Job("too little", size).writes(rows(x)).accumulates(sums).kernel([&](Task& task) {
+                return WriteBytes{task.write(x), task.sum(sums), 700, 0};
+            }))
+            .wait();
+    });
+    expect_said("wrote element [0-9]+ of domain 'x', whose part is", [&](Runtime& runtime) {
+        runtime
+            .submit(Job("too much", size).updates(rows(x)).accumulates(sums).kernel([&](Task& task) {
+                return WriteBytes{task.update(x), task.sum(sums), size, 100};
+            }))
+            .wait();
+    });
 }
 
 /// Two fake devices, each of which gets one of the two units.

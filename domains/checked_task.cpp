@@ -1,0 +1,177 @@
+// domains/checked_task.cpp - see checked_task.hpp.
+#include <headrace/domains/checked_task.hpp>
+#include <headrace/domains/footprint.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+constexpr std::byte first_pattern{0xA5}, second_pattern{0x5B};
+/// Before and behind the domain, where kernels take addresses. A multiple of every alignment.
+constexpr Bytes guard_bytes = 4096;
+
+bool is_pattern(std::span<const std::byte> bytes, std::byte pattern) {
+    return std::ranges::all_of(bytes, [=](std::byte byte) { return byte == pattern; });
+}
+
+} // namespace
+
+bool is_checked_mode() {
+    static const bool is_asked = [] {
+        const char* const value = std::getenv("HEADRACE_CHECK");
+        return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
+    }();
+    return is_asked;
+}
+
+struct CheckedTask::Output {
+    const Job::Use* use;
+    IndexRange part;   ///< elements, when the task began
+    Memory* image;     ///< that the part belongs to
+    Bytes image_begin; ///< of the image, in the domain
+    Bytes guard;       ///< before and behind the domain, in `staged`
+    std::unique_ptr<Memory> staged;
+    std::vector<std::byte> first = {}; ///< contents after the first run
+
+    [[nodiscard]] DomainData& data() const { return *use->slice.data; }
+    [[nodiscard]] Bytes offset(std::uint64_t element) const {
+        return guard + element * data().element_size();
+    }
+    [[nodiscard]] Bytes size_of(IndexRange elements) const { return elements.size() * data().element_size(); }
+    [[nodiscard]] std::span<const std::byte> element(std::span<const std::byte> all, std::uint64_t i) const {
+        return all.subspan(offset(i), data().element_size());
+    }
+};
+
+CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream)
+    : task_(task), job_(job), controller_(controller), stream_(stream) {
+    Device& device = controller.device();
+    for (const Job::Use& use : job.uses()) {
+        if (use.joining || !writes(use.access)) continue;
+        const Task::Binding& bound = task.bound(*use.slice.data);
+        const Bytes guard = device.info().has_addresses ? guard_bytes : 0;
+        outputs_.push_back({.use = &use,
+                            .part = elements_of(use, range),
+                            .image = bound.memory,
+                            .image_begin = bound.begin,
+                            .guard = guard,
+                            .staged = device.allocate(use.slice.data->bytes() + 2 * guard)});
+        // As if the memory began so many bytes before the domain.
+        task.rebind(*use.slice.data, *outputs_.back().staged, Bytes{0} - guard);
+    }
+}
+
+CheckedTask::~CheckedTask() {
+    for (const Event& request : requests_) static_cast<void>(request.outcome()); // told by `check`
+}
+
+Event CheckedTask::fill(std::span<const Event> after) {
+    std::vector<Event> filled(after.begin(), after.end());
+    for (const Output& output : outputs_) {
+        const Memory& image = *output.image;
+        requests_.push_back(
+            stream_.fill(*output.staged, 0, output.staged->size(), Pattern(first_pattern), after));
+        if (reads(output.use->access) && !output.part.empty())
+            requests_.push_back(
+                stream_.copy_peer(*output.staged, output.offset(output.part.begin), image,
+                                  output.part.begin * output.data().element_size() - output.image_begin,
+                                  output.size_of(output.part), {&requests_.back(), 1}));
+        filled.push_back(requests_.back());
+    }
+    return Event::all(filled);
+}
+
+void CheckedTask::read(std::vector<std::vector<std::byte>>& contents) {
+    for (const Output& output : outputs_) {
+        auto& bytes = contents.emplace_back(output.staged->size());
+        const Event came = stream_.copy_out(bytes.data(), *output.staged, 0, bytes.size());
+        requests_.push_back(came);
+        came.wait();
+    }
+}
+
+void CheckedTask::check_outside(const Output& output, std::span<const std::byte> contents) const {
+    const Bytes begin = output.offset(output.part.begin), end = output.offset(output.part.end);
+    const auto is_written = [](std::byte byte) { return byte != first_pattern; };
+    const auto fail = [&](Bytes at) {
+        const Bytes size = output.data().element_size();
+        const std::string domain = "of domain '" + output.data().name() + "'";
+        std::string where = "bytes beyond the end " + domain;
+        if (at < output.guard)
+            where = "bytes before the begin " + domain;
+        else if (at < output.offset(output.data().extent().size()))
+            where = "element " + std::to_string((at - output.guard) / size) + " " + domain;
+        throw Error{ErrorKind::invalid_argument, "checked mode: the task wrote " + where +
+                                                     ", whose part is [" + std::to_string(output.part.begin) +
+                                                     ", " + std::to_string(output.part.end) + ")"}
+            .in_task(task_.name());
+    };
+    const auto before = std::ranges::find_if(contents.first(begin), is_written);
+    if (const auto at = static_cast<Bytes>(before - contents.begin()); at < begin) fail(at);
+    const auto behind =
+        std::find_if(contents.begin() + static_cast<std::ptrdiff_t>(end), contents.end(), is_written);
+    if (behind != contents.end()) fail(static_cast<Bytes>(behind - contents.begin()));
+}
+
+/// Elements of outputs may not have been written.
+bool CheckedTask::is_suspicious(IndexRange range) const {
+    for (const Output& output : outputs_) {
+        if (reads(output.use->access)) continue;
+        const IndexRange part = elements_of(*output.use, range);
+        for (std::uint64_t i = part.begin; i < part.end; ++i)
+            if (is_pattern(output.element(output.first, i), first_pattern)) return true;
+    }
+    return false;
+}
+
+void CheckedTask::check(IndexRange range, const std::function<void()>& run_again) {
+    std::vector<std::vector<std::byte>> contents;
+    read(contents);
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        outputs_[i].first = std::move(contents[i]);
+        check_outside(outputs_[i], outputs_[i].first);
+    }
+    if (is_suspicious(range)) {
+        for (const Job::Use& use : job_.uses())
+            if (use.joining) {
+                scratch_.push_back(
+                    controller_.device().allocate(use.joining->replica_bytes(*use.slice.data)));
+                use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
+                task_.rebind(*use.slice.data, *scratch_.back(), 0);
+            }
+        for (const Output& output : outputs_)
+            if (!reads(output.use->access))
+                stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
+        run_again();
+        contents.clear();
+        read(contents);
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            const Output& output = outputs_[i];
+            if (reads(output.use->access)) continue;
+            const IndexRange part = elements_of(*output.use, range);
+            for (std::uint64_t e = part.begin; e < part.end; ++e)
+                if (is_pattern(output.element(output.first, e), first_pattern) &&
+                    is_pattern(output.element(contents[i], e), second_pattern))
+                    throw Error{ErrorKind::invalid_argument,
+                                "checked mode: no unit wrote element " + std::to_string(e) + " of domain '" +
+                                    output.data().name() +
+                                    "', which its job declares writes() of: all of it is to be written"}
+                        .in_task(task_.name());
+        }
+    }
+    for (const Output& output : outputs_) {
+        const IndexRange part = elements_of(*output.use, range);
+        if (part.empty()) continue;
+        stream_
+            .copy_in(*output.image, part.begin * output.data().element_size() - output.image_begin,
+                     output.first.data() + output.offset(part.begin), output.size_of(part))
+            .wait();
+    }
+}
+
+} // namespace headrace
