@@ -13,6 +13,7 @@ struct Board {
 /// instead of all its children: each lane has room for what one call may spawn, and little room is fast.
 struct PlaceQueens {
     using Units = headrace::Kinds<headrace::Kind<Board, 2>>;
+    static constexpr unsigned resident_lanes = 1024; // as many as have registers enough on a multiprocessor
     headrace::Sum<std::uint64_t> solutions;
     std::uint32_t all; ///< a bit for each column
 
