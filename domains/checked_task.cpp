@@ -86,16 +86,15 @@ Event CheckedTask::fill(std::span<const Event> after) {
     return Event::all(filled);
 }
 
-void CheckedTask::read(std::vector<std::vector<std::byte>>& contents) {
-    for (const Output& output : outputs_) {
-        auto& bytes = contents.emplace_back(output.staged->size());
-        const Event came = stream_.copy_out(bytes.data(), *output.staged, 0, bytes.size());
-        requests_.push_back(came);
-        came.wait();
-    }
+std::vector<std::byte> CheckedTask::read(const Output& output) {
+    std::vector<std::byte> contents(output.staged->size());
+    const Event came = stream_.copy_out(contents.data(), *output.staged, 0, contents.size());
+    came.wait();
+    return contents;
 }
 
-void CheckedTask::check_outside(const Output& output, std::span<const std::byte> contents) const {
+void CheckedTask::check_outside(const Output& output) const {
+    const std::span<const std::byte> contents = output.first;
     const Bytes begin = output.offset(output.part.begin), end = output.offset(output.part.end);
     const auto is_written = [](std::byte byte) { return byte != first_pattern; };
     const auto fail = [&](Bytes at) {
@@ -118,59 +117,67 @@ void CheckedTask::check_outside(const Output& output, std::span<const std::byte>
     if (behind != contents.end()) fail(static_cast<Bytes>(behind - contents.begin()));
 }
 
-/// Elements of outputs may not have been written.
-bool CheckedTask::is_suspicious(IndexRange range) const {
-    for (const Output& output : outputs_) {
-        if (reads(output.use->access)) continue;
-        const IndexRange part = elements_of(*output.use, range);
-        for (std::uint64_t i = part.begin; i < part.end; ++i)
-            if (is_pattern(output.element(output.first, i), first_pattern)) return true;
-    }
+/// Some of its elements may not have been written.
+bool CheckedTask::is_suspicious(const Output& output, IndexRange range) const {
+    if (reads(output.use->access)) return false;
+    const IndexRange part = elements_of(*output.use, range);
+    for (std::uint64_t i = part.begin; i < part.end; ++i)
+        if (is_pattern(output.element(output.first, i), first_pattern)) return true;
     return false;
 }
 
-void CheckedTask::check(IndexRange range, const std::function<void()>& run_again) {
-    std::vector<std::vector<std::byte>> contents;
-    read(contents);
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-        outputs_[i].first = std::move(contents[i]);
-        check_outside(outputs_[i], outputs_[i].first);
+void CheckedTask::prepare_second_run() {
+    for (const Job::Use& use : job_.uses()) {
+        if (!use.joining) continue;
+        scratch_.push_back(controller_.device().allocate(use.joining->replica_bytes(*use.slice.data)));
+        use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
+        task_.rebind(*use.slice.data, *scratch_.back(), 0);
     }
-    if (is_suspicious(range)) {
-        for (const Job::Use& use : job_.uses())
-            if (use.joining) {
-                scratch_.push_back(
-                    controller_.device().allocate(use.joining->replica_bytes(*use.slice.data)));
-                use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
-                task_.rebind(*use.slice.data, *scratch_.back(), 0);
-            }
-        for (const Output& output : outputs_)
-            if (!reads(output.use->access))
-                stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
+    for (const Output& output : outputs_)
+        if (!reads(output.use->access))
+            stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
+}
+
+/// What the first run wrote comes into the image; of elements that others may write as well, no more than
+/// that.
+void CheckedTask::take_up(const Output& output, IndexRange part, const std::vector<bool>& written) {
+    const Bytes begin = part.begin * output.data().element_size() - output.image_begin;
+    const auto from = std::span(output.first).subspan(output.offset(part.begin), output.size_of(part));
+    std::vector<std::byte> elements(from.begin(), from.end());
+    if (!written.empty() && output.use->is_of_one_image()) {
+        stream_.copy_out(elements.data(), *output.image, begin, elements.size()).wait();
+        const Bytes size = output.data().element_size();
+        for (std::uint64_t i = 0; i < part.size(); ++i)
+            if (written[i])
+                std::ranges::copy(from.subspan(i * size, size),
+                                  elements.begin() + static_cast<std::ptrdiff_t>(i * size));
+    }
+    stream_.copy_in(*output.image, begin, elements.data(), elements.size()).wait();
+}
+
+void CheckedTask::check(IndexRange range, const std::function<void()>& run_again, const Note& note) {
+    for (Output& output : outputs_) {
+        output.first = read(output);
+        check_outside(output);
+    }
+    const bool runs_again =
+        std::ranges::any_of(outputs_, [&](const Output& output) { return is_suspicious(output, range); });
+    if (runs_again) {
+        prepare_second_run();
         run_again();
-        contents.clear();
-        read(contents);
-        for (std::size_t i = 0; i < outputs_.size(); ++i) {
-            const Output& output = outputs_[i];
-            if (reads(output.use->access)) continue;
-            const IndexRange part = elements_of(*output.use, range);
-            for (std::uint64_t e = part.begin; e < part.end; ++e)
-                if (is_pattern(output.element(output.first, e), first_pattern) &&
-                    is_pattern(output.element(contents[i], e), second_pattern))
-                    throw Error{ErrorKind::invalid_argument,
-                                "checked mode: no unit wrote element " + std::to_string(e) + " of domain '" +
-                                    output.data().name() +
-                                    "', which its job declares writes() of: all of it is to be written"}
-                        .in_task(task_.name());
-        }
     }
     for (const Output& output : outputs_) {
         const IndexRange part = elements_of(*output.use, range);
         if (part.empty()) continue;
-        stream_
-            .copy_in(*output.image, part.begin * output.data().element_size() - output.image_begin,
-                     output.first.data() + output.offset(part.begin), output.size_of(part))
-            .wait();
+        std::vector<bool> written; // of a domain that is only written
+        if (!reads(output.use->access)) {
+            const std::vector<std::byte> second = runs_again ? read(output) : std::vector<std::byte>{};
+            for (std::uint64_t i = part.begin; i < part.end; ++i)
+                written.push_back(!is_pattern(output.element(output.first, i), first_pattern) ||
+                                  !is_pattern(output.element(second, i), second_pattern));
+            note(*output.use, part, written);
+        }
+        take_up(output, part, written);
     }
 }
 

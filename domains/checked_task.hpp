@@ -22,9 +22,8 @@ namespace headrace {
 /// element that is the pattern both times was not written.
 ///
 /// Threads   one at a time
-/// Cost      a domain's size of device memory and of host memory for each output, two copies, and for
-/// suspicious
-///           tasks a second run
+/// Cost      for each output the domain's size of device memory and of host memory, and two copies; a second
+///           run of most tasks
 class HEADRACE_EXPORT CheckedTask {
 public:
     /// `task` is bound. Its outputs are bound anew, to staged memory.
@@ -38,16 +37,20 @@ public:
     /// Enqueues what outputs hold before the task runs.
     [[nodiscard]] Event fill(std::span<const Event> after);
     /// The task, whose range has come to be `range`, has run. `run_again` runs it once more on what it is
-    /// bound to then, and blocks. Takes the outputs up. Blocks. Errors: invalid_argument that names the
-    /// domain and the first element.
-    void check(IndexRange range, const std::function<void()>& run_again);
+    /// bound to then, and blocks. Takes the outputs up. `note` is told which elements of its part the task
+    /// has written, of each domain that it only writes. Blocks. Throws invalid_argument that names the domain
+    /// and the first element written outside of the part.
+    using Note = std::function<void(const Job::Use&, IndexRange part, const std::vector<bool>& written)>;
+    void check(IndexRange range, const std::function<void()>& run_again, const Note& note);
 
 private:
     struct Output;
 
-    void read(std::vector<std::vector<std::byte>>& contents);
-    void check_outside(const Output& output, std::span<const std::byte> contents) const;
-    [[nodiscard]] bool is_suspicious(IndexRange range) const;
+    [[nodiscard]] std::vector<std::byte> read(const Output& output);
+    void check_outside(const Output& output) const;
+    [[nodiscard]] bool is_suspicious(const Output& output, IndexRange range) const;
+    void prepare_second_run();
+    void take_up(const Output& output, IndexRange part, const std::vector<bool>& written);
 
     Task& task_;
     const Job& job_;

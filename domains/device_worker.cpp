@@ -387,14 +387,18 @@ Event DeviceWorker::call_host_function(Place& place, std::span<const Event> read
 /// A task that has run, in checked mode. Blocks.
 void DeviceWorker::check(Place& place) {
     const IndexRange range = place.held.front().portion.range;
-    place.check->check(range, [&] {
+    const auto run_again = [&] {
         Task& task = *place.held.front().task;
         const KernelVariant& variant = *place.job->job().variant(device_->info().technology);
         if (!variant.bind) return call_host_function(place, {}).wait();
         place.engine->rebind(variant.bind(task));
         place.engine->start(range.begin, range.end).wait();
         while (place.engine->collect() == Engine::State::parked) place.engine->resume().wait();
-    });
+    };
+    place.check->check(range, run_again,
+                       [&](const Job::Use& use, IndexRange part, const std::vector<bool>& written) {
+                           place.job->note_written(use, part, written);
+                       });
     place.check.reset();
 }
 

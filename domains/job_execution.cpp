@@ -580,6 +580,7 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
                           std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
     if (ended_ || is_held() || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
+    if (!stop_reason_) stop_reason_ = why_unwritten();
     const ErrorPtr error = stop_reason_;
     // With the lock: a device that is lost from now on takes a replica with it that nothing makes again.
     if (!error)
@@ -603,6 +604,35 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
     }
     if (scheduling_.done) scheduling_.done(*this);
     promise_.complete(ran);
+}
+
+void JobExecution::note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written) {
+    const std::scoped_lock lock(mutex_);
+    for (const Job::Use& mine : job_.uses()) {
+        if (mine.slice.data != use.slice.data) continue;
+        Elements& elements = checked_[&mine];
+        elements.expected.resize(use.slice.data->extent().size());
+        elements.written.resize(elements.expected.size());
+        for (std::uint64_t i = part.begin; i < part.end; ++i) {
+            elements.expected[i] = true;
+            if (written[i - part.begin]) elements.written[i] = true;
+        }
+    }
+}
+
+/// The first element that was for tasks to write and that none wrote; null: there is none that is known of.
+ErrorPtr JobExecution::why_unwritten() const {
+    for (const auto& [use, elements] : checked_)
+        for (std::uint64_t i = 0; i < elements.expected.size(); ++i)
+            if (elements.expected[i] && !elements.written[i])
+                return std::make_shared<const Error>(
+                    Error(
+                        ErrorKind::invalid_argument,
+                        fmt::format("checked mode: no unit wrote element {} of domain '{}', of which the job "
+                                    "declares writes(): all of it is for units to write",
+                                    i, use->slice.data->name()))
+                        .in_job(job_.name()));
+    return nullptr;
 }
 
 /// Its results are not what they should be, whatever part of them was made: who asks for them is told.

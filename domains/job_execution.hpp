@@ -189,6 +189,10 @@ public:
     /// How the next task uses a domain: what earlier ones wrote in another memory is fetched.
     [[nodiscard]] Access access_of(const Job::Use& use) const;
 
+    /// Of checked mode: a task has written these elements of its part of a domain. When all tasks have ended,
+    /// an element of any part that none wrote fails the job, which names it.
+    void note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written);
+
     /// Ends the job early, with success never.
     void stop(ErrorPtr why);
     [[nodiscard]] bool stopping() const;
@@ -337,6 +341,7 @@ private:
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
+    [[nodiscard]] ErrorPtr why_unwritten() const;
     void fail_domains(const ErrorPtr& error) const;
     [[nodiscard]] bool fails_unheard() const;
 
@@ -351,7 +356,11 @@ private:
     bool has_moved_ = false;            ///< tasks that are done worked on another memory
     Rates rates_;
     std::map<const Job::Use*, WrittenParts> written_; ///< of uses whose parts the user names
-    std::vector<IndexRange> left_;                    ///< not given out, or returned; the last is next
+    struct Elements {
+        std::vector<bool> expected, written;
+    };
+    std::map<const Job::Use*, Elements> checked_; ///< in checked mode
+    std::vector<IndexRange> left_;                ///< not given out, or returned; the last is next
     bool has_returns_ = false;
     std::atomic<bool> disturbed_ = false;
     double charged_ = 0;               ///< seconds of devices

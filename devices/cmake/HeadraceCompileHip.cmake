@@ -11,10 +11,11 @@ function(headrace_compile_hip out target)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     cmake_path(GET source FILENAME name)
     set(object "${folder}/${name}.o")
+    # HIP's own header first: std::memcpy is the host's alone where <cstring> comes before it.
     add_custom_command(OUTPUT "${object}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
       COMMAND "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 -O3 -fPIC -D__HIP_PLATFORM_AMD__
-              -fvisibility=hidden "-I${CMAKE_CURRENT_SOURCE_DIR}"
+              -include hip/hip_runtime.h -fvisibility=hidden "-I${CMAKE_CURRENT_SOURCE_DIR}"
               "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
               "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
               -MD -MF "${object}.d" -c "${source}" -o "${object}"
