@@ -18,9 +18,10 @@
 namespace headrace {
 namespace {
 
-constexpr Bytes piece_bytes = Bytes{16} << 20; // of a replica: a piece is up to 41 copies, each of them long
-constexpr std::uint64_t block = 512;           // elements that a thread takes at once
-constexpr int most_threads = 8;                // they wait for devices beside other work
+constexpr Bytes bytes_of_planes = Bytes{16}
+                                  << 20; // of a replica: a piece is up to 41 copies, each of them long
+constexpr std::uint64_t block = 512;     // elements that a thread takes at once
+constexpr int adding_threads = 8;        // they wait for devices beside other work
 
 } // namespace
 
@@ -34,7 +35,8 @@ Event ExactSumJoining::begin(DomainData&, Memory& replica, Stream& stream) const
 
 void ExactSumJoining::join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const {
     const std::uint64_t elements = data.extent().size(), stride = stride_of(elements);
-    const std::uint64_t most = std::max(piece_bytes / sizeof(std::uint64_t) / words_ / block * block, block);
+    const std::uint64_t most =
+        std::max(bytes_of_planes / sizeof(std::uint64_t) / words_ / block * block, block);
     const auto piece_at = [&](std::size_t number) {
         const std::uint64_t begin = number * most, end = std::min(begin + most, stride);
         return ReplicaReader::Piece{begin * sizeof(std::uint64_t), (end - begin) * sizeof(std::uint64_t),
@@ -49,7 +51,7 @@ void ExactSumJoining::join(DomainData& data, const JoinedReplicas& joined, bool&
     };
     fetch(0);
     // An arena of its own: who waits for a piece does not begin with anything else of the caller's.
-    tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
+    tbb::task_arena arena(std::min(adding_threads, tbb::info::default_concurrency()));
     for (std::size_t number = 0; number * most < elements; ++number) {
         fetch(number + 1);
         const std::uint64_t first = number * most, count = std::min(most, elements - first);

@@ -24,8 +24,8 @@
 namespace headrace {
 namespace {
 
-constexpr Bytes piece_bytes = Bytes{4} << 20, block_bytes = Bytes{64} << 10;
-constexpr int most_threads = 8;
+constexpr Bytes bytes_of_piece = Bytes{4} << 20, bytes_of_block = Bytes{64} << 10;
+constexpr int joining_threads = 8;
 
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
@@ -84,7 +84,7 @@ public:
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
         const Bytes bytes = data.bytes(), element = data.element_size();
         if (joined.is_blank) write_unwritten(data, joined.image, 0, bytes);
-        const Bytes piece = std::max(piece_bytes / element, Bytes{1}) * element;
+        const Bytes piece = std::max(bytes_of_piece / element, Bytes{1}) * element;
         if (joined.others_stay && data.base().empty())
             data.base().assign(joined.image, joined.image + bytes); // what these will be compared with
         const auto piece_at = [=](std::size_t number) {
@@ -104,7 +104,7 @@ public:
         std::atomic<std::uint64_t> conflict = none;
         const TakeUp take_up = take_up_of(element);
         // An arena of its own: a thread that waits for a piece begins with nothing else of the caller's.
-        tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
+        tbb::task_arena arena(std::min(joining_threads, tbb::info::default_concurrency()));
         for (std::size_t number = 0; number * piece < bytes; ++number) {
             const Bytes begin = number * piece, end = std::min(begin + piece, bytes);
             fetch(number + 1);
@@ -115,7 +115,7 @@ public:
             }
             for (const auto& source : replicas) {
                 const std::byte* const replica = source->read(number, piece_at(number)).first;
-                const Bytes block = std::max(block_bytes / element, Bytes{1}) * element;
+                const Bytes block = std::max(bytes_of_block / element, Bytes{1}) * element;
                 arena.execute([&] {
                     tbb::parallel_for(Bytes{0}, (end - begin + block - 1) / block, [&](Bytes one) {
                         const std::uint64_t found =

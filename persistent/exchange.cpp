@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-bool is_range(const EngineShape& shape, std::uint32_t kind) { return (shape.ranges >> kind & 1) != 0; }
+bool has_ranges(const EngineShape& shape, std::uint32_t kind) { return (shape.ranges >> kind & 1) != 0; }
 
 /// Records on the host, one after the other as in the spill area.
 class HostRecords {
@@ -42,7 +42,7 @@ public:
         std::uint64_t units = 0;
         for (std::uint64_t number = 0; number < count(); ++number)
             for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
-                if (!is_range(shape_, kind)) units += header(number).count[kind];
+                if (!has_ranges(shape_, kind)) units += header(number).count[kind];
         return units;
     }
 
@@ -101,7 +101,7 @@ void each_range(const HostRecords& records, F&& f) {
     for (std::uint64_t number = 0; number < records.count(); ++number) {
         const HrRecord header = records.header(number);
         for (std::uint32_t kind = 0; kind < records.shape().kinds; ++kind)
-            if (is_range(records.shape(), kind))
+            if (has_ranges(records.shape(), kind))
                 for (std::uint32_t unit = 0; unit < header.count[kind]; ++unit) f(number, kind, unit);
     }
 }
@@ -161,7 +161,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     if (bundles_ > 0) entries = read_rings();
     std::vector<FullBundle> range_bundles;
     for (std::uint32_t kind = 0; kind + 1 < entries.size(); ++kind)
-        if (is_range(shape_, kind))
+        if (has_ranges(shape_, kind))
             for (const std::uint64_t entry : entries[kind]) range_bundles.push_back({kind, entry, {}});
     read_bundles(range_bundles);
 
@@ -182,7 +182,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     double held = in_ranges;
     for (const Tail& tail : tails) held += tail.of_all * static_cast<double>(tail.records.units());
     for (std::uint32_t kind = 0; kind + 1 < entries.size(); ++kind)
-        if (!is_range(shape_, kind))
+        if (!has_ranges(shape_, kind))
             for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
     if (share * held < least) return units;
 
@@ -198,7 +198,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     for (auto& [records, first, of_all] : tails)
         for (std::uint64_t number = 0; number < records.count(); ++number)
             for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
-                if (is_range(shape_, kind)) continue;
+                if (has_ranges(shape_, kind)) continue;
                 const std::uint64_t wanted = due(share * of_all, records.header(number).count[kind], credit);
                 const std::uint64_t taken = std::min(wanted, may_take());
                 records.take_oldest(number, kind, static_cast<std::uint32_t>(taken), units);
@@ -225,7 +225,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     for (Tail& tail : tails)
         for (std::uint64_t number = 0; number < tail.records.count(); ++number)
             for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
-                if (is_range(shape_, kind))
+                if (has_ranges(shape_, kind))
                     tail.records.drop_others(number, kind, [&](std::uint32_t unit) {
                         return !take_of_range(kind, tail.records.column(number, kind, unit),
                                               tail.records.room());
@@ -251,7 +251,7 @@ void Engine::take_bundles(double share, double& credit, std::uint64_t most, Unit
                           std::vector<std::vector<std::uint64_t>>& entries) {
     std::vector<FullBundle> taken;
     for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
-        if (is_range(shape_, kind)) continue;
+        if (has_ranges(shape_, kind)) continue;
         std::erase_if(entries[kind], [&](std::uint64_t entry) {
             const std::uint32_t count = hr_entry_count(entry);
             credit += share * count;

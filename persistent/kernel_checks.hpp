@@ -74,7 +74,7 @@ consteval bool check_kernel() {
                       "headrace: a kernel's Units is a list of kinds, also of one: using "
                       "Units = headrace::Kinds<headrace::Kind<Unit, 1>>");
         if constexpr (detail::is_kinds<Units>) {
-            using Seed = std::remove_cvref_t<std::invoke_result_t<const Seeds&, std::uint64_t>>;
+            using Seed = typename SeedMade<Seeds>::Unit; // also where a seed may make none
             constexpr bool is_unit = KindTraits<Units>::template index_of<Seed>() < KindTraits<Units>::count;
             static_assert(is_unit,
                           "headrace: the seeds return no unit of the kernel's Units; or a kernel that "

@@ -31,7 +31,7 @@ using test::LogLines;
 using Numbers = Domain<std::uint64_t>;
 using Work = std::function<void(Task&)>;
 
-std::unique_ptr<Runtime> fakes(std::size_t count, RuntimeOptions options = {}) {
+std::unique_ptr<Runtime> fake_runtime(std::size_t count, RuntimeOptions options = {}) {
     std::vector<std::unique_ptr<Device>> devices;
     for (std::size_t i = 0; i < count; ++i)
         devices.push_back(std::make_unique<FakeDevice>(FakeOptions{.id = "fake:" + std::to_string(i)}));
@@ -45,7 +45,7 @@ Job with(Job job, Work work) {
 
 class JobOrder : public ::testing::Test {
 protected:
-    std::unique_ptr<Runtime> runtime_ = fakes(2, {.policy = "dynamic:4", .model = "peak"});
+    std::unique_ptr<Runtime> runtime_ = fake_runtime(2, {.policy = "dynamic:4", .model = "peak"});
     std::atomic<bool> may_go_on_ = false;
 
     /// Its tasks wait until they may go on.
@@ -128,7 +128,7 @@ TEST_F(JobOrder, IsThatOfSubmissionInRandomPrograms) {
 }
 
 TEST_F(JobOrder, HoldsAcrossRuntimesThatShareADomain) {
-    const auto other = fakes(1);
+    const auto other = fake_runtime(1);
     const Numbers x("x", {64}), seen("seen", {64});
     std::ranges::fill(x.fill(), 0U);
     runtime_->submit(with(std::move(Job("slow", 64).writes(rows(x))), held([x](Task& task) {
@@ -459,7 +459,7 @@ TEST_F(Waiting, InHooksAndPoliciesIsAnError) {
             EXPECT_NE(std::string(error.what()).find("cannot "), std::string::npos) << error.what();
         }
         may_go_on_ = true;
-        runtime_ = fakes(2); // the inner jobs have ended
+        runtime_ = fake_runtime(2); // the inner jobs have ended
         may_go_on_ = false;
     }
 }
@@ -574,7 +574,7 @@ TEST_F(JobOrder, ThenFailsWithWhatItThrows) {
 TEST_F(JobOrder, ARuntimeThatGoesCallsThenAndRefusesWhatThatSubmits) {
     std::atomic<int> refused = 0;
     for (int i = 0; i < 20; ++i) {
-        auto runtime = fakes(1);
+        auto runtime = fake_runtime(1);
         Runtime* const going = runtime.get();
         then(runtime->submit(with(Job("long", 1'000'000), [](Task&) { std::this_thread::sleep_for(1ms); })),
              [&, going](JobStatus) {
