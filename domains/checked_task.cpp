@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,14 @@ struct CheckedTask::Output {
     std::vector<std::byte> first = {}; ///< contents after the first run
 
     [[nodiscard]] DomainData& data() const { return *use->slice.data; }
+    /// Where the host has the image, if kernels work on it in place; else null.
+    [[nodiscard]] std::byte* in_place() const {
+        void* const host = data().storage().host();
+        return image->address() == host ? static_cast<std::byte*>(host) : nullptr;
+    }
+    [[nodiscard]] Bytes offset_in_image(std::uint64_t element) const {
+        return element * data().element_size() - image_begin;
+    }
     [[nodiscard]] Bytes offset(std::uint64_t element) const {
         return guard + element * data().element_size();
     }
@@ -73,14 +82,17 @@ CheckedTask::~CheckedTask() {
 Event CheckedTask::fill(std::span<const Event> after) {
     std::vector<Event> filled(after.begin(), after.end());
     for (const Output& output : outputs_) {
-        const Memory& image = *output.image;
         requests_.push_back(
             stream_.fill(*output.staged, 0, output.staged->size(), Pattern(first_pattern), after));
-        if (reads(output.use->access) && !output.part.empty())
+        if (reads(output.use->access) && !output.part.empty()) {
+            const Bytes to = output.offset(output.part.begin), size = output.size_of(output.part);
+            const Bytes from = output.offset_in_image(output.part.begin);
+            const Event before = requests_.back();
             requests_.push_back(
-                stream_.copy_peer(*output.staged, output.offset(output.part.begin), image,
-                                  output.part.begin * output.data().element_size() - output.image_begin,
-                                  output.size_of(output.part), {&requests_.back(), 1}));
+                output.in_place()
+                    ? stream_.copy_in(*output.staged, to, output.in_place() + from, size, {&before, 1})
+                    : stream_.copy_peer(*output.staged, to, *output.image, from, size, {&before, 1}));
+        }
         filled.push_back(requests_.back());
     }
     return Event::all(filled);
@@ -141,18 +153,15 @@ void CheckedTask::prepare_second_run() {
 /// What the first run wrote comes into the image; of elements that others may write as well, no more than
 /// that.
 void CheckedTask::take_up(const Output& output, IndexRange part, const std::vector<bool>& written) {
-    const Bytes begin = part.begin * output.data().element_size() - output.image_begin;
+    const Bytes begin = output.offset_in_image(part.begin), size = output.data().element_size();
     const auto from = std::span(output.first).subspan(output.offset(part.begin), output.size_of(part));
-    std::vector<std::byte> elements(from.begin(), from.end());
-    if (!written.empty() && output.use->is_of_one_image()) {
-        stream_.copy_out(elements.data(), *output.image, begin, elements.size()).wait();
-        const Bytes size = output.data().element_size();
-        for (std::uint64_t i = 0; i < part.size(); ++i)
-            if (written[i])
-                std::ranges::copy(from.subspan(i * size, size),
-                                  elements.begin() + static_cast<std::ptrdiff_t>(i * size));
-    }
-    stream_.copy_in(*output.image, begin, elements.data(), elements.size()).wait();
+    std::vector<std::byte> copy(output.in_place() ? 0 : from.size());
+    std::byte* const image = output.in_place() ? output.in_place() + begin : copy.data();
+    const bool takes_all = written.empty() || !output.use->is_of_one_image();
+    if (!output.in_place() && !takes_all) stream_.copy_out(image, *output.image, begin, from.size()).wait();
+    for (std::uint64_t i = 0; i < part.size(); ++i)
+        if (takes_all || written[i]) std::memcpy(image + i * size, from.data() + i * size, size);
+    if (!output.in_place()) stream_.copy_in(*output.image, begin, image, from.size()).wait();
 }
 
 void CheckedTask::check(IndexRange range, const std::function<void()>& run_again, const Note& note) {
