@@ -174,7 +174,8 @@ function(headrace_compile_cuda_kernels target unit)
   cmake_path(GET unit STEM stem)
   set(objects ${target}.${stem})
   add_library(${objects} OBJECT "${unit}")
-  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  get_target_property(is_excluded ${target} EXCLUDE_FROM_ALL) # built when it is asked for: so are its objects
+  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON EXCLUDE_FROM_ALL "${is_excluded}")
   # nvcc only warns of a host function that a kernel calls, and the program then computes nonsense.
   target_compile_options(${objects} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo;-Werror=cross-execution-space-call>")
