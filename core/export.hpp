@@ -4,5 +4,5 @@
 
 /// Marks what a header declares and a source of a library defines: functions, and classes with such members.
 /// Marks interfaces and exceptions too, so that all libraries of a process agree on their type.
-/// Templates need no mark: whoever uses one compiles it.
+/// Templates need no mark: each user compiles its own.
 #define HEADRACE_EXPORT __attribute__((visibility("default")))

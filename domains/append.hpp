@@ -33,7 +33,7 @@ struct Append {
     std::uint64_t* count = nullptr; ///< of this device's records; more than fit is an error of the job's
 
     /// Nothing is returned: whether all devices' records fit is known when they have been counted. If they do
-    /// not, whoever asks for them is told.
+    /// not, a caller that asks for them is told.
     HEADRACE_HOST_DEVICE void append(const T& record) const {
         const std::uint64_t at = atomic_add(*count, std::uint64_t{1});
         if (at < capacity) records[at] = record;

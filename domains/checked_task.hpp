@@ -32,8 +32,6 @@ public:
     CheckedTask(const CheckedTask&) = delete; // copies go to its buffers
     CheckedTask& operator=(const CheckedTask&) = delete;
 
-    /// Nothing is staged: the task writes to replicas alone, or to nothing.
-    [[nodiscard]] bool empty() const noexcept { return outputs_.empty(); }
     /// Enqueues what outputs hold before the task runs.
     [[nodiscard]] Event fill(std::span<const Event> after);
     /// The task, whose range has come to be `range`, has run. `run_again` runs it once more on what it is

@@ -141,7 +141,7 @@ void DomainData::write_unwritten(const Joining& joining, std::span<const Tile> p
 
 void DomainData::fail(IndexRange elements, const ErrorPtr& error) {
     if (elements.empty()) return;
-    set_written(); // whoever wants any of it is told
+    set_written(); // a reader of any of it is told
     mark_failed(storage_.tile(elements.begin * element_size_, elements.end * element_size_), error);
 }
 

@@ -66,7 +66,7 @@ public:
     /// Threads: one at a time for each controller.
     [[nodiscard]] OwnReplica replica(const Joining& joining, Controller& controller, Stream& stream);
     /// Joins all replicas to the host image, in the order of first use, and drops them. What was lost of them
-    /// has failed: whoever reads the data is told, until something writes them anew. Blocks.
+    /// has failed: a reader of the data is told, until something writes them anew. Blocks.
     void join();
     /// How replicas are to be joined before the data are used in another way; null: there are none. `join`
     /// may then block.
@@ -100,7 +100,8 @@ public:
         return std::min<std::uint64_t>(records_, extent_.size());
     }
 
-    /// Jobs that use the data; whoever submits one holds the mutexes of all its domains (job_order.hpp).
+    /// Jobs that use the data. A thread that submits one holds the mutexes of all its domains
+    /// (job_order.hpp).
     [[nodiscard]] std::mutex& users_mutex() noexcept { return users_mutex_; }
     [[nodiscard]] DomainUsers& users() noexcept { return users_; }
     /// Waits for the jobs that write the data, joins replicas, brings the host image up to date and returns

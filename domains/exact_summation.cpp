@@ -50,7 +50,7 @@ void ExactSumJoining::join(DomainData& data, const JoinedReplicas& joined, bool&
         for (const auto& replica : replicas) replica->fetch(number, piece_at(number));
     };
     fetch(0);
-    // An arena of its own: who waits for a piece does not begin with anything else of the caller's.
+    // An arena of its own: a thread that waits for a piece begins with nothing else of the caller's.
     tbb::task_arena arena(std::min(adding_threads, tbb::info::default_concurrency()));
     for (std::size_t number = 0; number * most < elements; ++number) {
         fetch(number + 1);
