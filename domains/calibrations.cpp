@@ -274,6 +274,8 @@ Entry Calibrations::entry_of(const DeviceInfo& device, const KernelKey& kernel) 
 
 Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const KernelKey& kernel) const {
     Entry entry = entry_of(*devices.front(), kernel);
+    entry.whole = true;
+    if (devices.size() == 1) return entry;
     // In an order of their own, whoever lists them how.
     std::vector<std::pair<std::string, std::string>> names;
     for (const DeviceInfo* const device : devices) names.emplace_back(name_of(*device), device->driver);
@@ -283,7 +285,6 @@ Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const K
         entry.device += " + " + name;
         entry.driver += " + " + driver;
     }
-    entry.whole = true;
     return entry;
 }
 

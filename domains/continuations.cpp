@@ -16,8 +16,24 @@ void Continuations::give(std::function<void()> work) {
     const std::scoped_lock lock(mutex_);
     --expected_;
     work_.push_back(std::move(work));
-    if (idle_ < work_.size() && threads_.size() < most_threads) threads_.emplace_back([this] { serve(); });
+    add_thread_if_needed();
     changed_.notify_all(); // a thread, or `close`
+}
+
+void Continuations::add_thread_if_needed() {
+    if (idle_ < work_.size() && threads_.size() - waiting_ < most_threads)
+        threads_.emplace_back([this] { serve(); });
+}
+
+void Continuations::task_waits() {
+    const std::scoped_lock lock(mutex_);
+    ++waiting_;
+    add_thread_if_needed();
+}
+
+void Continuations::task_goes_on() {
+    const std::scoped_lock lock(mutex_);
+    --waiting_;
 }
 
 void Continuations::give_up() {

@@ -162,13 +162,13 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
         rest.begin = part.end;
     }
     cut_off(giver, task, cut);
-    share_of(giver)->figures.seeds_given += task.end - cut;
+    share_of(giver)->counters.seeds_given += task.end - cut;
     return cut;
 }
 
 void JobExecution::give(std::size_t giver, UnitBatch units) {
     const std::scoped_lock lock(mutex_);
-    share_of(giver)->figures.units_given += units.size();
+    share_of(giver)->counters.units_given += units.size();
     given_bytes_ += units.bytes();
     const std::vector<Hungry> hungry = this->hungry(giver, Gift::units, 1); // the least counted before
     const double all = static_cast<double>(units.size()) / total_share(hungry);

@@ -24,10 +24,10 @@ double JobExecution::seconds_of_team() const {
     const std::scoped_lock lock(mutex_);
     double of_team = 0, of_all = 0;
     for (const Share& share : shares_) {
-        const DeviceReport& figures = share.figures; // given units count as nothing, but took their time
-        const double work = figures.units_received > 0
-                                ? figures.busy_seconds * rates_.capability(place_of(share))
-                                : static_cast<double>(figures.work_units);
+        const Counters& counters = share.counters; // given units count as nothing, but took their time
+        const double work = counters.units_received > 0
+                                ? share.busy_seconds() * rates_.capability(place_of(share))
+                                : static_cast<double>(counters.work_units);
         of_all += work;
         if (!share.is_in_reserve()) of_team += work;
     }
@@ -50,7 +50,7 @@ std::vector<JobExecution::Measurement> JobExecution::measurements() const {
     for (std::size_t i = 0; i < shares_.size(); ++i)
         if (const auto rate = rates_.units_per_second(i); rate && !shares_[i].retired)
             measurements.push_back(
-                {shares_[i].who.info, *rate, shares_[i].figures.busy_seconds <= enough_seconds});
+                {shares_[i].who.info, *rate, shares_[i].busy_seconds() <= enough_seconds});
     return measurements;
 }
 
@@ -76,6 +76,32 @@ JobStanding JobExecution::standing() const {
     return standing;
 }
 
+DeviceReport JobExecution::report_of(const Share& share) const {
+    const Counters& counters = share.counters;
+    const std::size_t place = place_of(share);
+    return {.id = share.who.info->id,
+            .name = share.who.info->name,
+            .kind = share.who.info->kind,
+            .capability = relative_capability(place),
+            .tasks = counters.tasks,
+            .work_units = counters.work_units,
+            .share = static_cast<double>(counters.work_units) /
+                     static_cast<double>(std::max<std::uint64_t>(job_.work_units(), 1)),
+            .busy_seconds = share.busy_seconds(),
+            .finished_seconds = counters.finished_seconds,
+            .slowdown = rates_.slowdown(place),
+            .bytes_in = counters.bytes_in,
+            .bytes_out = counters.bytes_out,
+            .seeds_given = counters.seeds_given,
+            .units_given = counters.units_given,
+            .units_received = counters.units_received,
+            .engine = counters.engine,
+            .energy_joules = {},
+            .energy_delay_product = {},
+            .reserve = share.is_spared ? scheduling_.one_memory->why : share.who.reserve,
+            .failure = share.loss ? share.loss->what() : ""};
+}
+
 JobReport JobExecution::report() const {
     std::unique_lock lock(mutex_);
     JobReport report;
@@ -83,14 +109,10 @@ JobReport JobExecution::report() const {
     report.policy = scheduling_.policy_name;
     report.seconds = seconds_taken();
     report.work_units = job_.work_units();
-    report.left_out = left_out_;
+    if (left_out_) report.left_out = *left_out_;
     double first = report.seconds, last = 0, last_of_gpus = 0, last_of_cpus = 0;
     for (const Share& share : shares_) {
-        DeviceReport device = share.figures;
-        device.capability = relative_capability(place_of(share));
-        device.share = static_cast<double>(device.work_units) /
-                       static_cast<double>(std::max<std::uint64_t>(job_.work_units(), 1));
-        device.slowdown = rates_.slowdown(place_of(share));
+        DeviceReport device = report_of(share);
         if (device.tasks > 0) {
             first = std::min(first, device.finished_seconds);
             last = std::max(last, device.finished_seconds);
@@ -113,7 +135,7 @@ JobReport JobExecution::report() const {
         if (i < seconds_alone_.size() && seconds_alone_[i])
             alone.push_back(*seconds_alone_[i]);
         else
-            unknown += (unknown.empty() ? "" : ", ") + shares_[i].figures.id;
+            unknown += (unknown.empty() ? "" : ", ") + shares_[i].who.info->id;
     report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent =
         shares_.size() == 1 ? "one device had the job to itself"
                             : "how long the job takes alone is not known of " + unknown +

@@ -38,7 +38,7 @@ void log_failure(Error error, const std::string& job) {
 } // namespace
 
 JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
-                           std::vector<LeftOut> left_out)
+                           std::shared_ptr<const std::vector<LeftOut>> left_out)
     : job_(std::move(job)),
       scheduling_(std::move(scheduling)),
       left_out_(std::move(left_out)),
@@ -52,17 +52,12 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
     if (job_.work_units() > 0) left_.push_back({0, job_.work_units()});
     for (const Job::Use& use : job_.uses()) // rows of different tasks cannot overlap
         if (writes(use.access) && use.slice.part && !use.slice.is_rows) written_.try_emplace(&use);
+    shares_.reserve(participants.size());
     for (Participant& participant : participants) {
-        const DeviceInfo& info = *participant.info;
         energy_.add(participant.energy);
-        Share share;
+        Share& share = shares_.emplace_back();
         share.who = std::move(participant);
-        share.figures.id = info.id;
-        share.figures.name = info.name;
-        share.figures.kind = info.kind;
-        share.figures.reserve = share.who.reserve;
-        if (memory_ && share.who.memory != *memory_) share.figures.reserve = scheduling_.one_memory->why;
-        shares_.push_back(std::move(share));
+        share.is_spared = memory_ && share.who.memory != *memory_;
     }
 }
 
@@ -118,14 +113,22 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
     }
     IndexRange& left = left_.back();
     Portion portion(IndexRange{left.begin, left.begin}, 0);
-    do {
-        const std::uint64_t size = split(left, std::max(wanted, devices[place].least));
-        left.begin += size;
-        portion.range.end = left.begin;
-        ++portion.tasks;
-        progress.remaining -= size;
-        devices[place].in_flight += size;
-    } while (portion.tasks < most_tasks && !left.empty() && (wanted = next_of_policy(place, progress)) > 0);
+    // One question for all tasks of the batch: a question costs as much as a small task does.
+    ask(
+        [&] {
+            do {
+                const std::uint64_t size = job_.split(left, std::max(wanted, devices[place].least));
+                left.begin += size;
+                portion.range.end = left.begin;
+                ++portion.tasks;
+                progress.remaining -= size;
+                devices[place].in_flight += size;
+                if (portion.tasks == most_tasks || left.empty()) return true;
+                wanted = scheduling_.policy->next(place, progress);
+            } while (wanted > 0);
+            return true;
+        },
+        false);
     if (left.empty()) left_.pop_back();
     if (!enter_parts(portion.range) || stop_reason_) {
         settle_if_ended(std::move(lock));
@@ -227,28 +230,27 @@ void JobExecution::finished(std::size_t device, const std::vector<Portion>& port
                             const TaskFigures& figures) {
     std::unique_lock lock(mutex_);
     Share& share = *share_of(device);
-    DeviceReport& report = share.figures;
+    Counters& counters = share.counters;
     std::uint64_t units = 0, known = 0;
     for (const Portion& portion : portions) {
         known += in_flight(device, portion)->learned;
         take_back(device, portion);
         units += portion.work_units();
-        report.tasks += portion.tasks;
-        if (portion.units) report.units_received += portion.range.size();
+        counters.tasks += portion.tasks;
+        if (portion.units) counters.units_received += portion.range.size();
     }
     finished_ += units;
     end_ = Clock::now();
     share.done.insert(share.done.end(), portions.begin(), portions.end());
-    report.work_units += units;
+    counters.work_units += units;
     const auto busy_before = share.busy.total();
     for (const EventTimes& launch : figures.launches) share.busy.add(launch);
     const auto busy = share.busy.total() - busy_before;
-    report.busy_seconds = seconds(share.busy.total());
     charged_ += seconds(busy);
-    report.finished_seconds = seconds_taken();
-    report.bytes_in += figures.bytes_in;
-    report.bytes_out += figures.bytes_out;
-    report.engine += figures.engine;
+    counters.finished_seconds = seconds_taken();
+    counters.bytes_in += figures.bytes_in;
+    counters.bytes_out += figures.bytes_out;
+    counters.engine += figures.engine;
     // What was given says nothing of how long the job's units take.
     learn(share, units - known, busy);
     share.is_steady = share.outstanding + share.begun > 0;
@@ -261,7 +263,7 @@ void JobExecution::abandoned(std::size_t device, const Portion& portion, ErrorPt
     if (error) {
         const Share& share = *share_of(device);
         auto told = std::make_shared<Error>(*error);
-        told->on_device(share.figures.id).in_job(job_.name());
+        told->on_device(share.who.info->id).in_job(job_.name());
         if (!stop_reason_) stop_reason_ = told;
         if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
     } else {
@@ -300,19 +302,19 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     if (!share->retired) {
         share->retired = true;
         rates_.lost(place_of(*share));
-        share->figures.failure = error->what();
+        share->loss = error;
     }
     for (const Portion& portion : in_flight) put_back(portion);
     for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
     const bool has_worked = !(share->done.empty() && in_flight.empty());
-    if (const std::uint64_t given = share->figures.units_given; given > 0) {
+    if (const std::uint64_t given = share->counters.units_given; given > 0) {
         // Its tasks done again would make these units once more.
         if (!stop_reason_)
             stop_reason_ = std::make_shared<const Error>(
                 Error(error->kind(), error->message() +
                                          "; what it did cannot be computed again, since it had given " +
                                          std::to_string(given) + " work units of it to other devices")
-                    .on_device(share->figures.id)
+                    .on_device(share->who.info->id)
                     .in_job(job_.name())
                     .in_task(error->task())
                     .with_code(error->native_code()));
@@ -326,7 +328,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
                 put_back(portion);
                 finished_ -= portion.work_units();
             }
-            one.figures.work_units = one.figures.units_received = 0;
+            one.counters.work_units = one.counters.units_received = 0;
         }
         if (has_worked) has_moved_ = false;
     }
@@ -346,7 +348,7 @@ bool JobExecution::go_to_next_memory() {
     if (capabilities.empty()) return false;
     memory_ = std::ranges::max_element(capabilities, {}, &decltype(capabilities)::value_type::second)->first;
     for (Share& share : shares_)
-        if (share.who.memory == *memory_) share.figures.reserve.clear();
+        if (share.who.memory == *memory_) share.is_spared = false;
     if (scheduling_.ask_again) scheduling_.ask_again();
     return true;
 }
@@ -568,7 +570,7 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
                             .in_reserve = reserve_waits && share.is_in_reserve(),
                             .gives_back = gives_back(info),
                             .in_flight = expected_in_flight(i),
-                            .finished = share.figures.work_units + share.begun,
+                            .finished = share.counters.work_units + share.begun,
                             .least = std::max<std::uint64_t>(info.lane_group, job_.grain()),
                             .full = lanes});
     }

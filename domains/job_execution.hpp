@@ -95,8 +95,9 @@ public:
         std::optional<OneMemory> one_memory = {};        ///< none: each device works on its own
     };
 
+    /// `left_out`: the devices that take no part, for the report; null: none. Jobs share it.
     JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
-                 std::vector<LeftOut> left_out);
+                 std::shared_ptr<const std::vector<LeftOut>> left_out = nullptr);
 
     [[nodiscard]] const Job& job() const noexcept { return job_; }
     [[nodiscard]] const KernelKey& kernel() const noexcept { return scheduling_.kernel; }
@@ -241,10 +242,19 @@ public:
     [[nodiscard]] JobReport report() const;
 
 private:
+    /// What a device has done. The report is made of this when a caller asks for one: very many jobs may wait.
+    struct Counters {
+        std::uint64_t tasks = 0, work_units = 0; ///< finished
+        double finished_seconds = 0;             ///< end of the last of them, since the job began
+        Bytes bytes_in = 0, bytes_out = 0;
+        std::uint64_t seeds_given = 0, units_given = 0, units_received = 0;
+        EngineFigures engine;
+    };
     struct Share {
         Participant who;
-        DeviceReport figures;
+        Counters counters;
         BusyTime busy;
+        ErrorPtr loss; ///< why it was retired
         std::vector<Portion> done;                ///< to be repeated if the device is lost
         std::vector<Portion> gifts;               ///< that it has not taken yet
         std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun with, begun with
@@ -257,8 +267,12 @@ private:
         bool has_woken = false; ///< all others because of that, since a task began or ended
         bool left_out = false;  ///< when it last was, since it does not take over anything either
         bool is_full = false;   ///< the job has left its memory
+        bool is_spared = false; ///< all tasks so far work on another memory
 
         [[nodiscard]] bool is_in_reserve() const { return !who.reserve.empty(); }
+        [[nodiscard]] double busy_seconds() const {
+            return std::chrono::duration<double>(busy.total()).count();
+        }
     };
     using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, units are given, first of them
 
@@ -336,6 +350,7 @@ private:
     [[nodiscard]] std::uint64_t expected_in_flight(std::size_t place) const;
     [[nodiscard]] double relative_capability(std::size_t place) const;
     [[nodiscard]] std::vector<DeviceProgress> device_progress() const;
+    [[nodiscard]] DeviceReport report_of(const Share& share) const;
     [[nodiscard]] bool reserve_waits() const;
     [[nodiscard]] Clock::time_point end_of_patience() const;
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
@@ -347,7 +362,7 @@ private:
 
     Job job_;
     const Scheduling scheduling_;
-    const std::vector<LeftOut> left_out_;
+    const std::shared_ptr<const std::vector<LeftOut>> left_out_;
     const bool several_devices_, only_cpus_;
 
     mutable std::mutex mutex_;

@@ -59,12 +59,6 @@ Event JobHandle::event() const {
 
 namespace {
 
-/// A function that a user has given holds no device.
-struct NoDevice final : TaskScope::Device {
-    void task_waits() override {}
-    void task_goes_on() override {}
-};
-
 JobStatus status_of(const ErrorPtr& error) {
     if (!error) return JobStatus::done;
     return error->kind() == ErrorKind::cancelled ? JobStatus::cancelled : JobStatus::failed;
@@ -81,7 +75,7 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
     auto call = std::make_shared<JobExecution>(
         Job("then of " + job->job().name(), 0),
         JobExecution::Scheduling{.policy = nullptr, .policy_name = {}, .continuations = continuations},
-        std::vector<JobExecution::Participant>{}, std::vector<LeftOut>{});
+        std::vector<JobExecution::Participant>{});
     call->node()->come_after({{job->node(), false}});
     job->node()->note_told();
     job->event().then([continuations, call, function = std::move(function)](const ErrorPtr& error) {
@@ -89,8 +83,7 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
         continuations->give([call, function, error] {
             call->node()->forget_past();
             try {
-                NoDevice none;
-                const TaskScope inside(*call->node(), none);
+                const TaskScope inside(*call->node(), *continuations);
                 function(status_of(error));
             } catch (...) {
                 call->stop(current_error());

@@ -47,6 +47,11 @@ std::vector<JobNodePtr> JobNode::past() const {
     return past;
 }
 
+bool JobNode::has_past() const {
+    const std::scoped_lock lock(mutex_);
+    return !past_.empty() || !waited_for_.empty();
+}
+
 bool JobNode::waits_for(const JobNode& other) const {
     if (this == &other) return true;
     std::vector<JobNodePtr> left = unfinished(past());
@@ -62,6 +67,11 @@ bool JobNode::waits_for(const JobNode& other) const {
 }
 
 std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs) {
+    // Mostly none was cancelled while it waited.
+    if (std::ranges::none_of(jobs, [](const JobNodePtr& one) { return one->end().done() && one->has_past(); })) {
+        std::erase_if(jobs, [](const JobNodePtr& one) { return one->end().done(); });
+        return jobs;
+    }
     std::vector<JobNodePtr> found;
     std::unordered_set<const JobNode*> seen;
     while (!jobs.empty()) {
@@ -78,8 +88,11 @@ std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs) {
 }
 
 void when_ended(std::vector<Predecessor> before, std::function<void(const ErrorPtr&)> then) {
+    if (before.empty()) return then(nullptr);
     std::vector<Event> ends;
     std::vector<JobNodePtr> jobs;
+    ends.reserve(before.size());
+    jobs.reserve(before.size());
     for (const Predecessor& one : before) {
         ends.push_back(one.passes_failure ? one.job->end() : one.job->end().order_only());
         jobs.push_back(one.job);

@@ -55,6 +55,7 @@ public:
 private:
     friend std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs);
     [[nodiscard]] std::vector<JobNodePtr> past() const;
+    [[nodiscard]] bool has_past() const;
 
     const std::string name_;
     const Event end_;

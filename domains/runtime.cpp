@@ -99,12 +99,12 @@ public:
     Impl(DeviceSelection selection, RuntimeOptions options)
         : options_(std::move(options)),
           model_(make_model(options_.model)),
-          left_out_(std::move(selection.left_out)) {
+          left_out_(std::make_shared<std::vector<LeftOut>>(std::move(selection.left_out))) {
         if (selection.devices.empty()) throw Error{ErrorKind::invalid_argument, "a runtime needs a device"};
         for (std::size_t i = 0; i < selection.devices.size(); ++i)
             take_on(std::move(selection.devices[i]), selection.controllers.at(i), selection.named);
-        if (workers_.empty()) throw Error{ErrorKind::device, "no device starts: " + reasons(left_out_)};
-        check_powers(options_.powers, devices(), left_out_);
+        if (workers_.empty()) throw Error{ErrorKind::device, "no device starts: " + reasons(*left_out_)};
+        check_powers(options_.powers, devices(), *left_out_);
         for (const auto& worker : workers_) energy_.push_back(reader_for(worker->device().info()));
         if (options_.patience > options_.patience.zero())
             watchdog_.emplace(
@@ -137,11 +137,11 @@ public:
             if (is_going_) throw Error{ErrorKind::cancelled, "the runtime is going away"}.in_job(job.name());
             jobs_.emplace(execution->number(), execution);
         }
-        const std::vector<Predecessor> before = enter(job, execution->node());
+        std::vector<Predecessor> before = enter(job, execution->node());
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
-        when_ended(before, [this, execution](const ErrorPtr& error) {
+        when_ended(std::move(before), [this, execution](const ErrorPtr& error) {
             // One that has ended may have ended with this runtime, which waits for those that are held.
             if (execution->hold_for_start()) start_in_turn(execution, error);
         });
@@ -159,7 +159,7 @@ public:
         });
         return (gpu == workers_.end() ? workers_.front() : *gpu)->device().allocate_host(size);
     }
-    [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return left_out_; }
+    [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return *left_out_; }
 
 private:
     /// A job of a team that had done so many. Of those that are submitted together only one is: what it tells
@@ -180,7 +180,7 @@ private:
         } catch (const Error& error) {
             if (std::ranges::find(named, info.id) != named.end()) throw;
             log_warning(fmt::format("{} is left out: {}", info.id, error.what()));
-            left_out_.push_back({info.id, info.name, error.what()});
+            left_out_->push_back({info.id, info.name, error.what()});
         }
     }
 
@@ -194,7 +194,6 @@ private:
 
     std::shared_ptr<JobExecution> make_execution(const Job& job) {
         std::vector<JobExecution::Participant> participants;
-        std::vector<LeftOut> left_out = left_out_;
         std::vector<LeftOut> unsuited;
         const KernelKey kernel = kernel_key(job);
         for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -212,7 +211,6 @@ private:
         if (participants.empty())
             throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons(unsuited) + ")"}
                 .in_job(job.name());
-        left_out.insert(left_out.end(), unsuited.begin(), unsuited.end());
         std::vector<std::optional<double>> alone;
         for (const auto& participant : participants) {
             const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel);
@@ -233,9 +231,18 @@ private:
                 expected, [this] { wake_all(); }, [this](const JobExecution& done) { learn(done); }, kernel,
                 next_number_.fetch_add(1, std::memory_order_relaxed), // a number alone
                 continuations_, std::move(one_memory)},
-            std::move(participants), std::move(left_out));
+            std::move(participants), left_out_and(unsuited));
         execution->compare_with(std::move(alone));
         return execution;
+    }
+
+    /// The devices that take no part in a job; mostly the same ones for all jobs.
+    [[nodiscard]] std::shared_ptr<const std::vector<LeftOut>>
+    left_out_and(const std::vector<LeftOut>& unsuited) const {
+        if (unsuited.empty()) return left_out_;
+        auto all = std::make_shared<std::vector<LeftOut>>(*left_out_);
+        all->insert(all->end(), unsuited.begin(), unsuited.end());
+        return all;
     }
 
     /// Of a job that writes all of a domain the tasks work on one memory: that of the devices that are
@@ -524,7 +531,7 @@ private:
     const ProcessMark process_;
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
-    std::vector<LeftOut> left_out_;
+    const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< as it is when the runtime has started
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()
     bool is_going_ = false;

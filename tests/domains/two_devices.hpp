@@ -28,8 +28,7 @@ struct Two {
         auto execution = std::make_shared<JobExecution>(
             std::move(job), JobExecution::Scheduling{make_policy("demand"), "demand", learns},
             std::vector<JobExecution::Participant>{{4, &fast, guess(fast), nullptr},
-                                                   {7, &slow, guess(slow), nullptr}},
-            std::vector<LeftOut>{});
+                                                   {7, &slow, guess(slow), nullptr}});
         execution->start();
         return execution;
     }
