@@ -23,7 +23,7 @@ public:
     [[nodiscard]] std::string_view declaration() const noexcept override { return "appends"; }
     [[nodiscard]] std::string_view view() const noexcept override { return "append"; }
     [[nodiscard]] bool replaces_image() const noexcept override { return false; }
-    [[nodiscard]] Bytes replica_bytes(const DomainData& data) const override {
+    [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo&) const override {
         return detail::counter_offset(data.bytes()) + detail::counter_line;
     }
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override {

@@ -141,7 +141,8 @@ bool CheckedTask::is_suspicious(const Output& output, IndexRange range) const {
 void CheckedTask::prepare_second_run() {
     for (const Job::Use& use : job_.uses()) {
         if (!use.joining) continue;
-        scratch_.push_back(controller_.device().allocate(use.joining->replica_bytes(*use.slice.data)));
+        Device& device = controller_.device();
+        scratch_.push_back(device.allocate(use.joining->replica_bytes(*use.slice.data, device.info())));
         use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
         task_.rebind(*use.slice.data, *scratch_.back(), 0);
     }

@@ -321,7 +321,8 @@ void DeviceWorker::begin(Place& place) {
     const TaskScope inside(*place.job->node(), TaskScope::Code::hook_or_bind);
     const Job& job = place.job->job();
     Held& first = place.held.front();
-    while (place.in_windows && footprint(job, first.portion.range, true) > most_in_windows(device_->info()) &&
+    while (place.in_windows &&
+           footprint(job, device_->info(), first.portion.range, true) > most_in_windows(device_->info()) &&
            halve(place)) {
     }
     Task& task = *first.task;

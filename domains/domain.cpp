@@ -49,7 +49,8 @@ DomainData::OwnReplica DomainData::replica(const Joining& joining, Controller& c
             if (replica.controller == &controller) return {replica.memory.get(), replica.ready};
     }
     // Without the lock: other devices make theirs at the same time.
-    Replica replica{&controller, controller.device().allocate(joining.replica_bytes(*this)), {}, seals_};
+    Device& device = controller.device();
+    Replica replica{&controller, device.allocate(joining.replica_bytes(*this, device.info())), {}, seals_};
     replica.ready = joining.begin(*this, *replica.memory, stream);
     const OwnReplica made{replica.memory.get(), replica.ready};
     const std::scoped_lock lock(mutex_);

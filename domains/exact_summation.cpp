@@ -25,7 +25,7 @@ constexpr int adding_threads = 8;        // they wait for devices beside other w
 
 } // namespace
 
-Bytes ExactSumJoining::replica_bytes(const DomainData& data) const {
+Bytes ExactSumJoining::replica_bytes(const DomainData& data, const DeviceInfo&) const {
     return words_ * stride_of(data.extent().size()) * sizeof(std::uint64_t);
 }
 

@@ -28,7 +28,7 @@ public:
 
     [[nodiscard]] std::string_view declaration() const noexcept override { return "accumulates"; }
     [[nodiscard]] std::string_view view() const noexcept override { return "sum"; }
-    [[nodiscard]] Bytes replica_bytes(const DomainData& data) const override;
+    [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const override;
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
 

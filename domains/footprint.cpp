@@ -8,8 +8,8 @@ namespace headrace {
 namespace {
 
 /// Bytes of one domain; replicas are whole on every device.
-Bytes bytes_of(const Job::Use& use, IndexRange units, bool in_windows) {
-    if (use.joining) return use.joining->replica_bytes(*use.slice.data);
+Bytes bytes_of(const Job::Use& use, const DeviceInfo& device, IndexRange units, bool in_windows) {
+    if (use.joining) return use.joining->replica_bytes(*use.slice.data, device);
     if (!in_windows) return use.slice.data->bytes();
     return elements_of(use, units).size() * use.slice.data->element_size();
 }
@@ -23,10 +23,11 @@ IndexRange smallest_task(const Job& job) {
 
 bool fits(const Job& job, const DeviceInfo& device, IndexRange units, bool in_windows) {
     const auto is_too_large = [&](const Job::Use& use) {
-        return device.largest_allocation != 0 && bytes_of(use, units, in_windows) > device.largest_allocation;
+        return device.largest_allocation != 0 &&
+               bytes_of(use, device, units, in_windows) > device.largest_allocation;
     };
     return std::ranges::none_of(job.uses(), is_too_large) &&
-           (device.memory == 0 || footprint(job, units, in_windows) <= device.memory);
+           (device.memory == 0 || footprint(job, device, units, in_windows) <= device.memory);
 }
 
 } // namespace
@@ -55,9 +56,9 @@ std::vector<Tile> data_of(const Job& job, IndexRange units, bool in_windows) {
     return parts;
 }
 
-Bytes footprint(const Job& job, IndexRange units, bool in_windows) {
+Bytes footprint(const Job& job, const DeviceInfo& device, IndexRange units, bool in_windows) {
     Bytes bytes = 0;
-    for (const Job::Use& use : job.uses()) bytes += bytes_of(use, units, in_windows);
+    for (const Job::Use& use : job.uses()) bytes += bytes_of(use, device, units, in_windows);
     return bytes;
 }
 
@@ -74,13 +75,13 @@ std::string why_too_large(const Job& job, const DeviceInfo& device) {
     const IndexRange units = smallest_task(job);
     if (fits_whole(job, device) || (in_windows && fits(job, device, units, true))) return {};
     for (const Job::Use& use : job.uses())
-        if (const Bytes size = bytes_of(use, units, in_windows);
+        if (const Bytes size = bytes_of(use, device, units, in_windows);
             device.largest_allocation != 0 && size > device.largest_allocation)
             return "domain '" + use.slice.data->name() + "' needs " + std::to_string(size) +
                    " bytes at once, the device allocates at most " +
                    std::to_string(device.largest_allocation);
     return std::string(in_windows ? "the smallest task's parts of the job's domains" : "the job's domains") +
-           " need " + std::to_string(footprint(job, units, in_windows)) + " bytes, the device has " +
+           " need " + std::to_string(footprint(job, device, units, in_windows)) + " bytes, the device has " +
            std::to_string(device.memory);
 }
 

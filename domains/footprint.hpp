@@ -19,7 +19,8 @@ namespace headrace {
 [[nodiscard]] HEADRACE_EXPORT std::vector<Tile> data_of(const Job& job, IndexRange units, bool in_windows);
 
 /// With replicas.
-[[nodiscard]] HEADRACE_EXPORT Bytes footprint(const Job& job, IndexRange units, bool in_windows);
+[[nodiscard]] HEADRACE_EXPORT Bytes footprint(const Job& job, const DeviceInfo& device, IndexRange units,
+                                              bool in_windows);
 
 /// Tasks can be given windows of their own.
 [[nodiscard]] HEADRACE_EXPORT bool can_use_windows(const Job& job, const DeviceInfo& device);

@@ -115,14 +115,13 @@ public:
     }
     /// Any unit combines values into any element, by Op: Min, Max, BitAnd, BitOr, BitXor or a struct of one's
     /// own (reduction.hpp). What was there takes part; it is Op's identity if nothing was. Kernels get
-    /// `t.reduce<Op>(domain)`: views have the operation in their type.
+    /// `t.reduce<Op>(domain)`: views have the operation in their type. A domain whose elements have other
+    /// sizes than 1, 2, 4 and 8 bytes may have 4096 bytes at most.
     template <class Op, class... Domains>
     Job& reduces(const Domains&... domains) {
         constexpr bool fits = (Reducible<typename Domains::Element, Op> && ...);
         static_assert(fits, HEADRACE_NOT_REDUCIBLE);
-        if constexpr (fits)
-            (use(Slice(domains), Access::accumulate, &joins_reductions<typename Domains::Element, Op>()),
-             ...);
+        if constexpr (fits) (reduce(domains, joins_reductions<typename Domains::Element, Op>()), ...);
         return *this;
     }
     /// Any unit writes any element of these, each element is written by at most one. What no unit writes
@@ -237,6 +236,11 @@ private:
     friend class SeededJob;
 
     void use(Slice slice, Access access, const Joining* joining = nullptr);
+    template <class T>
+    void reduce(const Domain<T>& domain, const Joining& joining) {
+        if constexpr (!AtomicValue<T>) expect_fit_for_slots(*domain.data());
+        use(Slice(domain), Access::accumulate, &joining);
+    }
     void check_sharing(const Use& use) const;
     void offer(std::string_view technology, Launcher launcher,
                std::function<std::unique_ptr<BoundKernel>(const Launcher&, Task&)> bind);

@@ -49,8 +49,7 @@ std::vector<JobExecution::Measurement> JobExecution::measurements() const {
     std::vector<Measurement> measurements;
     for (std::size_t i = 0; i < shares_.size(); ++i)
         if (const auto rate = rates_.units_per_second(i); rate && !shares_[i].retired)
-            measurements.push_back(
-                {shares_[i].who.info, *rate, shares_[i].busy_seconds() <= enough_seconds});
+            measurements.push_back({shares_[i].who.info, *rate, shares_[i].busy_seconds() <= enough_seconds});
     return measurements;
 }
 

@@ -242,7 +242,8 @@ public:
     [[nodiscard]] JobReport report() const;
 
 private:
-    /// What a device has done. The report is made of this when a caller asks for one: very many jobs may wait.
+    /// What a device has done. The report is made of this when a caller asks for one: very many jobs may
+    /// wait.
     struct Counters {
         std::uint64_t tasks = 0, work_units = 0; ///< finished
         double finished_seconds = 0;             ///< end of the last of them, since the job began
@@ -254,7 +255,7 @@ private:
         Participant who;
         Counters counters;
         BusyTime busy;
-        ErrorPtr loss; ///< why it was retired
+        ErrorPtr loss;                            ///< why it was retired
         std::vector<Portion> done;                ///< to be repeated if the device is lost
         std::vector<Portion> gifts;               ///< that it has not taken yet
         std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun with, begun with

@@ -68,7 +68,8 @@ bool JobNode::waits_for(const JobNode& other) const {
 
 std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs) {
     // Mostly none was cancelled while it waited.
-    if (std::ranges::none_of(jobs, [](const JobNodePtr& one) { return one->end().done() && one->has_past(); })) {
+    if (std::ranges::none_of(jobs,
+                             [](const JobNodePtr& one) { return one->end().done() && one->has_past(); })) {
         std::erase_if(jobs, [](const JobNodePtr& one) { return one->end().done(); });
         return jobs;
     }

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-Bytes Joining::replica_bytes(const DomainData& data) const { return data.bytes(); }
+Bytes Joining::replica_bytes(const DomainData& data, const DeviceInfo&) const { return data.bytes(); }
 
 void Joining::write_unwritten(const DomainData&, std::byte* image, Bytes begin, Bytes end) const {
     std::memset(image + begin, 0, end - begin);

@@ -49,8 +49,8 @@ public:
     [[nodiscard]] virtual std::string_view declaration() const noexcept = 0;
     /// How a task asks for it: "sum".
     [[nodiscard]] virtual std::string_view view() const noexcept = 0;
-    /// Of a replica.
-    [[nodiscard]] virtual Bytes replica_bytes(const DomainData& data) const;
+    /// Of a replica on that device.
+    [[nodiscard]] virtual Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const;
     /// Enqueues on `stream` what gives a replica its first contents. The domain's image does not change from
     /// then on until replicas are joined.
     [[nodiscard]] virtual Event begin(DomainData& data, Memory& replica, Stream& stream) const = 0;

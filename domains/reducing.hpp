@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headrace {
 
@@ -33,7 +34,57 @@ private:
     std::string declaration_, view_;
 };
 
+/// How many slots a device's replica has for values that no atomic operation replaces: reduction_slots.hpp.
+struct SlotLayout {
+    std::uint64_t slots;
+    Bytes slot_bytes;
+
+    [[nodiscard]] constexpr Bytes bytes() const noexcept { return slots * slot_bytes; }
+};
+/// `place_bytes`: of a detail::SlotPlace.
+[[nodiscard]] HEADRACE_EXPORT SlotLayout slot_layout(const DeviceInfo& device, std::uint64_t elements,
+                                                     Bytes place_bytes);
+/// Throws invalid_argument if a domain is too large to be reduced in slots.
+HEADRACE_EXPORT void expect_fit_for_slots(const DomainData& data);
+
+/// Replicas are slots. All places that hold a value are combined, with what was there.
+class HEADRACE_EXPORT SlotJoining final : public Joining {
+public:
+    /// Values of `count` elements become the operation's results of themselves and a slot's full places.
+    using Combine = void (*)(void* values, const std::byte* slot, std::uint64_t count);
+
+    SlotJoining(Combine combine, std::vector<std::byte> identity, Bytes place_bytes,
+                std::string_view operation);
+
+    [[nodiscard]] std::string_view declaration() const noexcept override { return declaration_; }
+    [[nodiscard]] std::string_view view() const noexcept override { return view_; }
+    [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const override;
+    [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
+    void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
+    void write_unwritten(const DomainData& data, std::byte* image, Bytes begin, Bytes end) const override;
+
+private:
+    Combine combine_;
+    std::vector<std::byte> identity_;
+    Bytes place_bytes_;
+    std::string declaration_, view_;
+};
+
 namespace detail {
+
+template <class T, class Op>
+void combine_slot(void* values, const std::byte* slot, std::uint64_t count) {
+    auto* const into = static_cast<T*>(values);
+    const auto* const places = reinterpret_cast<const SlotPlace<T>*>(slot);
+    for (std::uint64_t i = 0; i < count; ++i)
+        if (places[i].state == place_is_full) into[i] = Op{}(into[i], places[i].value);
+}
+
+template <class T>
+std::vector<std::byte> bytes_of(const T& value) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+    return {bytes, bytes + sizeof value};
+}
 
 template <class T, class Op>
 void combine_values(void* values, const void* others, Bytes size) {
@@ -46,19 +97,25 @@ void combine_values(void* values, const void* others, Bytes size) {
 
 #define HEADRACE_NOT_REDUCIBLE                                                                               \
     "the operation of a reduction must be an empty struct that combines two elements of the domain and has " \
-    "an identity for them (domains/reduction.hpp), and elements must have 1, 2, 4 or 8 bytes"
+    "an identity for them (domains/reduction.hpp)"
 
 /// True if a domain of T can be reduced by Op.
 template <class T, class Op>
-concept Reducible = AtomicValue<T> && ReductionOperation<Op, T>;
+concept Reducible = ReductionOperation<Op, T>;
 
 /// The one object for this operation on this type.
 template <class T, class Op>
 requires Reducible<T, Op>
 [[nodiscard]] const Joining& joins_reductions() {
-    static const ReductionJoining joining(&detail::combine_values<T, Op>, Pattern(identity_of<T, Op>()),
-                                          type_name<Op>());
-    return joining;
+    if constexpr (AtomicValue<T>) {
+        static const ReductionJoining joining(&detail::combine_values<T, Op>, Pattern(identity_of<T, Op>()),
+                                              type_name<Op>());
+        return joining;
+    } else {
+        static const SlotJoining joining(&detail::combine_slot<T, Op>, detail::bytes_of(identity_of<T, Op>()),
+                                         sizeof(detail::SlotPlace<T>), type_name<Op>());
+        return joining;
+    }
 }
 
 } // namespace headrace

@@ -2,7 +2,7 @@
 // the view in which they do. Compiled for every technology.
 //
 // An operation is associative and commutative, and has an identity: a value that changes no other. A user's
-// own one is a struct, applied by compare-exchange:
+// own one is a struct:
 //     struct Hit { float distance; std::uint32_t triangle; };
 //     struct Nearest {
 //         static constexpr Hit identity() { return {std::numeric_limits<float>::infinity(), ~0u}; }
@@ -14,9 +14,14 @@
 // The result is the same in every run if the operation is exactly associative and commutative. Nearest is,
 // because it also decides between equal distances.
 //
-// In OpenCL C: hr_atomic_min_float and the like, and HR_DEFINE_COMBINE for operations of one's own
-// (persistent/opencl/atomics.cl).
+// Values of 1, 2, 4 and 8 bytes are replaced by atomic operations. Values of other sizes are for small
+// domains, of at most 4096 bytes: there each device keeps many partial results of an element
+// (reduction_slots.hpp).
+//
+// In OpenCL C: hr_atomic_min_float and the like, HR_DEFINE_COMBINE for operations of one's own, and
+// HR_DEFINE_SLOT_COMBINE for values of other sizes (persistent/opencl/atomics.cl).
 #pragma once
+#include <headrace/domains/reduction_slots.hpp>
 #include <headrace/domains/view.hpp>
 #include <headrace/persistent/atomics.hpp>
 
@@ -118,11 +123,6 @@ constexpr T identity_of() {
 /// combines values into at any time.
 template <class T, ReductionOperation<T> Op>
 struct Reduction {
-    static_assert(sizeof(T) <= 8,
-                  "the type of a reduction has at most 8 bytes, because lanes replace a value "
-                  "by one compare-exchange");
-    static_assert(sizeof(T) > 8 || AtomicValue<T>, "the type of a reduction has 1, 2, 4 or 8 bytes");
-
     T* origin = nullptr;
     Extent extent;
 
@@ -153,6 +153,21 @@ private:
     static constexpr bool has_built_in =
         AtomicNumber<T> && (std::same_as<Op, Min> || std::same_as<Op, Max> || std::same_as<Op, BitAnd> ||
                             std::same_as<Op, BitOr>);
+};
+
+/// The same for values that no atomic operation can replace.
+///
+/// Cost: two atomic operations and two fences for each value, on memory that mostly no other lane uses.
+template <class T, ReductionOperation<T> Op>
+requires(!AtomicValue<T>) struct Reduction<T, Op> {
+    detail::ReductionSlots<T> slots;
+    Extent extent;
+
+    /// Element i becomes Op{}(element i, value).
+    HEADRACE_HOST_DEVICE void combine(std::uint64_t i, const T& value) const {
+        slots.combine(i, value, Op{});
+    }
+    HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };
 
 } // namespace headrace

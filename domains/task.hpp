@@ -65,9 +65,17 @@ public:
     template <class Op, class T>
     [[nodiscard]] auto reduce(const Domain<T>& domain) const {
         static_assert(Reducible<T, Op>, HEADRACE_NOT_REDUCIBLE);
-        if constexpr (Reducible<T, Op>)
-            return Reduction<T, Op>{static_cast<T*>(replica(*domain.data(), joins_reductions<T, Op>())),
-                                    domain.extent()};
+        if constexpr (Reducible<T, Op>) {
+            void* const origin = replica(*domain.data(), joins_reductions<T, Op>());
+            if constexpr (AtomicValue<T>) {
+                return Reduction<T, Op>{static_cast<T*>(origin), domain.extent()};
+            } else {
+                const SlotLayout layout =
+                    slot_layout(device_->info(), domain.size(), sizeof(detail::SlotPlace<T>));
+                return Reduction<T, Op>{{static_cast<std::byte*>(origin), layout.slots, layout.slot_bytes},
+                                        domain.extent()};
+            }
+        }
     }
     template <class T>
     [[nodiscard]] Scatter<T> scatter(const Domain<T>& domain) const {

@@ -18,6 +18,10 @@
 //     Nearest nearer(Nearest a, Nearest b) { return ...; }
 //     HR_DEFINE_COMBINE(hr_combine_nearest, Nearest, ulong, nearer)    // uint for 4 bytes
 // defines Nearest hr_combine_nearest(__global Nearest* at, Nearest value). It stores nearer(*at, value).
+// On a type of another size (domains/reduction_slots.hpp):
+//     HR_DEFINE_SLOT_COMBINE(combine_summary, Summary, summarise)
+// defines void combine_summary(__global uchar* origin, ulong slots, ulong slot_bytes, ulong i, Summary value). The
+// arguments are those of `task.reduce<Op>(x).slots`: buffer(task.memory(x)), value(slots.count), value(slots.bytes).
 #ifdef cl_khr_int64_extended_atomics
     #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
@@ -63,6 +67,26 @@ HR_DEFINE_ATOMICS(ulong, atom)
         } \
     }
 #define HR_DEFINE_COMBINE(NAME, T, WORD, OPERATION) HR_DEFINE_ATOMIC(NAME, T, WORD, OPERATION(seen, value))
+// The states of a place are those of C++: 0 empty, 1 taken, 2 full.
+#define HR_DEFINE_SLOT_COMBINE(NAME, T, OPERATION) \
+    typedef struct { \
+        uint state; \
+        T value; \
+    } NAME##_place; \
+    HR_FUNCTION void NAME(__global uchar* origin, ulong slots, ulong slot_bytes, ulong i, T value) { \
+        bool is_done = false; \
+        for (ulong slot = get_global_id(0) % slots; !is_done; slot = slot + 1 == slots ? 0 : slot + 1) { \
+            __global NAME##_place* place = \
+                (__global NAME##_place*)(origin + slot * slot_bytes) + i; \
+            const uint before = hr_atomic_exchange_uint(&place->state, 1u); \
+            if (before == 1u) continue; \
+            mem_fence(CLK_GLOBAL_MEM_FENCE); \
+            place->value = before == 2u ? OPERATION(place->value, value) : value; \
+            mem_fence(CLK_GLOBAL_MEM_FENCE); \
+            hr_atomic_exchange_uint(&place->state, 2u); \
+            is_done = true; \
+        } \
+    }
 
 HR_DEFINE_EXTENDED_ATOMICS(int, atomic)
 HR_DEFINE_EXTENDED_ATOMICS(uint, atomic)

@@ -44,6 +44,7 @@
 //     of ExactSum   hr_exact_add_double(words, stride, i, term)          exact_sum.cl (t.sum gives stride)
 //     reduces<Min>  hr_atomic_min_T(&least[i], value)                    atomics.cl, as for Max and bits
 //     reduces<Op>   HR_DEFINE_COMBINE, for an operation of one's own     atomics.cl
+//                   HR_DEFINE_SLOT_COMBINE, for values of other sizes    atomics.cl (t.reduce gives slots)
 //     scatters      x[i] = value
 //     appends       hr_append(records, capacity, record)                 append.cl; domain.size()
 //
