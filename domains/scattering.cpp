@@ -3,13 +3,14 @@
 // Every replica begins as the domain's image. When replicas are joined, what differs from that image was
 // written, element by element. The image itself is on the host meanwhile, so that no device needs a second
 // copy. Replicas come to the host in pieces, two of each device at a time: while one is compared, the next
-// one moves.
+// one moves. A piece is compared in blocks, by several threads: a block of all replicas stays in a cache.
 #include <headrace/core/controller.hpp>
 #include <headrace/core/submission.hpp>
 #include <headrace/domains/domain.hpp>
 #include <headrace/domains/joining.hpp>
 #include <headrace/domains/replica_reader.hpp>
 
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -32,11 +33,11 @@ constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 /// Elements that differ from `before` replace those of `image`. Returns the first that another replica wrote
 /// differently, or `none`. `Size` 0: known at run time.
 template <Bytes Size>
-std::uint64_t take_up(std::byte* image, const std::byte* before, const std::byte* replica, Bytes begin,
-                      Bytes end, Bytes element) {
+std::uint64_t take_up(std::byte* image, const std::byte* before, const std::byte* replica, Bytes bytes,
+                      Bytes element) {
     const Bytes size = Size == 0 ? element : Size;
     std::uint64_t conflict = none;
-    for (Bytes at = begin; at < end; at += size) {
+    for (Bytes at = 0; at < bytes; at += size) {
         if (std::memcmp(replica + at, before + at, size) == 0) continue;
         if (std::memcmp(image + at, before + at, size) != 0 &&
             std::memcmp(image + at, replica + at, size) != 0)
@@ -46,7 +47,7 @@ std::uint64_t take_up(std::byte* image, const std::byte* before, const std::byte
     return conflict;
 }
 
-using TakeUp = std::uint64_t (*)(std::byte*, const std::byte*, const std::byte*, Bytes, Bytes, Bytes);
+using TakeUp = std::uint64_t (*)(std::byte*, const std::byte*, const std::byte*, Bytes, Bytes);
 TakeUp take_up_of(Bytes element) {
     switch (element) {
     case 1:
@@ -100,31 +101,43 @@ public:
         };
         fetch(0);
         is_mixed = true; // from here on some elements may be taken up and others not
-        std::vector<std::byte> before(data.base().empty() ? std::min(piece, bytes) : 0);
+        const bool is_only_one = replicas.size() == 1 && !joined.others_stay && data.base().empty();
+        const Bytes block = std::max(bytes_of_block / element, Bytes{1}) * element;
         std::atomic<std::uint64_t> conflict = none;
         const TakeUp take_up = take_up_of(element);
         // An arena of its own: a thread that waits for a piece begins with nothing else of the caller's.
         tbb::task_arena arena(std::min(joining_threads, tbb::info::default_concurrency()));
+        std::vector<const std::byte*> sources(replicas.size());
         for (std::size_t number = 0; number * piece < bytes; ++number) {
-            const Bytes begin = number * piece, end = std::min(begin + piece, bytes);
             fetch(number + 1);
-            const std::byte* base = data.base().data() + begin;
-            if (data.base().empty()) {
-                std::memcpy(before.data(), joined.image + begin, end - begin);
-                base = before.data();
-            }
-            for (const auto& source : replicas) {
-                const std::byte* const replica = source->read(number, piece_at(number)).first;
-                const Bytes block = std::max(bytes_of_block / element, Bytes{1}) * element;
-                arena.execute([&] {
-                    tbb::parallel_for(Bytes{0}, (end - begin + block - 1) / block, [&](Bytes one) {
+            const ReplicaReader::Piece at = piece_at(number);
+            for (std::size_t i = 0; i < replicas.size(); ++i)
+                sources[i] = replicas[i]->read(number, at).first;
+            std::byte* const image = joined.image + at.begin;
+            const auto join_blocks = [&](const tbb::blocked_range<Bytes>& blocks) {
+                std::vector<std::byte> copy(is_only_one || !data.base().empty() ? 0 : block);
+                for (Bytes one = blocks.begin(); one < blocks.end(); ++one) {
+                    const Bytes begin = one * block, end = std::min(begin + block, at.bytes());
+                    if (is_only_one) { // what it has not written is as the image is
+                        std::memcpy(image + begin, sources[0] + begin, end - begin);
+                        continue;
+                    }
+                    const std::byte* before = data.base().data() + at.begin + begin;
+                    if (!copy.empty()) {
+                        std::memcpy(copy.data(), image + begin, end - begin);
+                        before = copy.data();
+                    }
+                    for (const std::byte* const source : sources) {
                         const std::uint64_t found =
-                            take_up(joined.image + begin, base, replica, one * block,
-                                    std::min((one + 1) * block, end - begin), element);
-                        if (found != none) note(conflict, begin / element + found);
-                    });
-                });
-            }
+                            take_up(image + begin, before, source + begin, end - begin, element);
+                        if (found != none) note(conflict, (at.begin + begin) / element + found);
+                    }
+                }
+            };
+            arena.execute([&] {
+                tbb::parallel_for(tbb::blocked_range<Bytes>(0, (at.bytes() + block - 1) / block),
+                                  join_blocks);
+            });
         }
         if (const std::uint64_t at = conflict; at != none)
             throw Error{ErrorKind::invalid_argument,
