@@ -125,10 +125,11 @@ struct Reduction {
 
     T* origin = nullptr;
     Extent extent;
+    HEADRACE_BOUNDS
 
     /// Element i becomes Op{}(element i, value).
     HEADRACE_HOST_DEVICE void combine(std::uint64_t i, T value) const {
-        T& at = origin[i];
+        T& at = origin[detail::index_in(*this, i)];
         if constexpr (std::same_as<Op, BitXor> && AtomicInteger<T>) {
             atomic_xor(at, value);
         } else if constexpr (has_built_in) {
