@@ -36,10 +36,10 @@ HEADRACE_HOST_DEVICE inline void fail_out_of_bounds(std::uint64_t i, std::uint64
                                                     const Bounds& bounds) {
     const std::uint64_t end = bounds.end < size ? bounds.end : size;
     #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    std::printf("headrace: error: a kernel uses element %llu of a domain of %llu elements; its task may use "
-                "[%llu, %llu)\n",
-                static_cast<unsigned long long>(i), static_cast<unsigned long long>(size),
-                static_cast<unsigned long long>(bounds.begin), static_cast<unsigned long long>(end));
+    ::printf("headrace: error: a kernel uses element %llu of a domain of %llu elements; its task may use "
+             "[%llu, %llu)\n",
+             static_cast<unsigned long long>(i), static_cast<unsigned long long>(size),
+             static_cast<unsigned long long>(bounds.begin), static_cast<unsigned long long>(end));
         #if defined(__CUDA_ARCH__)
     __trap();
         #else
