@@ -278,18 +278,18 @@ DeviceWorker::Inputs DeviceWorker::bind(Place& place, Held& held) {
         }
         const IndexRange part = elements_of(use, range);
         if (part.empty()) { // the kernel touches nothing of it
-            task.bind({&data, use.access, nullptr, &controller_->memory(data.storage()), 0});
+            task.bind({&data, use.access, nullptr, &controller_->memory(data.storage()), 0, part});
             continue;
         }
         const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
         const Tile tile = data.storage().tile(begin, end);
         inputs.uses.push_back({tile, place.job->access_of(use)});
         if (!place.in_windows) {
-            task.bind({&data, use.access, nullptr, &controller_->memory(data.storage()), 0});
+            task.bind({&data, use.access, nullptr, &controller_->memory(data.storage()), 0, part});
             continue;
         }
         const Controller::Window window = controller_->window(tile);
-        task.bind({&data, use.access, nullptr, &window.memory, window.begin});
+        task.bind({&data, use.access, nullptr, &window.memory, window.begin, part});
     }
     return inputs;
 }

@@ -101,14 +101,16 @@ struct Sum<ExactSum<T, Range>> {
     std::uint64_t* origin = nullptr; ///< word w of element i is origin[w * stride + i]
     Extent extent;
     std::uint64_t stride = 0; ///< at least the number of elements
+    HEADRACE_BOUNDS
 
     HEADRACE_HOST_DEVICE void add(std::uint64_t i, T term) const {
-        ExactWords<T, Range>::add(detail::SharedWords{origin + i, stride}, term);
+        ExactWords<T, Range>::add(detail::SharedWords{origin + detail::index_in(*this, i), stride}, term);
     }
     /// Adds a sum; a word of it is other[w * other_stride]. Nothing changes it meanwhile.
     HEADRACE_HOST_DEVICE void merge(std::uint64_t i, const std::uint64_t* other,
                                     std::uint64_t other_stride) const {
-        ExactWords<T, Range>::merge(detail::SharedWords{origin + i, stride}, other, other_stride);
+        ExactWords<T, Range>::merge(detail::SharedWords{origin + detail::index_in(*this, i), stride}, other,
+                                    other_stride);
     }
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };

@@ -125,10 +125,11 @@ template <class T, ReductionOperation<T> Op>
 struct Reduction {
     T* origin = nullptr;
     Extent extent;
+    HEADRACE_BOUNDS
 
     /// Element i becomes Op{}(element i, value).
     HEADRACE_HOST_DEVICE void combine(std::uint64_t i, T value) const {
-        T& at = origin[i];
+        T& at = origin[detail::index_in(*this, i)];
         if constexpr (std::same_as<Op, BitXor> && AtomicInteger<T>) {
             atomic_xor(at, value);
         } else if constexpr (has_built_in) {
@@ -162,10 +163,11 @@ template <class T, ReductionOperation<T> Op>
 requires(!AtomicValue<T>) struct Reduction<T, Op> {
     detail::ReductionSlots<T> slots;
     Extent extent;
+    HEADRACE_BOUNDS
 
     /// Element i becomes Op{}(element i, value).
     HEADRACE_HOST_DEVICE void combine(std::uint64_t i, const T& value) const {
-        slots.combine(i, value, Op{});
+        slots.combine(detail::index_in(*this, i), value, Op{});
     }
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };

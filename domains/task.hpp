@@ -24,7 +24,8 @@ public:
         Access access;
         const Joining* joining; ///< null: the memory is an image, and no replica of its own
         Memory* memory;
-        Bytes begin; ///< where the memory begins in the domain
+        Bytes begin;                              ///< where the memory begins in the domain
+        IndexRange part = {0, ~std::uint64_t{0}}; ///< elements that the task may touch
     };
 
     Task(std::string name, IndexRange range, const Device& device)
@@ -59,7 +60,8 @@ public:
     }
     template <class T>
     [[nodiscard]] Sum<T> sum(const Domain<T>& domain) const {
-        return SumsOf<T>::view(replica(*domain.data(), SumsOf<T>::joining()), domain.extent());
+        return bounded(SumsOf<T>::view(replica(*domain.data(), SumsOf<T>::joining()), domain.extent()),
+                       *domain.data());
     }
     /// By the operation that the job declares: `t.reduce<Min>(domain)`.
     template <class Op, class T>
@@ -68,18 +70,22 @@ public:
         if constexpr (Reducible<T, Op>) {
             void* const origin = replica(*domain.data(), joins_reductions<T, Op>());
             if constexpr (AtomicValue<T>) {
-                return Reduction<T, Op>{static_cast<T*>(origin), domain.extent()};
+                return bounded(Reduction<T, Op>{static_cast<T*>(origin), domain.extent()}, *domain.data());
             } else {
                 const SlotLayout layout =
                     slot_layout(device_->info(), domain.size(), sizeof(detail::SlotPlace<T>));
-                return Reduction<T, Op>{{static_cast<std::byte*>(origin), layout.slots, layout.slot_bytes},
-                                        domain.extent()};
+                return bounded(
+                    Reduction<T, Op>{{static_cast<std::byte*>(origin), layout.slots, layout.slot_bytes},
+                                     domain.extent()},
+                    *domain.data());
             }
         }
     }
     template <class T>
     [[nodiscard]] Scatter<T> scatter(const Domain<T>& domain) const {
-        return {static_cast<T*>(replica(*domain.data(), joins_scattered())), domain.extent()};
+        return bounded(
+            Scatter<T>{static_cast<T*>(replica(*domain.data(), joins_scattered())), domain.extent()},
+            *domain.data());
     }
     template <class T>
     [[nodiscard]] Append<T> append(const Domain<T>& domain) const {
@@ -105,7 +111,18 @@ public:
 private:
     template <class T>
     View<T> view(const Domain<std::remove_const_t<T>>& domain, std::initializer_list<Access> allowed) const {
-        return {static_cast<T*>(origin(*domain.data(), allowed)), domain.extent()};
+        return bounded(View<T>{static_cast<T*>(origin(*domain.data(), allowed)), domain.extent()},
+                       *domain.data());
+    }
+    /// With what the task may touch, where views check that (bounds.hpp).
+    template <class V>
+    V bounded(V view, [[maybe_unused]] const DomainData& data) const {
+#if defined(HEADRACE_CHECK_BOUNDS)
+        const Binding& binding = bound(data);
+        view.bounds = {data.name().c_str(), binding.part.begin, binding.part.end};
+        if (!binding.joining) tells_range_ = true; // tasks with other parts need other views
+#endif
+        return view;
     }
     /// Where the domain's first element is or would be.
     void* origin(const DomainData& data, std::initializer_list<Access> allowed) const;

@@ -1,6 +1,7 @@
 // domains/view.hpp - what kernels see of domains: global indices, and no idea where a task's part begins.
 // Views borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
 #pragma once
+#include <headrace/domains/bounds.hpp>
 #include <headrace/domains/summable.hpp>
 #include <headrace/persistent/atomics.hpp>
 #include <headrace/persistent/kernel.hpp>
@@ -23,13 +24,14 @@ template <class T>
 struct View {
     T* origin = nullptr; ///< where element 0 is or would be
     Extent extent;
+    HEADRACE_BOUNDS
 
-    HEADRACE_HOST_DEVICE T& operator[](std::uint64_t i) const { return origin[i]; }
+    HEADRACE_HOST_DEVICE T& operator[](std::uint64_t i) const { return origin[detail::index_in(*this, i)]; }
     HEADRACE_HOST_DEVICE T& operator()(std::uint64_t i, std::uint64_t j) const {
-        return origin[i * extent.n[1] + j];
+        return origin[detail::index_in(*this, i, j)];
     }
     HEADRACE_HOST_DEVICE T& operator()(std::uint64_t i, std::uint64_t j, std::uint64_t k) const {
-        return origin[(i * extent.n[1] + j) * extent.n[2] + k];
+        return origin[detail::index_in(*this, i, j, k)];
     }
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };
@@ -40,6 +42,7 @@ template <class T>
 struct Scatter {
     T* origin = nullptr; ///< of this device's replica
     Extent extent;
+    HEADRACE_BOUNDS
 
     /// An element that takes a value.
     struct Element {
@@ -47,12 +50,14 @@ struct Scatter {
         HEADRACE_HOST_DEVICE void operator=(const T& value) const { *at = value; }
     };
 
-    HEADRACE_HOST_DEVICE Element operator[](std::uint64_t i) const { return {origin + i}; }
+    HEADRACE_HOST_DEVICE Element operator[](std::uint64_t i) const {
+        return {origin + detail::index_in(*this, i)};
+    }
     HEADRACE_HOST_DEVICE Element operator()(std::uint64_t i, std::uint64_t j) const {
-        return {origin + (i * extent.n[1] + j)};
+        return {origin + detail::index_in(*this, i, j)};
     }
     HEADRACE_HOST_DEVICE Element operator()(std::uint64_t i, std::uint64_t j, std::uint64_t k) const {
-        return {origin + ((i * extent.n[1] + j) * extent.n[2] + k)};
+        return {origin + detail::index_in(*this, i, j, k)};
     }
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };
@@ -71,16 +76,18 @@ struct Sum {
 
     T* origin = nullptr;
     Extent extent;
+    HEADRACE_BOUNDS
 
     HEADRACE_HOST_DEVICE void add(std::uint64_t i, const T& amount) const {
+        T& sum = origin[detail::index_in(*this, i)];
         if constexpr (requires { typename T::Scalar; }) {
             using Scalar = typename T::Scalar;
-            auto* to = reinterpret_cast<Scalar*>(origin + i);
+            auto* to = reinterpret_cast<Scalar*>(&sum);
             const auto* from = reinterpret_cast<const Scalar*>(&amount);
             for (unsigned part = 0; part < sizeof(T) / sizeof(Scalar); ++part)
                 atomic_add(to[part], from[part]);
         } else {
-            atomic_add(origin[i], amount);
+            atomic_add(sum, amount);
         }
     }
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }

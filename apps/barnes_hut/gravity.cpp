@@ -265,10 +265,12 @@ headrace::Job Gravity::job(bool with_potential, const Counts& counts) {
         .accumulates(counts)
         .tune({.wishes = {}, .first_rounds = first_rounds(settings_)});
     const auto forces = domains_->forces;
-    if (by_body)
-        job.writes(part(forces, [](headrace::IndexRange units) { return units; }));
-    else
-        job.writes(rows(forces));
+    // The last group may have fewer bodies than others: behind theirs there is nothing to write.
+    job.writes(part(forces, [by_body, bodies = domains_->bodies.size()](headrace::IndexRange units) {
+        if (by_body) return units;
+        return headrace::IndexRange{units.begin * BARNES_HUT_GROUP,
+                                    std::min<std::uint64_t>(units.end * BARNES_HUT_GROUP, bodies)};
+    }));
     // A device alone gets everything at once.
     if (runtime_.devices().size() == 1)
         job.split_by([](headrace::IndexRange left, std::uint64_t) { return left.size(); });

@@ -3,6 +3,7 @@
 // HEADRACE_REQUIRE_DEVICES ("cuda,opencl:nvidia") names it or its technology: a failure.
 #pragma once
 #include "core/test_deadline.hpp"
+#include "devices/two_private_cpus.hpp"
 
 #include <headrace/devices/discovery.hpp>
 
@@ -56,7 +57,7 @@ protected:
         : deadline_("a test on " + GetParam(), limit) {}
     void SetUp() override {
         std::string why;
-        devices_ = open_devices(GetParam(), why);
+        devices_ = open_devices(device_list(GetParam()), why);
         if (!devices_.empty()) return;
         std::istringstream list(GetParam());
         for (std::string name; std::getline(list, name, ',');)

@@ -38,6 +38,18 @@ struct Sluggish {
     }
 };
 
+/// Three times each element; one of the devices takes long.
+struct SluggishRows {
+    View<const std::uint32_t> in;
+    View<std::uint32_t> out;
+    bool is_slow;
+
+    void operator()(auto&, std::uint64_t i) const {
+        if (is_slow) std::this_thread::sleep_for(std::chrono::microseconds(50));
+        out[i] = 3 * in[i];
+    }
+};
+
 /// Units that devices have done, by device.
 struct Shared {
     std::atomic<std::uint64_t> done[2] = {};

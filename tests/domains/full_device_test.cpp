@@ -318,17 +318,19 @@ Job increment(const Domain<std::uint32_t>& x) {
     });
 }
 
-/// On the processor with a megabyte, and on a GPU with what its many more queues leave room in.
+/// On processors with a megabyte each, and on a GPU with what its many more queues leave room in.
 class LargeJobsOn : public OnDevices {
 protected:
     Bytes memory() { return device().info().kind == DeviceKind::gpu ? Bytes{64} << 20 : Bytes{1} << 20; }
     std::unique_ptr<Runtime> runtime() {
+        const Bytes each = memory(); // of the first, while it is there
         std::vector<std::unique_ptr<Device>> devices;
-        devices.push_back(std::make_unique<SmallDevice>(std::move(devices_.at(0)), memory()));
+        for (auto& device : devices_)
+            devices.push_back(std::make_unique<SmallDevice>(std::move(device), each));
         return std::make_unique<Runtime>(std::move(devices), RuntimeOptions{});
     }
 };
-INSTANTIATE_TEST_SUITE_P(Devices, LargeJobsOn, testing::Values("cpu", "cuda:0"), test_name);
+INSTANTIATE_TEST_SUITE_P(Devices, LargeJobsOn, testing::Values("cpu", two_private_cpus, "cuda:0"), test_name);
 
 TEST_P(LargeJobsOn, TheEngineAreRight) {
     const Domain<std::uint32_t> large("large", {3 * memory()}); // twelve times as many bytes

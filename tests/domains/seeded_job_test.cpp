@@ -1,5 +1,6 @@
 // tests/domains/seeded_job_test.cpp - between a job's seeds and its kernel, what describes it stands in any
 // order.
+#include <domains/device_lists.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/domains/headrace.hpp>
 
@@ -8,11 +9,10 @@
 namespace headrace::test {
 namespace {
 
-class SeededJobs : public ::testing::Test {
+class SeededJobs : public OnDeviceLists {
 protected:
     static constexpr std::uint64_t trees = 5;
     Domain<std::uint32_t> nodes_{"nodes", {trees}};
-    Runtime runtime_{{.devices = "cpu"}};
 
     [[nodiscard]] auto grow() const {
         return [nodes = nodes_](Task& task) { return Tree{task.sum(nodes), 3}; };
@@ -20,13 +20,14 @@ protected:
     void expect_trees(const Job& job) {
         EXPECT_TRUE(job.shares_units());
         EXPECT_EQ(job.priority(), 2);
-        runtime_.submit(job).wait();
+        runtime().submit(job).wait();
         for (const std::uint32_t count : nodes_.gather()) EXPECT_EQ(count, 15U);
         std::ranges::fill(nodes_.fill(), 0);
     }
 };
+INSTANTIATE_TEST_SUITE_P(On, SeededJobs, testing::Values("cpu", two_private_cpus), by_list);
 
-TEST_F(SeededJobs, AreDescribedBeforeOrAfterTheirSeeds) {
+TEST_P(SeededJobs, AreDescribedBeforeOrAfterTheirSeeds) {
     std::ranges::fill(nodes_.fill(), 0);
     expect_trees(
         Job("trees", trees).accumulates(nodes_).share_units().priority(2).seeds(Roots{}).kernel(grow()));
@@ -38,10 +39,10 @@ TEST_F(SeededJobs, AreDescribedBeforeOrAfterTheirSeeds) {
         Job("trees", trees).seeds(Roots{}).share_units().accumulates(nodes_).kernel(grow()).priority(2));
 }
 
-TEST_F(SeededJobs, HaveEveryCallThatDescribes) {
+TEST_P(SeededJobs, HaveEveryCallThatDescribes) {
     const Domain<float> in("in", {trees}), out("out", {trees}), both("both", {trees});
     const JobHandle earlier =
-        runtime_.submit(Job("earlier", trees).accumulates(nodes_).seeds(Roots{}).kernel(grow()));
+        runtime().submit(Job("earlier", trees).accumulates(nodes_).seeds(Roots{}).kernel(grow()));
     const auto nothing = [](const TaskStatistics&) {};
     const Job job =
         Job("trees", trees)

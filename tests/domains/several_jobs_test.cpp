@@ -2,6 +2,7 @@
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
 #include <core/quiet_machine.hpp>
+#include <domains/checked_mode.hpp>
 #include <headrace/domains/headrace.hpp>
 
 #include <gtest/gtest.h>
@@ -90,6 +91,7 @@ std::unique_ptr<Runtime> fakes(std::size_t count, RuntimeOptions options = {}) {
 
 /// The first two use parts of their own, so that nothing but jobs is ordered.
 TEST(SeveralJobs, AJobInOrderWaitsForAllThatItConflictsWith) {
+    if (is_checked_mode()) GTEST_SKIP() << test::leaves_outputs_unwritten;
     struct Case {
         const char* what;
         Access first, second;

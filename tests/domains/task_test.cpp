@@ -7,6 +7,14 @@
 namespace headrace::test {
 namespace {
 
+#if !defined(HEADRACE_CHECK_BOUNDS)
+// Bounds cost nothing where they are not checked.
+static_assert(sizeof(View<float>) == sizeof(float*) + sizeof(Extent));
+static_assert(sizeof(Scatter<float>) == sizeof(float*) + sizeof(Extent));
+static_assert(sizeof(Sum<float>) == sizeof(float*) + sizeof(Extent));
+static_assert(sizeof(Reduction<float, Min>) == sizeof(float*) + sizeof(Extent));
+#endif
+
 class Undeclared : public ::testing::Test {
 protected:
     FakeDevice device_{{.id = "fake:0"}};

@@ -120,7 +120,8 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(Lists, BarnesHutSplit,
-                         testing::Values("cpu,opencl:pocl", "cpu,cuda:0", "cuda:0,cuda:1"),
+                         testing::Values(test::two_private_cpus, "cpu,opencl:pocl", "cpu,cuda:0",
+                                         "cuda:0,cuda:1"),
                          [](const auto& each) { return test_name(each.param); });
 
 TEST_P(BarnesHutSplit, OverDevicesFindsWhatOneDeviceFinds) {

@@ -49,8 +49,9 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(Every, CoexecProgram,
                          testing::Combine(testing::ValuesIn(every_problem),
-                                          testing::Values("cpu", "opencl:pocl", "opencl:nvidia", "cuda:0",
-                                                          "hip:0", "cpu,opencl:pocl", "cpu,cuda:0")),
+                                          testing::Values("cpu", test::two_private_cpus, "opencl:pocl",
+                                                          "opencl:nvidia", "cuda:0", "hip:0",
+                                                          "cpu,opencl:pocl", "cpu,cuda:0")),
                          [](const auto& each) {
                              return std::string(std::get<0>(each.param)) + "_" +
                                     test_name(std::get<1>(each.param));

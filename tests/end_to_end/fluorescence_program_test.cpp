@@ -134,7 +134,8 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(Lists, FluorescenceSplit,
-                         testing::Values("cpu,opencl:pocl", "cpu,cuda:0", "cpu,cuda:0,opencl:pocl"),
+                         testing::Values(test::two_private_cpus, "cpu,opencl:pocl", "cpu,cuda:0",
+                                         "cpu,cuda:0,opencl:pocl"),
                          [](const auto& each) { return test_name(each.param); });
 
 TEST_P(FluorescenceSplit, OverDevicesFindsWhatOneDeviceFinds) {

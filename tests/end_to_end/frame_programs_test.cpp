@@ -1,6 +1,8 @@
 // headrace-hotspot and headrace-mandelbrot as a user runs them: reports, files, and what can be got wrong.
 #include "end_to_end/program.hpp"
 
+#include <devices/two_private_cpus.hpp>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -49,13 +51,13 @@ protected:
     Scratch folder_;
 };
 
-const Options on_cpu{"--devices", "cpu"};
+const Options on_cpu{"--devices", "cpu"}, on_copies{"--devices", test::two_private_cpus};
 Options operator+(Options a, const Options& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
 }
 
-TEST_F(FramePrograms, HotspotGoesOnFromItsOwnFile) {
+TEST_F(FramePrograms, HotspotGoesOnFromItsOwnFileAndIsTheSameOnCopies) {
     folder_.write("power", [] {
         std::string text;
         for (int i = 0; i < 33 * 33; ++i) text += std::to_string(1e-3 * (i % 7)) + "\n";
@@ -63,6 +65,9 @@ TEST_F(FramePrograms, HotspotGoesOnFromItsOwnFile) {
     }());
     const Options chip = on_cpu + Options{"--size", "33", "--power", "power"};
     report(HEADRACE_HOTSPOT, chip + Options{"--iterations", "20", "--out", "whole"});
+    report(HEADRACE_HOTSPOT, on_copies + Options{"--size", "33", "--power", "power", "--iterations", "20",
+                                                 "--out", "on copies"});
+    EXPECT_EQ(content("on copies"), content("whole"));
     report(HEADRACE_HOTSPOT, chip + Options{"--iterations", "9", "--out", "half"});
     report(HEADRACE_HOTSPOT, chip + Options{"--iterations", "11", "--temperatures", "half", "--out", "both"});
     std::ifstream whole(folder_.path() / "whole"), both(folder_.path() / "both");
@@ -103,26 +108,30 @@ TEST_F(FramePrograms, HotspotRefusesWhatDoesNotFit) {
     expect_refusal(HEADRACE_HOTSPOT, {"--devices", "cuda:99"}, {"cuda:99"});
 }
 
-TEST_F(FramePrograms, MandelbrotWritesTheSameFramesInBothModes) {
-    for (const char* mode : {"sync", "async"}) {
-        std::filesystem::create_directory(folder_.path() / mode);
+TEST_F(FramePrograms, MandelbrotWritesTheSameFramesInBothModesAndOnCopies) {
+    const auto zoom = [&](const Options& devices, const char* mode, const char* folder) {
+        std::filesystem::create_directory(folder_.path() / folder);
         const json found =
-            report(HEADRACE_MANDELBROT,
-                   on_cpu + Options{"--mode", mode, "--width", "65", "--height", "41", "--frames", "12",
-                                    "--threshold", "200", "--x1", "-2", "--target=-0.75,0.1", "--out", mode});
+            report(HEADRACE_MANDELBROT, devices + Options{"--mode", mode, "--width", "65", "--height", "41",
+                                                          "--frames", "12", "--threshold", "200", "--x1",
+                                                          "-2", "--target=-0.75,0.1", "--out", folder});
         ASSERT_EQ(found.at("mean_steps").size(), 12u);
         double steps = 0;
         for (const double mean : found.at("mean_steps")) steps += mean * 65 * 41;
         EXPECT_NEAR(found.at("checksum"), steps, 1e-6 * steps);
         EXPECT_LT(double(found.at("share_inside").at(0)), 0.5);
         EXPECT_GT(double(found.at("left_early").at(0)), 65 * 41 / 4);
-    }
+    };
+    zoom(on_cpu, "sync", "sync");
+    zoom(on_cpu, "async", "async");
+    zoom(on_copies, "async", "copies");
     for (int frame = 0; frame < 12; ++frame) {
         const std::string name =
             "/frame_000" + std::string(frame < 10 ? "0" : "") + std::to_string(frame) + ".png";
         const std::string bytes = content("sync" + name);
         EXPECT_EQ(bytes.substr(1, 3), "PNG") << name;
         EXPECT_EQ(bytes, content("async" + name)) << name;
+        EXPECT_EQ(bytes, content("copies" + name)) << name;
     }
     EXPECT_NE(content("sync/frame_00000.png"), content("sync/frame_00011.png"));
 }

@@ -133,7 +133,8 @@ TEST_P(JobTrace, HasTheTasksOfTheReport) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, JobTrace,
-                         testing::Values("cpu", "opencl:pocl", "cuda:0", "cpu,opencl:pocl"),
+                         testing::Values("cpu", test::two_private_cpus, "opencl:pocl", "cuda:0",
+                                         "cpu,opencl:pocl"),
                          [](const auto& of) { return test_name(of.param); });
 
 } // namespace

@@ -2,6 +2,8 @@
 #include "end_to_end/program.hpp"
 #include "matrices/npy.hpp"
 
+#include <devices/two_private_cpus.hpp>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -54,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Both, MatrixProgram,
 TEST_P(MatrixProgram, ModesAndDevicesAgreeAboutTheChecksum) {
     const std::vector<std::string> work{"--size", "150", GetParam().count, "5"};
     double first = 0;
-    for (const std::string devices : {"cpu", "opencl:pocl", "cpu,opencl:pocl"})
+    for (const std::string devices : {"cpu", test::two_private_cpus, "opencl:pocl", "cpu,opencl:pocl"})
         for (const std::string mode : {"async", "sync"}) {
             std::vector<std::string> arguments = work;
             arguments.insert(arguments.end(), {"--devices", devices, "--mode", mode});

@@ -253,6 +253,10 @@ TEST_F(OpticalFlowProgram, AnyDivisionOfTheWorkFindsTheSame) {
     };
     expect_same({"--devices", "opencl:pocl"});
     expect_same({"--mode", "sync"});
+    const Options copies{"--devices", test::two_private_cpus};
+    expect_same(copies + Options{"--cut", "0:0,1;1:2,1"});
+    expect_same(copies + Options{"--cut", "0:2,0,8;1:2,1", "--mode", "sync"});
+    expect_same(copies + Options{"--map", "whole"});
     const json cut = expect_same(both + Options{"--cut", "0:0,1;1:2,1"});
     const std::string parts = cut.at("parts");
     EXPECT_TRUE(parts.starts_with("cpu: ")) << parts;

@@ -4,6 +4,8 @@
 #include "end_to_end/image.hpp"
 #include "end_to_end/program.hpp"
 
+#include <devices/two_private_cpus.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,8 @@ using Options = std::vector<std::string>;
 [[nodiscard]] Image render(const Scratch& folder, const Options& options);
 
 /// Devices that tests are instantiated for; those that are not there are skipped by `absence`.
-inline constexpr const char* every_device[] = {"cpu", "opencl:pocl", "opencl:nvidia", "cuda:0", "hip:0"};
+inline constexpr const char* every_device[] = {
+    "cpu", test::two_private_cpus, "opencl:pocl", "opencl:nvidia", "cuda:0", "hip:0"};
 
 /// A device list as GoogleTest wants the name of a case.
 [[nodiscard]] std::string test_name(std::string devices);

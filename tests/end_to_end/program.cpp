@@ -1,6 +1,8 @@
 // tests/end_to_end/program.cpp - see program.hpp.
 #include "end_to_end/program.hpp"
 
+#include <devices/two_private_cpus.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -77,7 +79,7 @@ Program::Program(const fs::path& executable, std::vector<std::string> arguments,
 
     std::string name = executable.string();
     std::vector<char*> argv{name.data()};
-    for (std::string& argument : arguments) argv.push_back(argument.data());
+    for (std::string& argument : arguments) argv.push_back((argument = test::device_list(argument)).data());
     argv.push_back(nullptr);
     since_ = Clock::now();
     check(posix_spawn(&process_, name.c_str(), &actions.value, &attributes.value, argv.data(), environ),

@@ -29,7 +29,8 @@ struct Outcome {
 /// A running program. Killed, and waited for, if it still runs when this ends.
 class Program {
 public:
-    /// Starts `executable` with `arguments` in `directory`, with nothing on its stdin.
+    /// Starts `executable` with `arguments` in `directory`, with nothing on its stdin. An argument
+    /// `test::two_private_cpus` is a device list like others.
     Program(const std::filesystem::path& executable, std::vector<std::string> arguments,
             const std::filesystem::path& directory);
     ~Program();

@@ -1,6 +1,8 @@
 // headrace-sobel as a user runs it: files, pipes and memory on either side, and what can be wrong with them.
 #include "end_to_end/one_program.hpp"
 
+#include <devices/two_private_cpus.hpp>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -50,6 +52,11 @@ TEST_F(SobelProgram, FilesAndPipesGiveTheSame) {
         expect_success(shell(command));
         EXPECT_EQ(content("pipe.y4m"), edges) << command;
     }
+    for (const char* mode : {"async", "sync"}) {
+        expect_success(run({"--devices", test::two_private_cpus, "--input", "film.y4m", "--output",
+                            "copies.y4m", "--mode", mode}));
+        EXPECT_EQ(content("copies.y4m"), edges) << mode;
+    }
 }
 
 TEST_F(SobelProgram, RawFramesAreTheSameWithoutHeaders) {
@@ -77,9 +84,11 @@ TEST_F(SobelProgram, MemoryOnEitherSideGivesTheSameInEveryMode) {
     std::vector<std::string> sums;
     for (const char* output : {"memory:6", "memory:20"})
         for (const char* input : {"memory:6", "copied:6"})
-            for (const char* mode : {"async", "sync"}) {
-                expect_success(run({"--input", input, "--output", output, "--frames", "6", "--width", "101",
-                                    "--height", "57", "--mode", mode, "--report", "report.json"}));
+            for (const auto& [mode, devices] :
+                 {std::pair{"async", "cpu"}, {"sync", "cpu"}, {"async", test::two_private_cpus}}) {
+                expect_success(
+                    run({"--devices", devices, "--input", input, "--output", output, "--frames", "6",
+                         "--width", "101", "--height", "57", "--mode", mode, "--report", "report.json"}));
                 const auto report = nlohmann::json::parse(content("report.json"));
                 EXPECT_EQ(report.at("frames"), 6);
                 EXPECT_EQ(report.at("mode"), mode);

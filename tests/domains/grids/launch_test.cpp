@@ -14,6 +14,7 @@ namespace {
 
 class Launch : public OnDevices {};
 INSTANTIATE_TEST_SUITE_P(Every, Launch, every_device(), test_name);
+INSTANTIATE_TEST_SUITE_P(OnCopies, Launch, ::testing::Values(two_private_cpus), test_name);
 
 TEST_P(Launch, CallsEveryPointOfAGridOnceWithItsRowMajorIndex) {
     Controller controller(device());

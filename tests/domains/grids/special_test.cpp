@@ -11,6 +11,7 @@ namespace {
 
 class Special : public OnDevices {};
 INSTANTIATE_TEST_SUITE_P(Every, Special, every_device(), test_name);
+INSTANTIATE_TEST_SUITE_P(OnCopies, Special, ::testing::Values(two_private_cpus), test_name);
 
 TEST_P(Special, AKernelMayBeGivenForEachTechnologyApart) {
     Controller controller(device());

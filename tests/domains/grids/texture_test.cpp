@@ -99,6 +99,7 @@ protected:
     }
 };
 INSTANTIATE_TEST_SUITE_P(Every, Textures, every_device(), test_name);
+INSTANTIATE_TEST_SUITE_P(OnCopies, Textures, ::testing::Values(two_private_cpus), test_name);
 
 TEST_P(Textures, SamplesAreWhatArithmeticSays) {
     unsigned seed = 0;

@@ -1,0 +1,91 @@
+// domains/bounds.hpp - HEADRACE_CHECK_BOUNDS: views know which elements of a domain their task may touch, and
+// check each index. Without this definition views have no such member, and their indices are used as they
+// are. Compiled for every technology.
+//
+// Define it for all sources of a target alike (CMake does so for all with -DHEADRACE_CHECK=ON): views with
+// and without it differ in size.
+#pragma once
+#include <headrace/persistent/kernel.hpp>
+
+#include <cstdint>
+
+#if defined(HEADRACE_CHECK_BOUNDS)
+    #include <headrace/core/error.hpp>
+
+    #include <cstdio>
+    #include <string>
+
+    /// The last member of views.
+    #define HEADRACE_BOUNDS ::headrace::detail::Bounds bounds = {};
+#else
+    #define HEADRACE_BOUNDS
+#endif
+
+namespace headrace::detail {
+
+#if defined(HEADRACE_CHECK_BOUNDS)
+/// What a task may touch of a domain: elements [begin, end).
+struct Bounds {
+    const char* domain = "(made by hand)"; ///< its name, in the host's memory
+    std::uint64_t begin = 0, end = ~std::uint64_t{0};
+};
+
+/// On the host, throws invalid_argument that names the domain, the index and what is allowed. A GPU prints
+/// the same but for the name, and ends the launch by a trap: its device is lost for this process.
+HEADRACE_HOST_DEVICE inline void fail_out_of_bounds(std::uint64_t i, std::uint64_t size,
+                                                    const Bounds& bounds) {
+    const std::uint64_t end = bounds.end < size ? bounds.end : size;
+    #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    ::printf("headrace: error: a kernel uses element %llu of a domain of %llu elements; its task may use "
+             "[%llu, %llu)\n",
+             static_cast<unsigned long long>(i), static_cast<unsigned long long>(size),
+             static_cast<unsigned long long>(bounds.begin), static_cast<unsigned long long>(end));
+        #if defined(__CUDA_ARCH__)
+    __trap();
+        #else
+    __builtin_trap();
+        #endif
+    #else
+    throw Error{ErrorKind::invalid_argument,
+                "a kernel uses element " + std::to_string(i) + " of domain '" + bounds.domain +
+                    "', which has " + std::to_string(size) + " elements; its task may use [" +
+                    std::to_string(bounds.begin) + ", " + std::to_string(end) + ")"};
+    #endif
+}
+
+template <class View>
+HEADRACE_HOST_DEVICE void check_bounds(const View& view, std::uint64_t i, bool is_in_its_row) {
+    const std::uint64_t size = view.extent.size();
+    if (!is_in_its_row || i < view.bounds.begin || i >= view.bounds.end || i >= size)
+        fail_out_of_bounds(i, size, view.bounds);
+}
+#endif
+
+/// The number of an element of a view, row-major. Where bounds are checked, each coordinate but the slowest
+/// must be within its dimension, too.
+template <class View>
+HEADRACE_HOST_DEVICE std::uint64_t index_in([[maybe_unused]] const View& view, std::uint64_t i) {
+#if defined(HEADRACE_CHECK_BOUNDS)
+    check_bounds(view, i, true);
+#endif
+    return i;
+}
+template <class View>
+HEADRACE_HOST_DEVICE std::uint64_t index_in(const View& view, std::uint64_t i, std::uint64_t j) {
+    const std::uint64_t index = i * view.extent.n[1] + j;
+#if defined(HEADRACE_CHECK_BOUNDS)
+    check_bounds(view, index, j < view.extent.n[1]);
+#endif
+    return index;
+}
+template <class View>
+HEADRACE_HOST_DEVICE std::uint64_t index_in(const View& view, std::uint64_t i, std::uint64_t j,
+                                            std::uint64_t k) {
+    const std::uint64_t index = (i * view.extent.n[1] + j) * view.extent.n[2] + k;
+#if defined(HEADRACE_CHECK_BOUNDS)
+    check_bounds(view, index, j < view.extent.n[1] && k < view.extent.n[2]);
+#endif
+    return index;
+}
+
+} // namespace headrace::detail
