@@ -35,7 +35,7 @@ struct Options {
     std::uint32_t queens = 12, leaf_rows = 5;
     std::uint64_t trees = 0; // as the device is fast
     std::uint32_t leaf_depth = 8;
-    std::uint64_t parts = 10'000;
+    std::uint64_t parts = 100'000;
     std::uint32_t leaf_halvings = 2;
     std::uint32_t width = 512, leaf_side = 16;
     std::uint32_t side = 2000, band = 64, plain_band = 64;

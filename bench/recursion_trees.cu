@@ -18,6 +18,7 @@ namespace {
 
 constexpr unsigned warp = 32, threads = 128, warps_of_block = threads / warp, all_lanes = ~0u;
 constexpr unsigned shared_ranges = 192; ///< of a warp: twelve blocks of four warps fill 216 KiB
+static_assert(shared_ranges / 2 >= warp, "one move makes room");
 constexpr unsigned spilled_ranges = 1 << 11;
 constexpr unsigned most_batches = 1 << 16;
 constexpr std::uint64_t roots_at_once = warp;
