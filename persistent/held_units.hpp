@@ -53,9 +53,9 @@ protected:
             const auto made = make(rank);
             if constexpr (Made::may_be_none) {
                 if (!made) return false;
-                state_[lane].unit = to_words<unit_words>(*made);
+                put_words(state_[lane].unit, *made);
             } else {
-                state_[lane].unit = to_words<unit_words>(made);
+                put_words(state_[lane].unit, made);
             }
             return true;
         });

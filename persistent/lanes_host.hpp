@@ -27,8 +27,16 @@ struct HostLanes {
     };
 
     static constexpr Mask all = Width == 64 ? ~Mask{0} : (Mask{1} << (Width % 64)) - 1;
+    /// Inline: where the compiler may not use the processor's own instruction, std::popcount is a call.
     static constexpr std::uint32_t count(Mask mask) {
-        return static_cast<std::uint32_t>(std::popcount(mask));
+        if constexpr (Width <= 32) {
+            auto bits = static_cast<std::uint32_t>(mask);
+            bits -= bits >> 1 & 0x55555555u;
+            bits = (bits & 0x33333333u) + (bits >> 2 & 0x33333333u);
+            return ((bits + (bits >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+        } else {
+            return static_cast<std::uint32_t>(std::popcount(mask));
+        }
     }
     static constexpr bool has(Mask mask, std::uint32_t lane) { return (mask >> lane & 1) != 0; }
     static constexpr std::uint32_t count_below(Mask mask, std::uint32_t lane) {

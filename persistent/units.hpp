@@ -33,6 +33,25 @@ HEADRACE_HOST_DEVICE Unit from_words(const UnitWords<Count>& words) {
     return __builtin_bit_cast(Unit, exact);
 }
 
+/// to = to_words(unit).
+template <std::uint32_t Count, class Unit>
+HEADRACE_HOST_DEVICE void put_words(UnitWords<Count>& to, const Unit& unit) {
+#if defined(__CUDACC__) || defined(__HIPCC__)
+    to = to_words<Count>(unit);
+#else
+    const auto exact = __builtin_bit_cast(UnitWords<sizeof(Unit) / 4>, unit);
+    for (std::uint32_t i = 0; i < sizeof(Unit) / 4; ++i) {
+        std::uint32_t word = exact.word[i];
+        // Word by word: a compiler may not make it a vector. `exact` has just been written member by member,
+        // and a wider read waits until such writes have left the core. That was half of the time in the
+        // engine of bench/recursion's trees.
+        asm("" : "+r"(word));
+        to.word[i] = word;
+    }
+    for (std::uint32_t i = sizeof(Unit) / 4; i < Count; ++i) to.word[i] = 0; // kinds may differ in size
+#endif
+}
+
 template <class K>
 inline constexpr bool is_apart = false;
 template <class K>
@@ -233,7 +252,7 @@ public:
     }
 
 protected:
-    /// The unit becomes the continuation, or keep(kind, words) has it.
+    /// The unit becomes the continuation, or keep(kind, unit) has it.
     template <class Unit, class Keep>
     HEADRACE_HOST_DEVICE void spawn_to(const Unit& unit, Keep&& keep) {
         constexpr std::uint32_t kind = Traits::template index_of<Unit>();
@@ -242,7 +261,7 @@ protected:
         if constexpr (is_range<Unit>)
             if (unit.begin >= unit.end) return; // queues have no empty ranges
         if (kind == Running && !state_.continues) {
-            state_.unit = to_words<Traits::unit_words>(unit);
+            put_words(state_.unit, unit);
             state_.continues = true;
             return;
         }
@@ -251,7 +270,7 @@ protected:
             state_.too_many = true; // the group reports it
             return;
         }
-        keep(kind, to_words<Traits::unit_words>(unit));
+        keep(kind, unit);
         ++state_.staged;
     }
 
@@ -274,11 +293,11 @@ public:
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
-        this->spawn_to(unit, [&](std::uint32_t kind, const auto& words) {
+        this->spawn_to(unit, [&](std::uint32_t kind, const Unit& staged) {
             // An index known at compile time keeps the staged units in registers.
             for (std::uint32_t place = 0; place < State::places; ++place)
                 if (place == state_.staged) {
-                    state_.units[place] = words;
+                    put_words(state_.units[place], staged);
                     state_.kinds[place] = kind;
                 }
         });
@@ -305,7 +324,9 @@ public:
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
-        this->spawn_to(unit, keep_);
+        this->spawn_to(unit, [&](std::uint32_t kind, const Unit& kept) {
+            keep_(kind, to_words<Traits::unit_words>(kept));
+        });
     }
 
     /// The units of the indices [begin, end), as one unit of the RangeKind with that payload.

@@ -3,9 +3,8 @@
 #include <headrace/headrace.hpp>
 
 struct Step {
-    std::uint32_t field, distance; ///< ~0: not known
+    std::uint32_t field, distance;
 };
-
 HEADRACE_KERNEL inline void for_neighbours(std::uint32_t field, std::uint32_t side, auto&& go) {
     if (field >= side) go(field - side);
     if (field < side * (side - 1)) go(field + side);
@@ -13,22 +12,27 @@ HEADRACE_KERNEL inline void for_neighbours(std::uint32_t field, std::uint32_t si
     if (field % side < side - 1) go(field + 1);
 }
 
-/// Goes on from fields at a distance in [from, to). What is nearer has been done, what is farther is for
-/// later jobs. Each device finds distances of its own, and the least of all devices' is right.
+/// Goes on from fields nearer than `to`; steps to others are records for the next job. Each device finds
+/// distances of its own, and the least of all devices' is right.
 struct Walk {
     using Units = headrace::Kinds<headrace::Kind<Step, 4>>;
-    headrace::View<const std::uint32_t> costs, before; ///< of a step to a field; known before this job
-    headrace::Reduction<std::uint32_t, headrace::Min> after;
-    std::uint32_t side, from, to;
+    headrace::View<const std::uint32_t> costs; ///< of a step to a field
+    headrace::View<const Step> open;
+    headrace::Reduction<std::uint32_t, headrace::Min> distances;
+    headrace::Append<Step> next;
+    std::uint32_t side, to;
 
     HEADRACE_KERNEL void operator()(auto& lane, Step at) const {
-        if (at.distance == ~0u) at.distance = before[at.field];
-        const bool is_shorter = headrace::atomic_min(after.origin[at.field], at.distance) > at.distance;
-        if (!is_shorter || at.distance < from || at.distance >= to) return;
-        for_neighbours(at.field, side, [&](auto f) { lane.spawn(Step{f, at.distance + costs[f]}); });
+        if (at.distance == ~0u) at = open[at.field];
+        if (headrace::atomic_min(distances.origin[at.field], at.distance) < at.distance) return;
+        for_neighbours(at.field, side, [&](std::uint32_t field) {
+            const Step step{field, at.distance + costs[field]};
+            if (headrace::atomic_min(distances.origin[field], step.distance) <= step.distance) return;
+            step.distance < to ? lane.spawn(step) : next.append(step);
+        });
     }
 };
 
-struct Fields {
-    HEADRACE_KERNEL Step operator()(std::uint64_t i) const { return {std::uint32_t(i), ~0u}; }
+struct Records { // of `open`
+    HEADRACE_KERNEL Step operator()(std::uint64_t number) const { return {std::uint32_t(number), ~0u}; }
 };

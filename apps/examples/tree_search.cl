@@ -32,10 +32,12 @@ void hr_expand(ulong index, uint kind, const HrUnit* range, HrUnit* unit, HEADRA
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit unit, HEADRACE_PARAMETERS) {
-    hr_atomic_add_ulong(nodes, 1);
-    if (unit.node.depth > hr_atomic_load_uint(deepest)) hr_atomic_max_uint(deepest, unit.node.depth);
+    if (unit.node.number % 100 >= 7) return;
+    const uint children = 14, depth = unit.node.depth + 1;
+    hr_atomic_add_ulong(nodes, children);
+    if (depth > hr_atomic_load_uint(deepest)) hr_atomic_max_uint(deepest, depth);
     HrUnit range;
     range.children.number = unit.node.number;
     range.children.depth = unit.node.depth;
-    hr_spawn_range(lane, CHILDREN, 0, unit.node.number % 100 < 7 ? 14 : 0, &range);
+    hr_spawn_range(lane, CHILDREN, 0, children, &range);
 }

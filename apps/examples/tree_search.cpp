@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     return example::run(argc, argv, 10'000, [](std::uint64_t size, Runtime& runtime) {
         Domain<std::uint64_t> nodes("nodes", {1});
         Domain<std::uint32_t> depth("depth", {1});
-
+        nodes.fill()[0] = size, depth.fill()[0] = 1; // the roots: the job adds to what is there
         Job job("tree search", size);
         job.accumulates(nodes).reduces<Max>(depth).share_units();
         job.seeds(Trees{}).kernel([&](Task& t) { return Search{t.sum(nodes), t.reduce<Max>(depth)}; });

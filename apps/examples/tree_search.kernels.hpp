@@ -18,16 +18,19 @@ struct Child {
     }
 };
 
-/// A node spawns its children as one range: each is made where a lane is free for it.
+/// A node spawns its children as one range: each is made where a lane is free for it. It counts them, too:
+/// few nodes have some, and an addition for each node would cost more than the node.
 struct Search {
     using Units = headrace::Kinds<headrace::Kind<Node, 1>, headrace::RangeKind<Node, Child>>;
     headrace::Sum<std::uint64_t> nodes;
     headrace::Reduction<std::uint32_t, headrace::Max> depth;
 
     HEADRACE_KERNEL void operator()(auto& lane, Node node) const {
-        nodes.add(0, 1);
-        depth.combine(0, node.depth);
-        lane.spawn_range(0, children_of(node), node);
+        const std::uint64_t children = children_of(node);
+        if (children == 0) return;
+        nodes.add(0, children);
+        depth.combine(0, node.depth + 1);
+        lane.spawn_range(0, children, node);
     }
 };
 
