@@ -15,7 +15,7 @@ typedef struct TissueView {
 } TissueView;
 
 typedef struct Medium {
-    float top, bottom;
+    float top, thickness;
     Optics optics;
 } Medium;
 
@@ -45,8 +45,8 @@ HR_FUNCTION void enter(Packet* packet, uint layer) {
 HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
     __global const Layer* layer = view->layers + layer_of(packet);
     Medium medium;
-    medium.top = layer->sides[0].edge;
-    medium.bottom = layer->sides[1].edge;
+    medium.top = layer->top;
+    medium.thickness = layer->thickness;
     medium.optics = layer->optics[wavelength(packet)];
     return medium;
 }
@@ -57,8 +57,7 @@ HR_FUNCTION uint4 random_words(const Packet* packet) {
 
 HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
     Packet packet;
-    packet.x = packet.y = packet.ux = packet.uy = 0;
-    packet.z = tissue->first_depth;
+    packet.x = packet.y = packet.z = packet.ux = packet.uy = 0;
     packet.uz = 1;
     packet.weight = packet.entered = tissue->weight;
     const uint4 words =
@@ -70,10 +69,10 @@ HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
 }
 
 HR_FUNCTION uint cell_at(float place, float cells_per_cm, uint cells) {
-    return min(convert_uint_sat(place * cells_per_cm), cells - 1);
+    return min((uint)fmin(place * cells_per_cm, 4294967040.0f), cells - 1);
 }
-HR_FUNCTION Cell cell_of(const Tissue* tissue, const Packet* packet) {
-    Cell cell = {cell_at(packet->z, tissue->depths_per_cm, tissue->depths), 0, 0};
+HR_FUNCTION Cell cell_of(const Tissue* tissue, const Packet* packet, float depth) {
+    Cell cell = {cell_at(depth, tissue->depths_per_cm, tissue->depths), 0, 0};
     if (tissue->is_xyz == 0) {
         const float radius = sqrt(packet->x * packet->x + packet->y * packet->y);
         cell.x = cell_at(radius, tissue->columns_per_cm, tissue->columns);
@@ -97,10 +96,10 @@ HR_FUNCTION void settle(const TissueView* view, Packet* packet) {
 }
 
 // Kernels in OpenCL C keep no sums near.
-HR_FUNCTION void absorb(const TissueView* view, const Packet* packet, int amount) {
+HR_FUNCTION void absorb(const TissueView* view, const Medium* medium, const Packet* packet, int amount) {
     if (amount == 0) return;
     const Tissue* tissue = &view->tissue;
-    const Cell cell = cell_of(tissue, packet);
+    const Cell cell = cell_of(tissue, packet, medium->top + packet->z);
     const ulong plane = (ulong)wavelength(packet) * tissue->depths + cell.z;
     hr_atomic_add_ulong(view->absorption + (plane * tissue->rows + cell.y) * tissue->columns + cell.x,
                         (ulong)(long)amount);
@@ -111,26 +110,26 @@ HR_FUNCTION void escape(const TissueView* view, Packet* packet) {
     const uint which = wavelength(packet) * 2 + (packet->uz > 0 ? 1 : 0);
     add_to_total(view, packet, which, (int)packet->weight);
     const float angle = acos(fmin(fabs(packet->uz), 1.0f));
-    const Cell cell = cell_of(tissue, packet);
+    const Cell cell = cell_of(tissue, packet, 0);
     const ulong place = ((ulong)which * tissue->rows + cell.y) * tissue->columns + cell.x;
     const uint cone = cell_at(angle, tissue->angles_per_radian, tissue->angles);
     hr_atomic_add_ulong(view->escaped + place * tissue->angles + cone, packet->weight);
     packet->weight = 0;
 }
 
-HR_FUNCTION float reflectance(float n, const Side* side, float cosine, float* cosine_beyond) {
+HR_FUNCTION float reflectance(const Side* side, float cosine, float* cosine_beyond) {
     *cosine_beyond = cosine;
-    if (n == side->n) return 0;
-    const float sine = side->n_ratio * sqrt(1 - cosine * cosine);
-    if (!(sine < 1)) return 1;
-    *cosine_beyond = sqrt(1 - sine * sine);
-    const float a = n * cosine, b = side->n * *cosine_beyond, c = n * *cosine_beyond, d = side->n * cosine;
-    const float s = (a - b) / (a + b), p = (c - d) / (c + d);
+    if (side->n_ratio == 1) return 0;
+    const float a = side->n_ratio * cosine, square = a * a + side->beyond;
+    if (!(square > 0)) return 1;
+    const float b = sqrt(square), c = side->n_ratio * b;
+    *cosine_beyond = fmax(b, side->least_refracted);
+    const float s = (a - b) / (a + b), p = (c - cosine) / (c + cosine);
     return 0.5f * (s * s + p * p);
 }
 
-HR_FUNCTION void end_packet(const TissueView* view, Packet* packet) {
-    absorb(view, packet, (int)packet->weight);
+HR_FUNCTION void end_packet(const TissueView* view, const Medium* medium, Packet* packet) {
+    absorb(view, medium, packet, (int)packet->weight);
     packet->weight = 0;
     settle(view, packet);
 }
@@ -139,17 +138,15 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
     __global const Layer* layer = view->layers + layer_of(packet);
     const bool down = packet->uz > 0;
     const Side side = layer->sides[down ? 1 : 0];
-    const float way = (side.edge - packet->z) / packet->uz;
+    const float edge = down ? medium->thickness : 0, way = (edge - packet->z) / packet->uz;
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
-    packet->z = side.edge;
+    packet->z = edge;
     const float cosine = fabs(packet->uz);
     float cosine_beyond = cosine;
-    if (cosine <= side.critical || random < reflectance(layer->n, &side, cosine, &cosine_beyond)) {
+    if (random < reflectance(&side, cosine, &cosine_beyond)) {
         packet->uz = -packet->uz;
-        const bool stays = layer->is_clear[wavelength(packet)] != 0 && cosine <= layer->sides[0].critical &&
-                           cosine <= layer->sides[1].critical;
-        return stays ? ENDS : GOES_ON;
+        return cosine <= layer->trapped[wavelength(packet)] ? ENDS : GOES_ON;
     }
     settle(view, packet);
     packet->uz = copysign(cosine_beyond, packet->uz);
@@ -159,14 +156,15 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
     packet->ux *= side.n_ratio;
     packet->uy *= side.n_ratio;
     *medium = medium_of(view, packet);
+    packet->z = down ? 0 : medium->thickness;
     return GOES_ON;
 }
 
 HR_FUNCTION void scatter(const Optics* optics, Packet* packet, float random, float turns, bool scatters) {
     const float root = 1 / (optics->root[0] + optics->root[1] * random);
-    const float cosine =
-        (optics->cosine[0] + random * (optics->cosine[1] + random * optics->cosine[2])) * (root * root);
-    const float sine = sqrt(fabs(1 - cosine * cosine));
+    const float t = (2 + random * (optics->bend[0] + random * optics->bend[1])) * (root * root);
+    const float cosine = optics->forward - optics->forward * t;
+    const float sine = sqrt(fabs(t * (2 - t)));
     float a, b;
     sin_cos_of_turns(turns, &b, &a);
     a *= sine;
@@ -193,7 +191,7 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     emitted.step = 0;
     emitted.weight = emitted.entered = weight;
     const uint4 words = random_words(&emitted);
-    emitted.uz = 2 * uniform_of(words.x) - 1;
+    emitted.uz = 2 * uniform_of(words.x) - (1 - 1.0f / 16777216.0f);
     const float level = sqrt(1 - emitted.uz * emitted.uz);
     sin_cos_of_turns(uniform_of(words.y), &emitted.uy, &emitted.ux);
     emitted.ux *= level;
@@ -203,10 +201,13 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     return emitted;
 }
 
-HR_FUNCTION Fate play_roulette(const TissueView* view, Packet* packet, float random) {
-    if (packet->weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) return ENDS;
-    const uint gain = FLUORESCENCE_ROULETTE_GAIN * packet->weight;
-    absorb(view, packet, -(int)gain);
+HR_FUNCTION Fate play_roulette(const TissueView* view, const Medium* medium, Packet* packet, float random) {
+    if (packet->weight == 0) return ENDS;
+    uint times = 1;
+    while (times * packet->weight < FLUORESCENCE_ROULETTE_BELOW) times *= FLUORESCENCE_ROULETTE_TIMES;
+    if (!(random * (float)times < 1)) return ENDS;
+    const uint gain = (times - 1) * packet->weight;
+    absorb(view, medium, packet, -(int)gain);
     packet->weight += gain;
     return GOES_ON;
 }
@@ -216,29 +217,31 @@ HR_FUNCTION uint low_bytes_of(uint a, uint b) { return ((a & 255u) << 8 | (b & 2
 HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* packet, uint a, uint b,
                           Incident* incident) {
     const Optics* optics = &medium->optics;
-    const float way = (32 - log2((float)(a | 1u))) * optics->free_path;
+    const float way = -log2((float)a * 0x1.fffffep-33f + 0x1p-33f) * optics->free_path;
     const float depth = packet->z + way * packet->uz;
-    const bool interacts = !incident->stopped && depth >= medium->top && depth <= medium->bottom;
+    const bool interacts = !incident->stopped && as_uint(depth) <= as_uint(medium->thickness);
     packet->x = interacts ? packet->x + way * packet->ux : packet->x;
     packet->y = interacts ? packet->y + way * packet->uy : packet->y;
     packet->z = interacts ? depth : packet->z;
 
-    const float turns = (float)low_bytes_of(a, b) * (1.0f / 4294967296.0f);
+    const float turns = (float)low_bytes_of(a, b) * 0x1.fffffep-33f;
     const float weight = (float)packet->weight;
-    const uint lost = interacts ? (uint)(weight * optics->absorbed + turns) : 0, both = a * 0x9E3779B1u + b;
+    const uint part = (uint)(weight * optics->part + turns);
+    const uint loses = optics->keeps != 0 ? packet->weight - part : part;
+    const uint lost = interacts ? loses : 0, both = a * 0x9E3779B1u + b;
     packet->weight -= lost;
     const bool emits = interacts && (float)both < weight * optics->emission;
     incident->random = incident->stopped ? incident->random : both;
     incident->emitting = emits ? weight : incident->emitting;
     incident->stopped = !interacts || emits || packet->weight < FLUORESCENCE_ROULETTE_BELOW;
-    absorb(view, packet, (int)lost);
+    absorb(view, medium, packet, (int)lost);
     scatter(optics, packet, (float)b, turns, interacts);
 }
 
 HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
     const uint begin = packet->step;
     Medium medium = medium_of(view, packet);
-    Fate fate = packet->step < FLUORESCENCE_MOST_STEPS ? GOES_ON : ENDS;
+    Fate fate = packet->step < view->tissue.most_steps ? GOES_ON : ENDS;
     Incident incident = {fate != GOES_ON, 0, 0};
     for (uint turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN && !incident.stopped; ++turn) {
         for (uint block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
@@ -249,17 +252,19 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
         }
         if (!incident.stopped) continue;
         if (packet->weight < FLUORESCENCE_ROULETTE_BELOW)
-            fate = play_roulette(view, packet, uniform_of(incident.random));
+            fate = play_roulette(view, &medium, packet, uniform_of(incident.random));
         else if (incident.emitting == 0)
             fate = meet_boundary(view, &medium, packet, uniform_of(incident.random));
         if (incident.emitting != 0 && fate == GOES_ON) fate = EMITS;
         incident.stopped = fate != GOES_ON;
     }
     packet->step = begin + FLUORESCENCE_STEPS_A_CALL;
-    if (fate == ESCAPES)
+    if (fate == ESCAPES) {
         escape(view, packet);
-    else if (fate == ENDS)
-        end_packet(view, packet);
+    } else if (fate == ENDS) {
+        if (begin >= view->tissue.most_steps) add_to_total(view, packet, FLUORESCENCE_CUT_OFF, (int)packet->weight);
+        end_packet(view, &medium, packet);
+    }
     make_unit_length(packet);
     result->goes_on = packet->weight != 0;
     result->emits = incident.emitting != 0;

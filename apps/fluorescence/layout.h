@@ -19,13 +19,11 @@ using std::uint64_t;
 /// Weights are whole numbers of 2^-30 of a packet, so sums of them are exact and do not depend on their
 /// order: 10^10 packets fit into 64 bits.
 #define FLUORESCENCE_UNIT_WEIGHT 1073741824.0f
-/// Below 1e-4, roulette: one packet in ten goes on, ten times as heavy.
+/// Below 1e-4, roulette: one packet in ten goes on, ten times as heavy; or in a hundred, until none is below.
+/// So a packet that comes to a boundary never is.
 #define FLUORESCENCE_ROULETTE_BELOW 107374u
-#define FLUORESCENCE_ROULETTE_CHANCE 0.1f
-#define FLUORESCENCE_ROULETTE_GAIN 9u /* a survivor's, times its weight */
+#define FLUORESCENCE_ROULETTE_TIMES 10u
 
-/// A packet that has taken so many is stopped, and counts as absorbed: where nothing absorbs, some never end.
-#define FLUORESCENCE_MOST_STEPS (1u << 22)
 /// Even. A lane whose packet ends waits for the others of its group until the call's, and one whose packet
 /// has stopped until the turn's; so not many.
 #define FLUORESCENCE_STEPS_A_CALL 32u
@@ -34,42 +32,49 @@ using std::uint64_t;
 /// Packets are scored in so many batches, whose spread is the standard error.
 #define FLUORESCENCE_BATCHES 64u
 /// What a batch sums up: at [wavelength * 2 + side] what escaped, side 0 above and 1 below; then what was
-/// emitted; then for each layer what it absorbed of either wavelength.
+/// emitted; then what was cut off after Tissue::most_steps; then for each layer what it absorbed of either
+/// wavelength.
 #define FLUORESCENCE_EMITTED 4u
-#define FLUORESCENCE_ABSORBED 5u
+#define FLUORESCENCE_CUT_OFF 5u
+#define FLUORESCENCE_ABSORBED 6u
 
 /// A layer at one wavelength, ready for steps; lengths in cm. The cosine of a scattering angle is
-/// (cosine[0] + cosine[1] r + cosine[2] r^2) / (root[0] + root[1] r)^2 for a random r below 2^32.
+/// forward (1 - t) with t = (2 + bend[0] r + bend[1] r^2) / (root[0] + root[1] r)^2, for a random r below
+/// 2^32. In this form nothing cancels where t is small, which it is where g is near 1.
 typedef struct __attribute__((aligned(16))) Optics {
     float free_path; ///< ln 2 / (mua + mus), to be multiplied by a logarithm to base 2; far if clear
-    float absorbed;  ///< mua / (mua + mus), the part of its weight that a packet loses; a little less than 1
+    float part;      ///< of its weight: what a packet loses at an interaction, or keeps if that is less
     float yield;     ///< part of the weight that is sent on at the second wavelength
     float emission;  ///< chance, times 2^32, that a packet is emitted, for a unit of weight
-    float root[2], cosine[3];
-    uint32_t unused[3];
+    float root[2], bend[2];
+    float forward;  ///< 1, or -1 for scattering that is rather backwards
+    uint32_t keeps; ///< 1: `part` is what a packet keeps
+    uint32_t unused[2];
 } Optics;
 
-/// What is above a layer, or below it.
+/// The boundary above a layer, or below it.
 typedef struct __attribute__((aligned(16))) Side {
-    float edge;     ///< its depth
-    float n;        ///< beyond it
-    float n_ratio;  ///< of the layer's to the one beyond
-    float critical; ///< cosine: a flatter ray is reflected
+    float n_ratio;         ///< of the layer's refractive index to the one beyond
+    float beyond;          ///< 1 - n_ratio^2
+    float least_refracted; ///< cosine: every ray that comes in can go out again, also a rounded one
+    uint32_t unused;
 } Side;
 
+/// Depths of packets count from the top of their layer: thin layers far below the surface are as exact as
+/// others.
 typedef struct __attribute__((aligned(16))) Layer {
     Side sides[2]; ///< above, below
-    float n;
-    uint32_t is_clear[2]; ///< neither scatters nor absorbs, at either wavelength
-    uint32_t unused;
+    float top, thickness;
+    float trapped[2]; ///< cosine, at either wavelength: no flatter ray ever leaves this clear layer and its
+                      ///< clear neighbours; below 0 if the layer is not clear
     Optics optics[2]; ///< at either wavelength
 } Layer;
 
 /// Everything but the layers.
 typedef struct Tissue {
     uint32_t layers;
-    uint32_t first_layer; ///< in which packets begin: the second, if the first is clear
-    float first_depth;
+    uint32_t first_layer;     ///< in which packets begin: the second, if the first is clear
+    uint32_t most_steps;      ///< a packet that has taken so many is cut off, and counts as absorbed
     uint32_t weight;          ///< of a packet that begins: what is not reflected at the surface
     uint32_t emission_weight; ///< of a fluorescent packet, at least
     uint32_t seed_low, seed_high;
@@ -86,7 +91,8 @@ typedef struct Tissue {
 
 /// A packet of photons between two steps: the work unit of the consumer-producer kernel.
 typedef struct Packet {
-    float x, y, z, ux, uy, uz;
+    float x, y, z; ///< z from the top of its layer
+    float ux, uy, uz;
     uint32_t weight;
     uint32_t entered;        ///< its weight when what it had lost was last added to its layer's total
     uint32_t name;           ///< lower 32 bits; of which the lowest are its batch, and others are random

@@ -8,7 +8,9 @@
 #include "plot.hpp"
 #include "program/exit_code.hpp"
 #include "program/npy.hpp"
+#include "program/numbers.hpp"
 #include "program/output_file.hpp"
+#include "program/printable.hpp"
 #include "report.hpp"
 #include "result_files.hpp"
 #include <headrace/core/trace.hpp>
@@ -17,6 +19,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -28,6 +31,36 @@ constexpr const char* program_name = "headrace-fluorescence";
 /// Names in a file's own words are no paths: what would leave the folder is not followed.
 std::filesystem::path mco_of_run(const Options& options, const Problem& problem) {
     return options.mco / std::filesystem::path(problem.name).filename();
+}
+
+/// Whether two names lead to one file, which may not be there yet.
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code ignored;
+    return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
+/// Before hours of work: every run's result can be written, and none takes another's place.
+void check_results(const Options& options, const std::vector<Problem>& problems) {
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        const std::filesystem::path file = mco_of_run(options, problems[i]);
+        for (std::size_t before = 0; before < i; ++before)
+            if (is_same_file(mco_of_run(options, problems[before]), file))
+                program::refuse("--mco: runs " + std::to_string(before + 1) + " and " +
+                                std::to_string(i + 1) + " of " + options.input.string() +
+                                " would both be written to " + file.string() +
+                                "; give them names of their own");
+        program::check_writable(file);
+    }
+}
+
+/// Light that was still under way is counted as absorbed, which a user must not take for the tissue's doing.
+void warn_of_cut_off(const Problem& problem, const Settings& settings, const Totals& totals) {
+    if (totals.cut_off.value == 0) return;
+    std::fprintf(stderr,
+                 "%s: %s: %.3g of the light was still under way after %u steps, and counts as absorbed; "
+                 "--most-steps allows more\n",
+                 program_name, program::printable(problem.name).c_str(), totals.cut_off.value,
+                 settings.most_steps);
 }
 
 /// The files of one run. `number`: ".2" for the second of several, else empty.
@@ -57,8 +90,7 @@ std::filesystem::path plot_of_run(const Options& options, const std::string& num
 void run(const Options& options) {
     const std::vector<Problem> problems = read_problems(options.input);
     if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
-    if (!options.mco.empty())
-        for (const Problem& problem : problems) program::check_writable(mco_of_run(options, problem));
+    if (!options.mco.empty()) check_results(options, problems);
 
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
@@ -88,8 +120,9 @@ void run(const Options& options) {
                                       fluorescence::plot_of(problems[i], settings, grids));
             if (!options.mco.empty())
                 program::write_whole(mco_of_run(options, problems[i]),
-                                     fluorescence::mco_of(problems[i], settings, totals, grids));
+                                     fluorescence::mco_of(problems[i], settings, totals, grids, job.seconds));
         }
+        warn_of_cut_off(problems[i], settings, totals);
         if (options.quiet) continue;
         std::fputs(table_of(problems[i], settings, totals).c_str(), out);
         std::fputs(job.table().c_str(), out);

@@ -8,8 +8,12 @@
 namespace fluorescence {
 
 Settings Options::settings(const Problem& problem) const {
-    return {kernel, grid, photons != 0 ? photons : problem.photons, seed ? *seed : problem.seed.value_or(1),
-            emission_weight};
+    return {kernel,
+            grid,
+            photons != 0 ? photons : problem.photons,
+            seed ? *seed : problem.seed.value_or(1),
+            emission_weight,
+            most_steps};
 }
 
 Options parse_options(int argc, char** argv) {
@@ -32,8 +36,11 @@ Options parse_options(int argc, char** argv) {
                 });
     line.choice("--grid", grid, {"rz", "xyz"},
                 "rz: what is absorbed by depth and radius, what escapes by radius and angle; xyz: by place");
-    line.real("--emission-weight", options.emission_weight, 1e-6, 1, "W",
+    line.real("--emission-weight", options.emission_weight, 1e-4, 1, "W",
               "Weight of a fluorescent packet; smaller: more of them, less noise, more time");
+    line.whole("--most-steps", options.most_steps, 1000u, 1u << 31, "N",
+               "Steps after which a packet is cut off, and counts as absorbed: where nothing absorbs, some "
+               "never end");
 
     line.group("Work");
     line.choice(

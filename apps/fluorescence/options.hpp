@@ -20,6 +20,7 @@ struct Options {
     std::uint64_t photons = 0;         ///< 0: as the input says
     std::optional<std::uint64_t> seed; ///< else the input's, else 1
     double emission_weight = 0.1;
+    std::uint32_t most_steps = Settings{}.most_steps;
     headrace::RuntimeOptions runtime;
     std::string grids;            ///< what names of files with grids begin with; empty: none
     std::filesystem::path mco;    ///< folder of MCML's result files; empty: none

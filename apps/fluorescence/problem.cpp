@@ -27,8 +27,8 @@ std::optional<std::string> complaint(const Optical& optical) {
 } // namespace
 
 std::optional<std::string> complaint(const LayerSpec& layer) {
-    if (!(layer.n >= 1 && layer.n <= 10)) return "n must be from 1 to 10";
-    if (!(layer.thickness > 0)) return "d must be more than 0 cm";
+    if (!(layer.n >= least_n && layer.n <= most_n)) return "n must be from 0.01 to 100";
+    if (!(layer.thickness >= 0)) return "d must be 0 cm or more";
     if (const auto found = complaint(layer.excitation)) return found;
     if (layer.emission)
         if (const auto found = complaint(*layer.emission)) return "emission: " + *found;

@@ -8,6 +8,10 @@
 
 namespace fluorescence {
 
+/// Refractive indices, for both readers. Less than 1: relative to another medium, or beside an absorption
+/// line.
+inline constexpr double least_n = 0.01, most_n = 100;
+
 /// Coefficients in 1/cm; g: mean cosine of the scattering angle.
 struct Optical {
     double mua = 0, mus = 0, g = 0;
@@ -16,7 +20,7 @@ struct Optical {
 struct LayerSpec {
     double n = 1;
     Optical excitation;
-    double thickness = 1;            ///< cm
+    double thickness = 1;            ///< cm; 0: a boundary more; also endless
     std::optional<Optical> emission; ///< at the second wavelength; as at the first if left out
     double fluorophore_mua = 0;      ///< part of excitation.mua
     double quantum_yield = 0;

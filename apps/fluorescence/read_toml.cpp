@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <string_view>
 
 namespace fluorescence {
@@ -16,7 +17,7 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
-constexpr double no_limit = 1e30;
+constexpr double no_limit = 1e30, endless = std::numeric_limits<double>::infinity();
 
 /// Every complaint names file, line and key.
 class TomlReader {
@@ -82,9 +83,9 @@ Optical read_optics(const TomlReader& reader, const toml::table& table) {
 LayerSpec read_layer(const TomlReader& reader, const toml::table& table) {
     reader.allow(table, {"n", "mua", "mus", "g", "d", "emission", "fluorophore"});
     LayerSpec layer;
-    layer.n = reader.needed(table, "n", 1, 10);
+    layer.n = reader.needed(table, "n", least_n, most_n);
     layer.excitation = read_optics(reader, table);
-    layer.thickness = reader.needed(table, "d", 0, no_limit);
+    layer.thickness = reader.needed(table, "d", 0, endless);
     if (const toml::node* const node = table.get("emission")) {
         const toml::table& emission = reader.table(*node, "emission");
         reader.allow(emission, {"mua", "mus", "g"});
@@ -130,8 +131,8 @@ Problem parse_toml(const std::string& text, const std::string& where) {
     reader.allow(file, {"name", "n_above", "n_below", "photons", "seed", "grid", "layer"});
     Problem problem;
     problem.name = file["name"].value_or(std::filesystem::path(where).stem().string());
-    problem.n_above = reader.number(file, "n_above", 1.0, 10.0).value_or(1);
-    problem.n_below = reader.number(file, "n_below", 1.0, 10.0).value_or(1);
+    problem.n_above = reader.number(file, "n_above", least_n, most_n).value_or(1);
+    problem.n_below = reader.number(file, "n_below", least_n, most_n).value_or(1);
     problem.photons =
         reader.number<std::uint64_t>(file, "photons", 1, std::uint64_t{1} << 55).value_or(problem.photons);
     problem.seed = reader.number<std::uint64_t>(file, "seed", 0, UINT64_MAX);

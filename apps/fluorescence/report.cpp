@@ -1,5 +1,6 @@
 // apps/fluorescence/report.cpp - see report.hpp.
 #include "report.hpp"
+#include "program/printable.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -45,7 +46,8 @@ std::string json_of(const Problem& problem, const Settings& settings, const Tota
               {"Rd", json_of(totals.reflectance)},
               {"Tt", json_of(totals.transmittance)},
               {"A", json_of(totals.absorbed)},
-              {"A_per_layer", json_of(totals.absorbed_per_layer)}};
+              {"A_per_layer", json_of(totals.absorbed_per_layer)},
+              {"cut_off", json_of(totals.cut_off)}};
     json["fluorescence"] = Json{{"emitted", json_of(totals.fluorescence.emitted)},
                                 {"escaped_top", json_of(totals.fluorescence.escaped_top)},
                                 {"escaped_bottom", json_of(totals.fluorescence.escaped_bottom)},
@@ -63,7 +65,8 @@ std::string json_of(const std::vector<std::string>& runs) {
 }
 
 std::string table_of(const Problem& problem, const Settings& settings, const Totals& totals) {
-    std::string text = problem.name + ": " + std::to_string(settings.photons) + " packets\n";
+    std::string text =
+        program::printable(problem.name) + ": " + std::to_string(settings.photons) + " packets\n";
     text += line("specular reflectance", totals.specular);
     text += line("diffuse reflectance", totals.reflectance);
     text += line("transmittance", totals.transmittance);

@@ -1,5 +1,6 @@
 // apps/fluorescence/result_files.cpp - see result_files.hpp.
 #include "result_files.hpp"
+#include "program/printable.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,23 +21,31 @@ std::string number(const char* form, double value) {
     return text;
 }
 
-/// MCML's text, section by section.
+/// MCML's text, section by section, line for line: readers count lines.
 class Mco {
 public:
     void line(const std::string& text = {}) { text_ += text + '\n'; }
-    void line(double value, const std::string& remark) { line(number("%-14.6G", value) + " \t#" + remark); }
-    void column(const char* heading, std::span<const double> values) {
+    void fraction(double value, const char* remark) { line(number("%-14.6G", value) + " \t#" + remark); }
+    /// A number in a line.
+    void column(const char* heading, const char* form, std::span<const double> values) {
         line(heading);
-        for (const double value : values) line(number("%12.4E", value));
+        for (const double value : values) line(number(form, value));
         line();
     }
-    /// Five in a line, as MCML has them.
-    void table(const char* name, const char* remark, std::span<const double> values) {
-        line(std::string("# ") + remark);
-        line(name);
+    /// Five numbers in a line, behind six lines: what they are, their order, and a name.
+    void table(const std::string& letter, const char* unit, const std::string& count, const char* last,
+               std::span<const double> values) {
+        const auto row = [&](const std::string& r) {
+            return "# " + letter + "[" + r + "][0], [" + r + "][1],..[" + r + "][" + count + "-1]";
+        };
+        line("# " + letter + unit);
+        line(row("0"));
+        line(row("1"));
+        line("# ...");
+        line(row("nr-1"));
+        line(last);
         for (std::size_t i = 0; i < values.size(); ++i)
             text_ += number("%12.4E ", values[i]) + (i % 5 == 4 ? "\n" : "");
-        line();
         line();
     }
     [[nodiscard]] std::string take() { return std::move(text_); }
@@ -45,31 +54,31 @@ private:
     std::string text_;
 };
 
-std::string input_of(const Problem& problem, std::uint64_t photons) {
-    Mco text;
+void write_input(Mco& text, const Problem& problem, std::uint64_t photons) {
     const auto words = [](std::initializer_list<double> values) {
         std::string line;
         for (const double value : values) line += number("%G", value) + "\t";
         return line;
     };
     const GridSpec& grid = problem.grid;
-    text.line("InParm \t\t\t# Input. cm is used.");
-    text.line(problem.name + " \tA\t\t# output file, ASCII.");
-    text.line(std::to_string(photons) + " \t\t\t# photons");
+    text.line("InParm \t\t\t# Input parameters. cm is used.");
+    text.line(program::printable(problem.name) + " \tA\t\t# output file name, ASCII.");
+    text.line(std::to_string(photons) + " \t\t\t# No. of photons");
     text.line(words({grid.dz, grid.dr}) + "\t# dz, dr [cm]");
     text.line(std::to_string(grid.nz) + "\t" + std::to_string(grid.nr) + "\t" + std::to_string(grid.na) +
-              "\t# numbers of dz, dr, da");
+              "\t# No. of dz, dr, da.");
     text.line();
-    text.line(std::to_string(problem.layers.size()) + "\t\t\t\t\t# layers");
-    text.line("#n\tmua\tmus\tg\td\t# a line for each layer");
-    text.line(words({problem.n_above}) + "\t\t\t\t# n above");
-    for (const LayerSpec& layer : problem.layers)
+    text.line(std::to_string(problem.layers.size()) + "\t\t\t\t\t# Number of layers");
+    text.line("#n\tmua\tmus\tg\td\t# One line for each layer");
+    text.line(words({problem.n_above}) + "\t\t\t\t# n for medium above");
+    for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+        const LayerSpec& layer = problem.layers[i];
         text.line(words({layer.n, layer.excitation.mua, layer.excitation.mus, layer.excitation.g,
                          layer.thickness}) +
-                  "# layer");
-    text.line(words({problem.n_below}) + "\t\t\t\t# n below");
+                  "# layer " + std::to_string(i + 1));
+    }
+    text.line(words({problem.n_below}) + "\t\t\t\t# n for medium below");
     text.line();
-    return text.take();
 }
 
 /// What escapes on one side: by radius in 1/cm2, by angle in 1/sr.
@@ -96,8 +105,8 @@ void append(std::string& to, const void* from, std::size_t bytes) {
 
 } // namespace
 
-std::string mco_of(const Problem& problem, const Settings& settings, const Totals& totals,
-                   const Grids& grids) {
+std::string mco_of(const Problem& problem, const Settings& settings, const Totals& totals, const Grids& grids,
+                   double seconds) {
     const GridSpec& grid = problem.grid;
     const std::size_t depths = grids.absorption_shape[0], radii = grids.absorption_shape[1];
     std::vector<double> by_depth(depths), by_radius_first(depths * radii), layers;
@@ -111,27 +120,36 @@ std::string mco_of(const Problem& problem, const Settings& settings, const Total
     const Escape reflected(grid, grids.escape[0][0]), transmitted(grid, grids.escape[0][1]);
 
     Mco text;
-    text.line("A1 \t# version of the file format");
+    text.line("A1 \t# Version number of the file format.");
     text.line();
-    text.line("# Written by headrace-fluorescence.");
+    text.line("####");
+    text.line("# Data categories include: ");
+    text.line("# InParm, RAT, ");
+    text.line("# A_l, A_z, Rd_r, Rd_a, Tt_r, Tt_a, ");
+    text.line("# A_rz, Rd_ra, Tt_ra ");
+    text.line("####");
     text.line();
-    Mco body;
-    body.line("RAT #Reflectance, absorption, transmission.");
-    body.line(totals.specular.value, "Specular reflectance [-]");
-    body.line(totals.reflectance.value, "Diffuse reflectance [-]");
-    body.line(totals.absorbed.value, "Absorbed fraction [-]");
-    body.line(totals.transmittance.value, "Transmittance [-]");
-    body.line();
-    body.column("A_l #Absorption by layer. [-]", layers);
-    body.column("A_z #A[0], [1],..A[nz-1]. [1/cm]", by_depth);
-    body.column("Rd_r #Rd[0], [1],..Rd[nr-1]. [1/cm2]", reflected.by_radius);
-    body.column("Rd_a #Rd[0], [1],..Rd[na-1]. [sr-1]", reflected.by_angle);
-    body.column("Tt_r #Tt[0], [1],..Tt[nr-1]. [1/cm2]", transmitted.by_radius);
-    body.column("Tt_a #Tt[0], [1],..Tt[na-1]. [sr-1]", transmitted.by_angle);
-    body.table("A_rz", "A[r][z]. [1/cm3]", by_radius_first);
-    body.table("Rd_ra", "Rd[r][angle]. [1/(cm2sr)]", grids.escape[0][0]);
-    body.table("Tt_ra", "Tt[r][angle]. [1/(cm2sr)]", grids.escape[0][1]);
-    return text.take() + input_of(problem, settings.photons) + body.take();
+    text.line("# User time: " + number("%8.2f", seconds) + " sec = " + number("%8.2f", seconds / 3600) +
+              " hr.   Simulation time of this run.");
+    text.line();
+    write_input(text, problem, settings.photons);
+    text.line("RAT #Reflectance, absorption, transmission. ");
+    text.fraction(totals.specular.value, "Specular reflectance [-]");
+    text.fraction(totals.reflectance.value, "Diffuse reflectance [-]");
+    text.fraction(totals.absorbed.value, "Absorbed fraction [-]");
+    text.fraction(totals.transmittance.value, "Transmittance [-]");
+    text.line();
+    text.column("A_l #Absorption as a function of layer. [-]", "%12.4G", layers);
+    const char* const form = "%12.4E";
+    text.column("A_z #A[0], [1],..A[nz-1]. [1/cm]", form, by_depth);
+    text.column("Rd_r #Rd[0], [1],..Rd[nr-1]. [1/cm2]", form, reflected.by_radius);
+    text.column("Rd_a #Rd[0], [1],..Rd[na-1]. [sr-1]", form, reflected.by_angle);
+    text.column("Tt_r #Tt[0], [1],..Tt[nr-1]. [1/cm2]", form, transmitted.by_radius);
+    text.column("Tt_a #Tt[0], [1],..Tt[na-1]. [sr-1]", form, transmitted.by_angle);
+    text.table("A", "[r][z]. [1/cm3]", "nz", "A_rz", by_radius_first);
+    text.table("Rd", "[r][angle]. [1/(cm2sr)].", "na", "Rd_ra", grids.escape[0][0]);
+    text.table("Tt", "[r][angle]. [1/(cm2sr)].", "na", "Tt_ra", grids.escape[0][1]);
+    return text.take();
 }
 
 std::string vti_of(const Problem& problem, const Settings& settings, const Grids& grids) {

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <numbers>
 #include <span>
 #include <sstream>
@@ -23,38 +25,76 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
-constexpr double unit_weight = FLUORESCENCE_UNIT_WEIGHT;
+bool is_clear(const Optical& optical) { return optical.mua + optical.mus == 0; }
+bool is_clear(const LayerSpec& layer) { return is_clear(layer.excitation); }
 
-Optics optics_of(const Optical& optical) {
-    const double attenuation = optical.mua + optical.mus, words = 0x1p32;
+/// What kernels take for the thickness. Squares of lengths along such a layer must not overflow.
+float thickness_of(const LayerSpec& layer) {
+    constexpr double least = 1e-36, most = 1e18;
+    return layer.thickness < least ? 0.0f : static_cast<float>(std::min(layer.thickness, most));
+}
+
+/// In a clear layer, or one without thickness, what counts as an interaction changes nothing: whatever free
+/// path is drawn, nothing is absorbed and nothing scattered there.
+Optics clear_optics() {
     Optics optics{};
-    optics.free_path = attenuation > 0 ? static_cast<float>(std::numbers::ln2 / attenuation) : 1e30f;
-    // A ray along a clear layer ends. A little less than all, or rounding up might take more than there is;
-    // roulette has the rest.
-    constexpr float most = 0.999999f;
-    optics.absorbed = attenuation > 0 ? std::min(static_cast<float>(optical.mua / attenuation), most) : most;
-    // Henyey and Greenstein's, solved for the cosine so that nothing cancels, not for g = 0 either; backwards
-    // it is the mirror image of forwards. Who scatters straight on would divide by 0.
-    const double g = std::min(std::abs(optical.g), 0.999999), sign = optical.g < 0 ? -1 : 1;
-    optics.root[0] = static_cast<float>(1 - g);
-    optics.root[1] = static_cast<float>(2 * g / words);
-    optics.cosine[0] = static_cast<float>(-sign * (1 - g) * (1 - g));
-    optics.cosine[1] = static_cast<float>(sign * 2 * (1 + g * g) * (1 - g) / words);
-    optics.cosine[2] = static_cast<float>(sign * 2 * g * (1 + g * g) / words / words);
+    optics.free_path = 1e36f;
+    optics.root[0] = 1e25f;
+    optics.bend[0] = 0;
+    optics.forward = 1;
     return optics;
 }
 
-float critical_cosine(double n, double n_beyond) {
-    return n > n_beyond ? static_cast<float>(std::sqrt(1 - n_beyond / n * (n_beyond / n))) : 0;
+Optics optics_of(const Optical& optical) {
+    const double attenuation = optical.mua + optical.mus, words = 0x1p32;
+    Optics optics = clear_optics();
+    optics.free_path = static_cast<float>(std::min(std::numbers::ln2 / attenuation, 1e36));
+    optics.keeps = optical.mua > optical.mus ? 1 : 0;
+    optics.part = static_cast<float>(std::min(optical.mua, optical.mus) / attenuation);
+    // Henyey and Greenstein's, solved for 1 - cosine so that nothing cancels, for no g; backwards it is the
+    // mirror image of forwards. Of a word of 32 bits and a half more. For g = 1 the root is as good as
+    // endless, and its inverse 0.
+    const double g = std::abs(optical.g), slope = std::min(2 * g / (1 - g) / words, 1e25);
+    optics.root[0] = static_cast<float>(1 + slope / 2);
+    optics.root[1] = static_cast<float>(slope);
+    optics.bend[0] = static_cast<float>(2 * (g - 1) / words);
+    optics.bend[1] = static_cast<float>(-2 * g / words / words);
+    optics.forward = optical.g < 0 ? -1.0f : 1.0f;
+    return optics;
 }
 
-Side side_of(double edge, double n, double n_beyond) {
-    return {static_cast<float>(edge), static_cast<float>(n_beyond), static_cast<float>(n / n_beyond),
-            critical_cosine(n, n_beyond)};
+/// Cosine at which refraction from n to n_beyond ends; flatter rays are reflected.
+double critical_cosine(double n, double n_beyond) {
+    return static_cast<float>(n / n_beyond) > 1 ? std::sqrt(1 - n_beyond / n * (n_beyond / n)) : 0;
 }
 
-bool is_clear(const Optical& optical) { return optical.mua + optical.mus == 0; }
-bool is_clear(const LayerSpec& layer) { return is_clear(layer.excitation); }
+Side side_of(double n, double n_beyond) {
+    const double ratio = n / n_beyond;
+    // A ray that comes in flatter than the critical one for the way back has been rounded.
+    constexpr double more = 1 + 0x1p-20;
+    return {static_cast<float>(ratio), static_cast<float>(1 - ratio * ratio),
+            static_cast<float>(critical_cosine(n_beyond, n) * more), 0};
+}
+
+/// See Layer::trapped. Up and down, a ray that is too flat for one of the layers on the way to the first one
+/// that is not clear, which may be the outside, comes back.
+float trapped_cosine(const Problem& problem, std::size_t layer, const auto& is_clear_layer) {
+    if (!is_clear_layer(layer)) return -1;
+    const auto layers = static_cast<std::ptrdiff_t>(problem.layers.size());
+    const auto lowest = [&](std::ptrdiff_t step) {
+        double n = std::numeric_limits<double>::infinity();
+        for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(layer) + step;; i += step) {
+            if (i < 0) return std::min(n, problem.n_above);
+            if (i == layers) return std::min(n, problem.n_below);
+            const auto there = static_cast<std::size_t>(i);
+            n = std::min(n, problem.layers[there].n);
+            if (!is_clear_layer(there)) return n;
+        }
+    };
+    const double n = problem.layers[layer].n;
+    return static_cast<float>(std::min(critical_cosine(n, lowest(-1)), critical_cosine(n, lowest(1))));
+}
+
 bool glows(const LayerSpec& layer) { return layer.fluorophore_mua > 0 && layer.quantum_yield > 0; }
 
 std::uint64_t cells(const Tissue& tissue) {
@@ -63,10 +103,18 @@ std::uint64_t cells(const Tissue& tissue) {
 
 headrace::Extent extent(std::uint64_t size) { return {{size, 1, 1}}; }
 
-std::uint32_t to_weight(double part) { return static_cast<std::uint32_t>(std::llround(part * unit_weight)); }
+std::uint32_t to_weight(double part) {
+    return static_cast<std::uint32_t>(std::llround(part * FLUORESCENCE_UNIT_WEIGHT));
+}
+
+/// What a whole packet weighs: that with which they begin is rounded, and must be what is not reflected.
+double unit_weight_of(const Problem& problem) {
+    const double enters = 1 - specular_reflectance(problem);
+    return enters > 0 && to_weight(enters) > 0 ? to_weight(enters) / enters : FLUORESCENCE_UNIT_WEIGHT;
+}
 
 std::uint32_t emission_weight(const Settings& settings) {
-    return std::max(1u, to_weight(settings.emission_weight));
+    return std::max(FLUORESCENCE_ROULETTE_BELOW, to_weight(settings.emission_weight));
 }
 
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
@@ -152,23 +200,31 @@ double specular_reflectance(const Problem& problem) {
 std::vector<Layer> make_layers(const Problem& problem, const Settings& settings) {
     std::vector<Layer> layers;
     double depth = 0;
+    const auto optical_of = [&](std::size_t layer, std::size_t wavelength) {
+        const LayerSpec& spec = problem.layers[layer];
+        return wavelength == 0 ? spec.excitation : spec.emission.value_or(spec.excitation);
+    };
     for (std::size_t i = 0; i < problem.layers.size(); ++i) {
         const LayerSpec& spec = problem.layers[i];
         const double above = i == 0 ? problem.n_above : problem.layers[i - 1].n;
         const double below = i + 1 == problem.layers.size() ? problem.n_below : problem.layers[i + 1].n;
         Layer layer{};
-        layer.n = static_cast<float>(spec.n);
-        layer.sides[0] = side_of(depth, spec.n, above);
-        layer.sides[1] = side_of(depth += spec.thickness, spec.n, below);
-        const Optical emission = spec.emission.value_or(spec.excitation);
-        layer.optics[0] = optics_of(spec.excitation);
-        layer.optics[1] = optics_of(emission);
-        layer.is_clear[0] = is_clear(spec.excitation) ? 1 : 0;
-        layer.is_clear[1] = is_clear(emission) ? 1 : 0;
-        if (spec.excitation.mua > 0)
-            layer.optics[0].yield =
-                static_cast<float>(spec.fluorophore_mua / spec.excitation.mua * spec.quantum_yield) *
-                layer.optics[0].absorbed;
+        layer.sides[0] = side_of(spec.n, above);
+        layer.sides[1] = side_of(spec.n, below);
+        layer.top = static_cast<float>(std::min(depth, 1e18));
+        layer.thickness = thickness_of(spec);
+        depth += spec.thickness;
+        for (std::size_t wavelength = 0; wavelength < 2; ++wavelength) {
+            const auto changes_nothing = [&](std::size_t number) {
+                return is_clear(optical_of(number, wavelength)) || thickness_of(problem.layers[number]) == 0;
+            };
+            layer.optics[wavelength] =
+                changes_nothing(i) ? clear_optics() : optics_of(optical_of(i, wavelength));
+            layer.trapped[wavelength] = trapped_cosine(problem, i, changes_nothing);
+        }
+        if (spec.excitation.mua > 0 && layer.thickness > 0)
+            layer.optics[0].yield = static_cast<float>(
+                spec.fluorophore_mua / (spec.excitation.mua + spec.excitation.mus) * spec.quantum_yield);
         layer.optics[0].emission =
             layer.optics[0].yield * 0x1p32f / static_cast<float>(emission_weight(settings));
         layers.push_back(layer);
@@ -182,7 +238,7 @@ Tissue make_tissue(const Problem& problem, const Settings& settings) {
     tissue.layers = static_cast<std::uint32_t>(problem.layers.size());
     // Reflections within a clear first layer are in the specular reflectance: packets begin below it.
     tissue.first_layer = is_clear(problem.layers.front()) && tissue.layers > 1 ? 1 : 0;
-    tissue.first_depth = tissue.first_layer == 1 ? static_cast<float>(problem.layers[0].thickness) : 0;
+    tissue.most_steps = settings.most_steps;
     tissue.weight = to_weight(1 - specular_reflectance(problem));
     tissue.emission_weight = emission_weight(settings);
     tissue.seed_low = static_cast<std::uint32_t>(settings.seed);
@@ -252,6 +308,7 @@ headrace::Job Simulation::job() const {
 }
 
 Totals totals_of(const Problem& problem, const Settings& settings, std::span<const std::uint64_t> sums) {
+    const double unit_weight = unit_weight_of(problem);
     const auto layers = static_cast<std::uint32_t>(problem.layers.size());
     const std::uint32_t excitation = FLUORESCENCE_ABSORBED, emission = excitation + layers;
     const std::size_t of_batch = emission + layers;
@@ -279,6 +336,7 @@ Totals totals_of(const Problem& problem, const Settings& settings, std::span<con
     totals.reflectance = estimate(0, 1);
     totals.transmittance = estimate(1, 1);
     totals.absorbed = estimate(excitation, layers);
+    totals.cut_off = estimate(FLUORESCENCE_CUT_OFF, 1);
     totals.fluorescence.escaped_top = estimate(2, 1);
     totals.fluorescence.escaped_bottom = estimate(3, 1);
     totals.fluorescence.emitted = estimate(FLUORESCENCE_EMITTED, 1);
@@ -296,7 +354,7 @@ Grids Simulation::grids() const {
     const std::size_t around = std::size_t{tissue_.rows} * tissue_.columns, angles = tissue_.angles;
     const double dx = is_rz ? problem_.grid.dr : problem_.grid.dx.value_or(problem_.grid.dr),
                  dy = problem_.grid.dy.value_or(problem_.grid.dr);
-    const double packets = unit_weight * static_cast<double>(settings_.photons);
+    const double packets = unit_weight_of(problem_) * static_cast<double>(settings_.photons);
     // Of the ring or square where a cell lies; of the cone through which packets of an angle leave.
     const auto area = [&](std::size_t place) {
         return is_rz ? 2 * pi * (static_cast<double>(place) + 0.5) * dx * dx : dx * dy;

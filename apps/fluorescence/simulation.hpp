@@ -20,6 +20,8 @@ struct Settings {
     std::uint64_t photons = 1'000'000; ///< packets
     std::uint64_t seed = 1;
     double emission_weight = 0.1; ///< of a fluorescent packet, at least; smaller: more of them, less noise
+    std::uint32_t most_steps =
+        1u << 29; ///< where nothing absorbs, some packets never end: see Totals::cut_off
 };
 
 /// Per packet. No standard error where there were too few packets to tell.
@@ -33,6 +35,7 @@ struct Estimate {
 struct Totals {
     Estimate specular, reflectance, transmittance, absorbed;
     std::vector<Estimate> absorbed_per_layer;
+    Estimate cut_off; ///< of either wavelength, after Settings::most_steps; counted as absorbed too
     struct {
         Estimate emitted, escaped_top, escaped_bottom, absorbed;
         std::vector<Estimate> absorbed_per_layer;

@@ -61,7 +61,7 @@ struct TissueView {
 
 /// What a packet meets in its layer, at its wavelength.
 struct Medium {
-    float top, bottom; ///< of its layer
+    float top, thickness; ///< of its layer
     Optics optics;
     uint32_t near; ///< the first of this wavelength's cells among the local sums
 };
@@ -97,7 +97,7 @@ HEADRACE_HOST_DEVICE inline void enter(Packet& packet, uint32_t layer) {
 HEADRACE_HOST_DEVICE inline Medium medium_of(const TissueView& view, const Packet& packet) {
     const Layer& layer = view.layers[layer_of(packet)];
     const Tissue& tissue = view.tissue;
-    Medium medium{layer.sides[0].edge, layer.sides[1].edge, layer.optics[wavelength(packet)],
+    Medium medium{layer.top, layer.thickness, layer.optics[wavelength(packet)],
                   FLUORESCENCE_BATCHES * tissue.totals};
     if (wavelength(packet) == 1) // out of the local sums' reach if only the other has some
         medium.near += tissue.near_wavelengths == 2
@@ -124,7 +124,6 @@ HEADRACE_HOST_DEVICE inline uint32_t low_bytes_of(uint32_t a, uint32_t b) {
 
 HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t number) {
     Packet packet{};
-    packet.z = tissue.first_depth;
     packet.uz = 1;
     packet.weight = packet.entered = tissue.weight;
     const auto words =
@@ -148,11 +147,11 @@ HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float cells_per_cm, ui
     return cell < cells ? cell : cells - 1;
 }
 
-/// A grid of depth and radius.
+/// A grid of depth and radius. `depth`: of the packet, from the surface.
 struct Rz {
-    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
+    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet, float depth) {
         const float radius = std::sqrt(packet.x * packet.x + packet.y * packet.y);
-        return {cell_of(packet.z, tissue.depths_per_cm, tissue.depths), 0,
+        return {cell_of(depth, tissue.depths_per_cm, tissue.depths), 0,
                 cell_of(radius, tissue.columns_per_cm, tissue.columns)};
     }
     /// Its place among the local sums, which begin with `first`.
@@ -165,10 +164,10 @@ struct Rz {
 
 /// A grid of depth, row and column.
 struct Xyz {
-    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet) {
+    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet, float depth) {
         const float y = std::fmax(packet.y - tissue.row_edge, 0.0f);
         const float x = std::fmax(packet.x - tissue.column_edge, 0.0f);
-        return {cell_of(packet.z, tissue.depths_per_cm, tissue.depths),
+        return {cell_of(depth, tissue.depths_per_cm, tissue.depths),
                 cell_of(y, tissue.rows_per_cm, tissue.rows),
                 cell_of(x, tissue.columns_per_cm, tissue.columns)};
     }
@@ -199,7 +198,7 @@ HEADRACE_HOST_DEVICE inline void settle(const TissueView& view, auto& lane, Pack
 template <class Grid, class Amount>
 HEADRACE_HOST_DEVICE void absorb(const TissueView& view, auto& lane, const Medium& medium,
                                  const Packet& packet, Amount amount) {
-    const Cell cell = Grid::cell(view.tissue, packet);
+    const Cell cell = Grid::cell(view.tissue, packet, medium.top + packet.z);
     lane.add(Grid::near(view.tissue, cell, medium.near), amount,
              [&]() -> uint64_t& { return view.absorption(wavelength(packet), cell.z, cell.y, cell.x); });
 }
@@ -212,23 +211,23 @@ HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, Packet& pac
     const float cosine = std::fabs(packet.uz);
     add_to_total(view, lane, packet, which, static_cast<int32_t>(packet.weight));
     const float angle = std::acos(cosine < 1 ? cosine : 1.0f);
-    const Cell cell = Grid::cell(tissue, packet);
+    const Cell cell = Grid::cell(tissue, packet, 0);
     const uint64_t place = (static_cast<uint64_t>(which) * tissue.rows + cell.y) * tissue.columns + cell.x;
     const uint32_t cone = cell_of(angle, tissue.angles_per_radian, tissue.angles);
     view.scores.escape.add(place * tissue.angles + cone, packet.weight);
     packet.weight = 0;
 }
 
-/// Fresnel's reflectance for unpolarised light that goes from n to side.n; `cosine_beyond` becomes that of
-/// the refracted ray.
-HEADRACE_HOST_DEVICE inline float reflectance(float n, const Side& side, float cosine, float& cosine_beyond) {
+/// Fresnel's reflectance for unpolarised light; `cosine_beyond` becomes that of the refracted ray. No cosine
+/// is too large for it, however it is rounded: the sine of the ray is not asked for.
+HEADRACE_HOST_DEVICE inline float reflectance(const Side& side, float cosine, float& cosine_beyond) {
     cosine_beyond = cosine;
-    if (n == side.n) return 0;
-    const float sine = side.n_ratio * std::sqrt(1 - cosine * cosine);
-    if (!(sine < 1)) return 1;
-    cosine_beyond = std::sqrt(1 - sine * sine);
-    const float a = n * cosine, b = side.n * cosine_beyond, c = n * cosine_beyond, d = side.n * cosine;
-    const float s = (a - b) / (a + b), p = (c - d) / (c + d);
+    if (side.n_ratio == 1) return 0;
+    const float a = side.n_ratio * cosine, square = a * a + side.beyond;
+    if (!(square > 0)) return 1;
+    const float b = std::sqrt(square), c = side.n_ratio * b;
+    cosine_beyond = std::fmax(b, side.least_refracted);
+    const float s = (a - b) / (a + b), p = (c - cosine) / (c + cosine);
     return 0.5f * (s * s + p * p);
 }
 
@@ -241,23 +240,21 @@ HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& 
 }
 
 /// At the boundary to which it moves: reflected, or into the next layer, or out of the tissue; or it would be
-/// thrown from side to side of a clear layer for ever.
+/// thrown from side to side of clear layers for ever.
 HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lane, Medium& medium,
                                                Packet& packet, float random) {
     const Layer& layer = view.layers[layer_of(packet)];
     const bool down = packet.uz > 0;
     const Side side = layer.sides[down ? 1 : 0];
-    const float way = (side.edge - packet.z) / packet.uz;
+    const float edge = down ? medium.thickness : 0, way = (edge - packet.z) / packet.uz;
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
-    packet.z = side.edge;
+    packet.z = edge;
     const float cosine = std::fabs(packet.uz);
     float cosine_beyond = cosine;
-    if (cosine <= side.critical || random < reflectance(layer.n, side, cosine, cosine_beyond)) {
+    if (random < reflectance(side, cosine, cosine_beyond)) {
         packet.uz = -packet.uz;
-        const bool stays = layer.is_clear[wavelength(packet)] != 0 && cosine <= layer.sides[0].critical &&
-                           cosine <= layer.sides[1].critical;
-        return stays ? Fate::ends : Fate::goes_on;
+        return cosine <= layer.trapped[wavelength(packet)] ? Fate::ends : Fate::goes_on;
     }
     settle(view, lane, packet);
     packet.uz = std::copysign(cosine_beyond, packet.uz);
@@ -267,6 +264,7 @@ HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lan
     packet.ux *= side.n_ratio;
     packet.uy *= side.n_ratio;
     medium = medium_of(view, packet);
+    packet.z = down ? 0 : medium.thickness;
     return Fate::goes_on;
 }
 
@@ -292,9 +290,9 @@ HEADRACE_HOST_DEVICE inline float with_sign_of(float sign, float value) {
 HEADRACE_HOST_DEVICE inline void scatter(const Optics& optics, Packet& packet, float random, float turns,
                                          bool scatters) {
     const float root = 1 / (optics.root[0] + optics.root[1] * random);
-    const float cosine =
-        (optics.cosine[0] + random * (optics.cosine[1] + random * optics.cosine[2])) * (root * root);
-    const float sine = std::sqrt(std::fabs(1 - cosine * cosine)); // a cosine may be rounded to above 1
+    const float t = (2 + random * (optics.bend[0] + random * optics.bend[1])) * (root * root);
+    const float cosine = optics.forward - optics.forward * t;
+    const float sine = std::sqrt(std::fabs(t * (2 - t))); // t may be rounded to below 0, or above 2
     float a, b;
     sin_cos_of(turns, b, a);
     a *= sine;
@@ -307,7 +305,7 @@ HEADRACE_HOST_DEVICE inline void scatter(const Optics& optics, Packet& packet, f
     packet.uz = scatters ? uz : packet.uz;
 }
 
-/// Rounding would make a direction grow or shrink over thousands of steps.
+/// Rounding would make a direction grow or shrink over thousands of steps; over those of a call by some 1e-6.
 HEADRACE_HOST_DEVICE inline void normalise(Packet& packet) {
     const float scale = 1.5f - 0.5f * (packet.ux * packet.ux + packet.uy * packet.uy + packet.uz * packet.uz);
     packet.ux *= scale;
@@ -324,7 +322,8 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     emitted.step = 0;
     emitted.weight = emitted.entered = weight;
     const auto words = random_words(emitted);
-    emitted.uz = 2 * random_numbers::uniform(words.a) - 1;
+    // Never level: the packet could not leave a clear layer.
+    emitted.uz = 2 * random_numbers::uniform(words.a) - (1 - 1.0f / 16777216.0f);
     const float level = std::sqrt(1 - emitted.uz * emitted.uz);
     sin_cos_of(random_numbers::uniform(words.b), emitted.uy, emitted.ux);
     emitted.ux *= level;
@@ -334,12 +333,15 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     return emitted;
 }
 
-/// A packet too light to be worth its steps ends, or goes on ten times as heavy.
+/// A packet too light to be worth its steps ends, or goes on ten times as heavy, or a hundred times.
 template <class Grid>
 HEADRACE_HOST_DEVICE Fate play_roulette(const TissueView& view, auto& lane, const Medium& medium,
                                         Packet& packet, float random) {
-    if (packet.weight == 0 || !(random < FLUORESCENCE_ROULETTE_CHANCE)) return Fate::ends;
-    const uint32_t gain = FLUORESCENCE_ROULETTE_GAIN * packet.weight;
+    if (packet.weight == 0) return Fate::ends;
+    uint32_t times = 1;
+    while (times * packet.weight < FLUORESCENCE_ROULETTE_BELOW) times *= FLUORESCENCE_ROULETTE_TIMES;
+    if (!(random * static_cast<float>(times) < 1)) return Fate::ends;
+    const uint32_t gain = (times - 1) * packet.weight;
     absorb<Grid>(view, lane, medium, packet, -static_cast<int32_t>(gain));
     packet.weight += gain;
     return Fate::goes_on;
@@ -356,20 +358,24 @@ template <class Grid>
 HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
                                    uint32_t a, uint32_t b, Incident& incident) {
     const Optics& optics = medium.optics;
-    const float way = (32 - std::log2(static_cast<float>(a | 1u))) * optics.free_path;
+    // Of a random number from 2^-33 to 1 - 2^-24: neither 0 nor endless.
+    const float way = -std::log2(static_cast<float>(a) * 0x1.fffffep-33f + 0x1p-33f) * optics.free_path;
     const float depth = packet.z + way * packet.uz;
-    const bool interacts = !incident.stopped & (depth >= medium.top) & (depth <= medium.bottom);
+    // From 0 to the thickness: as whole numbers, negative depths are the largest.
+    const bool interacts =
+        !incident.stopped & (std::bit_cast<uint32_t>(depth) <= std::bit_cast<uint32_t>(medium.thickness));
     packet.x = interacts ? packet.x + way * packet.ux : packet.x;
     packet.y = interacts ? packet.y + way * packet.uy : packet.y;
     packet.z = interacts ? depth : packet.z;
 
     // Whole units of weight, and one more as often as the rest of one says, or thin absorbers would never or
-    // always take one.
+    // always take one. What is rounded is the smaller part, lost or kept: a pure absorber keeps nothing.
     const uint32_t around = low_bytes_of(a, b);
-    const float turns = static_cast<float>(around) * (1.0f / 4294967296.0f);
+    const float turns = static_cast<float>(around) * 0x1.fffffep-33f; // less than 1, also when rounded
     const auto weight = static_cast<float>(packet.weight);
-    const auto part = static_cast<uint32_t>(weight * optics.absorbed + turns); // less than all: see layout.h
-    const uint32_t lost = interacts ? part : 0, both = a * 0x9E3779B1u + b;
+    const auto part = static_cast<uint32_t>(weight * optics.part + turns);
+    const uint32_t loses = optics.keeps != 0 ? packet.weight - part : part;
+    const uint32_t lost = interacts ? loses : 0, both = a * 0x9E3779B1u + b;
     packet.weight -= lost;
     const bool emits = interacts & (static_cast<float>(both) < weight * optics.emission);
     incident.random = incident.stopped ? incident.random : both;
@@ -387,7 +393,7 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
     StepResult result{false, false, {}};
     const uint32_t begin = packet.step;
     Medium medium = medium_of(view, packet);
-    Fate fate = packet.step < FLUORESCENCE_MOST_STEPS ? Fate::goes_on : Fate::ends;
+    Fate fate = packet.step < view.tissue.most_steps ? Fate::goes_on : Fate::ends;
     Incident incident{fate != Fate::goes_on, 0, 0};
     FLUORESCENCE_UNROLL(unroll 1)
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
@@ -413,10 +419,13 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
         if (FLUORESCENCE_ALONE && incident.stopped) break;
     }
     if (FLUORESCENCE_ALONE) packet.step = begin + FLUORESCENCE_STEPS_A_CALL;
-    if (fate == Fate::escapes)
+    if (fate == Fate::escapes) {
         escape<Grid>(view, lane, packet);
-    else if (fate == Fate::ends)
+    } else if (fate == Fate::ends) {
+        if (begin >= view.tissue.most_steps)
+            add_to_total(view, lane, packet, FLUORESCENCE_CUT_OFF, static_cast<int32_t>(packet.weight));
         end<Grid>(view, lane, medium, packet);
+    }
     normalise(packet);
     result.goes_on = packet.weight != 0;
     if (incident.emitting != 0) {

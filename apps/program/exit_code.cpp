@@ -1,6 +1,7 @@
 // apps/program/exit_code.cpp - see exit_code.hpp.
 #include "program/exit_code.hpp"
 #include "program/command_line.hpp"
+#include "program/printable.hpp"
 #include <headrace/core/error.hpp>
 
 #include <cstdio>
@@ -8,10 +9,8 @@
 
 namespace program {
 
-int complain(const std::string& program, std::string what, int exit_code) {
-    for (char& letter : what)
-        if (letter == '\n' || letter == '\r') letter = ' ';
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
+int complain(const std::string& program, const std::string& what, int exit_code) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(what).c_str());
     return exit_code;
 }
 

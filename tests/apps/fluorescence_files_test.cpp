@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 #include <png.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <numbers>
 #include <sstream>
 
@@ -48,7 +50,7 @@ TEST(McmlsResults, AddUpToTheTotals) {
     const Problem problem = two_layers();
     const Settings settings{KernelChoice::consumer, GridChoice::rz, 20'000, 4};
     const auto [totals, grids] = simulate(problem, settings);
-    const std::string text = mco_of(problem, settings, totals, grids);
+    const std::string text = mco_of(problem, settings, totals, grids, 3.5);
     EXPECT_TRUE(text.starts_with("A1 "));
     const auto rat = section(text, "RAT");
     ASSERT_EQ(rat.size(), 4u);
@@ -81,13 +83,72 @@ TEST(McmlsResults, AddUpToTheTotals) {
         for (std::size_t a = 0; a < 9; ++a) by_angle += angles[a] * cone(a);
         near(by_radius, total);
         near(by_angle, total);
-        EXPECT_EQ(section(text, std::string(letters) + "_ra").size(), 12u * 9u);
     }
     const auto cells = section(text, "A_rz");
     ASSERT_EQ(cells.size(), 12u * 15u);
     EXPECT_NEAR(cells[3 * 15 + 7], grids.absorption[0][7 * 12 + 3], printed * cells[3 * 15 + 7]);
     const auto input = section(text, "InParm");
     EXPECT_EQ(input.front(), 20'000);
+}
+
+// What MCML 1.2.2 writes for this input, but for the numbers that it finds. Its readers count lines.
+TEST(McmlsResults, HaveMcmlsLines) {
+    const Problem problem = two_layers();
+    const Settings settings{KernelChoice::consumer, GridChoice::rz, 20'000, 4};
+    const auto [totals, grids] = simulate(problem, settings);
+    std::istringstream text(mco_of(problem, settings, totals, grids, 3.5));
+    std::vector<std::string> lines{""}; // numbered from 1
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    const char* const head[] = {"A1 \t# Version number of the file format.",
+                                "",
+                                "####",
+                                "# Data categories include: ",
+                                "# InParm, RAT, ",
+                                "# A_l, A_z, Rd_r, Rd_a, Tt_r, Tt_a, ",
+                                "# A_rz, Rd_ra, Tt_ra ",
+                                "####",
+                                "",
+                                "# User time:     3.50 sec =     0.00 hr.   Simulation time of this run.",
+                                "",
+                                "InParm \t\t\t# Input parameters. cm is used.",
+                                "two.mco \tA\t\t# output file name, ASCII.",
+                                "20000 \t\t\t# No. of photons",
+                                "0.02\t0.03\t\t# dz, dr [cm]",
+                                "15\t12\t9\t# No. of dz, dr, da.",
+                                "",
+                                "2\t\t\t\t\t# Number of layers",
+                                "#n\tmua\tmus\tg\td\t# One line for each layer",
+                                "1\t\t\t\t\t# n for medium above",
+                                "1.37\t1\t100\t0.9\t0.1\t# layer 1",
+                                "1.4\t2\t10\t0.7\t0.2\t# layer 2",
+                                "1\t\t\t\t\t# n for medium below",
+                                "",
+                                "RAT #Reflectance, absorption, transmission. "};
+    for (std::size_t i = 0; i < std::size(head); ++i) EXPECT_EQ(lines.at(i + 1), head[i]) << i + 1;
+    const auto at = [&](const std::string& line) {
+        return static_cast<std::size_t>(std::ranges::find(lines, line) - lines.begin());
+    };
+    EXPECT_TRUE(lines.at(26).ends_with(" \t#Specular reflectance [-]")) << lines.at(26);
+    EXPECT_TRUE(lines.at(29).ends_with(" \t#Transmittance [-]")) << lines.at(29);
+    EXPECT_EQ(lines.at(31), "A_l #Absorption as a function of layer. [-]");
+    EXPECT_EQ(lines.at(32).size(), 12u);
+    EXPECT_EQ(lines.at(35), "A_z #A[0], [1],..A[nz-1]. [1/cm]");
+    EXPECT_EQ(lines.at(52), "Rd_r #Rd[0], [1],..Rd[nr-1]. [1/cm2]");
+    EXPECT_EQ(lines.at(66), "Rd_a #Rd[0], [1],..Rd[na-1]. [sr-1]");
+    EXPECT_EQ(lines.at(77), "Tt_r #Tt[0], [1],..Tt[nr-1]. [1/cm2]");
+    EXPECT_EQ(lines.at(91), "Tt_a #Tt[0], [1],..Tt[na-1]. [sr-1]");
+    // Six lines before each table; the last line of numbers ends it, or an empty one if that is full.
+    EXPECT_EQ(lines.at(102), "# A[r][z]. [1/cm3]");
+    EXPECT_EQ(lines.at(103), "# A[0][0], [0][1],..[0][nz-1]");
+    EXPECT_EQ(lines.at(106), "# A[nr-1][0], [nr-1][1],..[nr-1][nz-1]");
+    EXPECT_EQ(at("A_rz"), 107u);
+    EXPECT_EQ(lines.at(108).size(), 5u * 13u);
+    EXPECT_EQ(lines.at(144), "");
+    EXPECT_EQ(lines.at(145), "# Rd[r][angle]. [1/(cm2sr)].");
+    EXPECT_EQ(at("Rd_ra"), 150u);
+    EXPECT_EQ(lines.at(173), "# Tt[r][angle]. [1/(cm2sr)].");
+    EXPECT_EQ(at("Tt_ra"), 178u);
+    EXPECT_EQ(lines.size() - 1, 200u);
 }
 
 /// The grid called `name`, by its offset in the appended data.

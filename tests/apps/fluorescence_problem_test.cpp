@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+
 namespace fluorescence {
 namespace {
 
@@ -36,6 +39,38 @@ TEST(Mci, ReadsEveryRunAsMcmlDoes) {
     EXPECT_EQ(problems[1].layers[0].thickness, 1e8);
 }
 
+// As scripts write numbers, and as MCML's scanf takes them.
+TEST(Mci, TakesMcmlsLiberties) {
+    const std::string plain =
+        "1.0\n1\na.mco A\n10000\n0.01 0.01\n10 10 1\n2\n1\n1.4 1 10 0.8 0.5\n1.4 1 10 .8 1\n1\n";
+    const auto reads = [&](const std::string& what, const std::string& instead) {
+        std::string text = plain;
+        text.replace(text.find(what), what.size(), instead);
+        SCOPED_TRACE(instead);
+        Problem problem = parse_mci(text, "a.mci").front();
+        EXPECT_EQ(problem.name, "a.mco");
+        EXPECT_EQ(problem.photons, 10'000u);
+        EXPECT_EQ(problem.grid.nr, 10);
+        EXPECT_EQ(problem.layers.size(), 2u);
+        EXPECT_EQ(problem.layers[1].thickness, 1);
+        return problem;
+    };
+    for (const char* version : {"1", "1.00", "1.2 # of the file", "Version_1.0",
+                                "\xef\xbb\xbf"
+                                "1.0"})
+        reads("1.0", version);
+    for (const char* photons : {"1E4", "10000.0", "+10000", "1e+4", "0.1e5"}) reads("10000", photons);
+    reads("10 10 1", "10.0 1e1 +1");
+    EXPECT_EQ(reads("1 10 0.8", "+1.0 10 0.8").layers[0].excitation.mua, 1);
+    EXPECT_EQ(reads("0.5\n", "0\n").layers[0].thickness, 0);
+    EXPECT_EQ(reads("0.5\n", "inf\n").layers[0].thickness, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(reads("0.5\n", "INF\n").layers[0].thickness, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(reads("1.4 1", "0.99999 1").layers[0].n, 0.99999);
+    std::string old = plain;
+    std::ranges::replace(old, '\n', '\r');
+    EXPECT_EQ(parse_mci(old, "old.mci").front().layers.size(), 2u);
+}
+
 void expect_refusal(const std::string& text, std::initializer_list<const char*> words,
                     const std::string& where) {
     SCOPED_TRACE(text);
@@ -63,17 +98,26 @@ TEST(Mci, SaysWhichLineAndFieldIsWrong) {
                             std::initializer_list<const char*> words) {
         expect_refusal(with(mci, what, instead), words, "skin.mci");
     };
-    refuses("1.0\n\n2", "2.0\n\n2", {"line 2", "version '2.0'"});
+    refuses("1.0\n\n2", "2.0\n\n2", {"line 2", "version '2.0'", "MCML 2"});
+    refuses("1.0\n\n2", "mcmli2.0\n\n2", {"line 2", "version 'mcmli2.0'", "MCML 2"});
+    refuses("1.0\n\n2", "A1\n\n2", {"line 2", "a result of MCML's"});
     refuses("2 # runs", "0", {"line 4", "number of runs"});
     refuses("\n1000\n", "\n-5\n", {"line 6", "photons '-5'"});
     refuses("\n1000\n", "\n12x\n", {"line 6", "photons '12x'"});
+    for (const char* photons : {"1000.5", "1e99", "inf", "+-5", "-1e3", "0"})
+        refuses("\n1000\n", std::string("\n") + photons + "\n",
+                {"line 6", "photons '", "is no whole number"});
+    refuses("\n1000\n", "\n1\x1b[31mX\n", {"line 6", "photons '1[31mX'"}); // control characters are dropped
     refuses("0.01 0.02", "0.01", {"line 7", "dz dr"});
     refuses("0.01 0.02", "0 0.02", {"line 7", "dz '0'"});
     refuses("10 20 30", "10 0 30", {"line 8", "number of dr"});
     refuses(".9 .1", "1.5 .1", {"line 11", "g '1.5'"});
     refuses(".9 .1", "nan .1", {"line 11", "g 'nan'"});
-    refuses("0 0 0 0.2", "0 0 0 0", {"line 12", "d must be more than 0"});
-    refuses("1.37 1 100", "0.5 1 100", {"line 11", "n '0.5'"});
+    refuses("0 0 0 0.2", "0 0 0 -1", {"line 12", "d '-1'"});
+    refuses("1.37 1 100", "0 1 100", {"line 11", "n '0'"});
+    expect_refusal("\xff\xfe"
+                   "1\0",
+                   {"UTF-16"}, "wide.mci");
     refuses("1.37 1 100 .9 .1", "1.37 1 100", {"line 11", "n mua mus g d"});
     expect_refusal("", {"ends before"}, "empty.mci");
     expect_refusal("1.0\n3\n", {"line 2", "ends before"}, "short.mci");
@@ -115,7 +159,7 @@ TEST(Toml, SaysWhichLineAndKeyIsWrong) {
     refuses("photons", "photon", {"line 2", "\"photon\"", "known are"});
     refuses("g = 0.8\n", "g = 1.8\n", {"line 11", "\"g\""});
     refuses("d = 0.1\n", "", {"line 7", "\"d\" is missing"});
-    refuses("d = 0.1\n", "d = 0\n", {"line 7", "d must be more"});
+    refuses("d = 0.1\n", "d = -1\n", {"line 12", "\"d\""});
     refuses("mua = 1.0", "mua = 4.0", {"line 7", "fluorophore: mua"});
     refuses("quantum_yield = 0.3", "quantum_yield = 1.3", {"line 14", "\"quantum_yield\""});
     refuses("emission = {", "emission = 3 #", {"line 13", "\"emission\": must be a table"});

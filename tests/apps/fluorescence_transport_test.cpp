@@ -190,6 +190,23 @@ TEST(Photons, ThatGlassKeepsEndThere) {
     }
 }
 
+// Nor does it within several clear layers, though each lets it into the next.
+TEST(Photons, ThatPanesOfGlassKeepEndThere) {
+    Problem problem = slab(1.5, {1, 0, 0}, 0.5);
+    problem.layers[0].emission = Optical{0, 0, 0};
+    problem.layers[0].fluorophore_mua = 1;
+    problem.layers[0].quantum_yield = 1;
+    problem.layers.push_back(layer(1.4, {0, 0, 0}, 0.1));
+    problem.layers.push_back(layer(1.6, {0, 0, 0}, 0));
+    for (const KernelChoice kernel : both_kernels) {
+        const Totals found = simulate(problem, {kernel, GridChoice::rz, 50'000, fresh_seed()}).totals;
+        const double kept = std::sqrt(1 - 1 / (1.5 * 1.5));
+        expect_near(found.fluorescence.absorbed, kept * found.fluorescence.emitted.value);
+        EXPECT_EQ(found.cut_off.value, 0);
+        expect_energy(found, 50'000);
+    }
+}
+
 // 1e-9 of its weight at each step is about one unit: rounded to the nearest it would be wrong by up to a
 // half.
 TEST(Photons, ThinAbsorbersGetTheirDue) {

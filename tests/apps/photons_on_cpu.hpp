@@ -1,4 +1,5 @@
-// tests/apps/photons_on_cpu.hpp - what the processor makes of a problem, through the whole runtime.
+// tests/apps/photons_on_cpu.hpp - what the processor, or another device, makes of a problem, through the
+// whole runtime.
 #pragma once
 #include "simulation.hpp"
 #include <headrace/devices/cpu/cpu.hpp>
@@ -16,11 +17,14 @@ struct Found {
     Grids grids;
 };
 
-inline Found simulate(const Problem& problem, const Settings& settings) {
-    headrace::Runtime runtime({.devices = "cpu"});
+inline Found simulate(headrace::Runtime& runtime, const Problem& problem, const Settings& settings) {
     const Simulation simulation(problem, settings);
     runtime.submit(simulation.job()).wait();
     return {simulation.totals(), simulation.grids()};
+}
+inline Found simulate(const Problem& problem, const Settings& settings) {
+    headrace::Runtime runtime({.devices = "cpu"});
+    return simulate(runtime, problem, settings);
 }
 
 struct FoundByTwo {

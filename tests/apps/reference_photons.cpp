@@ -27,10 +27,9 @@ Direction unit(const Direction& a) {
 
 class Tracer {
 public:
-    Tracer(const Problem& problem, std::uint64_t seed) : problem_(problem), random_(seed) {
-        depths_.push_back(0);
-        for (const LayerSpec& layer : problem.layers) depths_.push_back(depths_.back() + layer.thickness);
-    }
+    Tracer(const Problem& problem, std::uint64_t seed) : problem_(problem), random_(seed) {}
+
+    std::uint64_t steps = 0; ///< to interactions and boundaries
 
     /// What one packet of weight 1 becomes.
     struct Packet {
@@ -61,6 +60,7 @@ private:
         return (s * s + p * p) / 2;
     }
 
+    /// `z`: from the top of the layer.
     void follow(Direction direction, double z, std::size_t layer, double weight, bool is_emission,
                 Packet& found) {
         const auto optics = [&] {
@@ -68,10 +68,10 @@ private:
             return is_emission ? spec.emission.value_or(spec.excitation) : spec.excitation;
         };
         double depth_left = -std::log(1 - uniform());
-        for (;;) {
+        for (;; ++steps) {
             const Optical here = optics();
             const double attenuation = here.mua + here.mus;
-            const double goal = direction[2] > 0 ? depths_[layer + 1] : depths_[layer];
+            const double goal = direction[2] > 0 ? problem_.layers[layer].thickness : 0;
             const double to_boundary =
                 direction[2] != 0 ? (goal - z) / direction[2] : std::numeric_limits<double>::infinity();
             if (to_boundary * attenuation <= depth_left) {
@@ -92,6 +92,7 @@ private:
                     return;
                 }
                 layer = down ? layer + 1 : layer - 1;
+                z = down ? 0 : problem_.layers[layer].thickness;
                 const double across = n1 / n2;
                 direction[0] *= across;
                 direction[1] *= across;
@@ -132,7 +133,9 @@ private:
     Direction scattered(const Direction& before, double g) {
         const double u = uniform();
         double cosine = 2 * u - 1;
-        if (g != 0) {
+        if (std::abs(g) < 1e-4) {
+            cosine += 1.5 * g * (1 - cosine * cosine); // to the square of g; the formula would cancel
+        } else {
             const double part = (1 - g * g) / (1 + g * (2 * u - 1));
             cosine = std::clamp((1 + g * g - part * part) / (2 * g), -1.0, 1.0);
         }
@@ -143,7 +146,6 @@ private:
     }
 
     const Problem& problem_;
-    std::vector<double> depths_;
     std::mt19937_64 random_;
 };
 
@@ -170,6 +172,7 @@ ReferenceTotals follow(const Problem& problem, std::uint64_t packets, std::uint6
         for (std::size_t layer = 0; layer < packet.absorbed.size(); ++layer)
             totals.absorbed[layer].add(packet.absorbed[layer]);
     }
+    totals.steps = tracer.steps;
     return totals;
 }
 

@@ -18,7 +18,7 @@ struct Tally {
 };
 
 struct ReferenceTotals {
-    std::uint64_t packets = 0;
+    std::uint64_t packets = 0, steps = 0;
     Tally reflectance, transmittance, emitted, escaped_top, escaped_bottom, reabsorbed;
     std::vector<Tally> absorbed; ///< by layer
 

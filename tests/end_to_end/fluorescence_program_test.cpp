@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -185,6 +186,60 @@ TEST(FluorescenceProgram, WritesMcmlsResultsUnderTheNamesThatItsInputSays) {
     std::string first;
     std::getline(stream, first);
     EXPECT_TRUE(first.starts_with("A1")) << first;
+}
+
+TEST(FluorescenceProgram, RefusesResultsThatWouldTakeEachOthersPlace) {
+    const Scratch folder;
+    std::string two = mcmls_sample;
+    two.replace(two.find("\n1\n"), 3, "\n2\n");
+    const std::string run_two = two.substr(two.find("s.mco"));
+    const auto exit_code = [&](const std::string& second) {
+        std::string text = two + run_two;
+        text.replace(text.rfind("s.mco"), 5, second);
+        folder.write("two.mci", text);
+        std::filesystem::remove(folder.path() / "s.mco");
+        const Outcome outcome = run(folder, {"--input", "two.mci", "--devices", "cpu", "--mco", "."});
+        if (outcome.exit_code == 2) {
+            EXPECT_NE(outcome.errors.find("runs 1 and 2"), std::string::npos) << outcome.errors;
+            EXPECT_FALSE(std::filesystem::exists(folder.path() / "s.mco"));
+        }
+        return outcome.exit_code;
+    };
+    EXPECT_EQ(exit_code("s.mco"), 2);
+    EXPECT_EQ(exit_code("elsewhere/s.mco"), 2); // folders are not followed
+    EXPECT_EQ(exit_code("t.mco"), 0);
+    std::filesystem::remove(folder.path() / "t.mco");
+    folder.write("u.mco", "");
+    std::filesystem::create_symlink("u.mco", folder.path() / "t.mco");
+    std::string linked = two + run_two;
+    linked.replace(linked.find("s.mco"), 5, "u.mco");
+    linked.replace(linked.rfind("s.mco"), 5, "t.mco");
+    folder.write("two.mci", linked);
+    EXPECT_EQ(run(folder, {"--input", "two.mci", "--devices", "cpu", "--mco", "."}).exit_code, 2);
+}
+
+TEST(FluorescenceProgram, SendsNoControlCharactersToTheTerminal) {
+    const Scratch folder;
+    folder.write("wrong.mci", "1.0\n1\na.mco A\n1\x1b[31mX\n");
+    folder.write("name.toml", std::string("name = \"a\\u001b[31mb\\u009bc\"\n") + tissue);
+    const Outcome wrong = run(folder, {"--input", "wrong.mci", "--devices", "cpu"});
+    EXPECT_EQ(wrong.exit_code, 2);
+    const Outcome named = run(folder, {"--input", "name.toml", "--devices", "cpu", "--photons", "10"});
+    EXPECT_EQ(named.exit_code, 0);
+    EXPECT_NE(named.output.find("a?[31mb?c: 10 packets"), std::string::npos) << named.output;
+    const Outcome option = run(folder, {"--input", "no\x1b[31m.mci", "--devices", "cpu"});
+    EXPECT_EQ(option.exit_code, 2);
+    for (const std::string& text : {wrong.errors, named.output, named.errors, option.errors})
+        EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+}
+
+TEST(FluorescenceProgram, SaysWhatItCutOff) {
+    const Scratch folder;
+    folder.write("endless.mci", "1.0\n1\na.mco A\n2000\n1 1\n10 10 1\n1\n1\n1.4 0 100 0 inf\n1\n");
+    const Outcome outcome =
+        run(folder, {"--input", "endless.mci", "--devices", "cpu", "--most-steps", "1000", "--quiet"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_NE(outcome.errors.find("still under way after 1000 steps"), std::string::npos) << outcome.errors;
 }
 
 TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
