@@ -1,6 +1,6 @@
 // apps/path_tracer/polygon.hpp - polygons into triangles.
 #pragma once
-#include "layout.h"
+#include "point.hpp"
 
 #include <array>
 #include <span>
@@ -14,6 +14,6 @@ namespace path_tracer {
 /// crosses itself, or has no area) becomes a fan too.
 ///
 /// Cost  O(n) for convex polygons, O(n^2) mostly, O(n^3) at worst for others
-[[nodiscard]] std::vector<std::array<uint32_t, 3>> triangulate(std::span<const Float3> corners);
+[[nodiscard]] std::vector<std::array<uint32_t, 3>> triangulate(std::span<const Point> corners);
 
 } // namespace path_tracer

@@ -1,6 +1,6 @@
 // Triangles over a polygon cover it exactly: areas add up, and each is wound as the polygon is.
+#include "point.hpp"
 #include "polygon.hpp"
-#include "vector_math.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace path_tracer {
 namespace {
 
 /// All triangles face the same way, and their areas add up to `area`.
-void expect_cover(const std::vector<Float3>& corners, Float3 normal, double area) {
+void expect_cover(const std::vector<Point>& corners, Point normal, double area) {
     const auto triangles = triangulate(corners);
     ASSERT_EQ(triangles.size(), corners.size() - 2);
     double sum = 0;
@@ -27,7 +27,7 @@ void expect_cover(const std::vector<Float3>& corners, Float3 normal, double area
 TEST(Polygon, ConvexOnesBecomeFans) {
     expect_cover({{0, 0, 0}, {2, 0, 0}, {2, 3, 0}, {0, 3, 0}}, {0, 0, 1}, 6);
     expect_cover({{0, 0, 0}, {0, 3, 0}, {2, 3, 0}, {2, 0, 0}}, {0, 0, -1}, 6);
-    EXPECT_TRUE(triangulate(std::vector<Float3>{{0, 0, 0}, {1, 0, 0}}).empty());
+    EXPECT_TRUE(triangulate(std::vector<Point>{{0, 0, 0}, {1, 0, 0}}).empty());
 }
 
 TEST(Polygon, ConcaveOnesLoseTheirEars) {
@@ -42,14 +42,13 @@ TEST(Polygon, StarsOfAnyShape) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> radius(0.2, 1);
     for (int count : {4, 5, 9, 50, 300}) {
-        std::vector<Float3> corners;
+        std::vector<Point> corners;
         std::vector<double> radii;
         double area = 0;
         for (int i = 0; i < count; ++i) {
             const double angle = 6.283185307179586 * i / count;
             radii.push_back(radius(random));
-            corners.push_back({0.5f, static_cast<float>(radii.back() * std::cos(angle)),
-                               static_cast<float>(radii.back() * std::sin(angle))});
+            corners.push_back({0.5, radii.back() * std::cos(angle), radii.back() * std::sin(angle)});
         }
         for (int i = 0; i < count; ++i) {
             const auto at = static_cast<std::size_t>(i), next = static_cast<std::size_t>((i + 1) % count);
@@ -60,10 +59,10 @@ TEST(Polygon, StarsOfAnyShape) {
 }
 
 TEST(Polygon, ImproperOnesEndToo) {
-    EXPECT_EQ(triangulate(std::vector<Float3>(6, Float3{1, 1, 1})).size(), 4u);
-    EXPECT_EQ(triangulate(std::vector<Float3>{{0, 0, 0}, {1, 1, 0}, {1, 0, 0}, {0, 1, 0}}).size(),
+    EXPECT_EQ(triangulate(std::vector<Point>(6, Point{1, 1, 1})).size(), 4u);
+    EXPECT_EQ(triangulate(std::vector<Point>{{0, 0, 0}, {1, 1, 0}, {1, 0, 0}, {0, 1, 0}}).size(),
               2u); // crosses itself
-    EXPECT_EQ(triangulate(std::vector<Float3>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {1, 0, 0}}).size(),
+    EXPECT_EQ(triangulate(std::vector<Point>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {1, 0, 0}}).size(),
               3u); // flat
 }
 
