@@ -1,5 +1,5 @@
 // Scenes of any shape, size and place on every device: needles, closed rooms far from the origin, spheres
-// where maps put them. One sample a pixel: each has to show the closed form.
+// where maps put them, polygons with holes. One sample a pixel: each has to show the closed form.
 #include "end_to_end/path_tracer.hpp"
 #include <devices/two_private_cpus.hpp>
 
@@ -167,6 +167,24 @@ TEST_P(Geometry, NoLightGetsIntoAClosedRoom) {
                    {"--albedo", "0.8", "--sky", "1000,1000,1000", "--max-depth", "32"}, "4")
                  .values)
             ASSERT_EQ(value, 0) << "the sky got in";
+    }
+}
+
+TEST_P(Geometry, HolesOfPolygonsStayOpen) {
+    // The square from (-1,-1,0) to (1,1,0) covers 0.6476 of this view, and both lack a quarter of it.
+    const std::vector<Corner> keyhole = {{-1, -1, 0},    {1, -1, 0},      {1, 1, 0},      {-1, 1, 0},
+                                         {-1, -1, 0},    {-0.5, -0.5, 0}, {-0.5, 0.5, 0}, {0.5, 0.5, 0},
+                                         {0.5, -0.5, 0}, {-0.5, -0.5, 0}};
+    const std::vector<Corner> corner_twice = {{-1, -1, 0}, {0, -1, 0}, {1, -1, 0}, {1, 1, 0},
+                                              {0, 1, 0},   {0, 0, 0},  {0, 0, 0},  {-1, 0, 0}};
+    for (const auto& polygon : {keyhole, corner_twice}) {
+        Obj obj;
+        obj.polygon(polygon);
+        double sky = 0;
+        const Image image = shown(obj, {0, 0, 3}, {0, 0, 0}, 45, {"--albedo", "0", "--sky", "1,1,1"}, "16");
+        for (const float value : image.values) sky += static_cast<double>(value);
+        // Only pixels on edges are noisy, and there are about 300 of them with 16 samples each.
+        EXPECT_NEAR(1 - sky / static_cast<double>(image.values.size()), 0.4857, 0.002);
     }
 }
 
