@@ -10,7 +10,8 @@ namespace bench {
 
 BaselineOptions parse_baseline_options(int argc, char** argv) {
     BaselineOptions options;
-    std::vector<float> camera, sky;
+    std::vector<double> camera;
+    std::vector<float> sky;
     CLI::App app("One thread a path in plain CUDA; prints its times as JSON.");
     app.add_option("--scene", options.scene)->required()->check(CLI::ExistingFile);
     app.add_option("--camera", camera, "ex,ey,ez,tx,ty,tz,vfov_degrees")->delimiter(',')->expected(7);
@@ -29,8 +30,9 @@ BaselineOptions parse_baseline_options(int argc, char** argv) {
         std::exit(app.exit(error) == 0 ? 0 : 2);
     }
     if (!camera.empty())
-        options.camera = path_tracer::CameraPose{
-            {camera[0], camera[1], camera[2]}, {camera[3], camera[4], camera[5]}, camera[6]};
+        options.camera = path_tracer::CameraPose{{camera[0], camera[1], camera[2]},
+                                                 {camera[3], camera[4], camera[5]},
+                                                 static_cast<float>(camera[6])};
     if (!sky.empty()) options.sky = {sky[0], sky[1], sky[2]};
     return options;
 }

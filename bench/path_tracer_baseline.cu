@@ -82,8 +82,8 @@ struct DeviceScene {
     SceneView view;
 
     explicit DeviceScene(const PreparedScene& scene)
-        : view{upload(scene.nodes, owners), upload(scene.triangles, owners), upload(scene.materials, owners),
-               upload(scene.lights, owners)} {}
+        : view{upload(scene.nodes, owners), upload(scene.triangles, owners), upload(scene.details, owners),
+               upload(scene.materials, owners), upload(scene.lights, owners)} {}
 };
 
 Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, const PreparedScene& prepared) {
@@ -91,14 +91,13 @@ Frame make_frame(const bench::BaselineOptions& options, const Scene& scene, cons
                             : scene.camera ? *scene.camera
                                            : view_of_all(scene);
     Frame frame{};
-    frame.camera = make_camera(view, options.width, options.height);
+    frame.camera = make_camera(view, prepared.placement, options.width, options.height);
     frame.width = options.width;
     frame.height = options.height;
     frame.max_depth = options.max_depth;
     frame.shadow_rays = options.shadow_rays;
     frame.lights = prepared.light_count;
     frame.sky = options.sky;
-    frame.ray_offset = prepared.ray_offset;
     return frame;
 }
 

@@ -165,7 +165,7 @@ Bvh build_bvh(std::span<const Triangle> triangles, float margin) {
     constexpr std::size_t most = Builder::most_positions;
     if (triangles.empty() || triangles.size() > most)
         throw headrace::Error{headrace::ErrorKind::invalid_argument,
-                              "a scene needs 1 to " + std::to_string(most) + " triangles, not " +
+                              "a scene needs 1 to " + std::to_string(most) + " triangles with an area, not " +
                                   std::to_string(triangles.size())};
     return Builder(triangles, margin).run();
 }

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -98,6 +100,7 @@ public:
             checked.vertical_fov.push_back(camera != nullptr && camera->contains("perspective")
                                                ? number((*camera)["perspective"], "yfov", 0)
                                                : 0.0f);
+            checked.transforms.push_back(transform(node));
         }
         for (const Json& material : list("materials"))
             checked.material_names.push_back(material.value("name", ""));
@@ -143,6 +146,40 @@ private:
         if (found == object.end()) return fallback;
         if (!found->is_number()) refuse(std::string("\"") + name + "\" is no number; export it again");
         return found->get<float>();
+    }
+    /// As many numbers as `values` has, into it; what it holds stays if there is no such key.
+    template <std::size_t N>
+    void numbers(const Json& object, const char* name, std::array<double, N>& values) const {
+        const auto found = object.find(name);
+        if (found == object.end()) return;
+        const bool fits =
+            found->is_array() && found->size() == N &&
+            std::all_of(found->begin(), found->end(), [](const Json& value) {
+                return value.is_number() && std::abs(value.get<double>()) <= farthest_coordinate;
+            });
+        if (!fits)
+            refuse(std::string("\"") + name + "\" is no list of " + std::to_string(N) +
+                   " finite numbers; export it again");
+        for (std::size_t i = 0; i < N; ++i) values[i] = (*found)[i].template get<double>();
+    }
+    Transform transform(const Json& node) const {
+        std::array<double, 16> matrix{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}; // column by column
+        if (node.contains("matrix")) {
+            numbers(node, "matrix", matrix);
+            return {{Point{matrix[0], matrix[1], matrix[2]}, Point{matrix[4], matrix[5], matrix[6]},
+                     Point{matrix[8], matrix[9], matrix[10]}},
+                    {matrix[12], matrix[13], matrix[14]}};
+        }
+        std::array<double, 3> shift{0, 0, 0}, scale{1, 1, 1};
+        std::array<double, 4> turn{0, 0, 0, 1}; // a unit quaternion
+        numbers(node, "translation", shift);
+        numbers(node, "rotation", turn);
+        numbers(node, "scale", scale);
+        const auto [x, y, z, w] = turn;
+        return {{Point{1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)} * scale[0],
+                 Point{2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)} * scale[1],
+                 Point{2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)} * scale[2]},
+                {shift[0], shift[1], shift[2]}};
     }
     float extension(const Json& object, const char* name, const char* key, float fallback) const {
         const auto extensions = object.find("extensions");
@@ -278,7 +315,7 @@ private:
             float xyz[3];
             std::memcpy(xyz, positions.data + i * positions.stride, sizeof xyz);
             for (const float value : xyz)
-                if (!(std::abs(value) <= 1e15f))
+                if (!(std::abs(value) <= farthest_coordinate))
                     refuse(which + ", vertex " + std::to_string(i) +
                            ": is not finite or too large; export it again");
         }

@@ -1,6 +1,7 @@
 // apps/path_tracer/intersect.hpp - what a ray meets: a walk through the BVH, watertight at shared edges.
 #pragma once
 #include "box_test.hpp"
+#include "exact_test.hpp"
 #include "gpu_habits.hpp"
 #include "triangle_test.hpp"
 #include <headrace/domains/view.hpp>
@@ -10,7 +11,8 @@ namespace path_tracer {
 /// The scene as kernels see it.
 struct SceneView {
     headrace::View<const BvhNode> nodes;
-    headrace::View<const Triangle> triangles; ///< in the order of the leaves
+    headrace::View<const Triangle> triangles;     ///< in the order of the leaves
+    headrace::View<const TriangleDetail> details; ///< of each triangle
     headrace::View<const Material> materials;
     headrace::View<const Light> lights;
 };
@@ -29,6 +31,39 @@ HEADRACE_HOST_DEVICE inline float inverse_slope(float slope) {
     return 1.0f / (size > least ? slope : slope < 0 ? -least : least);
 }
 
+/// Shortens `hit` to the triangle if the ray meets it before; with AnyHit, if it meets it before
+/// hit.distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
+/// who is asked first, and neither do the place and the distance that count then.
+template <bool AnyHit>
+HEADRACE_HOST_DEVICE inline bool meet(const SceneView& scene, const Triangle& triangle, uint32_t index,
+                                      const Sight& sight, Hit& hit) {
+    const Ray& ray = sight.ray;
+    if (triangle.id == ray.left_id || (AnyHit && triangle.id == ray.goal_id)) return false;
+    SeenTriangle seen = look_at(triangle, index, sight, hit.distance + hit.doubt);
+    if (!seen.may_be_met) return false;
+    Hit& met = seen.met;
+    if (seen.is_sure) {
+        if (met.distance - met.doubt > 0 && met.distance + met.doubt < hit.distance - hit.doubt) {
+            hit = met;
+            return true;
+        }
+        if (met.distance == hit.distance && met.u == hit.u && met.v == hit.v) { // from another leaf
+            hit.triangle = index < hit.triangle ? index : hit.triangle;
+            return false;
+        }
+    }
+    const ExactHit exact =
+        exact_hit_before(scene.triangles.origin, scene.details.origin, ray.left, ray.u, ray.v, ray.origin,
+                         ray.direction, index, AnyHit ? PATH_TRACER_NO_TRIANGLE : hit.triangle);
+    if (!(exact.distance > 0) || (AnyHit && !(exact.distance < Wide{hit.distance}))) return false;
+    if (!seen.is_sure) {
+        const auto distance = static_cast<float>(exact.distance);
+        met = {distance, distance * 0x1p-23f, index, exact.u, exact.v};
+    }
+    hit = met;
+    return true;
+}
+
 /// The walk behind nearest_hit and is_blocked: `AnyHit` ends it at the first triangle met.
 ///
 /// First down to a leaf, then its triangles, so that lanes which run in step do the same at most times. A
@@ -39,7 +74,7 @@ HEADRACE_HOST_DEVICE inline float inverse_slope(float slope) {
 template <bool AnyHit>
 HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, float limit) {
     constexpr uint32_t none = 0; // the root, which is no leaf
-    Hit hit{limit, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    Hit hit{limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
     const Sight sight(ray);
     const Float3 inverse{inverse_slope(ray.direction.x), inverse_slope(ray.direction.y),
                          inverse_slope(ray.direction.z)};
@@ -52,7 +87,7 @@ HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, flo
         while (is_inner(child)) {
             const BvhNode node = fetch(scene.nodes, child >> 4);
             float near0, near1;
-            enter_children(node, ray.origin, inverse, hit.distance, near0, near1);
+            enter_children(node, ray.origin, inverse, hit.distance + hit.doubt, near0, near1);
             const bool zero_first = near0 <= near1;
             const float nearer = zero_first ? near0 : near1;
             const float farther = zero_first ? near1 : near0;
@@ -71,7 +106,7 @@ HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, flo
         while (leaf != none) {
             const uint32_t first = leaf >> 4, end = first + (leaf & 15);
             for (uint32_t i = first; i < end; ++i)
-                if (meet(fetch(scene.triangles, i), i, sight, hit) && AnyHit) return hit;
+                if (meet<AnyHit>(scene, fetch(scene.triangles, i), i, sight, hit) && AnyHit) return hit;
             leaf = none;
             if (is_leaf(child)) {
                 leaf = child;

@@ -47,10 +47,16 @@ typedef struct __attribute__((aligned(16))) Triangle {
     Float3 a;
     uint32_t material;
     Float3 b;
-    uint32_t id; ///< in the order of the scene file
+    uint32_t id; ///< in the order of the scene file; triangles with the same corners have the first one's
     Float3 c;
     uint32_t unused;
 } Triangle;
+
+/// What is needed of a triangle once it is hit, or where floats cannot tell whether it is.
+typedef struct __attribute__((aligned(16))) TriangleDetail {
+    Float3 normal;              ///< length 1, on the side from which the corners run counter-clockwise
+    Float3 low_a, low_b, low_c; ///< what rounding to floats took away from the corners
+} TriangleDetail;
 
 /// A mixture of smooth glass, mirror and Lambert; a path takes one of them, by chance.
 ///
@@ -76,6 +82,9 @@ typedef struct Light {
     uint32_t alias;    ///< the column to go to otherwise
 } Light;
 
+/// Coordinates in here are those of the scene, moved to its middle and scaled by a power of two, so that all
+/// corners lie within a cube from -1 to 1: see Placement.
+///
 /// A pinhole: the ray through (x, y), in pixels from the top left corner, goes along corner + x right + y
 /// down.
 typedef struct Camera {
@@ -93,12 +102,16 @@ typedef struct Frame {
     uint32_t coherent;      ///< 1: groups of 32 shuffled pixels share their random numbers
     uint32_t seed_low, seed_high;
     Rgb sky;
-    float ray_offset; ///< how far from a surface rays begin, in units of the scene
 } Frame;
 
 /// The work unit of the consumer-producer kernel: a ray on its way to its next hit.
+///
+/// It begins at the point (1 - u - v) a + u b + v c of the triangle `left`, exactly: as a point in floats it
+/// would lie beside the triangle. Without a triangle it begins at the camera.
 typedef struct PathVertex {
-    Float3 origin, direction;
+    uint32_t left; ///< index into the triangles, or PATH_TRACER_NO_TRIANGLE
+    float u, v;
+    Float3 direction;
     Rgb throughput;
     /// Per solid angle, with which a Lambert surface that also cast shadow rays chose the direction. Both may
     /// find the same emitter and share it then. 0: there were none, all is to be found by this ray.
@@ -110,6 +123,11 @@ typedef struct PathVertex {
 } PathVertex;
 
 #define PATH_TRACER_NO_TRIANGLE 0xffffffffu
+/// What rounding moves a corner, at most, as a ray sees it across or along: 40 x 2^-24. A ray begins in the
+/// cube from -1 to 1, or three units before it, so that a corner is at most 5.9 away: rounding of corners and
+/// origin is 2 x 2^-24, three products and sums are 4 x 5.9 x 2^-24, and products of two such numbers, whose
+/// rounding counts here too, 2 x 5.9 x 2^-24.
+#define PATH_TRACER_SIGHT_ERROR 0x1.4p-19f
 #define PATH_TRACER_FAR_AWAY 1e30f /* distances are below */
 #define PATH_TRACER_MISSES 2e30f
 #define PATH_TRACER_STACK 64 /* nodes on the longest way down the BVH, at most: bvh.cpp sees to it */
@@ -123,7 +141,8 @@ static_assert(sizeof(Material) == 80 && offsetof(Material, emission) == 48 &&
               offsetof(Material, albedo) == 64);
 static_assert(sizeof(Light) == 12);
 static_assert(sizeof(Camera) == 48);
-static_assert(sizeof(Frame) == 100 && offsetof(Frame, sky) == 84 && offsetof(Frame, ray_offset) == 96);
+static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
+static_assert(sizeof(Frame) == 96 && offsetof(Frame, sky) == 84);
 static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
 } // namespace path_tracer
 #endif

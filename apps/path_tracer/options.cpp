@@ -3,6 +3,7 @@
 #include "job_program/baselines.hpp"
 #include "job_program/options.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace path_tracer {
@@ -16,21 +17,23 @@ CameraPose to_camera(const std::string& text) {
         numbers("--camera", text, 7,
                 "ex,ey,ez,tx,ty,tz,vfov_degrees: where the eye is, what it looks at, and how wide it sees "
                 "from top to bottom");
-    return {{n[0], n[1], n[2]}, {n[3], n[4], n[5]}, n[6]};
+    return {{n[0], n[1], n[2]}, {n[3], n[4], n[5]}, static_cast<float>(n[6])};
 }
 
 Rgb to_sky(const std::string& text) {
     constexpr const char* form = "r,g,b: radiance, 0 or more";
     const auto sky = numbers("--sky", text, 3, form);
-    if (sky[0] < 0 || sky[1] < 0 || sky[2] < 0) refuse("--sky " + text + ": takes " + form);
-    return {sky[0], sky[1], sky[2]};
+    constexpr double brightest = std::numeric_limits<float>::max();
+    if (std::any_of(sky.begin(), sky.end(), [](double part) { return part < 0 || part > brightest; }))
+        refuse("--sky " + text + ": takes " + form);
+    return {static_cast<float>(sky[0]), static_cast<float>(sky[1]), static_cast<float>(sky[2])};
 }
 
 float to_albedo(const std::string& text) {
     constexpr const char* form = "a reflectance from 0 to 1";
-    const float albedo = numbers("--albedo", text, 1, form)[0];
+    const double albedo = numbers("--albedo", text, 1, form)[0];
     if (albedo < 0 || albedo > 1) refuse("--albedo " + text + ": takes " + form);
-    return albedo;
+    return static_cast<float>(albedo);
 }
 
 } // namespace

@@ -28,7 +28,8 @@ HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t i
     const float x = static_cast<float>(vertex.pixel - row * frame.width) + random.x;
     const float y = static_cast<float>(row) + random.y;
     const Camera& camera = frame.camera;
-    vertex.origin = camera.eye;
+    vertex.left = PATH_TRACER_NO_TRIANGLE;
+    vertex.u = vertex.v = 0;
     vertex.direction = normalised(camera.corner + camera.right * x + camera.down * y);
     vertex.throughput = {1, 1, 1};
     vertex.density = 0;
@@ -36,30 +37,22 @@ HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t i
     return vertex;
 }
 
-/// Of length 1, on the side from which the corners run counter-clockwise.
-HEADRACE_HOST_DEVICE inline Float3 unit_normal(const Triangle& triangle) {
-    const Float3 normal = cross(triangle.b - triangle.a, triangle.c - triangle.a);
-    const float size = larger(larger(fabsf(normal.x), fabsf(normal.y)), fabsf(normal.z));
-    return normalised(normal * (1.0f / size)); // squares of small triangles would underflow
+HEADRACE_HOST_DEVICE inline Float3 point_of(const Triangle& triangle, float u, float v) {
+    return triangle.a * (1 - u - v) + triangle.b * u + triangle.c * v;
 }
 
-/// Where a ray met the scene.
-struct SurfacePoint {
-    Float3 position;
-    Float3 normal;     ///< length 1, towards where the ray came from
-    bool from_outside; ///< the ray came from the side to which the corners run counter-clockwise
-};
-
-HEADRACE_HOST_DEVICE inline SurfacePoint surface_point(const Triangle& triangle, const Hit& hit,
-                                                       Float3 direction) {
-    // A millionth towards the middle of the triangle: a point that rounding put beyond the edge at a concave
-    // corner would look through the other wall.
-    constexpr float keep = 0.999999f, third = (1 - keep) / 3;
-    const float u = hit.u * keep + third, v = hit.v * keep + third;
-    const Float3 position = triangle.a * (1 - u - v) + triangle.b * u + triangle.c * v;
-    const Float3 normal = unit_normal(triangle);
-    const bool from_outside = dot(normal, direction) < 0;
-    return {position, from_outside ? normal : -normal, from_outside};
+/// The ray on which the path comes to its next hit.
+HEADRACE_HOST_DEVICE inline Ray ray_of(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
+    Ray ray{frame.camera.eye, vertex.direction, vertex.left, vertex.u, vertex.v};
+    if (vertex.left != PATH_TRACER_NO_TRIANGLE) {
+        const Triangle triangle = fetch(scene.triangles, vertex.left);
+        ray.origin = point_of(triangle, vertex.u, vertex.v);
+        ray.left_id = triangle.id;
+    } else if (const float middle = -dot(ray.origin, ray.direction); middle > 3) {
+        // From far away a ray begins shortly before the scene: errors grow with the way.
+        ray.origin = ray.origin + ray.direction * (middle - 2 - middle * 0x1p-20f);
+    }
+    return ray;
 }
 
 /// Reflectance of a smooth boundary for unpolarised light, by Fresnel's equations.
@@ -100,26 +93,30 @@ HEADRACE_HOST_DEVICE inline float diffuse_density(const Material& material, floa
 }
 
 /// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
-HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame& frame, Float3 origin,
+///
+/// `ray`: begins at the hit; its direction is that of the ray before.
+HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame& frame, Ray ray,
                                              Float3 normal, const Material& material, const Random4& random) {
     auto column = static_cast<uint32_t>(random.x * static_cast<float>(frame.lights));
     column = column < frame.lights ? column : frame.lights - 1;
     if (random.y >= scene.lights[column].keep) column = scene.lights[column].alias;
-    const Triangle light = fetch(scene.triangles, scene.lights[column].triangle);
+    const uint32_t place = scene.lights[column].triangle;
+    const Triangle light = fetch(scene.triangles, place);
+    ray.goal_id = light.id;
     const bool folds = random.z + random.w > 1; // the unit square, folded onto the triangle
     const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
-    const Float3 on_light = light.a * (1 - u - v) + light.b * u + light.c * v;
-    Float3 light_normal = unit_normal(light);
-    if (dot(light_normal, on_light - origin) > 0) light_normal = -light_normal;
+    const Float3 way = point_of(light, u, v) - ray.origin;
+    Float3 light_normal = fetch(scene.details, place).normal;
+    if (dot(light_normal, way) > 0) light_normal = -light_normal;
 
-    const Float3 way = on_light + light_normal * frame.ray_offset - origin;
     const float distance2 = dot(way, way);
     const float distance = sqrtf(distance2);
-    const Float3 direction = way * (1.0f / distance);
-    const float cosine = dot(normal, direction);
-    const float light_cosine = -dot(light_normal, direction);
-    if (!(cosine > 0 && light_cosine > 0)) return {0, 0, 0};
-    if (is_blocked(scene, {origin, direction}, distance)) return {0, 0, 0};
+    ray.direction = way * (1.0f / distance);
+    const float cosine = dot(normal, ray.direction);
+    const float light_cosine = -dot(light_normal, ray.direction);
+    if (!(cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id) return {0, 0, 0};
+    // What touches the light, or lies in its plane, does not hide it.
+    if (is_blocked(scene, ray, distance * (1 - 0x1p-18f))) return {0, 0, 0};
     const Material& emitter = scene.materials[light.material];
     const float weight =
         share(shadow_ray_density(frame, emitter, distance2, light_cosine), diffuse_density(material, cosine));
@@ -132,15 +129,17 @@ HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame
 HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, const Frame& frame,
                                                       const PathVertex& vertex) {
     VertexResult result;
-    const Hit hit = nearest_hit(scene, {vertex.origin, vertex.direction});
+    const Hit hit = nearest_hit(scene, ray_of(scene, frame, vertex));
     if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
         result.radiance = vertex.throughput * frame.sky;
         return result;
     }
     const Triangle triangle = fetch(scene.triangles, hit.triangle);
     const Material material = fetch(scene.materials, triangle.material);
-    const SurfacePoint point = surface_point(triangle, hit, vertex.direction);
-    const float cosine = -dot(point.normal, vertex.direction);
+    Float3 normal = fetch(scene.details, hit.triangle).normal; // towards where the ray came from
+    const bool from_outside = dot(normal, vertex.direction) < 0;
+    if (!from_outside) normal = -normal;
+    const float cosine = -dot(normal, vertex.direction);
     if (material.is_emitter != 0) {
         const float weight =
             vertex.density > 0
@@ -152,34 +151,39 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
     const uint32_t hits = vertex.hits + 1;
     if (hits >= frame.max_depth) return result;
 
-    const Float3 outside = point.position + point.normal * frame.ray_offset;
+    PathVertex& next = result.next;
+    next = vertex;
+    next.density = 0;
+    next.hits = hits;
+    next.left = hit.triangle;
+    // A millionth towards the middle of the triangle, so that it is inside also as exact_test.hpp sees it.
+    constexpr float keep = 0.999999f, third = (1 - keep) / 3;
+    next.u = hit.u * keep + third;
+    next.v = hit.v * keep + third;
     const bool casts_shadow_rays = frame.shadow_rays != 0 && frame.lights != 0;
     if (casts_shadow_rays && !is_black(material.albedo)) {
+        const Ray shadow{
+            point_of(triangle, next.u, next.v), vertex.direction, next.left, next.u, next.v, triangle.id};
         Rgb sum{0, 0, 0};
         for (uint32_t ray = 0; ray < frame.shadow_rays; ++ray)
-            sum = sum + direct_light(scene, frame, outside, point.normal, material,
+            sum = sum + direct_light(scene, frame, shadow, normal, material,
                                      random_block(frame, vertex.key, vertex.sample, hits, 1 + ray));
         result.radiance =
             result.radiance + vertex.throughput * sum * (1.0f / static_cast<float>(frame.shadow_rays));
     }
 
-    PathVertex& next = result.next;
-    next = vertex;
-    next.density = 0;
-    next.hits = hits;
-    next.origin = outside;
     const Random4 random = random_block(frame, vertex.key, vertex.sample, hits, 0);
-    const Float3 mirrored = vertex.direction + point.normal * (2 * cosine);
+    // Not along the surface: rounding could turn such a direction to the other side.
+    const Float3 mirrored = vertex.direction + normal * (2 * larger(cosine, 0x1p-20f));
     if (random.x < material.glass_chance) {
-        const float ratio = point.from_outside ? material.ior : 1 / material.ior;
+        const float ratio = from_outside ? material.ior : 1 / material.ior;
         float cosine_in_far = 0;
         next.throughput = vertex.throughput * material.glass;
         if (random.y < fresnel(cosine, ratio, cosine_in_far)) {
             next.direction = normalised(mirrored);
         } else {
             next.direction =
-                normalised(vertex.direction * (1 / ratio) + point.normal * (cosine / ratio - cosine_in_far));
-            next.origin = point.position - point.normal * frame.ray_offset;
+                normalised(vertex.direction * (1 / ratio) + normal * (cosine / ratio - cosine_in_far));
         }
     } else if (random.x < material.glass_chance + material.mirror_chance) {
         next.throughput = vertex.throughput * material.mirror;
@@ -190,10 +194,10 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
         sin_cos_of_turns(random.z, sine, cosine_around);
         const float radius = sqrtf(random.y); // a point of the unit disk, lifted onto the sphere
         Float3 tangent, bitangent;
-        make_frame(point.normal, tangent, bitangent);
+        make_frame(normal, tangent, bitangent);
         next.direction = normalised(tangent * (radius * cosine_around) + bitangent * (radius * sine) +
-                                    point.normal * sqrtf(1 - random.y));
-        if (casts_shadow_rays) next.density = diffuse_density(material, dot(point.normal, next.direction));
+                                    normal * sqrtf(1 - random.y));
+        if (casts_shadow_rays) next.density = diffuse_density(material, dot(normal, next.direction));
     }
 
     if (frame.roulette_from != 0 && hits >= frame.roulette_from) {

@@ -5,9 +5,9 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 #define HEADRACE_PARAMETERS                                                                                            \
-    __global const BvhNode *nodes, __global const Triangle *triangles, __global const Material *materials,             \
-        __global const Light *lights, __global float *film, Frame frame
-#define HEADRACE_ARGUMENTS nodes, triangles, materials, lights, film, frame
+    __global const BvhNode *nodes, __global const Triangle *triangles, __global const TriangleDetail *details,         \
+        __global const Material *materials, __global const Light *lights, __global float *film, Frame frame
+#define HEADRACE_ARGUMENTS nodes, triangles, details, materials, lights, film, frame
 
 typedef PathVertex HrUnit;
 
@@ -22,10 +22,6 @@ HR_FUNCTION Float3 sub(Float3 a, Float3 b) { return vec(a.x - b.x, a.y - b.y, a.
 HR_FUNCTION Float3 negated(Float3 a) { return vec(-a.x, -a.y, -a.z); }
 HR_FUNCTION Float3 scaled(Float3 a, float s) { return vec(a.x * s, a.y * s, a.z * s); }
 HR_FUNCTION float dot_of(Float3 a, Float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-HR_FUNCTION Float3 cross_of(Float3 a, Float3 b) {
-    return vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
 HR_FUNCTION Rgb rgb(float r, float g, float b) {
     Rgb c = {r, g, b};
     return c;
@@ -37,11 +33,6 @@ HR_FUNCTION bool is_black(Rgb c) { return c.r == 0 && c.g == 0 && c.b == 0; }
 HR_FUNCTION float largest(Rgb c) { return fmax(c.r, fmax(c.g, c.b)); }
 
 HR_FUNCTION Float3 normalised(Float3 a) { return scaled(a, 1.0f / sqrt(dot_of(a, a))); }
-HR_FUNCTION Float3 unit_normal(Float3 a, Float3 b, Float3 c) {
-    const Float3 normal = cross_of(sub(b, a), sub(c, a));
-    return normalised(scaled(normal, 1.0f / fmax(fmax(fabs(normal.x), fabs(normal.y)), fabs(normal.z))));
-}
-
 HR_FUNCTION void make_frame(Float3 n, Float3* tangent, Float3* bitangent) {
     const float sign = n.z < 0.0f ? -1.0f : 1.0f;
     const float a = -1.0f / (sign + n.z);
@@ -102,10 +93,17 @@ HR_FUNCTION void place_path(const Frame* frame, ulong index, uint* pixel, uint* 
     }
 }
 
-// ---- intersect.hpp
+// ---- triangle_test.hpp
+
+typedef struct Ray {
+    Float3 origin, direction;
+    uint left;
+    float u, v;
+    uint left_id, goal_id;
+} Ray;
 
 typedef struct Hit {
-    float distance;
+    float distance, doubt;
     uint triangle;
     float u, v;
 } Hit;
@@ -115,37 +113,177 @@ typedef struct SeenCorner {
 } SeenCorner;
 
 typedef struct Sight {
-    Float3 origin, direction, across, up;
+    Float3 across, up;
 } Sight;
 
-HR_FUNCTION SeenCorner seen(const Sight* sight, Float3 corner) {
-    const Float3 way = sub(corner, sight->origin);
-    SeenCorner point = {dot_of(way, sight->across), dot_of(way, sight->up), dot_of(way, sight->direction)};
+typedef struct SeenTriangle {
+    bool may_be_met, is_sure;
+    Hit met;
+} SeenTriangle;
+
+HR_FUNCTION SeenCorner seen_corner(const Ray* ray, const Sight* sight, Float3 corner) {
+    const Float3 way = sub(corner, ray->origin);
+    SeenCorner point = {dot_of(way, sight->across), dot_of(way, sight->up), dot_of(way, ray->direction)};
     return point;
 }
 
-HR_FUNCTION bool meet(const Triangle* triangle, uint index, const Sight* sight, Hit* hit) {
-    const SeenCorner a = seen(sight, triangle->a), b = seen(sight, triangle->b), c = seen(sight, triangle->c);
-    const float bc = b.x * c.y, cb = c.x * b.y;
-    const float ca = c.x * a.y, ac = a.x * c.y;
-    const float ab = a.x * b.y, ba = b.x * a.y;
-    const bool left = bc >= cb && ca >= ac && ab >= ba;
-    const bool right = bc <= cb && ca <= ac && ab <= ba;
-    if (!left && !right) return false;
-    const float turn = left ? 1.0f : -1.0f;
-    const float of_a = fmax((bc - cb) * turn, 0.0f);
-    const float of_b = fmax((ca - ac) * turn, 0.0f);
-    const float of_c = fmax((ab - ba) * turn, 0.0f);
+HR_FUNCTION SeenTriangle look_at(const Triangle* triangle, uint index, const Ray* ray, const Sight* sight,
+                                 float farthest) {
+    const float error = PATH_TRACER_SIGHT_ERROR;
+    SeenTriangle seen;
+    seen.may_be_met = false;
+    const SeenCorner a = seen_corner(ray, sight, triangle->a), b = seen_corner(ray, sight, triangle->b),
+                     c = seen_corner(ray, sight, triangle->c);
+    const float of_a = b.x * c.y - c.x * b.y, of_b = c.x * a.y - a.x * c.y, of_c = a.x * b.y - b.x * a.y;
+    const float reach = fabs(a.x) + fabs(a.y) + fabs(b.x) + fabs(b.y) + fabs(c.x) + fabs(c.y);
+    const float area_error = error * (reach + 2 * error);
+    const float least = fmin(fmin(of_a, of_b), of_c), most = fmax(fmax(of_a, of_b), of_c);
+    if (least < -area_error && most > area_error) return seen;
+
+    const float nearest_corner = fmin(fmin(a.depth, b.depth), c.depth),
+                farthest_corner = fmax(fmax(a.depth, b.depth), c.depth);
+    if (farthest_corner <= -2 * error || nearest_corner - 2 * error >= farthest) return seen;
+    seen.may_be_met = true;
+    const float range = farthest_corner - nearest_corner;
     const float sum = of_a + of_b + of_c;
-    if (!(sum > 0)) return false;
-    const float distance_to = (of_a * a.depth + of_b * b.depth + of_c * c.depth) / sum;
-    if (!(distance_to > 0 &&
-          (distance_to < hit->distance || (distance_to == hit->distance && index < hit->triangle))))
-        return false;
-    hit->distance = distance_to;
-    hit->triangle = index;
-    hit->u = of_b / sum;
-    hit->v = of_c / sum;
+    seen.is_sure = (least > area_error || most < -area_error) && reach * (reach + range) < 512 * fabs(sum);
+    if (!seen.is_sure) return seen;
+    const float inverse = 1 / sum;
+    seen.met.distance = (of_a * a.depth + of_b * b.depth + of_c * c.depth) * inverse;
+    seen.met.doubt = 4 * error * (1 + reach * range * fabs(inverse));
+    seen.met.triangle = index;
+    seen.met.u = of_b * inverse;
+    seen.met.v = of_c * inverse;
+    seen.may_be_met =
+        seen.met.distance + seen.met.doubt > 0 && seen.met.distance - seen.met.doubt < farthest;
+    return seen;
+}
+
+// ---- exact_test.hpp
+
+#ifdef cl_khr_fp64
+    #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double Wide;
+#else
+typedef float Wide;
+#endif
+
+typedef struct Wide3 {
+    Wide x, y, z;
+} Wide3;
+
+typedef struct WideTriangle {
+    Wide3 a, b, c;
+} WideTriangle;
+
+typedef struct ExactHit {
+    Wide distance;
+    float u, v;
+} ExactHit;
+
+HR_FUNCTION Wide3 wide_vec(Wide x, Wide y, Wide z) {
+    Wide3 v = {x, y, z};
+    return v;
+}
+HR_FUNCTION Wide3 wide_add(Wide3 a, Wide3 b) { return wide_vec(a.x + b.x, a.y + b.y, a.z + b.z); }
+HR_FUNCTION Wide3 wide_sub(Wide3 a, Wide3 b) { return wide_vec(a.x - b.x, a.y - b.y, a.z - b.z); }
+HR_FUNCTION Wide3 wide_scaled(Wide3 a, Wide s) { return wide_vec(a.x * s, a.y * s, a.z * s); }
+HR_FUNCTION Wide wide_dot(Wide3 a, Wide3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+HR_FUNCTION Wide3 widened(Float3 a) { return wide_vec(a.x, a.y, a.z); }
+HR_FUNCTION Wide wide_difference(Wide a, Wide b, Wide c, Wide d) {
+    const Wide second = c * d;
+    return fma(a, b, -second) + fma(-c, d, second);
+}
+HR_FUNCTION Wide3 wide_cross(Wide3 a, Wide3 b) {
+    return wide_vec(wide_difference(a.y, b.z, a.z, b.y), wide_difference(a.z, b.x, a.x, b.z),
+                    wide_difference(a.x, b.y, a.y, b.x));
+}
+HR_FUNCTION WideTriangle widened_triangle(__global const Triangle* triangles,
+                                          __global const TriangleDetail* details, uint index) {
+    WideTriangle wide = {wide_add(widened(triangles[index].a), widened(details[index].low_a)),
+                         wide_add(widened(triangles[index].b), widened(details[index].low_b)),
+                         wide_add(widened(triangles[index].c), widened(details[index].low_c))};
+    return wide;
+}
+
+typedef struct WideSight {
+    Wide3 from, across, up, along;
+} WideSight;
+
+HR_FUNCTION ExactHit exact_hit(const WideSight* sight, const WideTriangle* triangle) {
+    const ExactHit none = {0, 0, 0};
+    const Wide3 a = wide_sub(triangle->a, sight->from), b = wide_sub(triangle->b, sight->from),
+                c = wide_sub(triangle->c, sight->from);
+    const Wide ax = wide_dot(a, sight->across), bx = wide_dot(b, sight->across), cx = wide_dot(c, sight->across);
+    const Wide ay = wide_dot(a, sight->up), by = wide_dot(b, sight->up), cy = wide_dot(c, sight->up);
+    const Wide bc = bx * cy, ca = cx * ay, ab = ax * by;
+    const Wide cb = cx * by, ac = ax * cy, ba = bx * ay;
+    const bool left_turn = bc >= cb && ca >= ac && ab >= ba, right_turn = bc <= cb && ca <= ac && ab <= ba;
+    const Wide of_a = bc - cb, of_b = ca - ac, of_c = ab - ba;
+    const Wide sum = of_a + of_b + of_c;
+    const Wide3 normal = wide_cross(wide_sub(triangle->b, triangle->a), wide_sub(triangle->c, triangle->a));
+    const Wide distance_to = wide_dot(normal, a) / wide_dot(normal, sight->along);
+    if (!(left_turn || right_turn) || sum == 0 || !(distance_to > 0)) return none;
+    const ExactHit hit = {distance_to, (float)(of_b / sum), (float)(of_c / sum)};
+    return hit;
+}
+
+__attribute__((noinline)) ExactHit exact_hit_before(__global const Triangle* triangles,
+                                                    __global const TriangleDetail* details, uint left, float u,
+                                                    float v, Float3 origin, Float3 direction, uint index,
+                                                    uint other) {
+    WideSight sight;
+    sight.from = widened(origin);
+    if (left != PATH_TRACER_NO_TRIANGLE) {
+        const WideTriangle ground = widened_triangle(triangles, details, left);
+        sight.from = wide_add(wide_add(ground.a, wide_scaled(wide_sub(ground.b, ground.a), u)),
+                              wide_scaled(wide_sub(ground.c, ground.a), v));
+    }
+    Float3 float_across, float_up;
+    make_frame(direction, &float_across, &float_up);
+    sight.across = widened(float_across);
+    sight.up = widened(float_up);
+    sight.along = wide_cross(sight.across, sight.up);
+    WideTriangle triangle = widened_triangle(triangles, details, index);
+    ExactHit hit = exact_hit(&sight, &triangle);
+    if (!(hit.distance > 0) || other == PATH_TRACER_NO_TRIANGLE) return hit;
+    triangle = widened_triangle(triangles, details, other);
+    const Wide before = exact_hit(&sight, &triangle).distance;
+    if (before > 0 && (before < hit.distance || (before == hit.distance && other < index))) hit.distance = 0;
+    return hit;
+}
+
+// ---- intersect.hpp
+
+HR_FUNCTION bool meet(__global const Triangle* triangles, __global const TriangleDetail* details,
+                      const Triangle* triangle, uint index, const Ray* ray, const Sight* sight, bool any_hit,
+                      Hit* hit) {
+    if (triangle->id == ray->left_id || (any_hit && triangle->id == ray->goal_id)) return false;
+    const SeenTriangle seen = look_at(triangle, index, ray, sight, hit->distance + hit->doubt);
+    if (!seen.may_be_met) return false;
+    Hit met = seen.met;
+    if (seen.is_sure) {
+        if (met.distance - met.doubt > 0 && met.distance + met.doubt < hit->distance - hit->doubt) {
+            *hit = met;
+            return true;
+        }
+        if (met.distance == hit->distance && met.u == hit->u && met.v == hit->v) {
+            hit->triangle = min(index, hit->triangle);
+            return false;
+        }
+    }
+    const ExactHit exact =
+        exact_hit_before(triangles, details, ray->left, ray->u, ray->v, ray->origin, ray->direction, index,
+                         any_hit ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
+    if (!(exact.distance > 0) || (any_hit && !(exact.distance < (Wide)hit->distance))) return false;
+    if (!seen.is_sure) {
+        met.distance = (float)exact.distance;
+        met.doubt = met.distance * 0x1p-23f;
+        met.triangle = index;
+        met.u = exact.u;
+        met.v = exact.v;
+    }
+    *hit = met;
     return true;
 }
 
@@ -171,10 +309,11 @@ HR_FUNCTION float enter(float x, float y, float z, float half_x, float half_y, f
 HR_FUNCTION bool is_inner(uint child) { return (child & 15) == 0; }
 HR_FUNCTION bool is_leaf(uint child) { return !is_inner(child) && child != PATH_TRACER_WALK_ENDS; }
 
-HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* triangles, Float3 origin,
-                     Float3 direction, float limit, bool any_hit) {
-    Hit hit = {limit, PATH_TRACER_NO_TRIANGLE, 0, 0};
-    Sight sight = {origin, direction};
+HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* triangles,
+                     __global const TriangleDetail* details, const Ray* ray, float limit, bool any_hit) {
+    Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    const Float3 origin = ray->origin, direction = ray->direction;
+    Sight sight;
     make_frame(direction, &sight.across, &sight.up);
     const Float3 inverse =
         vec(inverse_slope(direction.x), inverse_slope(direction.y), inverse_slope(direction.z));
@@ -187,9 +326,9 @@ HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* tri
         while (is_inner(child)) {
             const BvhNode node = nodes[child >> 4];
             const float near0 = enter(node.x.centre0, node.y.centre0, node.z.centre0, node.x.half0, node.y.half0,
-                                      node.z.half0, origin, inverse, size, hit.distance);
+                                      node.z.half0, origin, inverse, size, hit.distance + hit.doubt);
             const float near1 = enter(node.x.centre1, node.y.centre1, node.z.centre1, node.x.half1, node.y.half1,
-                                      node.z.half1, origin, inverse, size, hit.distance);
+                                      node.z.half1, origin, inverse, size, hit.distance + hit.doubt);
             const bool zero_first = near0 <= near1;
             const float nearer = zero_first ? near0 : near1;
             const float farther = zero_first ? near1 : near0;
@@ -208,7 +347,7 @@ HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* tri
             const uint first = leaf >> 4, end = first + (leaf & 15);
             for (uint i = first; i < end; ++i) {
                 const Triangle triangle = triangles[i];
-                if (meet(&triangle, i, &sight, &hit) && any_hit) return hit;
+                if (meet(triangles, details, &triangle, i, ray, &sight, any_hit, &hit) && any_hit) return hit;
             }
             leaf = none;
             if (is_leaf(child)) {
@@ -230,12 +369,32 @@ HR_FUNCTION PathVertex begin_path(const Frame* frame, ulong index) {
     const float x = (float)(vertex.pixel - row * frame->width) + random.x;
     const float y = (float)row + random.y;
     const Camera camera = frame->camera;
-    vertex.origin = camera.eye;
+    vertex.left = PATH_TRACER_NO_TRIANGLE;
+    vertex.u = 0;
+    vertex.v = 0;
     vertex.direction = normalised(add(add(camera.corner, scaled(camera.right, x)), scaled(camera.down, y)));
     vertex.throughput = rgb(1, 1, 1);
     vertex.density = 0;
     vertex.hits = 0;
     return vertex;
+}
+
+HR_FUNCTION Float3 point_of(const Triangle* triangle, float u, float v) {
+    return add(add(scaled(triangle->a, 1 - u - v), scaled(triangle->b, u)), scaled(triangle->c, v));
+}
+
+HR_FUNCTION Ray ray_of(__global const Triangle* triangles, const Frame* frame, const PathVertex* vertex) {
+    Ray ray = {frame->camera.eye, vertex->direction, vertex->left,           vertex->u,
+               vertex->v,         PATH_TRACER_NO_TRIANGLE, PATH_TRACER_NO_TRIANGLE};
+    if (vertex->left != PATH_TRACER_NO_TRIANGLE) {
+        const Triangle triangle = triangles[vertex->left];
+        ray.origin = point_of(&triangle, vertex->u, vertex->v);
+        ray.left_id = triangle.id;
+    } else {
+        const float middle = -dot_of(ray.origin, ray.direction);
+        if (middle > 3) ray.origin = add(ray.origin, scaled(ray.direction, middle - 2 - middle * 0x1p-20f));
+    }
+    return ray;
 }
 
 HR_FUNCTION float fresnel(float cosine, float ratio, float* cosine_in_far) {
@@ -263,27 +422,29 @@ HR_FUNCTION float diffuse_density(const Material* material, float cosine) {
 }
 
 HR_FUNCTION Rgb direct_light(__global const BvhNode* nodes, __global const Triangle* triangles,
-                             __global const Material* materials, __global const Light* lights,
-                             const Frame* frame, Float3 origin, Float3 normal, const Material* material,
+                             __global const TriangleDetail* details, __global const Material* materials,
+                             __global const Light* lights, const Frame* frame, Ray ray, Float3 normal, const Material* material,
                              float4 random) {
     uint column = (uint)(random.x * (float)frame->lights);
     column = column < frame->lights ? column : frame->lights - 1;
     if (random.y >= lights[column].keep) column = lights[column].alias;
-    const Triangle light = triangles[lights[column].triangle];
+    const uint place = lights[column].triangle;
+    const Triangle light = triangles[place];
+    ray.goal_id = light.id;
     const bool folds = random.z + random.w > 1;
     const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
-    const Float3 on_light = add(add(scaled(light.a, 1 - u - v), scaled(light.b, u)), scaled(light.c, v));
-    Float3 light_normal = unit_normal(light.a, light.b, light.c);
-    if (dot_of(light_normal, sub(on_light, origin)) > 0) light_normal = negated(light_normal);
+    const Float3 way = sub(point_of(&light, u, v), ray.origin);
+    Float3 light_normal = details[place].normal;
+    if (dot_of(light_normal, way) > 0) light_normal = negated(light_normal);
 
-    const Float3 way = sub(add(on_light, scaled(light_normal, frame->ray_offset)), origin);
     const float distance2 = dot_of(way, way);
     const float distance_to = sqrt(distance2);
-    const Float3 direction = scaled(way, 1.0f / distance_to);
-    const float cosine = dot_of(normal, direction);
-    const float light_cosine = -dot_of(light_normal, direction);
-    if (!(cosine > 0 && light_cosine > 0)) return rgb(0, 0, 0);
-    if (walk(nodes, triangles, origin, direction, distance_to, true).triangle != PATH_TRACER_NO_TRIANGLE)
+    ray.direction = scaled(way, 1.0f / distance_to);
+    const float cosine = dot_of(normal, ray.direction);
+    const float light_cosine = -dot_of(light_normal, ray.direction);
+    if (!(cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id) return rgb(0, 0, 0);
+    if (walk(nodes, triangles, details, &ray, distance_to * (1 - 0x1p-18f), true).triangle !=
+        PATH_TRACER_NO_TRIANGLE)
         return rgb(0, 0, 0);
     const Rgb emission = materials[light.material].emission;
     const float inverse_density = materials[light.material].inverse_density;
@@ -296,17 +457,19 @@ HR_FUNCTION Rgb direct_light(__global const BvhNode* nodes, __global const Trian
 
 // What the vertex gives to its pixel goes to *radiance; true if *next goes on.
 HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Triangle* triangles,
-                              __global const Material* materials, __global const Light* lights,
-                              const Frame* frame, const PathVertex* vertex, Rgb* radiance, PathVertex* next) {
+                              __global const TriangleDetail* details, __global const Material* materials,
+                              __global const Light* lights, const Frame* frame, const PathVertex* vertex,
+                              Rgb* radiance, PathVertex* next) {
     *radiance = rgb(0, 0, 0);
-    const Hit hit = walk(nodes, triangles, vertex->origin, vertex->direction, PATH_TRACER_FAR_AWAY, false);
+    const Ray ray = ray_of(triangles, frame, vertex);
+    const Hit hit = walk(nodes, triangles, details, &ray, PATH_TRACER_FAR_AWAY, false);
     if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
         *radiance = rgb_mul(vertex->throughput, frame->sky);
         return false;
     }
     const Triangle triangle = triangles[hit.triangle];
     const Material material = materials[triangle.material];
-    Float3 normal = unit_normal(triangle.a, triangle.b, triangle.c);
+    Float3 normal = details[hit.triangle].normal;
     const bool from_outside = dot_of(normal, vertex->direction) < 0;
     if (!from_outside) normal = negated(normal);
     const float cosine = -dot_of(normal, vertex->direction);
@@ -320,28 +483,28 @@ HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Tria
     const uint hits = vertex->hits + 1;
     if (hits >= frame->max_depth) return false;
 
+    *next = *vertex;
+    next->density = 0;
+    next->hits = hits;
+    next->left = hit.triangle;
     const float keep = 0.999999f, third = (1 - keep) / 3;
-    const float u = hit.u * keep + third, v = hit.v * keep + third;
-    const Float3 position =
-        add(add(scaled(triangle.a, 1 - u - v), scaled(triangle.b, u)), scaled(triangle.c, v));
-    const Float3 outside = add(position, scaled(normal, frame->ray_offset));
+    next->u = hit.u * keep + third;
+    next->v = hit.v * keep + third;
     const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
     if (casts_shadow_rays && !is_black(material.albedo)) {
+        const Ray shadow = {point_of(&triangle, next->u, next->v), vertex->direction, next->left, next->u,
+                            next->v, triangle.id, PATH_TRACER_NO_TRIANGLE};
         Rgb sum = rgb(0, 0, 0);
         for (uint ray = 0; ray < frame->shadow_rays; ++ray)
-            sum = rgb_add(sum, direct_light(nodes, triangles, materials, lights, frame, outside, normal,
+            sum = rgb_add(sum, direct_light(nodes, triangles, details, materials, lights, frame, shadow, normal,
                                             &material,
                                             random_block(frame, vertex->key, vertex->sample, hits, 1 + ray)));
         *radiance =
             rgb_add(*radiance, rgb_scaled(rgb_mul(vertex->throughput, sum), 1.0f / (float)frame->shadow_rays));
     }
 
-    *next = *vertex;
-    next->density = 0;
-    next->hits = hits;
-    next->origin = outside;
     const float4 random = random_block(frame, vertex->key, vertex->sample, hits, 0);
-    const Float3 mirrored = add(vertex->direction, scaled(normal, 2 * cosine));
+    const Float3 mirrored = add(vertex->direction, scaled(normal, 2 * fmax(cosine, 0x1p-20f)));
     if (random.x < material.glass_chance) {
         const float ratio = from_outside ? material.ior : 1 / material.ior;
         float cosine_in_far = 0;
@@ -351,7 +514,6 @@ HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Tria
         } else {
             next->direction = normalised(
                 add(scaled(vertex->direction, 1 / ratio), scaled(normal, cosine / ratio - cosine_in_far)));
-            next->origin = sub(position, scaled(normal, frame->ray_offset));
         }
     } else if (random.x < material.glass_chance + material.mirror_chance) {
         next->throughput = rgb_mul(vertex->throughput, material.mirror);
@@ -394,7 +556,7 @@ void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     Rgb sum = rgb(0, 0, 0), radiance;
     for (;;) {
         const bool goes_on =
-            trace_vertex(nodes, triangles, materials, lights, &frame, &vertex, &radiance, &next);
+            trace_vertex(nodes, triangles, details, materials, lights, &frame, &vertex, &radiance, &next);
         sum = rgb_add(sum, radiance);
         if (!goes_on) break;
         vertex = next;
@@ -410,7 +572,7 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 void hr_run(HrLane* lane, uint kind, HrUnit vertex, HEADRACE_PARAMETERS) {
     PathVertex next;
     Rgb radiance;
-    const bool goes_on = trace_vertex(nodes, triangles, materials, lights, &frame, &vertex, &radiance, &next);
+    const bool goes_on = trace_vertex(nodes, triangles, details, materials, lights, &frame, &vertex, &radiance, &next);
     add_to_film(film, vertex.pixel, radiance);
     if (goes_on) hr_spawn(lane, 0, &next);
 }

@@ -1,17 +1,113 @@
 // apps/path_tracer/prepared_scene.cpp - see prepared_scene.hpp.
 #include "prepared_scene.hpp"
+#include "box_test.hpp"
 #include "bvh.hpp"
 #include "vector_math.hpp"
 
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace path_tracer {
 namespace {
 
-double area(const Triangle& triangle) {
-    const Float3 n = cross(triangle.b - triangle.a, triangle.c - triangle.a);
-    return 0.5 * std::hypot(double{n.x}, double{n.y}, double{n.z});
+/// To the middle of the scene's extent. The middle is rounded to an eighth of it, so that coordinates which
+/// floats hold stay coordinates which floats hold.
+Placement placement_of(const Scene& scene) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Point lo{infinity, infinity, infinity}, hi{-infinity, -infinity, -infinity};
+    const auto for_each_corner = [&](const auto& visit) {
+        for (const SceneTriangle& triangle : scene.triangles)
+            for (const Point corner : {triangle.a, triangle.b, triangle.c}) visit(corner);
+    };
+    for_each_corner([&](Point corner) {
+        lo = {std::min(lo.x, corner.x), std::min(lo.y, corner.y), std::min(lo.z, corner.z)};
+        hi = {std::max(hi.x, corner.x), std::max(hi.y, corner.y), std::max(hi.z, corner.z)};
+    });
+    Placement placement;
+    const double extent = largest_part(hi - lo);
+    if (!(extent > 0) || !std::isfinite(extent)) return placement; // one point, or none
+    const double step = std::ldexp(1.0, std::ilogb(extent) - 3);
+    const auto stepped = [step](double value) { return std::round(value / step) * step; };
+    const Point middle = (lo + hi) * 0.5;
+    placement.middle = {stepped(middle.x), stepped(middle.y), stepped(middle.z)};
+    double farthest = 0;
+    for_each_corner(
+        [&](Point corner) { farthest = std::max(farthest, largest_part(corner - placement.middle)); });
+    placement.scale = std::ldexp(1.0, -1 - std::ilogb(farthest));
+    return placement;
+}
+
+/// The triangles of a scene in the coordinates of kernels, without those that have no area there.
+struct PlacedTriangles {
+    std::vector<Triangle> triangles;
+    std::vector<TriangleDetail> details;
+    std::vector<double> areas;
+};
+
+/// A corner as the sum of two floats, which is what kernels know of it.
+struct SplitPoint {
+    Float3 high, low;
+
+    explicit SplitPoint(Point point) : high(rounded(point)), low(rounded(point - wide(high))) {}
+    [[nodiscard]] Point sum() const { return wide(high) + wide(low); }
+};
+
+PlacedTriangles placed(const Scene& scene, const Placement& placement) {
+    PlacedTriangles result;
+    result.triangles.reserve(scene.triangles.size());
+    result.details.reserve(scene.triangles.size());
+    for (std::size_t i = 0; i < scene.triangles.size(); ++i) {
+        const SceneTriangle& triangle = scene.triangles[i];
+        const SplitPoint a(placement.place(triangle.a)), b(placement.place(triangle.b)),
+            c(placement.place(triangle.c));
+        const Point normal = cross(b.sum() - a.sum(), c.sum() - a.sum());
+        if (!(largest_part(normal) > 0)) continue;
+        result.triangles.push_back({a.high, triangle.material, b.high, static_cast<uint32_t>(i), c.high, 0});
+        result.details.push_back({rounded(normalised(normal)), a.low, b.low, c.low});
+        result.areas.push_back(0.5 * length(normal));
+    }
+    return result;
+}
+
+/// Gives triangles with the same three corners the id of the first, so that a ray that leaves one of them
+/// meets none of them.
+void join_twins(PlacedTriangles& placed) {
+    using Corners = std::array<std::array<double, 3>, 3>;
+    const auto corners_of = [&](uint32_t i) {
+        const Triangle& triangle = placed.triangles[i];
+        const TriangleDetail& detail = placed.details[i];
+        const auto corner = [](Float3 high, Float3 low) {
+            const Point sum = wide(high) + wide(low);
+            return std::array<double, 3>{sum.x, sum.y, sum.z};
+        };
+        Corners corners = {corner(triangle.a, detail.low_a), corner(triangle.b, detail.low_b),
+                           corner(triangle.c, detail.low_c)};
+        std::sort(corners.begin(), corners.end());
+        return corners;
+    };
+    std::vector<std::pair<std::uint64_t, uint32_t>> hashes(placed.triangles.size());
+    for (uint32_t i = 0; i < hashes.size(); ++i) {
+        std::uint64_t hash = 0;
+        for (const auto& corner : corners_of(i))
+            for (const double value : corner) // + 0: -0 equals 0
+                hash = (hash ^ std::bit_cast<std::uint64_t>(value + 0.0)) * 0x9E3779B97F4A7C15u,
+                hash ^= hash >> 29;
+        hashes[i] = {hash, i};
+    }
+    tbb::parallel_sort(hashes.begin(), hashes.end());
+    for (std::size_t begin = 0, end; begin < hashes.size(); begin = end) {
+        for (end = begin + 1; end < hashes.size() && hashes[end].first == hashes[begin].first; ++end) {
+            const uint32_t first = hashes[begin].second, other = hashes[end].second;
+            if (corners_of(first) == corners_of(other))
+                placed.triangles[other].id = placed.triangles[first].id;
+        }
+    }
 }
 
 Material prepare_material(const SurfaceDescription& surface) {
@@ -68,16 +164,17 @@ std::vector<Light> alias_table(const std::vector<uint32_t>& emitters, const std:
 
 PreparedScene prepare_scene(const Scene& scene) {
     PreparedScene prepared;
-    float farthest = 0;
-    for (const Triangle& triangle : scene.triangles)
-        for (const Float3 corner : {triangle.a, triangle.b, triangle.c})
-            for (const float value : {corner.x, corner.y, corner.z})
-                farthest = std::max(farthest, std::abs(value));
-    prepared.ray_offset = farthest * 0x1p-20f;
-    Bvh bvh = build_bvh(scene.triangles, 2 * prepared.ray_offset);
+    prepared.placement = placement_of(scene);
+    PlacedTriangles given = placed(scene, prepared.placement);
+    join_twins(given);
+    Bvh bvh = build_bvh(given.triangles, box_margin);
     prepared.nodes = std::move(bvh.nodes);
     prepared.triangles.reserve(bvh.order.size());
-    for (const uint32_t index : bvh.order) prepared.triangles.push_back(scene.triangles[index]);
+    prepared.details.reserve(bvh.order.size());
+    for (const uint32_t index : bvh.order) {
+        prepared.triangles.push_back(given.triangles[index]);
+        prepared.details.push_back(given.details[index]);
+    }
     prepared.materials.reserve(scene.materials.size());
     for (const SurfaceDescription& surface : scene.materials)
         prepared.materials.push_back(prepare_material(surface));
@@ -85,13 +182,12 @@ PreparedScene prepare_scene(const Scene& scene) {
     std::vector<uint32_t> emitters;
     std::vector<double> weights;
     double total = 0;
-    std::vector<bool> seen(scene.triangles.size()); // a triangle may lie in several leaves
+    std::vector<bool> seen(given.triangles.size()); // a triangle may lie in several leaves
     for (std::size_t i = 0; i < prepared.triangles.size(); ++i) {
         if (seen[bvh.order[i]]) continue;
         seen[bvh.order[i]] = true;
-        const Triangle& triangle = prepared.triangles[i];
-        const Material& material = prepared.materials[triangle.material];
-        const double weight = area(triangle) * luminance(material.emission);
+        const Material& material = prepared.materials[prepared.triangles[i].material];
+        const double weight = given.areas[bvh.order[i]] * luminance(material.emission);
         if (!(weight > 0)) continue;
         emitters.push_back(static_cast<uint32_t>(i));
         weights.push_back(weight);

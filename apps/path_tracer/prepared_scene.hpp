@@ -11,15 +11,15 @@ namespace path_tracer {
 /// What goes to the devices. The vectors are never empty, as domains must not be; `light_count` may be 0.
 struct PreparedScene {
     std::vector<BvhNode> nodes;
-    std::vector<Triangle> triangles; ///< in the order of the leaves
+    std::vector<Triangle> triangles;     ///< in the order of the leaves
+    std::vector<TriangleDetail> details; ///< of each triangle
     std::vector<Material> materials;
     std::vector<Light> lights;
     uint32_t light_count = 0;
-    /// Eight times what rounding may move a hit point: rays do not meet where they start.
-    float ray_offset = 0;
+    Placement placement; ///< of the scene in the coordinates of all these
 };
 
-/// Errors  invalid_argument for more triangles than a BVH takes
+/// Errors  invalid_argument for more triangles than a BVH takes, or none with an area
 [[nodiscard]] PreparedScene prepare_scene(const Scene& scene);
 
 } // namespace path_tracer

@@ -69,39 +69,35 @@ constexpr float degrees = 180 / std::numbers::pi_v<float>;
 /// Everything below one node, in world coordinates.
 class Flattener {
 public:
-    /// `vertical_fov` [radians]: of the cameras at glTF's nodes, by number.
     /// `materials`: the importer's, as they are numbered in the scene.
-    Flattener(const fs::path& file, const aiScene& from, std::span<const float> vertical_fov,
+    Flattener(const fs::path& file, const aiScene& from, const CheckedGltf& gltf,
               const std::vector<uint32_t>& materials, Scene& to)
-        : file_(file), from_(from), vertical_fov_(vertical_fov), materials_(materials), to_(to) {}
+        : file_(file), from_(from), gltf_(gltf), materials_(materials), to_(to) {}
 
-    void add(const aiNode& node, const aiMatrix4x4& parent) {
-        const aiMatrix4x4 world = parent * node.mTransformation;
+    void add(const aiNode& node, const Transform& parent) {
+        const std::size_t number = number_in(node.mName); // none: the importer's root above several
+        const bool is_in_file = number < gltf_.transforms.size();
+        const Transform world = is_in_file ? parent.after(gltf_.transforms[number]) : parent;
         for (unsigned i = 0; i < node.mNumMeshes; ++i) add(*from_.mMeshes[node.mMeshes[i]], world);
-        if (const auto number = number_in(node.mName);
-            !to_.camera && number < vertical_fov_.size() && vertical_fov_[number] > 0) {
-            const aiVector3D eye = world * aiVector3D(0, 0, 0), target = world * aiVector3D(0, 0, -1);
-            to_.camera = CameraPose{
-                {eye.x, eye.y, eye.z}, {target.x, target.y, target.z}, vertical_fov_[number] * degrees};
-        }
+        if (!to_.camera && is_in_file && gltf_.vertical_fov[number] > 0)
+            to_.camera =
+                CameraPose{world({0, 0, 0}), world({0, 0, -1}), gltf_.vertical_fov[number] * degrees};
         for (unsigned i = 0; i < node.mNumChildren; ++i) add(*node.mChildren[i], world);
     }
 
 private:
-    void add(const aiMesh& mesh, const aiMatrix4x4& world) {
-        std::vector<Float3> vertices(mesh.mNumVertices);
+    void add(const aiMesh& mesh, const Transform& world) {
+        std::vector<Point> vertices(mesh.mNumVertices);
         for (unsigned i = 0; i < mesh.mNumVertices; ++i) {
-            const aiVector3D moved = world * mesh.mVertices[i];
-            vertices[i] = {moved.x, moved.y, moved.z};
-            // 1e9: the cube of a coordinate still fits into a float with room to spare.
-            for (const float value : {moved.x, moved.y, moved.z})
-                if (!(std::abs(value) <= farthest_coordinate))
-                    refuse_scene(
-                        file_,
-                        "a vertex is not finite or farther than 1e9 from the origin; scale the scene down");
+            const aiVector3D& vertex = mesh.mVertices[i];
+            vertices[i] = world({double{vertex.x}, double{vertex.y}, double{vertex.z}});
+            if (!(largest_part(vertices[i]) <= farthest_coordinate))
+                refuse_scene(
+                    file_,
+                    "a vertex is not finite or farther than 1e30 from the origin; scale the scene down");
         }
-        const bool mirrors = world.Determinant() < 0; // keep the outside outside
-        std::vector<Float3> corners;
+        const bool mirrors = world.mirrors(); // keep the outside outside
+        std::vector<Point> corners;
         for (unsigned i = 0; i < mesh.mNumFaces; ++i) {
             const aiFace& face = mesh.mFaces[i];
             corners.clear();
@@ -117,7 +113,7 @@ private:
 
     const fs::path& file_;
     const aiScene& from_;
-    std::span<const float> vertical_fov_;
+    const CheckedGltf& gltf_;
     const std::vector<uint32_t>& materials_;
     Scene& to_;
 };
@@ -139,7 +135,7 @@ Scene read_gltf(const fs::path& file, std::string_view bytes, float albedo) {
         else // what the importer made up for meshes without one
             materials.push_back(add_material(scene, file, "", {.diffuse = {albedo, albedo, albedo}}));
     }
-    Flattener(file, imported, gltf.vertical_fov, materials, scene).add(*imported.mRootNode, aiMatrix4x4());
+    Flattener(file, imported, gltf, materials, scene).add(*imported.mRootNode, Transform{});
     if (!scene.camera && gltf.has_other_cameras)
         scene.notes.push_back("the scene's camera is not a perspective one and is left out");
     return scene;

@@ -23,7 +23,7 @@ public:
                 refuse_scene(file_, "line " + std::to_string(largest_line_[of]) + ": a face names " +
                                         names[of] + ' ' + std::to_string(largest_[of]) + " of " +
                                         std::to_string(count_[of]) + "; export the mesh again");
-        std::vector<Float3> corners;
+        std::vector<Point> corners;
         std::size_t begin = 0;
         for (std::size_t face = 0; face < face_ends_.size(); ++face) {
             corners.clear();
@@ -58,10 +58,10 @@ private:
 
     void read_vertex(std::string_view rest) {
         ++count_[0];
-        std::array<float, 3> xyz;
-        for (float& coordinate : xyz) {
+        std::array<double, 3> xyz;
+        for (double& coordinate : xyz) {
             const std::string_view word = next_word(rest);
-            const std::optional<float> number = to_number<float>(word);
+            const std::optional<double> number = to_number<double>(word);
             if (!number) refuse("a vertex needs three numbers, not \"" + excerpt(word) + '"');
             if (!(std::abs(*number) <= farthest_coordinate))
                 refuse("the vertex coordinate " + excerpt(word) +
@@ -129,7 +129,7 @@ private:
     TextLines lines_;
     float albedo_;
     Scene scene_;
-    std::vector<Float3> vertices_;
+    std::vector<Point> vertices_;
     std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other
     std::vector<uint32_t> face_materials_;
     std::map<std::string, uint32_t, std::less<>> materials_;

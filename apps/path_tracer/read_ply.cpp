@@ -76,7 +76,7 @@ public:
 
         Scene scene;
         const uint32_t material = add_material(scene, file_, "", grey(albedo));
-        std::vector<Float3> corners;
+        std::vector<Point> corners;
         std::size_t begin = 0;
         for (const std::size_t end : face_ends_) { // vertices may come after faces, so not before now
             corners.clear();
@@ -190,21 +190,21 @@ private:
     }
 
     void read_vertex(const Element& element, std::uint64_t number) {
-        Float3 position{0, 0, 0};
+        Point position{0, 0, 0};
         for (const Property& property : element.properties) {
-            float* const coordinate = property.name == "x"   ? &position.x
-                                      : property.name == "y" ? &position.y
-                                      : property.name == "z" ? &position.z
-                                                             : nullptr;
+            double* const coordinate = property.name == "x"   ? &position.x
+                                       : property.name == "y" ? &position.y
+                                       : property.name == "z" ? &position.z
+                                                              : nullptr;
             if (coordinate == nullptr || property.is_list) {
                 skip(property);
                 continue;
             }
             const double value = next(property.type);
-            if (!(std::abs(value) <= double{farthest_coordinate}))
+            if (!(std::abs(value) <= farthest_coordinate))
                 refuse("vertex " + std::to_string(number) + ": " + property.name +
                        " is not finite or too large; export the mesh again");
-            *coordinate = static_cast<float>(value);
+            *coordinate = value;
         }
         positions_.push_back(position);
     }
@@ -290,7 +290,7 @@ private:
     Format format_ = Format::ascii;
     std::vector<Element> elements_;
     std::uint64_t vertices_ = 0; ///< promised by the header
-    std::vector<Float3> positions_;
+    std::vector<Point> positions_;
     std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other
 };
 

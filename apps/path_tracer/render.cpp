@@ -30,7 +30,7 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
 
 Frame make_frame(const Options& options, const PreparedScene& scene, const CameraPose& view) {
     Frame frame{};
-    frame.camera = make_camera(view, options.width, options.height);
+    frame.camera = make_camera(view, scene.placement, options.width, options.height);
     frame.width = options.width;
     frame.height = options.height;
     frame.max_depth = options.max_depth;
@@ -41,28 +41,30 @@ Frame make_frame(const Options& options, const PreparedScene& scene, const Camer
     frame.seed_low = static_cast<uint32_t>(options.seed);
     frame.seed_high = static_cast<uint32_t>(options.seed >> 32);
     frame.sky = options.sky;
-    frame.ray_offset = scene.ray_offset;
     return frame;
 }
 
 SceneDomains::SceneDomains(PreparedScene& scene)
     : nodes("bvh", std::span(scene.nodes)),
       triangles("triangles", std::span(scene.triangles)),
+      details("triangle details", std::span(scene.details)),
       materials("materials", std::span(scene.materials)),
       lights("lights", std::span(scene.lights)) {}
 
 headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t samples, const SceneDomains& scene,
                          const headrace::Domain<Rgb>& film) {
     const auto view = [scene](headrace::Task& task) {
-        return SceneView{task.read(scene.nodes), task.read(scene.triangles), task.read(scene.materials),
-                         task.read(scene.lights)};
+        return SceneView{task.read(scene.nodes), task.read(scene.triangles), task.read(scene.details),
+                         task.read(scene.materials), task.read(scene.lights)};
     };
     headrace::Job job("path tracing", std::uint64_t{frame.width} * frame.height * samples);
     job.kernel_name(
         std::string("path tracing, ") + (kernel == KernelChoice::consumer ? "consumer, " : "producer, ") +
         std::to_string(frame.max_depth) + " hits, roulette " + std::to_string(frame.roulette_from) + ", " +
         std::to_string(frame.shadow_rays) + " shadow rays" + (frame.coherent ? ", coherent" : ""));
-    job.reads(scene.nodes, scene.triangles, scene.materials, scene.lights).accumulates(film).share_units();
+    job.reads(scene.nodes, scene.triangles, scene.details, scene.materials, scene.lights)
+        .accumulates(film)
+        .share_units();
     if (kernel == KernelChoice::consumer)
         job.kernel([=](headrace::Task& task) { return TracePath{view(task), frame, task.sum(film)}; });
     else
@@ -72,6 +74,7 @@ headrace::Job render_job(KernelChoice kernel, const Frame& frame, uint32_t sampl
     job.opencl(opencl_kernel(kernel), [=](headrace::Task& task, headrace::OpenClArguments& arguments) {
         arguments.buffer(task.memory(scene.nodes))
             .buffer(task.memory(scene.triangles))
+            .buffer(task.memory(scene.details))
             .buffer(task.memory(scene.materials))
             .buffer(task.memory(scene.lights))
             .buffer(task.memory(film))

@@ -14,6 +14,7 @@ struct SceneDomains {
     explicit SceneDomains(PreparedScene& scene);
     headrace::Domain<BvhNode> nodes;
     headrace::Domain<Triangle> triangles;
+    headrace::Domain<TriangleDetail> details;
     headrace::Domain<Material> materials;
     headrace::Domain<Light> lights;
 };

@@ -40,13 +40,13 @@ std::string read_file(const fs::path& file) {
     return bytes;
 }
 
-void add_polygon(Scene& scene, std::span<const Float3> corners, uint32_t material) {
+void add_polygon(Scene& scene, std::span<const Point> corners, uint32_t material) {
     for (const auto& [first, second, third] : triangulate(corners)) {
-        const Float3 a = corners[first], b = corners[second], c = corners[third];
-        const Float3 normal = cross(b - a, c - a);
-        // No area; or so little that devices which flush denormal numbers would divide by zero.
-        if (!(larger(larger(std::abs(normal.x), std::abs(normal.y)), std::abs(normal.z)) > 1e-30f)) continue;
-        scene.triangles.push_back({a, material, b, static_cast<uint32_t>(scene.triangles.size()), c, 0});
+        const Point a = corners[first], b = corners[second], c = corners[third];
+        const double longest = std::max({length(b - a), length(c - b), length(a - c)});
+        // Thinner than 2^-42 of its length is what rounding makes of corners in a row.
+        if (!(length(cross(b - a, c - a)) > 0x1p-42 * longest * longest)) continue;
+        scene.triangles.push_back({a, b, c, material});
     }
 }
 
@@ -102,40 +102,44 @@ Scene load_scene(const fs::path& file, float albedo) {
 }
 
 CameraPose view_of_all(const Scene& scene) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    Float3 lo{infinity, infinity, infinity}, hi{-infinity, -infinity, -infinity};
-    for (const Triangle& triangle : scene.triangles)
-        for (const Float3 corner : {triangle.a, triangle.b, triangle.c}) {
-            lo = {smaller(lo.x, corner.x), smaller(lo.y, corner.y), smaller(lo.z, corner.z)};
-            hi = {larger(hi.x, corner.x), larger(hi.y, corner.y), larger(hi.z, corner.z)};
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Point lo{infinity, infinity, infinity}, hi{-infinity, -infinity, -infinity};
+    for (const SceneTriangle& triangle : scene.triangles)
+        for (const Point corner : {triangle.a, triangle.b, triangle.c}) {
+            lo = {std::min(lo.x, corner.x), std::min(lo.y, corner.y), std::min(lo.z, corner.z)};
+            hi = {std::max(hi.x, corner.x), std::max(hi.y, corner.y), std::max(hi.z, corner.z)};
         }
-    constexpr float fov_degrees = 45, tangent_of_half = 0.41421356f;
-    const Float3 middle = (lo + hi) * 0.5f;
-    const float half = larger(larger(hi.x - lo.x, hi.y - lo.y) * 0.5f, (hi.z - lo.z) * 1e-3f);
-    return {{middle.x, middle.y, hi.z + 1.1f * half / tangent_of_half}, middle, fov_degrees};
+    constexpr float fov_degrees = 45;
+    constexpr double tangent_of_half = 0.41421356;
+    const Point middle = (lo + hi) * 0.5;
+    const double half = std::max({(hi.x - lo.x) * 0.5, (hi.y - lo.y) * 0.5, (hi.z - lo.z) * 1e-3});
+    return {{middle.x, middle.y, hi.z + 1.1 * half / tangent_of_half}, middle, fov_degrees};
 }
 
-Camera make_camera(const CameraPose& view, uint32_t width, uint32_t height) {
+Camera make_camera(const CameraPose& view, const Placement& placement, uint32_t width, uint32_t height) {
     const auto refuse = [](const char* what) {
         throw Error{ErrorKind::invalid_argument, std::string("--camera: ") + what};
     };
     if (!(view.vertical_fov_degrees > 0 && view.vertical_fov_degrees < 180))
         refuse("the angle must be between 0 and 180 degrees");
-    for (const float value :
+    for (const double value :
          {view.eye.x, view.eye.y, view.eye.z, view.target.x, view.target.y, view.target.z})
-        if (!(std::abs(value) <= 1e9f)) refuse("a coordinate is not finite or beyond 1e9");
-    const Float3 way = view.target - view.eye;
-    if (!(length(way) > 0)) refuse("the eye and the target are one point");
-    const Float3 forward = normalised(way);
+        if (!(std::abs(value) <= farthest_coordinate)) refuse("a coordinate is not finite or beyond 1e30");
+    const Point way = view.target - view.eye;
+    if (!(largest_part(way) > 0)) refuse("the eye and the target are one point");
+    const Point eye = placement.place(view.eye);
+    if (!(largest_part(eye) <= 1e6)) // neighbouring rays would be the same in floats
+        refuse("the eye is more than a million times the scene's size away; move it nearer");
+    const Point forward = normalised(way);
     const bool is_upright =
-        std::abs(forward.y) > 0.999999f; // straight up or down: then the picture's top is -z
-    const Float3 right = normalised(cross(forward, is_upright ? Float3{0, 0, -1} : Float3{0, 1, 0}));
-    const Float3 down = cross(forward, right);
-    const float pixel = 2 * std::tan(view.vertical_fov_degrees * std::numbers::pi_v<float> / 360) /
-                        static_cast<float>(height);
-    const Float3 corner = forward - right * (pixel * 0.5f * static_cast<float>(width)) -
-                          down * (pixel * 0.5f * static_cast<float>(height));
-    return {view.eye, corner, right * pixel, down * pixel};
+        std::abs(forward.y) > 0.999999; // straight up or down: then the picture's top is -z
+    const Point right = normalised(cross(forward, is_upright ? Point{0, 0, -1} : Point{0, 1, 0}));
+    const Point down = cross(forward, right);
+    const double pixel = 2 * std::tan(double{view.vertical_fov_degrees} * std::numbers::pi / 360) /
+                         static_cast<double>(height);
+    const Point corner = forward - right * (pixel * 0.5 * static_cast<double>(width)) -
+                         down * (pixel * 0.5 * static_cast<double>(height));
+    return {rounded(eye), rounded(corner), rounded(right * pixel), rounded(down * pixel)};
 }
 
 } // namespace path_tracer

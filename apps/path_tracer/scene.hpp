@@ -2,6 +2,7 @@
 // one.
 #pragma once
 #include "layout.h"
+#include "point.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -12,7 +13,7 @@ namespace path_tracer {
 
 /// A pinhole as people describe it; +y is up, or -z if it looks straight up or down.
 struct CameraPose {
-    Float3 eye, target;
+    Point eye, target;
     float vertical_fov_degrees;
 };
 
@@ -25,9 +26,23 @@ struct SurfaceDescription {
     Rgb emission{0, 0, 0}; ///< radiance, on both sides
 };
 
+struct SceneTriangle {
+    Point a, b, c;
+    uint32_t material;
+};
+
+/// Where a scene lies in the coordinates that kernels compute with: moved to its middle before coordinates
+/// become floats, and scaled so that the farthest corner is between 1/2 and 1.
+struct Placement {
+    Point middle{0, 0, 0};
+    double scale = 1; ///< a power of two, so that scaling rounds nothing
+
+    [[nodiscard]] Point place(Point in_scene) const { return (in_scene - middle) * scale; }
+};
+
 /// Triangles in the order of the file, with what they are made of.
 struct Scene {
-    std::vector<Triangle> triangles;
+    std::vector<SceneTriangle> triangles;
     std::vector<SurfaceDescription> materials;
     std::optional<CameraPose> camera;
     std::vector<std::string> notes; ///< one line each: what of the file is not shown as it was meant
@@ -48,8 +63,9 @@ struct Scene {
 /// The view that shows all of the scene, from +z.
 [[nodiscard]] CameraPose view_of_all(const Scene& scene);
 
-/// The camera that kernels use, for a picture of width x height square pixels.
+/// The camera that kernels use, for a picture of width x height square pixels; it moves along with the scene.
 /// Errors  invalid_argument if the view has no direction, or its angle is not in (0, 180)
-[[nodiscard]] Camera make_camera(const CameraPose& view, uint32_t width, uint32_t height);
+[[nodiscard]] Camera make_camera(const CameraPose& view, const Placement& placement, uint32_t width,
+                                 uint32_t height);
 
 } // namespace path_tracer

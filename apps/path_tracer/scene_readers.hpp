@@ -4,6 +4,7 @@
 #pragma once
 #include "scene.hpp"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -19,11 +20,11 @@ namespace path_tracer {
 /// The bytes of a file. Errors: not_found, invalid_argument, io; never empty.
 [[nodiscard]] std::string read_file(const std::filesystem::path& file);
 
-/// The largest coordinate: products of three still fit into a float with room to spare.
-constexpr float farthest_coordinate = 1e9f;
+/// The largest coordinate: products of six still fit into a double with room to spare.
+constexpr double farthest_coordinate = 1e30;
 
 /// Appends a polygon as triangles; those without area are left out.
-void add_polygon(Scene& scene, std::span<const Float3> corners, uint32_t material);
+void add_polygon(Scene& scene, std::span<const Point> corners, uint32_t material);
 
 /// Appends a material and returns its index. Refuses what floats cannot compute with; dims, with a note, what
 /// would make light of nothing.
@@ -48,6 +49,23 @@ struct NamedSurface {
 [[nodiscard]] std::vector<NamedSurface> read_mtl(const std::filesystem::path& file, std::string_view text,
                                                  std::vector<std::string>& notes);
 
+/// An affine map: sum of columns times coordinates, and a shift.
+struct Transform {
+    std::array<Point, 3> columns{Point{1, 0, 0}, Point{0, 1, 0}, Point{0, 0, 1}};
+    Point shift{0, 0, 0};
+
+    [[nodiscard]] Point turned(Point p) const {
+        return columns[0] * p.x + columns[1] * p.y + columns[2] * p.z;
+    }
+    [[nodiscard]] Point operator()(Point p) const { return turned(p) + shift; }
+    /// First `inner`, then this.
+    [[nodiscard]] Transform after(const Transform& inner) const {
+        return {{turned(inner.columns[0]), turned(inner.columns[1]), turned(inner.columns[2])},
+                (*this)(inner.shift)};
+    }
+    [[nodiscard]] bool mirrors() const { return dot(columns[0], cross(columns[1], columns[2])) < 0; }
+};
+
 /// What the importer gets of a glTF file: see check_gltf.cpp.
 struct CheckedGltf {
     /// .gltf or .glb, with nothing in it but triangles and materials. The names of materials and nodes are
@@ -56,6 +74,7 @@ struct CheckedGltf {
     std::vector<std::string> material_names; ///< as in the file
     std::vector<float> emissive_strength;    ///< per material; the importer does not know this extension
     std::vector<float> vertical_fov;         ///< per node [radians]; 0: it has no perspective camera
+    std::vector<Transform> transforms;       ///< per node, to its parent; the importer rounds them to floats
     bool has_other_cameras = false;
 };
 /// Every index, offset and count of a .gltf or .glb leads to something that exists, and the nodes are trees.

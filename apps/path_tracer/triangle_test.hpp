@@ -1,5 +1,5 @@
-// apps/path_tracer/triangle_test.hpp - where a ray meets a triangle, so that no ray passes between two of
-// them.
+// apps/path_tracer/triangle_test.hpp - where a ray meets a triangle, in floats with a bound of their error:
+// either it is sure, or exact_test.hpp decides.
 #pragma once
 #include "vector_math.hpp"
 
@@ -7,10 +7,17 @@ namespace path_tracer {
 
 struct Ray {
     Float3 origin, direction; ///< the direction has length 1
+    /// The triangle that the ray leaves, and where: its exact origin. Without one it is `origin` itself.
+    uint32_t left = PATH_TRACER_NO_TRIANGLE;
+    float u = 0, v = 0;
+    /// Triangles that the ray cannot meet, by id: the one that it leaves, and the one that a shadow ray goes
+    /// to.
+    uint32_t left_id = PATH_TRACER_NO_TRIANGLE, goal_id = PATH_TRACER_NO_TRIANGLE;
 };
 
 struct Hit {
     float distance;
+    float doubt; ///< the distance is right to this
     uint32_t triangle = PATH_TRACER_NO_TRIANGLE;
     float u, v; ///< the point is (1 - u - v) a + u b + v c
 };
@@ -25,52 +32,53 @@ struct Sight {
     }
 };
 
-/// A triangle that a ray goes through: twice the areas opposite to its corners in the plane across the ray,
-/// and the corners' depths along it.
+/// A triangle as a ray sees it.
 struct SeenTriangle {
-    float of_a, of_b, of_c;
-    float depth_a, depth_b, depth_c;
+    /// False: the ray passes by, or meets it behind its origin or beyond all that counts. For certain.
+    bool may_be_met;
+    /// Whether `met` is known: the ray passes inside of all edges, and the triangle is broad enough to be
+    /// seen.
+    bool is_sure;
+    Hit met;
 };
 
-/// False if the ray passes the triangle by.
+/// Corners are seen as points of a plane, each PATH_TRACER_SIGHT_ERROR away from where it is, at most. The
+/// ray is inside if twice the areas between it and all edges have one sign; where one is smaller than its
+/// error, nothing is sure.
 ///
-/// Neighbours see shared corners as the same points of a plane, and ask on which side of a line between two
-/// of them the ray is by comparing two products. Rounding may make such products equal, but never swaps
-/// them, and what is equal counts as inside: no ray passes between two triangles. (A difference of the
-/// products would not do: where a compiler makes one multiply-add of it, its sign can be wrong.)
-///
-/// Source  Woop et al., "Watertight ray/triangle intersection", JCGT 2013. Differs in: any plane across the
-///         ray instead of permuted and sheared axes, and no case needs double precision
-HEADRACE_HOST_DEVICE inline bool goes_through(const Triangle& triangle, const Sight& sight,
-                                              SeenTriangle& seen) {
+/// `farthest`: what is met beyond does not count.
+/// Source  Woop et al., "Watertight ray/triangle intersection", JCGT 2013, for looking along the ray
+HEADRACE_HOST_DEVICE inline SeenTriangle look_at(const Triangle& triangle, uint32_t index, const Sight& sight,
+                                                 float farthest) {
+    constexpr float error = PATH_TRACER_SIGHT_ERROR;
+    SeenTriangle seen;
+    seen.may_be_met = false;
     const Float3 a = triangle.a - sight.ray.origin, b = triangle.b - sight.ray.origin,
                  c = triangle.c - sight.ray.origin;
     const float ax = dot(a, sight.across), bx = dot(b, sight.across), cx = dot(c, sight.across);
     const float ay = dot(a, sight.up), by = dot(b, sight.up), cy = dot(c, sight.up);
-    const float bc = bx * cy, ca = cx * ay, ab = ax * by;
-    const float cb = cx * by, ac = ax * cy, ba = bx * ay;
-    const bool left = bc >= cb && ca >= ac && ab >= ba;
-    if (!left && !(bc <= cb && ca <= ac && ab <= ba)) return false;
-    const float turn = left ? 1.0f : -1.0f; // none is below 0, except by a multiply-add
-    seen = {larger((bc - cb) * turn, 0.0f), larger((ca - ac) * turn, 0.0f), larger((ab - ba) * turn, 0.0f),
-            dot(a, sight.ray.direction),    dot(b, sight.ray.direction),    dot(c, sight.ray.direction)};
-    return true;
-}
+    const float of_a = bx * cy - cx * by, of_b = cx * ay - ax * cy, of_c = ax * by - bx * ay;
+    const float reach = fabsf(ax) + fabsf(ay) + fabsf(bx) + fabsf(by) + fabsf(cx) + fabsf(cy);
+    const float area_error = error * (reach + 2 * error);
+    const float least = smaller(smaller(of_a, of_b), of_c), most = larger(larger(of_a, of_b), of_c);
+    if (least < -area_error && most > area_error) return seen;
 
-/// Shortens `hit` to the triangle if the ray meets it before hit.distance, and more than 0 away.
-HEADRACE_HOST_DEVICE inline bool meet(const Triangle& triangle, uint32_t index, const Sight& sight,
-                                      Hit& hit) {
-    SeenTriangle seen;
-    if (!goes_through(triangle, sight, seen)) return false;
-    const float sum = seen.of_a + seen.of_b + seen.of_c;
-    if (!(sum > 0)) return false; // seen along its plane
-    const float distance =
-        (seen.of_a * seen.depth_a + seen.of_b * seen.depth_b + seen.of_c * seen.depth_c) / sum;
-    // Of two as near the one with the lower index: it may not matter who was asked first.
-    if (!(distance > 0 && (distance < hit.distance || (distance == hit.distance && index < hit.triangle))))
-        return false;
-    hit = {distance, index, seen.of_b / sum, seen.of_c / sum};
-    return true;
+    const float depth_a = dot(a, sight.ray.direction), depth_b = dot(b, sight.ray.direction),
+                depth_c = dot(c, sight.ray.direction);
+    const float nearest_corner = smaller(smaller(depth_a, depth_b), depth_c),
+                farthest_corner = larger(larger(depth_a, depth_b), depth_c);
+    if (farthest_corner <= -2 * error || nearest_corner - 2 * error >= farthest) return seen;
+    seen.may_be_met = true;
+    const float range = farthest_corner - nearest_corner;
+    const float sum = of_a + of_b + of_c;
+    // The last: in a triangle seen as a needle the error of an area would move the point far along it.
+    seen.is_sure = (least > area_error || most < -area_error) && reach * (reach + range) < 512 * fabsf(sum);
+    if (!seen.is_sure) return seen;
+    const float inverse = 1 / sum;
+    seen.met = {(of_a * depth_a + of_b * depth_b + of_c * depth_c) * inverse,
+                4 * error * (1 + reach * range * fabsf(inverse)), index, of_b * inverse, of_c * inverse};
+    seen.may_be_met = seen.met.distance + seen.met.doubt > 0 && seen.met.distance - seen.met.doubt < farthest;
+    return seen;
 }
 
 } // namespace path_tracer

@@ -9,13 +9,13 @@ namespace program {
 
 void refuse(const std::string& what) { throw headrace::Error{headrace::ErrorKind::invalid_argument, what}; }
 
-std::vector<float> numbers(const std::string& option, const std::string& text, std::size_t count,
-                           const char* form) {
-    std::vector<float> values;
+std::vector<double> numbers(const std::string& option, const std::string& text, std::size_t count,
+                            const char* form) {
+    std::vector<double> values;
     const char* at = text.data();
     const char* const end = at + text.size();
     while (values.size() <= count) {
-        float value = 0;
+        double value = 0;
         const auto [stop, error] = std::from_chars(at, end, value);
         if (error != std::errc{} || !std::isfinite(value)) break;
         values.push_back(value);

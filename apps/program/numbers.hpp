@@ -22,8 +22,8 @@ template <std::integral Number>
 }
 
 /// `count` finite numbers, separated by commas. `form`: what the option takes, in words.
-[[nodiscard]] std::vector<float> numbers(const std::string& option, const std::string& text,
-                                         std::size_t count, const char* form);
+[[nodiscard]] std::vector<double> numbers(const std::string& option, const std::string& text,
+                                          std::size_t count, const char* form);
 
 /// A finite number in [least, most].
 [[nodiscard]] double real(const std::string& option, const std::string& text, double least, double most);

@@ -37,14 +37,15 @@ bool holds(Float3 lo, Float3 hi, Float3 point) {
 /// Walks the tree: for random points of each triangle there is a leaf with this triangle whose boxes, all the
 /// way down, hold the point. No triangle comes twice in a leaf, and there are not too many references.
 void expect_sound(const Scene& scene) {
-    const Bvh bvh = build_bvh(scene.triangles, 1e-6f);
+    const std::vector<Triangle> triangles = as_floats(scene);
+    const Bvh bvh = build_bvh(triangles, 1e-6f);
     constexpr int points = 20;
     std::mt19937 random(7);
     std::uniform_real_distribution<float> uniform(0, 1);
     std::vector<std::array<Float3, points>> probes(scene.triangles.size());
     for (std::size_t i = 0; i < probes.size(); ++i)
         for (Float3& point : probes[i]) {
-            const Triangle& triangle = scene.triangles[i];
+            const Triangle triangle = triangles[i];
             float u = uniform(random), v = uniform(random);
             if (u + v > 1) {
                 u = 1 - u;
@@ -75,9 +76,9 @@ void expect_sound(const Scene& scene) {
     visit(visit, 0, {-all, -all, -all}, {all, all, all}, 0);
     for (const auto& triangle : found)
         ASSERT_TRUE(std::ranges::all_of(triangle, [](bool is_found) { return is_found; }));
-    const std::size_t triangles = scene.triangles.size();
-    EXPECT_LE(references, triangles == 1 ? 2 : triangles + triangles / 2); // one stands for both children
-    EXPECT_EQ(bvh.order.size(), triangles == 1 ? 1 : references);
+    const std::size_t count = triangles.size();
+    EXPECT_LE(references, count == 1 ? 2 : count + count / 2); // one stands for both children
+    EXPECT_EQ(bvh.order.size(), count == 1 ? 1 : references);
     EXPECT_LE(bvh.depth, unsigned{PATH_TRACER_STACK});
 }
 
@@ -125,11 +126,11 @@ TEST(Bvh, CutsThroughTrianglesThatLieAcross) {
         const float y = static_cast<float>(i);
         builder.triangle({0, y, 0}, {100, y, 100}, {100, y + 1, 99});
     }
-    const Bvh bvh = build_bvh(builder.scene().triangles, 0);
+    const Bvh bvh = build_bvh(as_floats(builder.scene()), 0);
     EXPECT_GT(bvh.order.size(), builder.scene().triangles.size() + 100);
     std::mt19937 random(8);
     // Far fewer than the hundred that every line would meet if no triangle were cut.
-    EXPECT_LT(nodes_below(bvh, random), nodes_below(build_bvh(floor.triangles, 0), random) + 25);
+    EXPECT_LT(nodes_below(bvh, random), nodes_below(build_bvh(as_floats(floor), 0), random) + 25);
 }
 
 TEST(Bvh, StaysShallowWhereTheHeuristicWouldNot) {
@@ -159,7 +160,8 @@ TEST(Bvh, IsTheSameEveryTime) {
     std::mt19937 random(2);
     SceneBuilder builder;
     builder.material(lambert(0.5f)).soup(random, 50000, 10, 0.3f);
-    const Bvh once = build_bvh(builder.scene().triangles, 0), again = build_bvh(builder.scene().triangles, 0);
+    const Bvh once = build_bvh(as_floats(builder.scene()), 0),
+              again = build_bvh(as_floats(builder.scene()), 0);
     EXPECT_EQ(once.order, again.order);
     ASSERT_EQ(once.nodes.size(), again.nodes.size());
     for (std::size_t i = 0; i < once.nodes.size(); ++i) {
@@ -169,6 +171,11 @@ TEST(Bvh, IsTheSameEveryTime) {
 }
 
 TEST(Bvh, RefusesNothing) { EXPECT_THROW(static_cast<void>(build_bvh({}, 0)), headrace::Error); }
+
+/// A ray of the scene's coordinates, as kernels have it.
+Ray placed(const PreparedScene& scene, Float3 origin, Float3 direction) {
+    return {rounded(scene.placement.place(wide(origin))), direction};
+}
 
 /// Nearest hits of random rays, and of rays along the axes, against trying every triangle in double
 /// precision.
@@ -182,21 +189,24 @@ void expect_reference_hits(const Scene& scene, std::mt19937& random, int rays) {
         if (i % 4 == 0) direction = {i % 8 == 0 ? 1.0f : -1.0f, 0, 0};
         if (i % 7 == 0) direction.y = 0;
         direction = normalised(direction);
-        const Hit hit = nearest_hit(view_of(prepared), {origin, direction});
+        const Hit hit = nearest_hit(view_of(prepared), placed(prepared, origin, direction));
+        const double distance = double{hit.distance} / prepared.placement.scale;
         const auto reference =
             reference_hit(scene, {origin.x, origin.y, origin.z}, {direction.x, direction.y, direction.z});
         const bool is_hit = hit.triangle != PATH_TRACER_NO_TRIANGLE;
         if (is_hit && reference &&
-            std::abs(double{hit.distance} - reference->distance) < 1e-5 * (1 + reference->distance)) {
+            std::abs(distance - reference->distance) < 1e-5 * (1 + reference->distance)) {
             ++hits;
-            EXPECT_TRUE(is_blocked(view_of(prepared), {origin, direction}, hit.distance * 1.001f));
-            EXPECT_FALSE(is_blocked(view_of(prepared), {origin, direction}, hit.distance * 0.999f));
+            EXPECT_TRUE(
+                is_blocked(view_of(prepared), placed(prepared, origin, direction), hit.distance * 1.001f));
+            EXPECT_FALSE(
+                is_blocked(view_of(prepared), placed(prepared, origin, direction), hit.distance * 0.999f));
             continue;
         }
         if (!is_hit && !reference) continue;
         // They may differ where a ray passes an edge, or along a triangle, closer than floats can tell.
         ++ambiguous;
-        if (reference && (!is_hit || reference->distance < double{hit.distance})) {
+        if (reference && (!is_hit || reference->distance < distance)) {
             EXPECT_LT(reference->margin, 2e-5);
         }
     }
@@ -223,7 +233,7 @@ TEST(Intersection, NoRayLeavesAClosedMesh) {
     const PreparedScene prepared = prepare_scene(builder.scene());
     std::mt19937 random(4);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    const auto& triangles = builder.scene().triangles;
+    const std::vector<Triangle> triangles = as_floats(builder.scene());
     for (int i = 0; i < 300000; ++i) {
         const Float3 origin{0.1f + 0.5f * uniform(random), -0.2f + 0.5f * uniform(random),
                             0.3f + 0.5f * uniform(random)};
@@ -233,7 +243,7 @@ TEST(Intersection, NoRayLeavesAClosedMesh) {
         const Triangle& triangle = triangles[random() % triangles.size()];
         const float along = i % 4 == 0 ? 0.0f : 0.5f + 0.5f * uniform(random);
         if (i % 2 == 0) direction = triangle.a * (1 - along) + triangle.b * along - origin;
-        ASSERT_NE(nearest_hit(view_of(prepared), {origin, normalised(direction)}).triangle,
+        ASSERT_NE(nearest_hit(view_of(prepared), placed(prepared, origin, normalised(direction))).triangle,
                   PATH_TRACER_NO_TRIANGLE)
             << "ray " << i;
     }
@@ -252,8 +262,8 @@ TEST(Intersection, DegenerateTrianglesAreNeverHitAndHarmNothing) {
         const Float3 direction = i % 2 == 0
                                      ? Float3{0, 0, -1}
                                      : normalised(Float3{uniform(random), uniform(random), uniform(random)});
-        const Hit hit =
-            nearest_hit(view_of(prepared), {{i % 3 == 0 ? 0.0f : uniform(random), 0, 2}, direction});
+        const Hit hit = nearest_hit(view_of(prepared),
+                                    placed(prepared, {i % 3 == 0 ? 0.0f : uniform(random), 0, 2}, direction));
         if (hit.triangle == PATH_TRACER_NO_TRIANGLE) continue;
         ASSERT_EQ(prepared.triangles[hit.triangle].id, 2u);
         ASSERT_TRUE(std::isfinite(hit.distance) && std::isfinite(hit.u) && std::isfinite(hit.v));

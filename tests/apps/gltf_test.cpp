@@ -89,8 +89,18 @@ TEST(Gltf, MirroredNodesKeepTheirOutside) {
     GltfParts parts;
     parts.nodes = R"({"mesh":0,"scale":[-1,1,1]})";
     const Scene scene = load_scene(folder.write("m.gltf", parts.embedded()), 0.5f);
-    const Triangle& t = scene.triangles.at(0); // counter-clockwise as seen from +z, as it was
+    const SceneTriangle& t = scene.triangles.at(0); // counter-clockwise as seen from +z, as it was
     EXPECT_GT((t.b.x - t.a.x) * (t.c.y - t.a.y) - (t.b.y - t.a.y) * (t.c.x - t.a.x), 0);
+}
+
+TEST(Gltf, NodesMayStandFarFromTheOrigin) {
+    const ScratchFolder folder;
+    GltfParts parts;
+    parts.nodes = R"({"mesh":0,"translation":[500000.3,4600000.7,0],"scale":[0.001,0.001,0.001]})";
+    const Scene scene = load_scene(folder.write("f.gltf", parts.embedded()), 0.5f);
+    // In floats the triangle would be a point, a quarter of a metre beside its place.
+    EXPECT_NEAR(scene.triangles.at(0).b.x - scene.triangles.at(0).a.x, 0.001, 1e-9);
+    EXPECT_NEAR(scene.triangles.at(0).a.y, 4600000.7, 1e-8);
 }
 
 TEST(Gltf, OneMeshMayStandInManyPlaces) {

@@ -20,18 +20,18 @@ struct Lane {
 } // namespace
 
 SceneView view_of(const PreparedScene& scene) {
-    return {view(scene.nodes), view(scene.triangles), view(scene.materials), view(scene.lights)};
+    return {view(scene.nodes), view(scene.triangles), view(scene.details), view(scene.materials),
+            view(scene.lights)};
 }
 
 Frame small_frame(const PreparedScene& scene, const CameraPose& pose, uint32_t width, uint32_t height) {
     Frame frame{};
-    frame.camera = make_camera(pose, width, height);
+    frame.camera = make_camera(pose, scene.placement, width, height);
     frame.width = width;
     frame.height = height;
     frame.max_depth = 8;
     frame.lights = scene.light_count;
     frame.seed_low = 1;
-    frame.ray_offset = scene.ray_offset;
     return frame;
 }
 

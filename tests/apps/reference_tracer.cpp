@@ -16,7 +16,7 @@ Vector cross(Vector a, Vector b) {
     return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 Vector unit(Vector a) { return 1 / std::sqrt(dot(a, a)) * a; }
-Vector wide(Float3 a) { return {a.x, a.y, a.z}; }
+Vector vector_of(Point a) { return {a.x, a.y, a.z}; }
 
 /// Uniform on the unit sphere; added to the normal it is distributed as the cosine.
 Vector on_sphere(std::mt19937_64& random) {
@@ -40,8 +40,9 @@ double reflectance(double angle, double n_near, double n_far) {
 std::optional<ReferenceHit> reference_hit(const Scene& scene, Vector origin, Vector direction) {
     std::optional<ReferenceHit> nearest;
     for (std::size_t i = 0; i < scene.triangles.size(); ++i) {
-        const Triangle& triangle = scene.triangles[i];
-        const Vector a = wide(triangle.a), ab = wide(triangle.b) - a, ac = wide(triangle.c) - a;
+        const SceneTriangle& triangle = scene.triangles[i];
+        const Vector a = vector_of(triangle.a), ab = vector_of(triangle.b) - a,
+                     ac = vector_of(triangle.c) - a;
         const Vector p = cross(direction, ac);
         const double determinant = dot(ab, p);
         if (determinant == 0) continue;
@@ -59,12 +60,12 @@ std::optional<ReferenceHit> reference_hit(const Scene& scene, Vector origin, Vec
 ReferenceEstimate reference_estimate(const Scene& scene, const CameraPose& pose, double aspect, double sky,
                                      int max_depth, int paths, std::mt19937_64& random) {
     std::uniform_real_distribution<double> uniform;
-    const Vector forward = unit(wide(pose.target) - wide(pose.eye));
+    const Vector forward = unit(vector_of(pose.target) - vector_of(pose.eye));
     const Vector right = unit(cross(forward, {0, 1, 0})), up = cross(right, forward);
     const double half = std::tan(pose.vertical_fov_degrees * std::numbers::pi / 360);
     double sum = 0, sum2 = 0;
     for (int path = 0; path < paths; ++path) {
-        Vector origin = wide(pose.eye);
+        Vector origin = vector_of(pose.eye);
         Vector direction = unit(forward + (half * aspect * (2 * uniform(random) - 1)) * right +
                                 (half * (2 * uniform(random) - 1)) * up);
         double radiance = 0, throughput = 1;
@@ -74,11 +75,11 @@ ReferenceEstimate reference_estimate(const Scene& scene, const CameraPose& pose,
                 radiance += throughput * sky;
                 break;
             }
-            const Triangle& triangle = scene.triangles[hit->triangle];
+            const SceneTriangle& triangle = scene.triangles[hit->triangle];
             const SurfaceDescription& surface = scene.materials[triangle.material];
             radiance += throughput * double{surface.emission.r};
-            Vector normal =
-                unit(cross(wide(triangle.b) - wide(triangle.a), wide(triangle.c) - wide(triangle.a)));
+            Vector normal = unit(cross(vector_of(triangle.b) - vector_of(triangle.a),
+                                       vector_of(triangle.c) - vector_of(triangle.a)));
             const bool from_outside = dot(normal, direction) < 0;
             if (!from_outside) normal = -1 * normal;
             const Vector point = origin + hit->distance * direction;

@@ -11,15 +11,14 @@ SceneBuilder& SceneBuilder::material(const SurfaceDescription& surface) {
     return *this;
 }
 
-SceneBuilder& SceneBuilder::triangle(Float3 a, Float3 b, Float3 c) {
-    scene_.triangles.push_back({a, static_cast<uint32_t>(scene_.materials.size() - 1), b,
-                                static_cast<uint32_t>(scene_.triangles.size()), c, 0});
+SceneBuilder& SceneBuilder::triangle(Point a, Point b, Point c) {
+    scene_.triangles.push_back({a, b, c, static_cast<uint32_t>(scene_.materials.size() - 1)});
     return *this;
 }
 
 SceneBuilder& SceneBuilder::box(Float3 lo, Float3 hi) {
     const auto corner = [&](int i) {
-        return Float3{(i & 1 ? hi : lo).x, (i & 2 ? hi : lo).y, (i & 4 ? hi : lo).z};
+        return wide({(i & 1 ? hi : lo).x, (i & 2 ? hi : lo).y, (i & 4 ? hi : lo).z});
     };
     constexpr std::array<std::array<int, 4>, 6> faces = {
         {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}}};
@@ -33,7 +32,7 @@ SceneBuilder& SceneBuilder::box(Float3 lo, Float3 hi) {
 SceneBuilder& SceneBuilder::sphere(Float3 centre, float radius, int subdivisions) {
     const auto divide = [&](const auto& self, Float3 a, Float3 b, Float3 c, int left) -> void {
         if (left == 0) {
-            triangle(centre + a * radius, centre + b * radius, centre + c * radius);
+            triangle(wide(centre + a * radius), wide(centre + b * radius), wide(centre + c * radius));
             return;
         }
         // Symmetric in its two corners, so that neighbours get the same bits.
@@ -59,11 +58,21 @@ SceneBuilder& SceneBuilder::soup(std::mt19937& random, int count, float extent, 
     std::uniform_real_distribution<float> place(-extent, extent), shape(-size / 2, size / 2);
     for (int i = 0; i < count; ++i) {
         const Float3 centre{place(random), place(random), place(random)};
-        const auto corner = [&] { return centre + Float3{shape(random), shape(random), shape(random)}; };
-        const Float3 a = corner(), b = corner(), c = corner();
+        const auto corner = [&] {
+            return wide(centre + Float3{shape(random), shape(random), shape(random)});
+        };
+        const Point a = corner(), b = corner(), c = corner();
         triangle(a, b, c);
     }
     return *this;
+}
+
+std::vector<Triangle> as_floats(const Scene& scene) {
+    std::vector<Triangle> triangles;
+    for (const SceneTriangle& triangle : scene.triangles)
+        triangles.push_back({rounded(triangle.a), triangle.material, rounded(triangle.b),
+                             static_cast<uint32_t>(triangles.size()), rounded(triangle.c), 0});
+    return triangles;
 }
 
 } // namespace path_tracer::test

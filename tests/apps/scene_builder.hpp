@@ -11,7 +11,7 @@ class SceneBuilder {
 public:
     /// Later shapes are made of this.
     SceneBuilder& material(const SurfaceDescription& surface);
-    SceneBuilder& triangle(Float3 a, Float3 b, Float3 c);
+    SceneBuilder& triangle(Point a, Point b, Point c);
     /// Corners run counter-clockwise as seen from outside.
     SceneBuilder& box(Float3 lo, Float3 hi);
     SceneBuilder& sphere(Float3 centre, float radius, int subdivisions);
@@ -22,6 +22,9 @@ public:
 private:
     Scene scene_;
 };
+
+/// The triangles as the builder of the hierarchy gets them, in the scene's coordinates.
+[[nodiscard]] std::vector<Triangle> as_floats(const Scene& scene);
 
 [[nodiscard]] inline SurfaceDescription lambert(float albedo, float emission = 0) {
     return {.diffuse = {albedo, albedo, albedo}, .emission = {emission, emission, emission}};

@@ -1,5 +1,6 @@
 // What OBJ and PLY files become, and the cameras.
-#include "scene.hpp"
+#include "apps/scene_builder.hpp"
+#include "prepared_scene.hpp"
 #include "vector_math.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
@@ -153,13 +154,45 @@ TEST(Ply, BinaryOfBothByteOrders) {
     }
 }
 
+TEST(Coordinates, AreDoublesInEveryFormat) {
+    const ScratchFolder folder;
+    const std::string obj =
+        "v 500000.3 4600000.7 0\nv 500000.301 4600000.7 0\nv 500000.3 4600000.701 0\nf 1 2 3\n";
+    const std::string ply =
+        "ply\nformat ascii 1.0\nelement vertex 3\nproperty double x\nproperty double y\n"
+        "property double z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+        "500000.3 4600000.7 0\n500000.301 4600000.7 0\n500000.3 4600000.701 0\n3 0 1 2\n";
+    for (const auto& file : {folder.write("d.obj", obj), folder.write("d.ply", ply)}) {
+        const Scene scene = load_scene(file, 0.5f);
+        EXPECT_EQ(scene.triangles.at(0).b.x, 500000.301) << file;
+        EXPECT_EQ(scene.triangles.at(0).c.y, 4600000.701) << file;
+    }
+}
+
+TEST(Camera, MovesAlongWithTheScene) {
+    SceneBuilder builder;
+    builder.material(lambert(0.5f));
+    const Point place{5e5, 4.6e6, -70};
+    for (const Point corner : {Point{-1, -1, -1}, Point{1, 1, 1}})
+        builder.triangle(place + corner, place - corner, place + Point{corner.x, 0, 0});
+    const PreparedScene scene = prepare_scene(builder.scene());
+    const Camera camera = make_camera({place + Point{0.25, 0.5, 3}, place, 40}, scene.placement, 8, 8);
+    const Point eye = wide(camera.eye) * (1 / scene.placement.scale) + scene.placement.middle;
+    EXPECT_NEAR(length(eye - place - Point{0.25, 0.5, 3}), 0, 1e-6);
+    for (const Triangle& triangle : scene.triangles)
+        for (const Float3 corner : {triangle.a, triangle.b, triangle.c})
+            EXPECT_LE(largest_part(wide(corner)), 1);
+    EXPECT_THROW(static_cast<void>(make_camera({{0, 0, 0}, place, 40}, scene.placement, 8, 8)),
+                 headrace::Error);
+}
+
 TEST(Camera, MiddleOfThePictureIsTheTargetAndPlusYIsUp) {
     const CameraPose pose{{1, 2, 3}, {4, 2.5f, -1}, 50};
-    const Camera camera = make_camera(pose, 64, 36);
+    const Camera camera = make_camera(pose, {}, 64, 36);
     const auto direction = [&](float x, float y) {
         return normalised(camera.corner + camera.right * x + camera.down * y);
     };
-    const Float3 middle = direction(32, 18), towards = normalised(pose.target - pose.eye);
+    const Float3 middle = direction(32, 18), towards = rounded(normalised(pose.target - pose.eye));
     EXPECT_NEAR(dot(middle, towards), 1, 1e-6);
     EXPECT_GT(direction(32, 0).y, direction(32, 36).y);
     const Float3 right = direction(64, 18) - direction(0, 18);
@@ -170,7 +203,7 @@ TEST(Camera, MiddleOfThePictureIsTheTargetAndPlusYIsUp) {
 }
 
 TEST(Camera, LooksStraightDownToo) {
-    const Camera camera = make_camera({{0, 5, 0}, {0, 0, 0}, 40}, 10, 10);
+    const Camera camera = make_camera({{0, 5, 0}, {0, 0, 0}, 40}, {}, 10, 10);
     const Float3 middle = normalised(camera.corner + camera.right * 5.0f + camera.down * 5.0f);
     EXPECT_NEAR(middle.y, -1, 1e-6);
     EXPECT_GT(camera.right.x, 0);
@@ -181,7 +214,7 @@ TEST(Camera, RefusesWhatSeesNothing) {
          {CameraPose{{1, 1, 1}, {1, 1, 1}, 40}, CameraPose{{0, 0, 0}, {0, 0, 1}, 0},
           CameraPose{{0, 0, 0}, {0, 0, 1}, 180}, CameraPose{{0, 0, 0}, {NAN, 0, 1}, 40},
           CameraPose{{INFINITY, 0, 0}, {0, 0, 1}, 40}})
-        EXPECT_THROW(static_cast<void>(make_camera(pose, 4, 4)), headrace::Error);
+        EXPECT_THROW(static_cast<void>(make_camera(pose, {}, 4, 4)), headrace::Error);
 }
 
 TEST(Camera, DefaultShowsAllFromTheFront) {
@@ -191,10 +224,10 @@ TEST(Camera, DefaultShowsAllFromTheFront) {
     EXPECT_GT(pose.eye.z, 0);
     EXPECT_NEAR(pose.target.x, 1, 1e-5);
     EXPECT_NEAR(pose.target.y, 13, 1e-5);
-    for (const Float3 corner : {scene.triangles[0].a, scene.triangles[0].b, scene.triangles[0].c}) {
-        const Float3 way = corner - pose.eye;
-        EXPECT_LT(std::abs(way.x) / -way.z, std::tan(pose.vertical_fov_degrees * 3.14159265f / 360));
-        EXPECT_LT(std::abs(way.y) / -way.z, std::tan(pose.vertical_fov_degrees * 3.14159265f / 360));
+    for (const Point corner : {scene.triangles[0].a, scene.triangles[0].b, scene.triangles[0].c}) {
+        const Point way = corner - pose.eye;
+        EXPECT_LT(std::abs(way.x) / -way.z, std::tan(pose.vertical_fov_degrees * 3.14159265 / 360));
+        EXPECT_LT(std::abs(way.y) / -way.z, std::tan(pose.vertical_fov_degrees * 3.14159265 / 360));
     }
 }
 

@@ -185,7 +185,7 @@ TEST(Radiance, LightsOfDifferentBrightnessAndSizeAreSampledInProportion) {
     double total = 0;
     const auto weight = [&](std::size_t i) {
         const Triangle& t = prepared.triangles[i];
-        return double{length(cross(t.b - t.a, t.c - t.a))} *
+        return length(cross(wide(t.b) - wide(t.a), wide(t.c) - wide(t.a))) *
                luminance(prepared.materials[t.material].emission);
     };
     for (std::size_t i = 0; i < chances.size(); ++i) total += weight(i);
