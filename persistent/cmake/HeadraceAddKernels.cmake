@@ -6,11 +6,13 @@ if(CMAKE_CUDA_COMPILER_LOADED AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
 endif()
 
-# headrace_add_kernels(target HEADER path.kernels.hpp KERNELS TracePath:CameraPaths Square BACKENDS cpu cuda hip)
+# headrace_add_kernels(target HEADER path.kernels.hpp KERNELS TracePath:CameraPaths Square BACKENDS cpu cuda hip
+#                      [CUDA_OPTIONS options...])
 #
 # Compiles the kernels of HEADER, each with the seeds behind its colon (without: headrace::Indices, for consumers), for each
 # of BACKENDS (all, unless named), into `target`. A technology that is not named, or that this build lacks, gets launchers
-# that are null: its devices are left out, in words, when the program runs.
+# that are null: its devices are left out, in words, when the program runs. CUDA_OPTIONS are nvcc's, for these kernels
+# alone.
 #
 # Names are looked up from the global namespace, as behind a leading `::`. A kernel may have any name, also one of
 # Headrace's (Trace, Event), and may lie in any namespace (detail::Walk). Arguments of a kernel template are looked up in
@@ -19,9 +21,9 @@ endif()
 # A target may have several headers, also of one file name, and the call may come several times for one header, with other
 # kernels each time. A kernel with its seeds is named once: all of its BACKENDS stand in one call.
 function(headrace_add_kernels target)
-  cmake_parse_arguments(arg "" "HEADER" "KERNELS;BACKENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "HEADER" "KERNELS;BACKENDS;CUDA_OPTIONS" ${ARGN})
   if(NOT arg_HEADER OR NOT arg_KERNELS OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "headrace_add_kernels(target HEADER file KERNELS Kernel:Seeds... [BACKENDS cpu cuda hip])")
+    message(FATAL_ERROR "headrace_add_kernels(target HEADER file KERNELS Kernel:Seeds... [BACKENDS cpu cuda hip] [CUDA_OPTIONS options...])")
   endif()
   headrace_choose_backends(headrace_add_kernels "${arg_BACKENDS}")
   cmake_path(ABSOLUTE_PATH arg_HEADER BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE header)
@@ -81,7 +83,7 @@ template <>
 
 // Here, where no name of Headrace hides one of the header.
 @aliases@@definitions@")
-    headrace_compile_unit(${target} "${unit}")
+    headrace_compile_unit(${target} "${unit}" ${arg_CUDA_OPTIONS})
   endforeach()
 endfunction()
 
@@ -152,11 +154,11 @@ function(headrace_choose_adapter adapter extension backend)
   endif()
 endfunction()
 
-# Compiles `unit` into `target` with the compiler that its extension names.
+# Compiles `unit` into `target` with the compiler that its extension names. The arguments behind are options of nvcc.
 function(headrace_compile_unit target unit)
   cmake_path(GET unit EXTENSION LAST_ONLY extension)
   if(extension STREQUAL ".cu")
-    headrace_compile_cuda_kernels(${target} "${unit}")
+    headrace_compile_cuda_kernels(${target} "${unit}" ${ARGN})
   elseif(extension STREQUAL ".hip")
     headrace_compile_hip(objects ${target} "${unit}")
     target_sources(${target} PRIVATE ${objects})
@@ -169,7 +171,7 @@ function(headrace_compile_unit target unit)
   endif()
 endfunction()
 
-# The CUDA unit in an object library of its own, so that nvcc's options stay with it.
+# The CUDA unit in an object library of its own, so that nvcc's options stay with it: these, and the arguments behind.
 function(headrace_compile_cuda_kernels target unit)
   cmake_path(GET unit STEM stem)
   set(objects ${target}.${stem})
@@ -178,7 +180,7 @@ function(headrace_compile_cuda_kernels target unit)
   set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON EXCLUDE_FROM_ALL "${is_excluded}")
   # nvcc only warns of a host function that a kernel calls, and the program then computes nonsense.
   target_compile_options(${objects} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo;-Werror=cross-execution-space-call>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo;-Werror=cross-execution-space-call>" ${ARGN})
   # A project that has Headrace as a folder of its own does not see what that folder tells CMake of nvcc.
   if(CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set_target_properties(${objects} PROPERTIES CUDA_STANDARD 20)

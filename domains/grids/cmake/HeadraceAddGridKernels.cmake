@@ -1,5 +1,6 @@
 # headrace_add_grid_kernels(target HEADER sobel.kernels.hpp KERNELS Sobel Scale
-#                           [OPENCL sobel.cl...] [CPU file.hpp] [CUDA file.cuh] [HIP file.cuh] [BACKENDS cpu cuda hip])
+#                           [OPENCL sobel.cl...] [CPU file.hpp] [CUDA file.cuh] [HIP file.cuh] [BACKENDS cpu cuda hip]
+#                           [CUDA_OPTIONS options...])
 #
 # Compiles the call operators of KERNELS for each of BACKENDS (all, unless named) into `target`. Beside them:
 # - OPENCL: the kernel for OpenCL is the __kernel function of the same name in one of the files;
@@ -11,9 +12,9 @@
 # Names are looked up from the global namespace, and a target may have several headers and calls: as headrace_add_kernels
 # says of both.
 function(headrace_add_grid_kernels target)
-  cmake_parse_arguments(arg "" "HEADER;CPU;CUDA;HIP" "KERNELS;BACKENDS;OPENCL" ${ARGN})
+  cmake_parse_arguments(arg "" "HEADER;CPU;CUDA;HIP" "KERNELS;BACKENDS;OPENCL;CUDA_OPTIONS" ${ARGN})
   if(NOT arg_HEADER OR NOT arg_KERNELS OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "headrace_add_grid_kernels(target HEADER file KERNELS names... [OPENCL files...] [CPU file] [CUDA file] [HIP file] [BACKENDS cpu cuda hip])")
+    message(FATAL_ERROR "headrace_add_grid_kernels(target HEADER file KERNELS names... [OPENCL files...] [CPU file] [CUDA file] [HIP file] [BACKENDS cpu cuda hip] [CUDA_OPTIONS options...])")
   endif()
   headrace_choose_backends(headrace_add_grid_kernels "${arg_BACKENDS}")
   foreach(file IN ITEMS HEADER CPU CUDA HIP)
@@ -114,5 +115,5 @@ macro(headrace_write_grid_unit target unit)
 @includes@
 // Here, where no name of Headrace hides one of the header.
 @aliases@@definitions@")
-  headrace_compile_unit(${target} "${unit}")
+  headrace_compile_unit(${target} "${unit}" ${arg_CUDA_OPTIONS})
 endmacro()
