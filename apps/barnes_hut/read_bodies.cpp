@@ -23,6 +23,8 @@ using headrace::ErrorKind;
 constexpr std::array<const char*, 7> columns{"x", "y", "z", "vx", "vy", "vz", "m"};
 /// Larger numbers have squares and sums that a double cannot hold.
 constexpr double largest = 1e100;
+/// Products of lesser masses are 0.
+constexpr double least_mass = 1e-100;
 
 /// For messages: not too long, and nothing in it that a terminal would take for a command.
 std::string excerpt(std::string_view text) {
@@ -52,6 +54,8 @@ void check(const Place& place, std::size_t column, double value) {
     if (!std::isfinite(value)) place.refuse(column, "must be finite");
     if (std::abs(value) > largest) place.refuse(column, "is beyond 1e100; choose other units");
     if (column == 6 && value < 0) place.refuse(column, "a mass must not be negative");
+    if (column == 6 && value > 0 && value < least_mass)
+        place.refuse(column, "is below 1e-100 and not 0; choose other units");
 }
 
 void append(Bodies& bodies, const std::array<double, 7>& row) {
