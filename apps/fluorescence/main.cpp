@@ -9,6 +9,7 @@
 #include "program/exit_code.hpp"
 #include "program/npy.hpp"
 #include "program/output_file.hpp"
+#include "program/used_files.hpp"
 #include "report.hpp"
 #include "result_files.hpp"
 #include <headrace/core/trace.hpp>
@@ -54,12 +55,36 @@ std::filesystem::path plot_of_run(const Options& options, const std::string& num
     return file;
 }
 
+/// Empty for a single run.
+std::string number_of_run(std::size_t run, std::size_t runs) {
+    std::string number;
+    if (runs > 1) number.append(".").append(std::to_string(run + 1));
+    return number;
+}
+
+/// What options name only the beginning of.
+void note_outputs(const Options& options, const std::vector<Problem>& problems) {
+    if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        const std::string number = number_of_run(i, problems.size()),
+                          run = " of run " + std::to_string(i + 1);
+        if (!options.grids.empty()) {
+            for (const char* name : {"absorption", "reflectance", "transmittance", "emission_absorption",
+                                     "emission_top", "emission_bottom"})
+                program::note_output("--grids" + run, options.grids + number + "." + name + ".npy");
+            program::note_output("--grids" + run, options.grids + number + ".vti");
+        }
+        if (!options.plot.empty() && options.plot != "-" && !number.empty())
+            program::note_output("--plot" + run, plot_of_run(options, number));
+        if (options.mco.empty()) continue;
+        program::note_output("--mco" + run, mco_of_run(options, problems[i]));
+        program::check_writable(mco_of_run(options, problems[i]));
+    }
+}
+
 void run(const Options& options) {
     const std::vector<Problem> problems = read_problems(options.input);
-    if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
-    if (!options.mco.empty())
-        for (const Problem& problem : problems) program::check_writable(mco_of_run(options, problem));
-
+    note_outputs(options, problems);
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime(options.runtime);
@@ -80,8 +105,7 @@ void run(const Options& options) {
         reports.push_back(json_of(problems[i], settings, totals, job));
         if (!options.grids.empty() || !options.mco.empty() || !options.plot.empty()) {
             const Grids grids = simulation.grids();
-            std::string number;
-            if (problems.size() > 1) number.append(".").append(std::to_string(i + 1));
+            const std::string number = number_of_run(i, problems.size());
             if (!options.grids.empty()) write_grids(problems[i], settings, options.grids, number, grids);
             if (!options.plot.empty())
                 program::write_output(plot_of_run(options, number),
