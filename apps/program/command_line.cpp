@@ -1,6 +1,7 @@
 // apps/program/command_line.cpp - see command_line.hpp. The one unit that sees CLI11.
 #include "program/command_line.hpp"
 #include "program/output_file.hpp"
+#include "program/thread_stacks.hpp"
 #include "program/used_files.hpp"
 #include <headrace/core/log.hpp>
 
@@ -133,6 +134,7 @@ void CommandLine::output_stream(const std::string& name, std::string& value, con
 }
 
 void CommandLine::parse(int argc, char** argv) {
+    ensure_thread_stacks(); // of threads that begin after this
     try {
         impl_->app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
