@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -99,11 +98,6 @@ std::vector<Entry> read_or_put_aside(const std::filesystem::path& file) {
 }
 
 /// Nobody else writes there.
-std::filesystem::path draft_of(const std::filesystem::path& file) {
-    static std::atomic<unsigned> number = 0;
-    return fmt::format("{}.{}.{}", file.string(), ::getpid(), ++number);
-}
-
 std::int64_t now() {
     return std::chrono::duration_cast<std::chrono::seconds>(
                std::chrono::system_clock::now().time_since_epoch())
@@ -305,7 +299,7 @@ void Calibrations::save() {
     const std::scoped_lock lock(mutex_);
     if (!is_kept_ || fresh_.empty()) return;
     std::error_code failed;
-    std::filesystem::create_directories(file_.parent_path(), failed);
+    make_private_folder(file_.parent_path());
     const FileLock alone(file_.string() + ".lock"); // other runtimes of this process do, too
     Entries all;
     try {
@@ -321,7 +315,7 @@ void Calibrations::save() {
     for (const auto& [kernel, entries] : all)
         for (const Entry& entry : entries) json["entries"].push_back(to_json(entry));
     // Under its name the file is whole at any time.
-    const std::filesystem::path draft = draft_of(file_);
+    const std::filesystem::path draft = new_file_beside(file_); // empty: the stream says so
     std::ofstream stream(draft);
     stream << json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     stream.close();

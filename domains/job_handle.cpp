@@ -80,10 +80,11 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
     job->node()->note_told();
     job->event().then([continuations, call, function = std::move(function)](const ErrorPtr& error) {
         if (!call->hold_for_start()) return continuations->give_up(); // it was cancelled
-        continuations->give([thread_of = continuations.get(), call, function, error] {
+        // A pointer: the function waits in what it points to, which would own itself.
+        continuations->give([call, function, error, thread = continuations.get()] {
             call->node()->forget_past();
             try {
-                const TaskScope inside(*call->node(), *thread_of);
+                const TaskScope inside(*call->node(), *thread);
                 function(status_of(error));
             } catch (...) {
                 call->stop(current_error());

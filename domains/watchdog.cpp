@@ -1,4 +1,5 @@
 // domains/watchdog.cpp - see watchdog.hpp.
+#include <headrace/core/compiling.hpp>
 #include <headrace/core/log.hpp>
 #include <headrace/domains/watchdog.hpp>
 
@@ -31,7 +32,11 @@ std::string who_waits_for_what(std::span<const JobStanding> unfinished, Clock::t
     const auto seconds_since = [now](Clock::time_point then) {
         return fmt::format("{:.1f} s", std::chrono::duration<double>(now - then).count());
     };
-    const auto is_silent = [&](Clock::time_point last_sign) { return now - last_sign >= patience; };
+    // A task that waits for a compiler says nothing.
+    const Clock::time_point compiled = Compiling::last_sign();
+    const auto is_silent = [&](Clock::time_point last_sign) {
+        return now - std::max(last_sign, compiled) >= patience;
+    };
     const bool any_in_flight =
         std::ranges::any_of(unfinished, [](const JobStanding& job) { return !job.tasks.empty(); });
 

@@ -26,10 +26,16 @@ HR_FUNCTION Source source_of_node(const NodeTest* test, const Moments* moments, 
     return source;
 }
 
+HR_FUNCTION float difference(float high, float low, float tail, float from_high, float from_low, float from_tail) {
+    const float part = low - from_low, back = part - low;
+    const float lost = (low - (part - back)) - (from_low + back); // by rounding, when `part` was computed
+    return ((high - from_high) + part) + (lost + (tail - from_tail));
+}
+
 HR_FUNCTION float3 step_between(const Body* from, const Body* to) {
-    return (float3)(relative(to->x, to->low_x - from->low_x, from->x),
-                    relative(to->y, to->low_y - from->low_y, from->y),
-                    relative(to->z, to->low_z - from->low_z, from->z));
+    return (float3)(difference(to->x, to->low_x, to->tail_x, from->x, from->low_x, from->tail_x),
+                    difference(to->y, to->low_y, to->tail_y, from->y, from->low_y, from->tail_y),
+                    difference(to->z, to->low_z, to->tail_z, from->z, from->low_z, from->tail_z));
 }
 
 HR_FUNCTION float distance2(const NodeTest* test, const GroupBox* box) {
@@ -72,6 +78,27 @@ HR_FUNCTION void add(Force* sum, Force force) {
     sum->potential += force.potential;
 }
 
+HR_FUNCTION float near_from(const GroupBox* box, float softening2) {
+    const float square = box->near2 + softening2 * 1.000001f;
+    return 0.99f / (square * square);
+}
+
+#define NOT_ODD 0u
+#define IS_TOO_NEAR 1u
+#define IS_TOGETHER 2u
+
+// However near the other body is. One at the same place has a potential, if there is softening, and no force.
+HR_FUNCTION uint pull_precisely(Force* sum, const Body* target, const Body* source, float softening2) {
+    const float3 step = step_between(target, source);
+    const float square = step.x * step.x + (step.y * step.y + step.z * step.z), softened = square + softening2;
+    if (square > 0)
+        add(sum, pull(step.x, step.y, step.z, source->mass, softening2));
+    else if (softening2 > 0)
+        sum->potential -= source->mass * rsqrt(softening2);
+    if (!(source->mass > 0) || softened >= BARNES_HUT_NEAREST * BARNES_HUT_NEAREST) return NOT_ODD;
+    return square > 0 || target->tag != source->tag ? IS_TOO_NEAR : IS_TOGETHER;
+}
+
 HR_FUNCTION uint fibonacci(uint up_to) {
     uint a = 0, b = 1;
     for (uint i = 0; i < up_to; ++i) {
@@ -96,6 +123,11 @@ HR_FUNCTION void put(__global Force* to, Force force, bool is_first) {
     hr_atomic_add_float(sum + 3, force.potential);
 }
 
+HR_FUNCTION void count_oddities(__global ulong* counts, uint too_near, uint together) {
+    if (too_near > 0) hr_atomic_add_ulong(counts + BARNES_HUT_TOO_NEAR, too_near);
+    if (together > 0) hr_atomic_add_ulong(counts + BARNES_HUT_TOGETHER, together);
+}
+
 HR_FUNCTION void count(__global ulong* counts, uint number, ulong nodes, ulong pairs) {
     __global ulong* slot = counts + number % BARNES_HUT_COUNTS * 2;
     if (nodes > 0) hr_atomic_add_ulong(slot, nodes);
@@ -112,7 +144,7 @@ HR_FUNCTION void count(__global ulong* counts, uint number, ulong nodes, ulong p
 typedef struct Shared {
     union {
         Moments nodes[HEADRACE_LANES]; // with places relative to the box
-        Body bodies[HEADRACE_LANES];   // relative to the box, unless it is wide
+        Body bodies[HEADRACE_LANES];   // relative to the box, unless some are near
     };
     NodeLink leaves[HEADRACE_LANES];
     uint stack[HEADRACE_LANES * (BARNES_HUT_LEVELS + 1) + 16];
@@ -125,6 +157,7 @@ typedef struct Walk {
     GroupBox box;
     uint depth, load;
     uint nodes, pairs; // done, for each body
+    uint too_near, together;
     float x[BARNES_HUT_MINE], y[BARNES_HUT_MINE], z[BARNES_HUT_MINE];
     Force sums[BARNES_HUT_MINE];
 } Walk;
@@ -139,7 +172,7 @@ HR_FUNCTION void begin_walk(Walk* walk, HrKernelGroup* group, uint number, HEADR
     walk->number = number;
     walk->first = number * BARNES_HUT_GROUP;
     walk->box = boxes[number];
-    walk->depth = walk->load = walk->nodes = walk->pairs = 0;
+    walk->depth = walk->load = walk->nodes = walk->pairs = walk->too_near = walk->together = 0;
     const Force nothing = {0, 0, 0, 0};
     for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
         const Source body = source_of_body(bodies + body_of(walk, i, space), &walk->box);
@@ -172,11 +205,11 @@ HR_FUNCTION void pull_nodes(Walk* walk, uint count, Space space) {
 }
 
 // Bodies from `first` on, of which there are as many as lanes or fewer.
-HR_FUNCTION void fetch_bodies(const Walk* walk, uint first, uint count, __global const Body* bodies) {
+HR_FUNCTION void fetch_bodies(const Walk* walk, uint first, uint count, bool is_near, __global const Body* bodies) {
     const uint lane = (uint)get_local_id(0);
     if (lane >= count) return;
     Body body = bodies[first + lane];
-    if (walk->box.is_wide == 0) {
+    if (!is_near) {
         const Source source = source_of_body(bodies + first + lane, &walk->box);
         body.x = source.x;
         body.y = source.y;
@@ -185,28 +218,47 @@ HR_FUNCTION void fetch_bodies(const Walk* walk, uint first, uint count, __global
     walk->shared->bodies[lane] = body;
 }
 
-// A body pulls at itself with no mass.
-HR_FUNCTION void pull_bodies(Walk* walk, uint first, uint count, __global const Body* bodies, Space space) {
+// False if some are near: then nothing has been added. A body does nothing to itself.
+HR_FUNCTION bool pull_distant_bodies(Walk* walk, HrKernelGroup* group, uint first, uint count, Space space) {
     Force sums[BARNES_HUT_MINE] = {{0, 0, 0, 0}};
+    float most = 0;
     for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
         const uint self = body_of(walk, i, space);
-        if (walk->box.is_wide == 0) {
-            for (uint j = 0; j < count; ++j) {
-                const Body body = walk->shared->bodies[j];
-                add(sums + i, pull(body.x - walk->x[i], body.y - walk->y[i], body.z - walk->z[i],
-                                   first + j == self ? 0 : body.mass, space.softening2));
-            }
-        } else { // places relative to the box's centre say too little of how far bodies are apart
-            const Body target = bodies[self];
-            for (uint j = 0; j < count; ++j) {
-                const Body body = walk->shared->bodies[j];
-                const float3 step = step_between(&target, &body);
-                add(sums + i, pull(step.x, step.y, step.z, first + j == self ? 0 : body.mass, space.softening2));
-            }
+        float nearness = 0;
+        for (uint j = 0; j < count; ++j) {
+            if (first + j == self) continue;
+            const Body body = walk->shared->bodies[j];
+            const float x = body.x - walk->x[i], y = body.y - walk->y[i], z = body.z - walk->z[i];
+            add(sums + i, pull(x, y, z, body.mass, space.softening2));
+            const float inverse = rsqrt(x * x + y * y + (z * z + space.softening2)), inverse2 = inverse * inverse;
+            nearness += inverse2 * inverse2;
+        }
+        most = fmax(most, nearness);
+    }
+    if (hr_ballot(group, most >= near_from(&walk->box, space.softening2)) != 0) return false;
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) add(walk->sums + i, sums[i]);
+    return true;
+}
+
+// However near they are to the group's bodies.
+HR_FUNCTION void pull_near_bodies(Walk* walk, HrKernelGroup* group, uint first, uint count,
+                                  __global const Body* bodies, Space space) {
+    Force sums[BARNES_HUT_MINE] = {{0, 0, 0, 0}};
+    bool is_too_near = false, is_together = false;
+    for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
+        const uint self = body_of(walk, i, space);
+        const Body target = bodies[self];
+        for (uint j = 0; j < count; ++j) {
+            if (first + j == self) continue;
+            const Body body = walk->shared->bodies[j];
+            const uint odd = pull_precisely(sums + i, &target, &body, space.softening2);
+            is_too_near = is_too_near || odd == IS_TOO_NEAR;
+            is_together = is_together || odd == IS_TOGETHER;
         }
     }
     for (uint i = 0; i < BARNES_HUT_MINE; ++i) add(walk->sums + i, sums[i]);
-    walk->pairs += count;
+    walk->too_near += popcount(hr_ballot(group, is_too_near));
+    walk->together += popcount(hr_ballot(group, is_together));
 }
 
 // Takes some families off the stack; each lane tests a node.
@@ -249,10 +301,17 @@ HR_FUNCTION void walk_on(Walk* walk, HrKernelGroup* group, HEADRACE_PARAMETERS) 
         const NodeLink all = shared->leaves[leaf];
         for (uint done = 0; done < all.bodies; done += HEADRACE_LANES) {
             const uint count = min(all.bodies - done, (uint)HEADRACE_LANES);
-            fetch_bodies(walk, all.first + done, count, bodies);
+            fetch_bodies(walk, all.first + done, count, false, bodies);
             hr_sync(); // fetched
-            pull_bodies(walk, all.first + done, count, bodies, space);
+            const bool are_distant = pull_distant_bodies(walk, group, all.first + done, count, space);
             hr_sync(); // read, and may be written
+            if (!are_distant) {
+                fetch_bodies(walk, all.first + done, count, true, bodies);
+                hr_sync(); // fetched
+                pull_near_bodies(walk, group, all.first + done, count, bodies, space);
+                hr_sync(); // read, and may be written
+            }
+            walk->pairs += count;
         }
     }
 }
@@ -272,7 +331,9 @@ HR_FUNCTION void run_walk(Walk* walk, HrKernelGroup* group, uint interval, uint 
     }
     walk->sums[0].potential += as_nothing(walk->load);
     const ulong size = min(BARNES_HUT_GROUP, space.bodies - walk->first);
-    if (get_local_id(0) == 0) count(counts, walk->number, walk->nodes * size, walk->pairs * size);
+    if (get_local_id(0) != 0) return;
+    count(counts, walk->number, walk->nodes * size, walk->pairs * size);
+    count_oddities(counts, walk->too_near, walk->together);
 }
 
 #endif
@@ -337,7 +398,7 @@ void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
     const uint first = visit.family & BARNES_HUT_NODE_MASK, last = first + (visit.family >> BARNES_HUT_NODE_BITS);
     Force sum = {0, 0, 0, 0};
     ulong nodes = 0, pairs = 0;
-    uint load = 0;
+    uint load = 0, too_near = 0, together = 0;
     for (uint node = first; node <= last; ++node) {
         const NodeTest test = tests[node];
         const NodeLink link = links[node];
@@ -354,9 +415,11 @@ void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
             hr_spawn(lane, 0, &next);
         } else {
             for (uint i = link.first; i < link.first + link.bodies; ++i) {
+                if (i == visit.body) continue;
                 const Body other = bodies[i];
-                const float3 step = step_between(&body, &other);
-                if (i != visit.body) add(&sum, pull(step.x, step.y, step.z, other.mass, space.softening2));
+                const uint odd = pull_precisely(&sum, &body, &other, space.softening2);
+                too_near += odd == IS_TOO_NEAR;
+                together += odd == IS_TOGETHER;
             }
             pairs += link.bodies;
         }
@@ -365,5 +428,6 @@ void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
     sum.potential += as_nothing(load);
     if (nodes + pairs > 0 || is_first) put(forces + visit.body, sum, is_first);
     count(counts, visit.body, nodes, pairs);
+    count_oddities(counts, too_near, together);
 }
 #endif

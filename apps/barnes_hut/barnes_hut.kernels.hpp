@@ -9,7 +9,8 @@ namespace barnes_hut {
 /// 80 registers each: memory has to be waited for, and a walk's sums and targets of two bodies fit.
 inline constexpr unsigned enough_lanes = 768;
 
-/// How much has been computed: [2 i] pairs of body and node, [2 i + 1] of body and body.
+/// How much has been computed: [2 i] pairs of body and node, [2 i + 1] of body and body; and at the end, what
+/// is odd about pairs.
 using Counts = headrace::Sum<uint64_t>;
 
 /// What one unit has found of a body's force. The first unit of a body assigns it, before it spawns others;
@@ -34,6 +35,8 @@ HEADRACE_HOST_DEVICE inline void count(Group& group, const Walk& walk, const Cou
         const uint64_t bodies = left < BARNES_HUT_GROUP ? left : BARNES_HUT_GROUP;
         counts.add(number % BARNES_HUT_COUNTS * 2, bodies * walk.nodes_done());
         counts.add(number % BARNES_HUT_COUNTS * 2 + 1, bodies * walk.bodies_done());
+        if (walk.too_near() > 0) counts.add(BARNES_HUT_TOO_NEAR, uint64_t{walk.too_near()});
+        if (walk.together() > 0) counts.add(BARNES_HUT_TOGETHER, uint64_t{walk.together()});
         return 0u;
     });
 }
@@ -148,9 +151,10 @@ struct VisitNode {
                 lane.spawn(NodeVisit{visit.body, link.first});
             } else {
                 for (uint32_t i = link.first; i < link.first + link.bodies; ++i) {
-                    const Body other = tree.bodies[i];
-                    const Step step = step_between(body, other);
-                    pull<true>(sum, step.x, step.y, step.z, other.mass, space.softening2, i == visit.body);
+                    if (i == visit.body) continue;
+                    const Oddity odd = pull_precisely(sum, body, tree.bodies[i], space.softening2);
+                    if (odd == Oddity::too_near) counts.add(BARNES_HUT_TOO_NEAR, uint64_t{1});
+                    if (odd == Oddity::together) counts.add(BARNES_HUT_TOGETHER, uint64_t{1});
                 }
                 bodies += link.bodies;
             }

@@ -6,6 +6,7 @@
 #include <headrace/persistent/kernel.hpp>
 
 #include <cmath>
+#include <cstring>
 
 namespace barnes_hut {
 
@@ -55,18 +56,54 @@ struct Extremes {
     }
 };
 
-/// A body at a place of this space.
-HEADRACE_HOST_DEVICE inline Body body_at(double x, double y, double z, double mass) {
-    const auto high_x = static_cast<float>(x), high_y = static_cast<float>(y), high_z = static_cast<float>(z);
-    return {high_x,
-            high_y,
-            high_z,
-            static_cast<float>(mass),
-            static_cast<float>(x - double{high_x}),
-            static_cast<float>(y - double{high_y}),
-            static_cast<float>(z - double{high_z}),
-            0};
+/// A coordinate in three floats.
+struct Coordinate {
+    float high, low, tail;
+};
+
+/// (place - centre) * per_length, where `per_length` is a power of two. What rounding takes from the
+/// difference is in the tail: bodies may be nearer to each other than doubles are about their centre.
+HEADRACE_HOST_DEVICE inline Coordinate coordinate_of(double place, double centre, double per_length) {
+    const double apart = place - centre, back = apart - place;
+    const double lost = (place - (apart - back)) - (centre + back);
+    const double scaled = apart * per_length;
+    const auto high = static_cast<float>(scaled);
+    const double rest = scaled - double{high};
+    const auto low = static_cast<float>(rest);
+    return {high, low, static_cast<float>((rest - double{low}) + lost * per_length)};
 }
+
+/// The bits of three numbers, mixed: the same for the same numbers, with few exceptions others for others.
+HEADRACE_HOST_DEVICE inline uint32_t tag_of(const Vector& place) {
+    uint64_t mixed = 0;
+    for (const double number : {place.x + 0.0, place.y + 0.0, place.z + 0.0}) { // so -0 becomes 0
+        uint64_t bits = 0;
+        memcpy(&bits, &number, sizeof bits);
+        mixed = (mixed ^ bits) * 0x9e3779b97f4a7c15ull;
+        mixed ^= mixed >> 32;
+    }
+    return static_cast<uint32_t>(mixed);
+}
+
+/// How the space that kernels see lies in the user's.
+struct Placement {
+    Vector centre;
+    double per_length, per_mass; ///< powers of two
+
+    /// About: doubles are too few.
+    HEADRACE_HOST_DEVICE Vector place(const Vector& at) const {
+        return {(at.x - centre.x) * per_length, (at.y - centre.y) * per_length,
+                (at.z - centre.z) * per_length};
+    }
+    HEADRACE_HOST_DEVICE Body body(const Vector& at, double mass) const {
+        const Coordinate x = coordinate_of(at.x, centre.x, per_length),
+                         y = coordinate_of(at.y, centre.y, per_length),
+                         z = coordinate_of(at.z, centre.z, per_length);
+        return {x.high, y.high, z.high, static_cast<float>(mass * per_mass),
+                x.low,  y.low,  z.low,  tag_of(at),
+                x.tail, y.tail, z.tail, 0};
+    }
+};
 
 /// The cell of the finest level in which a coordinate of this space is.
 HEADRACE_HOST_DEVICE inline uint32_t cell_of(double place) {
@@ -135,8 +172,9 @@ struct NodeSum {
 };
 
 HEADRACE_HOST_DEVICE inline NodeSum sum_of(const Body& body) {
-    const double place[3] = {double{body.x} + double{body.low_x}, double{body.y} + double{body.low_y},
-                             double{body.z} + double{body.low_z}};
+    const double place[3] = {double{body.x} + double{body.low_x} + double{body.tail_x},
+                             double{body.y} + double{body.low_y} + double{body.tail_y},
+                             double{body.z} + double{body.low_z} + double{body.tail_z}};
     NodeSum sum{body.mass, place[0], place[1], place[2], 0, 0, 0, 0, 0, 0, {}, {}};
     for (unsigned i = 0; i < 3; ++i) sum.low[i] = sum.high[i] = place[i];
     return sum;
@@ -263,19 +301,12 @@ HEADRACE_HOST_DEVICE inline Moments moments_of(const NodeSum& sum, const NodeTes
 HEADRACE_HOST_DEVICE inline GroupBox box_of(const Body* bodies, Range range) {
     float low[3] = {bodies[range.begin].x, bodies[range.begin].y, bodies[range.begin].z};
     float high[3] = {low[0], low[1], low[2]};
-    float gap2 = 1; // the least between neighbours on the curve
     for (uint32_t i = range.begin + 1; i < range.end; ++i) {
-        const Body &body = bodies[i], &last = bodies[i - 1];
-        const float place[3] = {body.x, body.y, body.z};
+        const float place[3] = {bodies[i].x, bodies[i].y, bodies[i].z};
         for (unsigned axis = 0; axis < 3; ++axis) {
             low[axis] = place[axis] < low[axis] ? place[axis] : low[axis];
             high[axis] = place[axis] > high[axis] ? place[axis] : high[axis];
         }
-        const float x = body.x - last.x + (body.low_x - last.low_x),
-                    y = body.y - last.y + (body.low_y - last.low_y),
-                    z = body.z - last.z + (body.low_z - last.low_z);
-        const float square = x * x + y * y + z * z;
-        if (square > 0 && square < gap2) gap2 = square;
     }
     float centre[3], half[3], longest = 0;
     for (unsigned axis = 0; axis < 3; ++axis) {
@@ -284,8 +315,10 @@ HEADRACE_HOST_DEVICE inline GroupBox box_of(const Body* bodies, Range range) {
         longest = half[axis] > longest ? half[axis] : longest;
     }
     for (float& side : half) side += longest / 64;
-    const bool is_wide = longest * longest > gap2 * (512.0f * 512.0f);
-    return {centre[0], centre[1], centre[2], half[0], half[1], half[2], is_wide ? 1u : 0u, 0.0f};
+    // Coordinates relative to the centre have errors of 2^-25 of the box, which is 1e-6 of so short a
+    // distance.
+    const float near = longest / 16;
+    return {centre[0], centre[1], centre[2], half[0], half[1], half[2], near * near, 0.0f};
 }
 
 } // namespace barnes_hut

@@ -16,8 +16,8 @@ struct TreeBuild {
     const Vector* places;
     const double* masses;
     uint32_t count; ///< bodies
-    Vector centre;  ///< see Scale
-    double per_length, per_mass, per_acceleration;
+    Placement placement;
+    double per_acceleration; ///< see Scale
     Opening opening;
     const double* strengths; ///< of each body's acceleration, for an accuracy; else null
 
@@ -35,19 +35,13 @@ struct TreeBuild {
     Range* ranges;  ///< of nodes
     NodeSum* sums;  ///< of nodes
 
-    HEADRACE_HOST_DEVICE Vector place(uint32_t body) const {
-        const Vector& at = places[body];
-        return {(at.x - centre.x) * per_length, (at.y - centre.y) * per_length,
-                (at.z - centre.z) * per_length};
-    }
     HEADRACE_HOST_DEVICE uint64_t key_of(uint32_t body) const {
-        const Vector at = place(body);
+        const Vector at = placement.place(places[body]);
         return hilbert_key(cell_of(at.x), cell_of(at.y), cell_of(at.z));
     }
     /// When bodies are sorted.
     HEADRACE_HOST_DEVICE void place_body(uint32_t i) const {
-        const Vector at = place(order[i]);
-        bodies[i] = body_at(at.x, at.y, at.z, masses[order[i]] * per_mass);
+        bodies[i] = placement.body(places[order[i]], masses[order[i]]);
     }
     HEADRACE_HOST_DEVICE uint32_t groups() const { return (count + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP; }
     HEADRACE_HOST_DEVICE void box_group(uint32_t i) const {

@@ -10,6 +10,8 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -115,6 +117,7 @@ void Gravity::make_room(std::size_t nodes, std::size_t bodies) {
                        pinned<Body>(runtime_, "bodies", {bodies}),
                        pinned<GroupBox>(runtime_, "group boxes", {groups}),
                        pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP})};
+    std::ranges::fill(domains_->forces.fill(), Force{}); // of the last group no kernel writes all
 }
 
 void Gravity::place(const Bodies& bodies, std::span<const double> strengths) {
@@ -143,7 +146,7 @@ void Gravity::place_on_device() {
     copy<double>(bodies_->masses, sources_->masses);
     if (knows_strength_) copy<double>(strengths_, sources_->strengths);
     whole_ = whole_of(*bodies_);
-    scale_ = scale_of(whole_);
+    scale_ = scale_of(whole_, settings_.softening);
 }
 
 void Gravity::build_tree(const Run& run) {
@@ -152,7 +155,7 @@ void Gravity::build_tree(const Run& run) {
 }
 
 void Gravity::build_on_host() {
-    const Tree& tree = builder_.build(*bodies_, opening(), strengths_);
+    const Tree& tree = builder_.build(*bodies_, opening(), strengths_, settings_.softening);
     scale_ = tree.scale;
     order_ = tree.order;
     nodes_ = tree.tests.size();
@@ -169,7 +172,7 @@ void Gravity::build_on_host() {
 void Gravity::build_on_device(const Run& run) {
     if (has_moved_) {
         whole_.places = sources_->extremes.gather().front();
-        scale_ = scale_of(whole_);
+        scale_ = scale_of(whole_, settings_.softening);
     }
     for (std::size_t room = std::max(bodies_->size() / 3, nodes_) + 64;; room *= 2) {
         make_room(room, bodies_->size());
@@ -193,9 +196,7 @@ headrace::Job Gravity::tree_job() const {
         return {task.read(s.places).origin,
                 task.read(s.masses).origin,
                 static_cast<std::uint32_t>(s.places.size()),
-                scale.centre,
-                1 / scale.length,
-                1 / scale.mass,
+                scale.placement(),
                 1 / scale.acceleration(),
                 opening,
                 opening.accuracy > 0 ? task.read(s.strengths).origin : nullptr,
@@ -226,10 +227,14 @@ headrace::Job Gravity::tree_job() const {
     return job;
 }
 
+/// As kernels take it. So little that its square is below the floats of all devices is none.
+float Gravity::softening2() const {
+    const double softening = settings_.softening / scale_.length;
+    return softening < 1e-18 ? 0.0f : static_cast<float>(softening * softening);
+}
+
 Space Gravity::space() const {
-    // Squares stay within floats, and what is 0 apart pulls with no force and not with no number.
-    const double softening = std::clamp(settings_.softening / scale_.length, 1e-16, 1e18);
-    return {static_cast<float>(softening * softening),
+    return {softening2(),
             static_cast<std::uint32_t>(domains_->bodies.size()),
             static_cast<std::uint32_t>(domains_->boxes.size()),
             settings_.quadrupole ? 1u : 0u,
@@ -302,17 +307,44 @@ void Gravity::collect(Field& field) const {
     const std::span<const Force> forces = domains_->forces.gather();
     const std::span<const std::uint32_t> order = is_on_device_ ? sources_->order.gather() : order_;
     const double per_acceleration = scale_.acceleration(), per_potential = scale_.potential();
+    check_distances();
     field.accelerations.resize(order.size());
     field.potentials.resize(with_potential_ ? order.size() : 0);
+    std::atomic<bool> are_finite = true;
     in_blocks(order.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const Force& force = forces[i];
-            field.accelerations[order[i]] = {per_acceleration * double{force.x},
-                                             per_acceleration * double{force.y},
-                                             per_acceleration * double{force.z}};
-            if (with_potential_) field.potentials[order[i]] = per_potential * double{force.potential};
+            const Vector pull{per_acceleration * double{force.x}, per_acceleration * double{force.y},
+                              per_acceleration * double{force.z}};
+            const double potential = with_potential_ ? per_potential * double{force.potential} : 0;
+            if (!(std::isfinite(pull.x) && std::isfinite(pull.y) && std::isfinite(pull.z) &&
+                  std::isfinite(potential)))
+                are_finite.store(false, std::memory_order_relaxed); // read when all blocks have ended
+            field.accelerations[order[i]] = pull;
+            if (with_potential_) field.potentials[order[i]] = potential;
         }
     });
+    if (!are_finite.load(std::memory_order_relaxed))
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              "forces are beyond what is computed with: heavy bodies are too near to each "
+                              "other beside far lighter ones; use --softening, or leave the lightest out"};
+}
+
+/// Of what kernels have counted.
+void Gravity::check_distances() const {
+    const std::span<const std::uint64_t> counts = counts_.gather();
+    const bool is_softening_lost = settings_.softening > 0 && softening2() == 0;
+    if (counts[BARNES_HUT_TOO_NEAR] == 0 && !(is_softening_lost && counts[BARNES_HUT_TOGETHER] > 0)) return;
+    std::ostringstream why;
+    why << "bodies are nearer to each other than " << BARNES_HUT_NEAREST * scale_.length
+        << ", which is 4e-16 of the space that all are in, so their forces are not known; use a --softening "
+           "of "
+        << BARNES_HUT_NEAREST * scale_.length << " or more, or leave out what is far away";
+    throw headrace::Error{headrace::ErrorKind::invalid_argument, why.str()};
+}
+
+bool Gravity::has_infinite_potential() const {
+    return settings_.softening == 0 && counts_.gather()[BARNES_HUT_TOGETHER] > 0;
 }
 
 headrace::Job Gravity::motion(double kick, double drift) {
@@ -355,7 +387,7 @@ void Gravity::collect(Bodies& bodies) const {
 Interactions Gravity::interactions() const {
     Interactions sum;
     const std::span<const std::uint64_t> counts = counts_.gather();
-    for (std::size_t i = 0; i < counts.size(); i += 2) {
+    for (std::size_t i = 0; i < 2 * BARNES_HUT_COUNTS; i += 2) {
         sum.with_nodes += counts[i];
         sum.with_bodies += counts[i + 1];
     }

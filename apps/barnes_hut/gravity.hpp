@@ -66,7 +66,11 @@ public:
     /// A job like that, which interactions() does not count: for who wants to know how long it takes.
     [[nodiscard]] headrace::Job rehearsal(bool with_potential);
     /// Of the job that has ended. Blocks while sums are collected.
+    /// Errors  invalid_argument, which range: bodies are too near to each other, or forces beyond floats
     void collect(Field& field) const;
+    /// Whether bodies are at one place without softening, so that their potential is infinite; since the
+    /// beginning.
+    [[nodiscard]] bool has_infinite_potential() const;
 
     /// Whether it has the bodies on devices, where motion() moves them: no field need be collected for that.
     [[nodiscard]] bool moves_bodies() const { return is_on_device_; }
@@ -105,6 +109,8 @@ private:
     [[nodiscard]] headrace::Job tree_job() const;
     [[nodiscard]] Opening opening() const;
     [[nodiscard]] Space space() const;
+    [[nodiscard]] float softening2() const;
+    void check_distances() const;
 
     const headrace::Runtime& runtime_;
     Settings settings_;
@@ -120,7 +126,7 @@ private:
     std::span<const std::uint32_t> order_; ///< sorted place -> body of the input; of a tree built on the host
     std::optional<Domains> domains_;
     std::optional<Sources> sources_;
-    Counts counts_{"interactions", {2 * BARNES_HUT_COUNTS}};
+    Counts counts_{"interactions", {BARNES_HUT_TOGETHER + 1}};
     bool with_potential_ = false;
 };
 

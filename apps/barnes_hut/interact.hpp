@@ -31,13 +31,22 @@ HEADRACE_HOST_DEVICE inline float relative(float high, float low, float centre) 
     return (high - centre) + low;
 }
 
+/// The difference of two coordinates of three floats each, to a float's precision of what both say.
+HEADRACE_HOST_DEVICE inline float difference(float high, float low, float tail, float from_high,
+                                             float from_low, float from_tail) {
+    const float part = low - from_low, back = part - low;
+    const float lost = (low - (part - back)) - (from_low + back); // by rounding, when `part` was computed
+    return ((high - from_high) + part) + (lost + (tail - from_tail));
+}
+
 /// From one body to another, as precisely as both are known.
 struct Step {
     float x, y, z;
 };
 HEADRACE_HOST_DEVICE inline Step step_between(const Body& from, const Body& to) {
-    return {relative(to.x, to.low_x - from.low_x, from.x), relative(to.y, to.low_y - from.low_y, from.y),
-            relative(to.z, to.low_z - from.low_z, from.z)};
+    return {difference(to.x, to.low_x, to.tail_x, from.x, from.low_x, from.tail_x),
+            difference(to.y, to.low_y, to.tail_y, from.y, from.low_y, from.tail_y),
+            difference(to.z, to.low_z, to.tail_z, from.z, from.low_z, from.tail_z)};
 }
 
 /// A body or a node as the group's lanes read it: relative to the group's centre.
@@ -83,17 +92,48 @@ HEADRACE_HOST_DEVICE inline bool is_opened(const NodeTest& test, const NodeLink&
     return distance2(test, box) <= std::fmax(test.radius2, link.weight * box.reach);
 }
 
-/// Adds to a force what a point mass does. `is_self`: nothing.
+/// Adds to a force what a point mass does. `is_self`: nothing. Returns the softened distance to the
+/// power of -4; of itself 0.
 template <bool Potential, class Sum>
-HEADRACE_HOST_DEVICE inline void pull(Sum& sum, float x, float y, float z, float mass, float softening2,
-                                      bool is_self) {
+HEADRACE_HOST_DEVICE inline float pull(Sum& sum, float x, float y, float z, float mass, float softening2,
+                                       bool is_self) {
     const float inverse = is_self ? 0.0f : inverse_root(x * x + (y * y + (z * z + softening2)));
+    const float inverse2 = inverse * inverse;
     const float potential = mass * inverse;
-    const float factor = potential * (inverse * inverse);
+    const float factor = potential * inverse2;
     sum.x += factor * x;
     sum.y += factor * y;
     sum.z += factor * z;
     if (Potential) sum.potential -= potential;
+    return inverse2 * inverse2;
+}
+
+/// The least sum over pairs of their softened distances to the power of -4 with which one of them may be
+/// nearer than places relative to the box's centre are good for. (Sums are vectors where compilers make none
+/// of comparisons.) Softening changes nothing: it weakens a pull and its error alike. With room for rounding.
+HEADRACE_HOST_DEVICE inline float near_from(const GroupBox& box, float softening2) {
+    const float square = box.near2 + softening2 * 1.000001f;
+    return 0.99f / (square * square);
+}
+
+/// What is odd about two bodies, and spoils a result.
+enum class Oddity : uint32_t { none, too_near, together };
+
+/// Adds to a force what another body does, however near it is. One at the same place has a potential, if
+/// there is softening, and no force.
+template <class Sum>
+HEADRACE_HOST_DEVICE inline Oddity pull_precisely(Sum& sum, const Body& target, const Body& source,
+                                                  float softening2) {
+    const Step step = step_between(target, source);
+    const float square = step.x * step.x + (step.y * step.y + step.z * step.z),
+                softened = square + softening2;
+    if (square > 0)
+        pull<true>(sum, step.x, step.y, step.z, source.mass, softening2, false);
+    else if (softening2 > 0)
+        sum.potential -= source.mass * inverse_root(softening2);
+    constexpr float nearest2 = BARNES_HUT_NEAREST * BARNES_HUT_NEAREST;
+    if (!(source.mass > 0) || softened >= nearest2) return Oddity::none;
+    return square > 0 || target.tag != source.tag ? Oddity::too_near : Oddity::together;
 }
 
 /// Adds to a force what a node does, to the second order about its centre of mass, of the softened potential:

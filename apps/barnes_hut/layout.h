@@ -2,8 +2,8 @@
 // OpenCL C. Fixed-width fields only; the sizes are asserted at the end, where C++ reads this file.
 //
 // Kernels see a space of their own: lengths and masses are scaled by powers of two, so that the cube around
-// all bodies has a side of at most 1 and all masses together 2^-33 at most. Nothing overflows there, however
-// large or small the user's numbers are.
+// all bodies has a side of at most 1, and that the pull of the least mass is a float of full precision. See
+// scale_of in tree.hpp.
 #ifndef HEADRACE_BARNES_HUT_LAYOUT_H
 #define HEADRACE_BARNES_HUT_LAYOUT_H
 
@@ -41,6 +41,13 @@ using std::uint64_t;
 
 /// Counts are spread, so that lanes do not queue for one address.
 #define BARNES_HUT_COUNTS 256u
+/// Where it is counted that pairs of bodies are too near to each other for their distance to be known, and
+/// that they are at one place.
+#define BARNES_HUT_TOO_NEAR (2u * BARNES_HUT_COUNTS)
+#define BARNES_HUT_TOGETHER (2u * BARNES_HUT_COUNTS + 1u)
+
+/// The least distance that is known to 1e-7 of it: places have an error of 2^-75.
+#define BARNES_HUT_NEAREST 4.44e-16f
 
 /// Whether to open a node: its centre of mass, and the square of the distance within which all open it.
 typedef struct __attribute__((aligned(16))) NodeTest {
@@ -64,18 +71,20 @@ typedef struct __attribute__((aligned(16))) Moments {
     float unused;
 } Moments;
 
-/// A body: its place in two floats each, the second what the first one lacks.
+/// A body: its place in three floats each, every one what those before it lack.
 typedef struct __attribute__((aligned(16))) Body {
     float x, y, z, mass;
-    float low_x, low_y, low_z, unused;
+    float low_x, low_y, low_z;
+    uint32_t tag; ///< differs between bodies at different places, even if three floats do not
+    float tail_x, tail_y, tail_z, unused;
 } Body;
 
 /// The box around a group of bodies: centre, and half its sides.
 typedef struct __attribute__((aligned(16))) GroupBox {
     float x, y, z, half_x;
     float half_y, half_z;
-    uint32_t is_wide; ///< has bodies much nearer to each other than its sides are long
-    float reach;      ///< the weaker what pulls at it, the larger; 0: not known, or of no account
+    float near2; ///< the square of the distance within which places relative to the centre say too little
+    float reach; ///< the weaker what pulls at it, the larger; 0: not known, or of no account
 } GroupBox;
 
 /// What pulls at a body.
@@ -108,7 +117,7 @@ typedef struct NodeVisit {
 
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(NodeTest) == 16 && sizeof(NodeLink) == 16 && sizeof(Moments) == 48);
-static_assert(sizeof(Body) == 32 && sizeof(GroupBox) == 32 && sizeof(Force) == 16);
+static_assert(sizeof(Body) == 48 && sizeof(GroupBox) == 32 && sizeof(Force) == 16);
 static_assert(sizeof(Space) == 28 && sizeof(WalkPart) == 64 && sizeof(NodeVisit) == 8);
 } // namespace barnes_hut
 #endif

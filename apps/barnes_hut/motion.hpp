@@ -21,11 +21,13 @@ struct Motion {
 
     HEADRACE_HOST_DEVICE void move(uint32_t i) const {
         const uint32_t body = order[i];
-        const Vector pull{acceleration * forces[i].x, acceleration * forces[i].y, acceleration * forces[i].z};
+        const Vector force{forces[i].x, forces[i].y, forces[i].z};
+        const Vector pull{acceleration * force.x, acceleration * force.y, acceleration * force.z};
         Vector &velocity = velocities[body], &place = places[body];
         velocity = {velocity.x + kick * pull.x, velocity.y + kick * pull.y, velocity.z + kick * pull.z};
         place = {place.x + drift * velocity.x, place.y + drift * velocity.y, place.z + drift * velocity.z};
-        strengths[body] = std::sqrt(pull.x * pull.x + pull.y * pull.y + pull.z * pull.z);
+        // Squares of floats are doubles; those of accelerations need not be.
+        strengths[body] = acceleration * std::sqrt(force.x * force.x + force.y * force.y + force.z * force.z);
     }
 };
 

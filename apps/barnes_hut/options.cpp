@@ -2,6 +2,7 @@
 #include "options.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/options.hpp"
+#include "program/used_files.hpp"
 #include "read_bodies.hpp"
 
 #include <limits>
@@ -26,7 +27,8 @@ Options parse_options(int argc, char** argv) {
         "softening^2). Motion is by leapfrog (kick, drift, kick).");
     line.group("Bodies");
     line.input("--input", options.input,
-               ".csv with lines of x,y,z,vx,vy,vz,m (a header may name them), or .npy with such rows");
+               "Lines of x,y,z,vx,vy,vz,m or x,y,z,m with commas or blanks; a first line may name columns in "
+               "another order; or .npy with such rows, or structured");
     line.whole("--plummer", options.plummer, 0, std::size_t{1} << 27, "N",
                "Instead: a Plummer sphere of so many bodies, in equilibrium");
     line.whole("--seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max(), "N",
@@ -77,6 +79,16 @@ Options parse_options(int argc, char** argv) {
         program::refuse("--image " + options.image.string() + ": takes a name that ends with .png");
     if (options.output_every > 0 && options.output.empty())
         program::refuse("--output-every: needs --output FILE to know where to");
+    if (options.output_every > 0)
+        program::note_outputs("--output-every", options.output.parent_path(),
+                              [begin = options.output.stem().string() + ".",
+                               end = options.output.extension().string()](const std::string& name) {
+                                  if (!name.starts_with(begin) || !name.ends_with(end)) return false;
+                                  const std::size_t length = begin.size() + end.size();
+                                  if (name.size() < length + 6) return false; // see snapshot_of
+                                  return name.find_first_not_of("0123456789", begin.size()) ==
+                                         name.size() - end.size();
+                              });
     settings.quadrupole = order == 1;
     settings.kernel = static_cast<KernelChoice>(kernel);
     return options;

@@ -2,15 +2,20 @@
 #include "read_bodies.hpp"
 #include "program/npy.hpp"
 #include <headrace/core/error.hpp>
+#include <headrace/core/log.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -20,9 +25,14 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
+/// The order of what we write, and of tables without names. Of tables with four columns: see
+/// columns_without_names.
 constexpr std::array<const char*, 7> columns{"x", "y", "z", "vx", "vy", "vz", "m"};
+constexpr std::size_t mass_column = 6, velocity_column = 3;
 /// Larger numbers have squares and sums that a double cannot hold.
 constexpr double largest = 1e100;
+/// Products of lesser masses are 0.
+constexpr double least_mass = 1e-100;
 
 /// For messages: not too long, and nothing in it that a terminal would take for a command.
 std::string excerpt(std::string_view text) {
@@ -42,19 +52,95 @@ struct Place {
         throw Error{ErrorKind::invalid_argument,
                     file + ": " + unit + " " + std::to_string(number) + ": " + why};
     }
-    [[noreturn]] void refuse(std::size_t column, const std::string& why) const {
-        refuse("field " + std::to_string(column + 1) + " (" + columns[column] + "): " + why);
-    }
 };
 
-/// What a body may be made of.
-void check(const Place& place, std::size_t column, double value) {
-    if (!std::isfinite(value)) place.refuse(column, "must be finite");
-    if (std::abs(value) > largest) place.refuse(column, "is beyond 1e100; choose other units");
-    if (column == 6 && value < 0) place.refuse(column, "a mass must not be negative");
+using Row = std::array<double, columns.size()>;
+
+/// Where the columns of a table are in ours.
+class Columns {
+public:
+    static constexpr std::size_t unused = columns.size();
+
+    /// `names`: of all, as the file has them. Errors: invalid_argument, which is missing, or there twice
+    Columns(const Place& place, const std::vector<std::string>& names) {
+        std::array<bool, columns.size()> is_there{};
+        for (const std::string& name : names) {
+            const std::size_t column = column_of(name);
+            places_.push_back(column);
+            if (column == unused)
+                unused_.push_back(name);
+            else if (std::exchange(is_there[column], true))
+                place.refuse(std::string("two columns are ") + columns[column]);
+        }
+        const bool has_velocity = is_there[3] || is_there[4] || is_there[5];
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            if (!is_there[i] && (has_velocity || i < velocity_column || i == mass_column))
+                place.refuse(std::string("no column is ") + columns[i] +
+                             "; names are x, y, z, vx, vy, vz, m (or mass) in any order");
+    }
+
+    /// Seven columns, or four: x, y, z, m.
+    static Columns without_names(const Place& place, std::size_t count) {
+        if (count == 4) return {place, {"x", "y", "z", "m"}};
+        if (count != columns.size())
+            place.refuse(
+                "has " + std::to_string(count) +
+                " fields; wanted are 7 (x,y,z,vx,vy,vz,m), 4 (x,y,z,m), or a first line that names them");
+        return {place, {columns.begin(), columns.end()}};
+    }
+
+    [[nodiscard]] std::size_t count() const { return places_.size(); }
+    [[nodiscard]] std::size_t operator[](std::size_t field) const { return places_[field]; }
+    [[nodiscard]] const std::vector<std::string>& left_out() const { return unused_; }
+
+    /// Our column of that name, whatever its case and its unit: "Mass [kg]".
+    static std::size_t column_of(std::string_view name) {
+        std::string plain;
+        for (const char letter : name.substr(0, name.find_first_of("[(")))
+            if (letter != ' ' && letter != '_')
+                plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        constexpr std::array<std::pair<std::string_view, std::size_t>, 14> others{{{"mass", 6},
+                                                                                   {"masses", 6},
+                                                                                   {"posx", 0},
+                                                                                   {"posy", 1},
+                                                                                   {"posz", 2},
+                                                                                   {"velx", 3},
+                                                                                   {"vely", 4},
+                                                                                   {"velz", 5},
+                                                                                   {"pos0", 0},
+                                                                                   {"pos1", 1},
+                                                                                   {"pos2", 2},
+                                                                                   {"vel0", 3},
+                                                                                   {"vel1", 4},
+                                                                                   {"vel2", 5}}};
+        const auto* const ours = std::ranges::find(columns, plain);
+        if (ours != columns.end()) return static_cast<std::size_t>(ours - columns.begin());
+        const auto* const other =
+            std::ranges::find(others, plain, &std::pair<std::string_view, std::size_t>::first);
+        return other != others.end() ? other->second : unused;
+    }
+
+private:
+    std::vector<std::size_t> places_;
+    std::vector<std::string> unused_;
+};
+
+std::string field_text(std::size_t field, std::size_t column) {
+    return "field " + std::to_string(field + 1) +
+           (column < columns.size() ? std::string(" (") + columns[column] + ")" : "");
 }
 
-void append(Bodies& bodies, const std::array<double, 7>& row) {
+/// What a body may be made of.
+void check(const Place& place, std::size_t field, std::size_t column, double value) {
+    const auto refuse = [&](const char* why) { place.refuse(field_text(field, column) + ": " + why); };
+    if (!std::isfinite(value)) refuse("must be finite");
+    if (std::abs(value) > largest) refuse("is beyond 1e100; choose other units");
+    if (column == mass_column && value < 0) refuse("a mass must not be negative");
+    if (column == mass_column && value > 0 && value < least_mass)
+        refuse("is below 1e-100 and not 0; choose other units");
+}
+
+void append(Bodies& bodies, const Row& row) {
     bodies.places.push_back({row[0], row[1], row[2]});
     bodies.velocities.push_back({row[3], row[4], row[5]});
     bodies.masses.push_back(row[6]);
@@ -66,40 +152,89 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
+/// As C, Fortran (1.5D+03) and NumPy write it.
 std::optional<double> number_in(std::string_view field) {
     if (field.starts_with('+')) field.remove_prefix(1);
+    std::string fortran;
+    if (field.find_first_of("dD") != std::string_view::npos) {
+        fortran = field;
+        std::ranges::replace_if(
+            fortran, [](char letter) { return letter == 'd' || letter == 'D'; }, 'e');
+        field = fortran;
+    }
     double value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+    if (error == std::errc::result_out_of_range) { // from_chars does not say on which side
+        const double nearest = std::strtod(std::string(field).c_str(), nullptr);
+        return end == field.data() + field.size() ? std::optional(nearest) : std::nullopt;
+    }
     if (error != std::errc{} || end != field.data() + field.size()) return std::nullopt;
     return value;
 }
 
+/// Between semicolons or commas; in a line that has neither, between blanks.
 std::vector<std::string_view> fields_of(std::string_view line) {
     std::vector<std::string_view> fields;
-    for (;;) {
-        const auto comma = std::min(line.find(','), line.size());
-        fields.push_back(trimmed(line.substr(0, comma)));
-        if (comma == line.size()) return fields;
-        line.remove_prefix(comma + 1);
+    const char mark = line.find(';') != std::string_view::npos   ? ';'
+                      : line.find(',') != std::string_view::npos ? ','
+                                                                 : ' ';
+    if (mark != ' ') {
+        for (;;) {
+            const auto end = std::min(line.find(mark), line.size());
+            fields.push_back(trimmed(line.substr(0, end)));
+            if (end == line.size()) return fields;
+            line.remove_prefix(end + 1);
+        }
     }
+    constexpr std::string_view blanks = " \t";
+    for (line = trimmed(line); !line.empty(); line = trimmed(line)) {
+        const auto end = std::min(line.find_first_of(blanks), line.size());
+        fields.push_back(line.substr(0, end));
+        line.remove_prefix(end);
+    }
+    return fields;
 }
 
-/// A first line whose first field is no number names the columns, which must be ours: numbers in another
-/// order would be taken for what they are not.
-bool is_header(const Place& place, const std::vector<std::string_view>& fields) {
-    const auto begins_like_a_number = [](std::string_view field) {
-        return field.empty() ||
+std::vector<std::string> names_in(const std::vector<std::string_view>& fields) {
+    std::vector<std::string> names;
+    for (std::string_view field : fields) {
+        if (field.size() > 1 && field.front() == '"' && field.back() == '"')
+            field = field.substr(1, field.size() - 2);
+        names.emplace_back(field);
+    }
+    return names;
+}
+
+/// The first line that is no remark names the columns if nothing in it is a number.
+bool is_header(const std::vector<std::string_view>& fields) {
+    const auto is_like_a_number = [](std::string_view field) {
+        return field.empty() || number_in(field) ||
                std::string_view("+-.0123456789").find(field.front()) != std::string_view::npos;
     };
-    if (begins_like_a_number(fields.front()) || number_in(fields.front())) return false;
-    for (std::size_t i = 0; i < columns.size(); ++i)
-        if (i >= fields.size() || fields[i] != columns[i])
-            place.refuse("the header must be x,y,z,vx,vy,vz,m; field " + std::to_string(i + 1) + " is " +
-                         (i < fields.size() ? excerpt(fields[i]) : "missing"));
-    if (fields.size() > columns.size())
-        place.refuse("the header must be x,y,z,vx,vy,vz,m; it has " + std::to_string(fields.size()) +
-                     " fields");
-    return true;
+    return std::ranges::none_of(fields, is_like_a_number);
+}
+
+/// A remark before the first row names the columns (as numpy.savetxt writes them) if it is a list in which x,
+/// y and z are, and most others are known too.
+bool is_header_in_remark(const std::vector<std::string>& names) {
+    std::array<bool, 3> has{};
+    std::size_t known = 0;
+    for (const std::string& name : names) {
+        const std::size_t column = Columns::column_of(name);
+        if (column < has.size()) has[column] = true;
+        known += column != Columns::unused ? 1 : 0;
+    }
+    return has[0] && has[1] && has[2] && 2 * known > names.size();
+}
+
+/// What nothing is made of is said once.
+void note_left_out(const std::string& file, const Columns& names) {
+    constexpr std::array<std::string_view, 3> numbers{"id", "index", "particle"};
+    std::string list;
+    for (const std::string& name : names.left_out())
+        if (std::ranges::find(numbers, name) == numbers.end())
+            list += (list.empty() ? "" : ", ") + excerpt(name);
+    if (!list.empty()) headrace::log_warning(file + ": columns that are not used: " + list);
 }
 
 std::ifstream open(const std::filesystem::path& file) {
@@ -120,7 +255,9 @@ bool is_npy(const std::filesystem::path& file) { return file.extension() == ".np
 
 Bodies parse_csv(std::string_view text, const std::string& name) {
     Bodies bodies;
-    bool may_be_header = true;
+    std::optional<Columns> order;
+    std::vector<std::string> remark; // names in one, which the first row must have as many fields as
+    std::size_t remark_line = 0;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
@@ -128,20 +265,51 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3); // a mark of some editors
         line = trimmed(line);
-        if (line.empty() || line.front() == '#') continue;
+        if (line.empty()) continue;
+        if (line.front() == '#') {
+            line.remove_prefix(std::min(line.find_first_not_of('#'), line.size()));
+            if (std::vector<std::string> names = names_in(fields_of(line));
+                !order && is_header_in_remark(names)) {
+                remark = std::move(names);
+                remark_line = number;
+            }
+            continue;
+        }
         const Place place{name, "line", number};
         const std::vector<std::string_view> fields = fields_of(line);
-        if (std::exchange(may_be_header, false) && is_header(place, fields)) continue;
-        std::array<double, 7> row{};
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (i >= fields.size()) place.refuse(i, "is missing; a line has 7: x,y,z,vx,vy,vz,m");
-            const std::optional<double> value = number_in(fields[i]);
-            if (!value) place.refuse(i, excerpt(fields[i]) + " is no number");
-            check(place, i, *value);
-            row[i] = *value;
+        if (!order) {
+            if (is_header(fields)) {
+                order.emplace(place, names_in(fields));
+                note_left_out(name, *order);
+                continue;
+            }
+            if (remark.empty()) {
+                order = Columns::without_names(place, fields.size());
+            } else {
+                const Place there{name, "line", remark_line};
+                if (remark.size() != fields.size())
+                    there.refuse("the remark names " + std::to_string(remark.size()) + " columns, and line " +
+                                 std::to_string(number) + " has " + std::to_string(fields.size()) +
+                                 "; a first line of names without # says what is meant");
+                order.emplace(there, remark);
+                note_left_out(name, *order);
+            }
         }
-        if (fields.size() > columns.size())
-            place.refuse("has " + std::to_string(fields.size()) + " fields; wanted are 7: x,y,z,vx,vy,vz,m");
+        if (fields.size() < order->count())
+            place.refuse(field_text(fields.size(), (*order)[fields.size()]) + ": is missing; a line has " +
+                         std::to_string(order->count()));
+        if (fields.size() > order->count())
+            place.refuse("has " + std::to_string(fields.size()) + " fields; wanted are " +
+                         std::to_string(order->count()));
+        Row row{};
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const std::size_t column = (*order)[i];
+            if (column == Columns::unused) continue;
+            const std::optional<double> value = number_in(fields[i]);
+            if (!value) place.refuse(field_text(i, column) + ": " + excerpt(fields[i]) + " is no number");
+            check(place, i, column, *value);
+            row[column] = *value;
+        }
         append(bodies, row);
     }
     return bodies;
@@ -149,26 +317,62 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
 
 Bodies parse_npy(std::istream& stream, const std::string& name) {
     const program::NpyHeader header = program::read_npy_header(stream, name);
-    if (header.shape.size() != 2 || header.shape[1] != columns.size())
-        throw Error{ErrorKind::invalid_argument,
-                    name + ": must have rows of 7 numbers, x y z vx vy vz m; its shape is " +
-                        program::text_of_shape(header.shape)};
+    const Place whole{name, "row", 1};
+    const bool is_structure = header.fields.size() > 1;
+    const auto& shape = header.shape;
+    if (is_structure ? shape.size() != 1 : shape.size() != 2 || (shape[1] != columns.size() && shape[1] != 4))
+        throw Error{
+            ErrorKind::invalid_argument,
+            name +
+                ": must have rows of 7 numbers, x y z vx vy vz m, or of 4, x y z m, or be a structured "
+                "array of these names; its shape is " +
+                program::text_of_shape(shape)};
+    std::vector<std::string> names;
+    for (const program::NpyField& field : header.fields) names.push_back(field.name);
+    const Columns order = is_structure ? Columns(whole, names) : Columns::without_names(whole, shape[1]);
+    note_left_out(name, order);
+    const std::size_t rows = shape[0], width = order.count();
     Bodies bodies;
-    for (std::size_t row = 0; row < header.shape[0]; ++row) {
-        std::array<double, 7> numbers{};
-        program::read_npy_numbers(stream, header, name, numbers);
-        for (std::size_t i = 0; i < columns.size(); ++i) check({name, "row", row + 1}, i, numbers[i]);
-        append(bodies, numbers);
+    if (!header.is_fortran || is_structure) {
+        std::vector<double> numbers(width);
+        for (std::size_t row = 0; row < rows; ++row) {
+            program::read_npy_numbers(stream, header, name, numbers);
+            Row body{};
+            for (std::size_t i = 0; i < width; ++i) {
+                if (order[i] == Columns::unused) continue;
+                check({name, "row", row + 1}, i, order[i], numbers[i]);
+                body[order[i]] = numbers[i];
+            }
+            append(bodies, body);
+        }
+        return bodies;
+    }
+    // Column after column. What a header promises and the file does not have takes no memory.
+    constexpr std::size_t at_once = 4096;
+    std::vector<double> numbers;
+    for (std::size_t done = 0; done < rows * width; done = numbers.size()) {
+        numbers.resize(std::min(done + at_once, rows * width));
+        program::read_npy_numbers(stream, header, name, std::span(numbers).subspan(done));
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+        Row body{};
+        for (std::size_t i = 0; i < width; ++i) {
+            const double number = numbers[i * rows + row];
+            check({name, "row", row + 1}, i, order[i], number);
+            body[order[i]] = number;
+        }
+        append(bodies, body);
     }
     return bodies;
 }
 
 Bodies read_bodies(const std::filesystem::path& file) {
-    check_table_name("--input", file);
     std::ifstream stream = open(file);
     const std::string name = file.string();
-    Bodies bodies = is_npy(file) ? parse_npy(stream, name)
-                                 : parse_csv(std::string{std::istreambuf_iterator<char>(stream), {}}, name);
+    constexpr char npy = '\x93'; // no text begins with it
+    const bool is_array = is_npy(file) || stream.peek() == std::char_traits<char>::to_int_type(npy);
+    Bodies bodies = is_array ? parse_npy(stream, name)
+                             : parse_csv(std::string{std::istreambuf_iterator<char>(stream), {}}, name);
     if (bodies.size() == 0) throw Error{ErrorKind::invalid_argument, name + ": has no bodies"};
     return bodies;
 }

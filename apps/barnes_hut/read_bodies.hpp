@@ -10,14 +10,16 @@
 
 namespace barnes_hut {
 
-/// By the extension: .csv with lines of x,y,z,vx,vy,vz,m, or .npy with rows of these. See parse_csv.
+/// A text of any name, or an .npy file. See parse_csv and parse_npy.
 /// Errors  not_found; io; invalid_argument: which file, which line (of an .npy: row), which field, and why
 [[nodiscard]] Bodies read_bodies(const std::filesystem::path& file);
 
-/// Lines of seven numbers. Passed over: lines that are empty or begin with #, and a first line that names
-/// the columns. `name`: for messages.
-/// Errors  invalid_argument, as above
+/// Lines of seven numbers x, y, z, vx, vy, vz, m, or of four: x, y, z, m, at rest. Between them are commas,
+/// semicolons or blanks. A first line of names gives them another order; so does a remark (#) before it that
+/// is a list of them. Columns of other names are passed over, with a note unless they number bodies; so are
+/// empty lines and remarks. `name`: for messages. Errors  invalid_argument, as above
 [[nodiscard]] Bodies parse_csv(std::string_view text, const std::string& name);
+/// Rows of the same numbers, of any type and in any order; or a structured array, whose fields are columns.
 [[nodiscard]] Bodies parse_npy(std::istream& stream, const std::string& name);
 
 /// `rows` rows of the columns that `names` has, as text or as an .npy file of float64, by the extension.

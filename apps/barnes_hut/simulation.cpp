@@ -1,5 +1,6 @@
 // apps/barnes_hut/simulation.cpp - see simulation.hpp.
 #include "simulation.hpp"
+#include <headrace/core/error.hpp>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -42,7 +43,7 @@ std::vector<double> lengths_of(const std::vector<Vector>& vectors) {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, lengths.size(), 1 << 12), [&](const auto& range) {
         for (std::size_t i = range.begin(); i < range.end(); ++i) {
             const Vector& v = vectors[i];
-            lengths[i] = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+            lengths[i] = std::hypot(v.x, v.y, v.z); // squares may be beyond doubles
         }
     });
     return lengths;
@@ -91,6 +92,13 @@ void Simulation::step(bool with_potential) {
 
 const Bodies& Simulation::bodies() {
     if (std::exchange(bodies_are_old_, false)) gravity_.collect(bodies_);
+    const auto is_finite = [](const Vector& v) {
+        return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+    };
+    if (!std::ranges::all_of(bodies_.places, is_finite) ||
+        !std::ranges::all_of(bodies_.velocities, is_finite))
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              "bodies have left the range of numbers; use a shorter --dt, or --softening"};
     return bodies_;
 }
 
@@ -118,14 +126,19 @@ Energy Simulation::energy() {
         [](const Pair& a, const Pair& b) {
             return Pair{a.first + b.first, a.second + b.second};
         });
-    return {steps_, twice.first / 2, twice.second / 2};
+    if (!std::isfinite(twice.first) || !std::isfinite(twice.second))
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              "energies are beyond 1e308; choose other units"};
+    return {steps_, twice.first / 2, gravity_.has_infinite_potential() ? -HUGE_VAL : twice.second / 2};
 }
 
 std::optional<double> energy_drift(const std::vector<Energy>& energies) {
     if (energies.size() < 2 || energies.front().total() == 0) return std::nullopt;
     double largest = 0;
-    for (const Energy& energy : energies)
+    for (const Energy& energy : energies) {
+        if (!std::isfinite(energy.total())) return std::nullopt;
         largest = std::max(largest, std::abs(energy.total() / energies.front().total() - 1));
+    }
     return largest;
 }
 

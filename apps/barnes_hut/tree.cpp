@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -35,21 +36,71 @@ Whole whole_of(const Bodies& bodies) {
         [&](const auto& range, Whole part) {
             for (std::size_t i = range.begin(); i < range.end(); ++i) {
                 part.places = part.places.with(Extremes::of(bodies.places[i]));
-                part.mass += bodies.masses[i];
+                const double mass = bodies.masses[i];
+                part.mass += mass;
+                if (mass > 0) part.least_mass = std::min(part.least_mass, mass);
             }
             return part;
         },
         [](const Whole& a, const Whole& b) {
-            return Whole{a.places.with(b.places), a.mass + b.mass};
+            return Whole{a.places.with(b.places), a.mass + b.mass, std::min(a.least_mass, b.least_mass)};
         });
 }
 
-Scale scale_of(const Whole& whole) {
+namespace {
+
+[[noreturn]] void refuse_range(const std::string& what) {
+    throw headrace::Error{headrace::ErrorKind::invalid_argument, what};
+}
+
+std::string text_of(double number) {
+    std::ostringstream text;
+    text << number;
+    return text.str();
+}
+
+/// What all masses together become. The pull of the least is then 2^-70 at the distance of 1, or of the
+/// softening: second moments of its nodes are floats too.
+double scaled_mass(const Whole& whole, double softening, double length) {
+    constexpr double usual = 0x1p-33, least_pull = 0x1p-70, largest = 0x1p100, softest = 1e12;
+    const double distance = std::max(1.0, softening / length);
+    if (!(distance <= softest))
+        refuse_range("--softening " + text_of(softening) + ": is more than 1e12 times the " +
+                     text_of(length) + " within which all bodies are; use less");
+    if (!(whole.mass > 0)) return usual;
+    const double ratio = whole.mass / whole.least_mass;
+    const double mass = distance * distance * distance * std::max(usual, least_pull * ratio);
+    if (!(ratio <= 0x1p133) || !(mass <= largest))
+        refuse_range("masses from " + text_of(whole.least_mass) + " to " + text_of(whole.mass) +
+                     " of all: forces are computed for ratios of up to 1e40, and less where --softening is "
+                     "larger than the space that bodies are in; give the lightest a mass of 0");
+    return power_of_two(mass);
+}
+
+} // namespace
+
+Scale scale_of(const Whole& whole, double softening) {
+    constexpr double farthest = 1e150; // squares are doubles
     const Extremes& places = whole.places;
     const auto middle = [&](unsigned i) { return places.low[i] / 2 + places.high[i] / 2; };
     double side = 0;
-    for (unsigned i = 0; i < 3; ++i) side = std::max(side, places.high[i] - places.low[i]);
-    return {{middle(0), middle(1), middle(2)}, power_of_two(side), 0x1p33 * power_of_two(whole.mass)};
+    for (unsigned i = 0; i < 3; ++i) {
+        if (!(places.low[i] >= -farthest && places.high[i] <= farthest))
+            refuse_range("bodies are more than 1e150 from the origin; choose other units, or a shorter --dt");
+        side = std::max(side, places.high[i] - places.low[i]);
+    }
+    const double length = power_of_two(side);
+    const Scale scale{{middle(0), middle(1), middle(2)},
+                      length,
+                      power_of_two(whole.mass) / scaled_mass(whole, softening, length)};
+    // What is a float there is a double here.
+    constexpr double least = 1e-270, most = 1e300;
+    for (const double unit : {1 / scale.length, 1 / scale.mass, scale.acceleration(), scale.potential()})
+        if (!(unit >= least && unit <= most))
+            refuse_range("bodies of mass " + text_of(whole.mass) + " together within a space of " +
+                         text_of(side) +
+                         ": what they do to each other is beyond 1e-300 to 1e300; choose other units");
+    return scale;
 }
 
 namespace {
@@ -74,10 +125,11 @@ float inverse_of(double theta) {
 }
 
 const Tree& TreeBuilder::build(const Bodies& bodies, const Opening& opening,
-                               std::span<const double> strengths) {
+                               std::span<const double> strengths, double softening) {
     check_size(bodies);
     HEADRACE_ASSERT(bodies.size() > 0);
     HEADRACE_ASSERT(strengths.empty() || strengths.size() == bodies.size());
+    tree_.scale = scale_of(whole_of(bodies), softening);
     sort(bodies, opening, strengths);
     grow();
     sum_up(opening);
@@ -86,17 +138,10 @@ const Tree& TreeBuilder::build(const Bodies& bodies, const Opening& opening,
 
 void TreeBuilder::sort(const Bodies& bodies, const Opening& opening, std::span<const double> strengths) {
     const std::size_t count = bodies.size();
-    tree_.scale = scale_of(whole_of(bodies));
-    const Scale& scale = tree_.scale;
-    const double per_length = 1 / scale.length, per_mass = 1 / scale.mass;
-    const auto scaled = [&](std::size_t i) -> Vector {
-        const Vector& place = bodies.places[i];
-        return {(place.x - scale.centre.x) * per_length, (place.y - scale.centre.y) * per_length,
-                (place.z - scale.centre.z) * per_length};
-    };
+    const Placement placement = tree_.scale.placement();
     keyed_.resize(count);
     each(count, [&](std::size_t i) {
-        const Vector place = scaled(i);
+        const Vector place = placement.place(bodies.places[i]);
         keyed_[i] = {hilbert_key(cell_of(place.x), cell_of(place.y), cell_of(place.z)),
                      static_cast<std::uint32_t>(i)};
     });
@@ -110,8 +155,7 @@ void TreeBuilder::sort(const Bodies& bodies, const Opening& opening, std::span<c
         const std::uint32_t from = keyed_[i].body;
         keys_[i] = keyed_[i].key;
         tree_.order[i] = from;
-        const Vector place = scaled(from);
-        tree_.bodies[i] = body_at(place.x, place.y, place.z, bodies.masses[from] * per_mass);
+        tree_.bodies[i] = placement.body(bodies.places[from], bodies.masses[from]);
     });
     tree_.boxes.resize((count + BARNES_HUT_GROUP - 1) / BARNES_HUT_GROUP);
     each(tree_.boxes.size(), [&](std::size_t i) {
@@ -120,7 +164,7 @@ void TreeBuilder::sort(const Bodies& bodies, const Opening& opening, std::span<c
         tree_.boxes[i] = box_of(tree_.bodies.data(), range);
         if (!strengths.empty())
             tree_.boxes[i].reach = reach_of(
-                least_of(strengths.data(), tree_.order.data(), range) / scale.acceleration(), opening);
+                least_of(strengths.data(), tree_.order.data(), range) / tree_.scale.acceleration(), opening);
     });
 }
 

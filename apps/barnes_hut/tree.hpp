@@ -15,20 +15,24 @@ struct Scale {
 
     [[nodiscard]] double acceleration() const { return mass / length / length; }
     [[nodiscard]] double potential() const { return mass / length; }
+    [[nodiscard]] Placement placement() const { return {centre, 1 / length, 1 / mass}; }
 };
 
 /// Errors  invalid_argument for more bodies than a tree has room for, 2^28
 void check_size(const Bodies& bodies);
 /// 1 / theta; infinity for 0: open everything.
 [[nodiscard]] float inverse_of(double theta);
-/// The box around all bodies, and their mass.
+/// The box around all bodies, their mass, and the least of those that have one.
 struct Whole {
     Extremes places;
-    double mass = 0;
+    double mass = 0, least_mass = HUGE_VAL;
 };
 [[nodiscard]] Whole whole_of(const Bodies& bodies);
-/// The cube around it, and all of its mass.
-[[nodiscard]] Scale scale_of(const Whole& whole);
+/// The cube around it becomes 1. Masses become such that the pull of the least one is a float of full
+/// precision, and all together 2^-33 if that is enough: then no pull of bodies at known distances is beyond
+/// floats.
+/// Errors  invalid_argument, which range, for what floats or doubles cannot hold
+[[nodiscard]] Scale scale_of(const Whole& whole, double softening);
 
 /// Arrays as layout.h has them, and which body is where.
 struct Tree {
@@ -48,8 +52,9 @@ struct Tree {
 class TreeBuilder {
 public:
     /// At least one body, fewer than 2^28. `strengths`: how large the acceleration of each body is, about,
-    /// for an accuracy; else empty. Errors  invalid_argument for too many bodies
-    const Tree& build(const Bodies& bodies, const Opening& opening, std::span<const double> strengths = {});
+    /// for an accuracy; else empty. Errors  invalid_argument for too many bodies; of scale_of
+    const Tree& build(const Bodies& bodies, const Opening& opening, std::span<const double> strengths = {},
+                      double softening = 0);
 
 private:
     struct Keyed {

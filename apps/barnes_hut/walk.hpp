@@ -117,6 +117,10 @@ public:
     /// Entries of lists that all of the group's bodies have been pulled by.
     HEADRACE_HOST_DEVICE uint32_t nodes_done() const { return node_count_; }
     HEADRACE_HOST_DEVICE uint32_t bodies_done() const { return body_count_; }
+    /// Lanes that have met a body whose distance is not known, or one at the place of their own, list by
+    /// list.
+    HEADRACE_HOST_DEVICE uint32_t too_near() const { return too_near_; }
+    HEADRACE_HOST_DEVICE uint32_t together() const { return together_; }
 
 private:
     /// Beyond the last body of all it is the last one again.
@@ -244,37 +248,43 @@ private:
 
     /// The bodies that are in the list from `at` on.
     HEADRACE_HOST_DEVICE void pull_bodies_at(uint32_t at, uint32_t count) {
-        if (box_.is_wide != 0)
-            pull_near_bodies(at, count);
-        else
-            pull_small_box(at, count);
+        if (!pull_distant_bodies(at, count)) pull_near_bodies(at, count);
         body_count_ += count;
         group_.sync(); // read, and may be written
     }
 
-    /// Where places relative to the box's centre say too little of how far bodies are apart.
+    /// However near they are to the group's bodies.
     HEADRACE_HOST_DEVICE void pull_near_bodies(uint32_t at, uint32_t count) {
         Body* const fetched = reinterpret_cast<Body*>(fetched_);
         group_.each([&](uint32_t lane) {
             if (lane < count) fetched[lane] = tree_.bodies[body_list_[at + lane]];
         });
         group_.sync(); // fetched
+        const auto too_near = static_cast<uint32_t>(Oddity::too_near),
+                   together = static_cast<uint32_t>(Oddity::together);
         group_.each([&](uint32_t lane) {
             Sums sums{};
+            uint32_t odd = 0; // a bit for each kind
             for (uint32_t i = 0; i < mine; ++i) {
-                const Body target = tree_.bodies[body_of(lane, i)];
+                const uint32_t self = body_of(lane, i);
+                const Body target = tree_.bodies[self];
                 Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
-                for (uint32_t j = 0; j < count; ++j) {
-                    const Step step = step_between(target, fetched[j]);
-                    pull<true>(sum, step.x, step.y, step.z, fetched[j].mass, tree_.space.softening2,
-                               body_list_[at + j] == first_ + lane + i * lanes);
-                }
+                for (uint32_t j = 0; j < count; ++j)
+                    if (body_list_[at + j] != self)
+                        odd |= 1u << static_cast<uint32_t>(
+                                   pull_precisely(sum, target, fetched[j], tree_.space.softening2));
             }
             add(sums_[lane], sums);
+            odd_[lane] = odd;
         });
+        too_near_ +=
+            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> too_near & 1u) != 0; }));
+        together_ +=
+            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> together & 1u) != 0; }));
     }
 
-    HEADRACE_HOST_DEVICE void pull_small_box(uint32_t at, uint32_t count) {
+    /// False if some are near: then nothing has been added.
+    HEADRACE_HOST_DEVICE bool pull_distant_bodies(uint32_t at, uint32_t count) {
         Source* const fetched = reinterpret_cast<Source*>(fetched_);
         const Mask own = group_.ballot([&](uint32_t lane) {
             if (lane >= count) return false;
@@ -295,6 +305,11 @@ private:
             else
                 pull_towards_bodies<false, false>(fetched, at, count);
         }
+        const float from = near_from(box_, tree_.space.softening2);
+        const Mask near = group_.ballot([&](uint32_t lane) { return nearness_[lane] >= from; });
+        if (near != 0) return false;
+        group_.each([&](uint32_t lane) { add(sums_[lane], listed_[lane]); });
+        return true;
     }
 
     template <bool Own, bool Potential>
@@ -303,16 +318,21 @@ private:
         group_.each([&](uint32_t lane) {
             const Targets targets = targets_[lane];
             Sums sums{};
+            float nearness[mine] = {};
             for (uint32_t j = 0; j < count; ++j) {
                 const Source body = fetched[j];
-                const uint32_t place = Own ? body_list_[at + j] - first_ : 0;
+                const uint32_t number = Own ? body_list_[at + j] : 0;
                 for (uint32_t i = 0; i < mine; ++i) {
                     Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
-                    pull<Potential>(sum, body.x - targets.x[i], body.y - targets.y[i], body.z - targets.z[i],
-                                    body.mass, softening2, Own && place == lane + i * lanes);
+                    nearness[i] += pull<Potential>(sum, body.x - targets.x[i], body.y - targets.y[i],
+                                                   body.z - targets.z[i], body.mass, softening2,
+                                                   Own && number == body_of(lane, i));
                 }
             }
-            add(sums_[lane], sums);
+            listed_[lane] = sums;
+            float most = nearness[0];
+            for (uint32_t i = 1; i < mine; ++i) most = std::fmax(most, nearness[i]);
+            nearness_[lane] = most;
         });
     }
 
@@ -334,8 +354,11 @@ private:
     uint32_t *stack_, *node_list_, *body_list_, *leaves_;
     uint32_t depth_ = 0, nodes_ = 0, bodies_ = 0; ///< in stack and lists
     uint32_t node_count_ = 0, body_count_ = 0;    ///< evaluated
+    uint32_t too_near_ = 0, together_ = 0;
     PerLane<Targets> targets_;
-    PerLane<Sums> sums_;
+    PerLane<Sums> sums_, listed_; ///< of all, and of the list that is under way
+    PerLane<float> nearness_;     ///< of that list: see near_from
+    PerLane<uint32_t> odd_;
     PerLane<Seen> seen_;
     PerLane<uint32_t> loads_;
 };

@@ -6,6 +6,7 @@
 #include "matrices/npy.hpp"
 #include "program/numbers.hpp"
 #include "program/output_file.hpp"
+#include "program/used_files.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +23,7 @@ void add_files(program::CommandLine& line, const char* name, std::vector<std::fi
                const char* help) {
     line.option(name, "", "FILES", help, [&files](const std::string& text) {
         std::istringstream list(text);
-        for (std::string file; std::getline(list, file, ',');) files.emplace_back(file);
+        for (std::string file; std::getline(list, file, ',');) program::note_input(files.emplace_back(file));
     });
 }
 

@@ -14,9 +14,10 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         line.group("Work");
         line.choice("--mode", mode, {"async", "sync"},
                     "async: requests overlap; sync: each ends before the next one is submitted");
-        line.text("--devices", options.devices, "LIST",
-                  "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all that "
-                  "are at least a tenth as fast as the fastest, each processor once");
+        line.devices(
+            options.devices,
+            "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all that "
+            "are at least a tenth as fast as the fastest, each processor once");
         line.group("Messages");
         line.output("--report", options.report, "Who did what in which time, as JSON");
         options.trace.add_options(line);

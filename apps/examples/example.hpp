@@ -30,6 +30,7 @@ int run(int argc, char** argv, std::uint64_t size, auto body) try {
     headrace::Runtime runtime(options);
     const bool is_right = body(size, runtime);
     if (!is_right) std::fprintf(stderr, "%s: the serial version has another result\n", argv[0]);
+    if (std::fflush(stdout) != 0) throw std::runtime_error("standard output: writing failed");
     return is_right ? 0 : 1;
 } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());

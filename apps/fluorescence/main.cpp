@@ -11,6 +11,7 @@
 #include "program/numbers.hpp"
 #include "program/output_file.hpp"
 #include "program/printable.hpp"
+#include "program/used_files.hpp"
 #include "report.hpp"
 #include "result_files.hpp"
 #include <headrace/core/trace.hpp>
@@ -87,11 +88,36 @@ std::filesystem::path plot_of_run(const Options& options, const std::string& num
     return file;
 }
 
+/// Empty for a single run.
+std::string number_of_run(std::size_t run, std::size_t runs) {
+    std::string number;
+    if (runs > 1) number.append(".").append(std::to_string(run + 1));
+    return number;
+}
+
+/// What options name only the beginning of.
+void note_outputs(const Options& options, const std::vector<Problem>& problems) {
+    if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        const std::string number = number_of_run(i, problems.size()),
+                          run = " of run " + std::to_string(i + 1);
+        if (!options.grids.empty()) {
+            for (const char* name : {"absorption", "reflectance", "transmittance", "emission_absorption",
+                                     "emission_top", "emission_bottom"})
+                program::note_output("--grids" + run, options.grids + number + "." + name + ".npy");
+            program::note_output("--grids" + run, options.grids + number + ".vti");
+        }
+        if (!options.plot.empty() && options.plot != "-" && !number.empty())
+            program::note_output("--plot" + run, plot_of_run(options, number));
+        if (options.mco.empty()) continue;
+        program::note_output("--mco" + run, mco_of_run(options, problems[i]));
+    }
+}
+
 void run(const Options& options) {
     const std::vector<Problem> problems = read_problems(options.input);
-    if (!options.grids.empty()) program::check_writable(options.grids + ".absorption.npy");
     if (!options.mco.empty()) check_results(options, problems);
-
+    note_outputs(options, problems);
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime(options.runtime);
@@ -112,8 +138,7 @@ void run(const Options& options) {
         reports.push_back(json_of(problems[i], settings, totals, job));
         if (!options.grids.empty() || !options.mco.empty() || !options.plot.empty()) {
             const Grids grids = simulation.grids();
-            std::string number;
-            if (problems.size() > 1) number.append(".").append(std::to_string(i + 1));
+            const std::string number = number_of_run(i, problems.size());
             if (!options.grids.empty()) write_grids(problems[i], settings, options.grids, number, grids);
             if (!options.plot.empty())
                 program::write_output(plot_of_run(options, number),

@@ -5,6 +5,8 @@
 #include "program/command_line.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
+#include "program/used_files.hpp"
+#include <headrace/core/cache_folder.hpp>
 #include <headrace/domains/calibrations.hpp>
 
 #include <fmt/format.h>
@@ -31,8 +33,7 @@ Options parse(const std::string& name, int argc, char** argv) {
         name,
         "Runs headrace-coexec's problems on each device by itself, so that jobs like them know how fast "
         "the devices are from the beginning. Other jobs measure themselves: each counts for the next.");
-    line.text("--devices", options.devices, "LIST",
-              "Such as cpu,cuda:0, or @FILE.toml; all: each processor and GPU once");
+    line.devices(options.devices, "Such as cpu,cuda:0, or @FILE.toml; all: each processor and GPU once");
     line.whole("--repeat", options.repeat, 1U, 9U, "N", "Measurements of each, after one that is not kept");
     line.flag("--small", options.small, "Problems of some seconds on one core; else those of the paper");
     line.flag("--quiet", options.quiet, "No progress, no table");
@@ -50,8 +51,8 @@ std::filesystem::path file_to_fill() {
                               "HEADRACE_CALIBRATIONS name a file");
     if (!headrace::Calibrations(file).is_kept())
         program::refuse(fmt::format("nothing can be kept in {}", file.string()));
-    std::error_code said_below;
-    std::filesystem::create_directories(file.parent_path(), said_below);
+    headrace::make_private_folder(file.parent_path());
+    program::note_output("HEADRACE_CALIBRATIONS", file);
     program::check_writable(file); // better now than after minutes
     return file;
 }

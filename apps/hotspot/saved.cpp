@@ -1,6 +1,7 @@
 // apps/hotspot/saved.cpp - see saved.hpp.
 #include "saved.hpp"
 
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@ void copy_past_caches(const float* from, float* to, std::size_t count) {
 
 } // namespace
 
-Saved::Saved(std::size_t cells, int threads) : cells_(cells), arena_(threads) {}
+Saved::Saved(std::size_t cells, int threads)
+    : cells_(cells), arena_(std::min(threads, tbb::info::default_concurrency())) {}
 
 void Saved::take(const float* cells) {
     constexpr std::size_t piece = 64 << 10; // cells: a few microseconds of work

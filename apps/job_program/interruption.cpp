@@ -1,14 +1,14 @@
 // apps/job_program/interruption.cpp - see interruption.hpp.
 #include "interruption.hpp"
-#include "program/exit_code.hpp"
+#include <headrace/core/error.hpp>
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <mutex>
 #include <string_view>
-#include <thread>
 
 #include <unistd.h>
 
@@ -17,27 +17,32 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Of the second that a user is promised: the rest is for whoever has to notice the signal, and for leaving.
+constexpr auto patience = 650ms;
+
 volatile std::sig_atomic_t signal_seen = 0;
+timer_t timer{};
+
+void say(std::string_view words) {
+    for (const std::string_view part : {std::string_view(program_invocation_short_name), words})
+        static_cast<void>(!::write(STDERR_FILENO, part.data(), part.size())); // failed: so be it
+}
 
 void remember(int signal) {
     if (signal_seen != 0) {
-        const auto say = [](std::string_view words) {
-            static_cast<void>(!::write(STDERR_FILENO, words.data(), words.size())); // failed: so be it
-        };
-        say(program_invocation_short_name);
         say(": interrupted twice, leaving at once\n");
         ::_exit(128 + signal);
     }
     signal_seen = signal;
+    itimerspec after{};
+    after.it_value.tv_nsec = std::chrono::nanoseconds(patience).count();
+    ::timer_settime(timer, 0, &after, nullptr); // may be called here
 }
 
-/// Of the second that a user is promised: the rest is for whoever has to notice the signal, and for leaving.
-constexpr auto patience = 650ms;
-
-[[noreturn]] void leave_after_patience() {
-    std::this_thread::sleep_for(patience);
-    ::_exit(program::complain(program_invocation_short_name,
-                              "interrupted; leaving without what did not answer in time", 128 + signal_seen));
+/// Whatever the program waits for, such as somebody who reads a pipe.
+void leave(int) {
+    say(": interrupted; leaving without what did not answer in time\n");
+    ::_exit(128 + signal_seen);
 }
 
 } // namespace
@@ -47,6 +52,15 @@ void watch_for_interruption() {
     action.sa_handler = remember;
     action.sa_flags = SA_RESTART; // drivers are not written for interrupted calls
     sigemptyset(&action.sa_mask);
+    struct sigaction ending {};
+    ending.sa_handler = leave;
+    sigemptyset(&ending.sa_mask);
+    sigaction(SIGALRM, &ending, nullptr);
+    static std::once_flag once;
+    std::call_once(once, [] {
+        if (::timer_create(CLOCK_MONOTONIC, nullptr, &timer) != 0) // which sends SIGALRM
+            throw headrace::Error{headrace::ErrorKind::io, "no timer for interruptions can be had"};
+    });
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
 }
@@ -56,7 +70,6 @@ int interruption() noexcept { return signal_seen; }
 void leave_in_time() {
     static std::once_flag once;
     std::call_once(once, [] {
-        std::thread(leave_after_patience).detach();
         std::fflush(stdout); // or what was printed so far would be lost
     });
 }

@@ -3,17 +3,17 @@
 
 namespace job_program {
 
-/// From now on SIGINT and SIGTERM are remembered instead of ending the process; the second one ends it at
-/// once, and says so: a GPU kernel that does not answer cannot be stopped.
+/// From now on SIGINT and SIGTERM are remembered instead of ending the process; within a second it ends in
+/// any case, even while it waits for somebody who reads a pipe. The second signal ends it at once, and says
+/// so: a GPU kernel that does not answer cannot be stopped.
 void watch_for_interruption();
 
 /// The signal that came, or 0. Shells expect the exit code 128 + signal.
 [[nodiscard]] int interruption() noexcept;
 
-/// Whoever has seen the signal calls this before anything that may take long. What does not answer cannot be
-/// stopped, be it a driver that compiles, a kernel that hangs or what a runtime takes down at its end: the
-/// process leaves without it within the second that a user is promised, and says so. Call it as often as you
-/// like.
+/// Whoever has seen the signal calls this before anything that may take long, be it a driver that compiles, a
+/// kernel that hangs or what a runtime takes down at its end: what was printed so far is written, since the
+/// process may leave without more words of its own. Call it as often as you like.
 void leave_in_time();
 
 } // namespace job_program

@@ -2,7 +2,9 @@
 #include "job_program/options.hpp"
 #include "program/exit_code.hpp"
 #include "program/numbers.hpp"
+#include "program/used_files.hpp"
 #include <headrace/core/policy.hpp>
+#include <headrace/domains/calibrations.hpp>
 
 #include <chrono>
 #include <map>
@@ -30,9 +32,10 @@ std::map<std::string, double> to_powers(const std::string& text) {
 } // namespace
 
 void add_device_options(program::CommandLine& line, headrace::RuntimeOptions& runtime) {
-    line.text("--devices", runtime.devices, "LIST",
-              "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
-              "processor once");
+    program::note_input(headrace::Calibrations::file_of_user());
+    line.devices(runtime.devices,
+                 "Such as cpu,cuda:0,opencl:pocl, or @FILE.toml; default: $HEADRACE_DEVICES, else all, each "
+                 "processor once");
     static const std::string policies = "How work is dealt out to devices: " + headrace::known_policies();
     line.text("--policy", runtime.policy, "NAME", policies.c_str());
     line.text(

@@ -3,12 +3,14 @@
 #include "picture.hpp"
 #include "program/numbers.hpp"
 #include "program/output_file.hpp"
+#include "program/used_files.hpp"
 #include "zoom.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,7 +68,13 @@ int main(int argc, char** argv) {
     declare(line, options);
     return controller_program::run(line, argc, argv, [&](controller_program::Machine& machine) {
         const auto [width, height] = options.size;
-        if (!options.folder.empty()) program::check_writable(file_of_frame(options.folder, 0));
+        if (!options.folder.empty()) {
+            program::check_writable(file_of_frame(options.folder, 0));
+            program::note_outputs("--out", options.folder, [](const std::string& name) {
+                static const std::regex ours(R"(frame_\d{5,}\.png)");
+                return std::regex_match(name, ours);
+            });
+        }
         const std::vector<Window> windows =
             zoom_from(options.window, options.zoom, static_cast<std::size_t>(options.frames), options.target);
         std::vector<Statistics> statistics(windows.size());

@@ -1,6 +1,7 @@
 // apps/matrices/normalise.cpp - see normalise.hpp.
 #include "matrices/normalise.hpp"
 #include "matrices/host_kernels.hpp"
+#include <headrace/core/error.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -39,6 +40,9 @@ Summary summarise(std::span<const float> numbers, HostThreads& threads) {
 Normalisation normalise(std::span<const float> from, std::span<float> to, HostThreads& threads) {
     if (from.empty()) return {};
     const Summary found = summarise(from, threads);
+    if (!std::isfinite(found.squares) || !std::isfinite(found.sum))
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              "a product has numbers beyond float32; use a matrix of smaller numbers"};
     // With d the difference to the pivot and e that of least: sum (x - least)^2 = sum (d - e)^2.
     const double e = static_cast<double>(found.least) - static_cast<double>(from[0]);
     const double count = static_cast<double>(from.size());

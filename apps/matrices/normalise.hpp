@@ -16,6 +16,7 @@ struct Normalisation {
 /// to = (from - least) / most / norm; all zeros if all numbers of `from` are alike. As long as each other,
 /// and apart.
 ///
+/// Errors       invalid_argument for numbers that are not finite
 /// Determinism  the same numbers give the same result, on however many threads
 /// Cost         two looks at `from`: the norm follows from sums taken along with least and most, relative to
 ///              one of the numbers so that nothing cancels, in double precision

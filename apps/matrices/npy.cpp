@@ -28,6 +28,7 @@ program::NpyHeader read_header(const std::filesystem::path& file, std::ifstream&
     if (header.shape.size() != 2 ||
         !std::ranges::all_of(header.shape, [](std::size_t size) { return size < 1'000'000; }))
         refuse(file, "is no matrix: it needs two dimensions of less than a million");
+    if (header.fields.size() != 1) refuse(file, "is no matrix: its elements are structures");
     return header;
 }
 
@@ -49,7 +50,7 @@ void read_npy(const std::filesystem::path& file, NpySize size, std::span<float> 
     const program::NpyHeader header = read_header(file, stream);
     if (size_of(header) != size)
         refuse(file, "is " + text_of(size_of(header)) + "; wanted is " + text_of(size));
-    program::read_npy_numbers(stream, header, file.string(), to);
+    program::read_npy_matrix(stream, header, file.string(), to);
 }
 
 std::string npy_of(std::span<const float> numbers, NpySize size) {

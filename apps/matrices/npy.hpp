@@ -11,11 +11,12 @@ struct NpySize {
     friend bool operator==(NpySize, NpySize) = default;
 };
 
-/// What a file says of itself. Errors: not_found; invalid_argument for what is no matrix of float32 or
-/// float64 in C order, with the file
+/// What a file says of itself. Errors: not_found; invalid_argument for what is no matrix of numbers, with the
+/// file
 [[nodiscard]] NpySize npy_size(const std::filesystem::path& file);
 
-/// Row by row. Errors: as npy_size, and invalid_argument if the file has another size than `to`
+/// Row by row. Errors: as npy_size, and invalid_argument if the file has another size than `to`, or
+/// a number that is none, or beyond float
 void read_npy(const std::filesystem::path& file, NpySize size, std::span<float> to);
 
 /// The bytes of a file, float32.

@@ -4,6 +4,7 @@
 #include "generated_frames.hpp"
 #include "picture.hpp"
 #include "program/numbers.hpp"
+#include "program/used_files.hpp"
 #include "video/frame_stream.hpp"
 #include <headrace/core/error.hpp>
 
@@ -33,6 +34,7 @@ class PictureSource final : public FrameSource {
 public:
     explicit PictureSource(std::vector<std::string> files) : files_(std::move(files)) {
         for (const std::string& file : files_) { // better now than after hours of work
+            program::note_input(file);
             const bool is_there = ::access(file.c_str(), R_OK) == 0;
             if (is_there && !std::filesystem::is_directory(file)) continue;
             const int code = is_there ? EISDIR : errno;

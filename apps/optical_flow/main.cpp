@@ -5,7 +5,8 @@
 #include "flow_stream.hpp"
 #include "norm.hpp"
 #include "options.hpp"
-#include "program/output_file.hpp"
+#include "program/numbers.hpp"
+#include "program/used_files.hpp"
 #include <headrace/domains/calibrations.hpp>
 
 #include <tbb/info.h>
@@ -25,20 +26,6 @@ namespace {
 using namespace optical_flow;
 using controller_program::Machine;
 using headrace::StreamReport;
-
-/// What is written must not be what frames come from.
-void check_different(const std::vector<std::string>& inputs, const Options& options) {
-    for (const std::string& file : inputs) {
-        program::check_different(file, options.video);
-        std::error_code ignored; // what is not there is said elsewhere
-        const std::filesystem::path path = std::filesystem::canonical(file, ignored);
-        static const std::regex ours(R"(flow_\d{5,}\.png)");
-        if (std::regex_match(path.filename().string(), ours) &&
-            std::filesystem::equivalent(path.parent_path(), options.folder, ignored))
-            program::refuse(file +
-                            ": may be overwritten, since it lies in --output-dir; name another folder");
-    }
-}
 
 /// For what the processor does beside each other, as far as memory goes; none where one request is made after
 /// another.
@@ -157,7 +144,11 @@ void find_flow(const Options& options, Machine& machine) {
     FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
                     options.settings, static_cast<headrace::Filter>(options.filter), plan.in_flight);
     choose_mapping(options, plan, flow, calibrations);
-    check_different(inputs, options);
+    if (!options.folder.empty())
+        program::note_outputs("--output-dir", options.folder, [](const std::string& name) {
+            static const std::regex ours(R"(flow_\d{5,}\.(png|flo))");
+            return std::regex_match(name, ours);
+        });
     const auto sinks = open_sinks(options, machine, size,
                                   source->rate()); // last: nothing is overwritten for a mistake in an option
 

@@ -1,5 +1,6 @@
 // apps/path_tracer/check_gltf.cpp - see scene_readers.hpp. The one unit of the loader that sees the
 // JSON library.
+#include "program/used_files.hpp"
 #include "scene_readers.hpp"
 
 #include <nlohmann/json.hpp>
@@ -252,6 +253,7 @@ private:
     }
 
     std::string read_beside(const std::string& which, const std::string& uri) const {
+        program::note_input(file_.parent_path() / uri);
         std::ifstream stream(file_.parent_path() / uri, std::ios::binary);
         std::string bytes{std::istreambuf_iterator<char>(stream), {}};
         if (!stream.is_open() || stream.bad())

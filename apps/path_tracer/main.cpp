@@ -89,9 +89,11 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
     try {
-        run(parse_options(argc, argv));
-        return 0;
-    } catch (const program::Answered&) {
+        try {
+            run(parse_options(argc, argv));
+        } catch (const program::Answered&) { // the answer may not have arrived
+        }
+        program::flush_standard_output();
         return 0;
     } catch (const Error& error) {
         if (job_program::interruption() != 0)

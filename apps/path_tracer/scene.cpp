@@ -1,6 +1,7 @@
 // apps/path_tracer/scene.cpp - see scene.hpp.
 #include "scene.hpp"
 #include "polygon.hpp"
+#include "program/used_files.hpp"
 #include "scene_readers.hpp"
 #include "vector_math.hpp"
 #include <headrace/core/error.hpp>
@@ -29,6 +30,7 @@ std::string read_file(const fs::path& file) {
     if (!fs::exists(status))
         throw Error{ErrorKind::not_found, file.string() + ": there is no such file; check --scene"};
     if (!fs::is_regular_file(status)) refuse_scene(file, "is not a file; check --scene");
+    program::note_input(file);
     std::ifstream stream(file, std::ios::binary);
     if (!stream)
         throw Error{ErrorKind::invalid_argument, file.string() + ": cannot be read; check its permissions"};

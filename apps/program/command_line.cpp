@@ -1,12 +1,15 @@
 // apps/program/command_line.cpp - see command_line.hpp. The one unit that sees CLI11.
 #include "program/command_line.hpp"
 #include "program/output_file.hpp"
+#include "program/thread_stacks.hpp"
+#include "program/used_files.hpp"
 #include <headrace/core/log.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <sstream>
@@ -23,17 +26,6 @@ struct Output {
     std::function<std::string()> name;
     bool is_checked; ///< beforehand, that it can be
 };
-
-/// Of two that are written to one pipe or device the user may think as he likes.
-bool is_one_file(const std::string& one, const std::string& other) {
-    std::error_code ignored;
-    const bool is_file =
-        !std::filesystem::exists(one, ignored) || std::filesystem::is_regular_file(one, ignored);
-    const auto whole = [&](const std::string& name) {
-        return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
-    };
-    return is_file && (whole(one) == whole(other) || std::filesystem::equivalent(one, other, ignored));
-}
 
 /// Standard output has one name, for those who ask whether it is taken.
 std::string output_name(const std::string& text) {
@@ -114,7 +106,19 @@ void CommandLine::quiet(bool& value) {
 }
 
 void CommandLine::input(const std::string& name, std::filesystem::path& value, const char* help) {
-    option(name, value.string(), "FILE", help, [&value](const std::string& text) { value = text; });
+    option(name, value.string(), "FILE", help, [&value](const std::string& text) {
+        value = text;
+        note_input(value);
+    });
+}
+
+void CommandLine::devices(std::string& value, const char* help) {
+    option("--devices", value, "LIST", help, [&value](const std::string& text) {
+        value = text;
+        const char* const otherwise = std::getenv("HEADRACE_DEVICES");
+        const std::string list = !text.empty() ? text : otherwise != nullptr ? otherwise : "";
+        if (list.starts_with('@')) note_input(list.substr(1)); // see devices/README.md
+    });
 }
 
 void CommandLine::output(const std::string& name, std::filesystem::path& value, const char* help) {
@@ -130,6 +134,7 @@ void CommandLine::output_stream(const std::string& name, std::string& value, con
 }
 
 void CommandLine::parse(int argc, char** argv) {
+    ensure_thread_stacks(); // of threads that begin after this
     try {
         impl_->app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
@@ -146,14 +151,10 @@ void CommandLine::parse(int argc, char** argv) {
     for (const auto& take : impl_->takes) take();
     std::vector<Output>& outputs = impl_->outputs;
     std::erase_if(outputs, [](const Output& output) { return output.name().empty(); });
-    for (auto output = outputs.begin(); output != outputs.end(); ++output) {
-        const std::string name = output->name();
-        const auto other = std::find_if(outputs.begin(), output,
-                                        [&](const Output& one) { return is_one_file(one.name(), name); });
-        if (other != output)
-            refuse(other->option + " and " + output->option + " are both written to " +
-                   (name == "-" ? "standard output" : name) + "; name another file");
-        if (output->is_checked && name != "-") check_writable(name);
+    note_standard_streams();
+    for (const Output& output : outputs) {
+        note_output(output.option, output.name());
+        if (output.is_checked && output.name() != "-") check_writable(output.name());
     }
 }
 

@@ -52,7 +52,9 @@ public:
     void flag(const std::string& name, bool& value, const char* help);
     /// --quiet: the library's log has nothing but errors from then on, too.
     void quiet(bool& value);
-    /// A file to be read; not looked at.
+    /// --devices, which may name a file.
+    void devices(std::string& value, const char* help);
+    /// A file to be read. Errors of `parse`: if it is an output too; see used_files.hpp
     void input(const std::string& name, std::filesystem::path& value, const char* help);
     /// A file to be written: whether it can be is found out when all options have been read (see
     /// check_writable). Empty: none is wanted; "-", for those who write there: standard output.

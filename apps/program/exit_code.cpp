@@ -4,7 +4,10 @@
 #include "program/printable.hpp"
 #include <headrace/core/error.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <new>
 
 namespace program {
@@ -14,11 +17,23 @@ int complain(const std::string& program, const std::string& what, int exit_code)
     return exit_code;
 }
 
+/// What was printed is on its way, or this says why not: a full disk shows when the buffer is written.
+void flush_standard_output() {
+    std::cout.flush();
+    errno = 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
+    throw headrace::Error{headrace::ErrorKind::io,
+                          std::string("standard output: writing failed: ") +
+                              (errno != 0 ? std::strerror(errno) : "is the disk full?")};
+}
+
 int exit_code_of(const std::string& program, const std::function<void()>& work) {
     try {
-        work();
-        return 0;
-    } catch (const Answered&) {
+        try {
+            work();
+        } catch (const Answered&) { // the answer may not have arrived
+        }
+        flush_standard_output();
         return 0;
     } catch (const headrace::Error& error) {
         return complain(program, error.what(), error.is_users_mistake() ? 2 : 1);

@@ -8,7 +8,10 @@ namespace program {
 /// One line for people on stderr, whatever the message was made of. Returns `exit_code`.
 int complain(const std::string& program, const std::string& what, int exit_code);
 
-/// Calls `work`; what it throws becomes a line and the exit code.
+/// Throws io if something that was printed could not be written.
+void flush_standard_output();
+
+/// Calls `work` and flushes standard output; what it throws becomes a line and the exit code.
 [[nodiscard]] int exit_code_of(const std::string& program, const std::function<void()>& work);
 
 } // namespace program

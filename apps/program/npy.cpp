@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <regex>
+#include <sstream>
 #include <string_view>
 #include <type_traits>
 
@@ -41,22 +45,155 @@ std::string header_of(std::string_view type, const std::vector<std::size_t>& sha
     throw headrace::Error{headrace::ErrorKind::invalid_argument, name + ": " + what};
 }
 
-template <class Stored, class Number>
-void read_as(std::istream& stream, const std::string& name, std::span<Number> to) {
-    if constexpr (std::is_same_v<Stored, Number>) {
-        stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes()));
-    } else {
-        std::array<Stored, 4096> some;
-        for (std::size_t first = 0; first < to.size() && stream; first += some.size()) {
-            const std::size_t count = std::min(some.size(), to.size() - first);
-            stream.read(reinterpret_cast<char*>(some.data()),
-                        static_cast<std::streamsize>(count * sizeof(Stored)));
-            std::transform(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count),
-                           to.begin() + static_cast<std::ptrdiff_t>(first),
-                           [](Stored number) { return static_cast<Number>(number); });
+/// Half precision: sign, 5 bits of exponent, 10 of the number.
+double half_of(std::uint16_t bits) {
+    constexpr int exponent_of_denormals = -24, bias_and_digits = 25;
+    const int exponent = bits >> 10 & 31, digits = bits & 1023;
+    const double size = exponent == 31  ? (digits == 0 ? HUGE_VAL : std::nan(""))
+                        : exponent == 0 ? std::ldexp(digits, exponent_of_denormals)
+                                        : std::ldexp(digits + 1024, exponent - bias_and_digits);
+    return (bits >> 15) != 0 ? -size : size;
+}
+
+template <class Stored>
+double as_double(const unsigned char* bytes) {
+    Stored number;
+    std::memcpy(&number, bytes, sizeof number);
+    return static_cast<double>(number);
+}
+
+double number_at(const unsigned char* element, const NpyField& field) {
+    std::array<unsigned char, 8> bytes{};
+    std::copy_n(element + field.offset, field.bytes, bytes.begin());
+    if (field.is_big_endian)
+        std::reverse(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(field.bytes));
+    const unsigned char* const at = bytes.data();
+    if (field.kind == 'f') {
+        if (field.bytes == 8) return as_double<double>(at);
+        if (field.bytes == 4) return as_double<float>(at);
+        return half_of(static_cast<std::uint16_t>(at[0] | at[1] << 8));
+    }
+    const bool is_signed = field.kind == 'i';
+    switch (field.bytes) {
+    case 8:
+        return is_signed ? as_double<std::int64_t>(at) : as_double<std::uint64_t>(at);
+    case 4:
+        return is_signed ? as_double<std::int32_t>(at) : as_double<std::uint32_t>(at);
+    case 2:
+        return is_signed ? as_double<std::int16_t>(at) : as_double<std::uint16_t>(at);
+    default:
+        return is_signed ? as_double<std::int8_t>(at) : as_double<std::uint8_t>(at);
+    }
+}
+
+/// Errors  invalid_argument for what is no finite float
+template <class Number>
+Number converted(double number, const std::string& name, std::size_t place) {
+    const auto result = static_cast<Number>(number);
+    if constexpr (std::is_same_v<Number, float>)
+        if (!std::isfinite(result)) {
+            std::ostringstream text;
+            text << "number " << place + 1 << " is " << number << ", which is no finite float32";
+            refuse(name, text.str());
+        }
+    return result;
+}
+
+/// take(place, number) for the next elements.
+template <class Number, class Take>
+void read_numbers(std::istream& stream, const NpyHeader& header, const std::string& name,
+                  std::size_t elements, const Take& take) {
+    constexpr std::size_t at_once = 4096;
+    std::vector<unsigned char> some(at_once * header.element_bytes);
+    std::size_t place = 0;
+    for (std::size_t first = 0; first < elements; first += at_once) {
+        const std::size_t count = std::min(at_once, elements - first);
+        if (!stream.read(reinterpret_cast<char*>(some.data()),
+                         static_cast<std::streamsize>(count * header.element_bytes)))
+            refuse(name, "ends before its last number");
+        for (std::size_t i = 0; i < count; ++i)
+            for (const NpyField& field : header.fields) {
+                take(place,
+                     converted<Number>(number_at(&some[i * header.element_bytes], field), name, place));
+                ++place;
+            }
+    }
+}
+
+template <class Number>
+void read_as(std::istream& stream, const NpyHeader& header, const std::string& name, std::span<Number> to) {
+    HEADRACE_ASSERT(to.size() % header.fields.size() == 0);
+    const NpyField& first = header.fields.front();
+    if (header.fields.size() == 1 && first.kind == 'f' && first.bytes == sizeof(Number) &&
+        !first.is_big_endian) {
+        if (!stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes())))
+            refuse(name, "ends before its last number");
+        for (std::size_t i = 0; i < to.size(); ++i) converted<Number>(double{to[i]}, name, i); // may refuse
+        return;
+    }
+    read_numbers<Number>(stream, header, name, to.size() / header.fields.size(),
+                         [&](std::size_t place, Number number) { to[place] = number; });
+}
+
+/// "<f8", ">i4", "|u1", "=f4", "?".
+NpyField field_of(const std::string& name, const std::string& field, const std::string& type,
+                  std::size_t offset) {
+    static const std::regex form("([<>=|]?)([fiub?])([0-9]{0,2})");
+    std::smatch found;
+    NpyField result{field, 'b', 1, false, offset};
+    if (std::regex_match(type, found, form)) {
+        result.is_big_endian = found[1] == ">";
+        result.kind = found[2] == "?" ? 'b' : found[2].str().front();
+        if (found[3].length() > 0) result.bytes = std::stoul(found[3]);
+        constexpr std::array<std::size_t, 4> sizes{1, 2, 4, 8};
+        const bool is_size = std::ranges::find(sizes, result.bytes) != sizes.end();
+        if (is_size && (result.kind == 'f' ? result.bytes > 1 : result.kind != 'b' || result.bytes == 1))
+            return result;
+    }
+    refuse(name, "has numbers of type " + type.substr(0, 20) +
+                     "; integers and floats of up to 64 bits are read (array.astype('float64'))");
+}
+
+std::size_t product_of(const std::string& name, const std::string& sizes, std::vector<std::size_t>& shape) {
+    constexpr std::size_t most = std::size_t{1}
+                                 << 40; // elements: beyond any memory, and products stay numbers
+    static const std::regex number("[0-9]+");
+    std::size_t product = 1;
+    for (std::sregex_iterator size(sizes.begin(), sizes.end(), number), end; size != end; ++size) {
+        if (size->str().size() > 12) refuse(name, "says that it has " + size->str() + " numbers");
+        shape.push_back(std::stoull(size->str()));
+        if (shape.back() > 0 && product > most / shape.back())
+            refuse(name, "says that it has more than 1e12 numbers");
+        product *= shape.back();
+    }
+    return product;
+}
+
+/// [('x', '<f8'), ('place', '<f4', (3,)), ...]
+void read_structure(const std::string& name, const std::string& text, NpyHeader& header) {
+    static const std::regex form(
+        R"(\(\s*'([^'()]{0,40})'\s*,\s*'([^'()]{0,20})'\s*(?:,\s*(\([0-9, ]{0,40}\)|[0-9]{1,3})\s*)?\))");
+    std::size_t done = 0; // characters
+    for (std::sregex_iterator each(text.begin(), text.end(), form), end; each != end; ++each) {
+        if (text.find_first_not_of(", ", done) != static_cast<std::size_t>(each->position())) break;
+        done = static_cast<std::size_t>(each->position() + each->length());
+        std::vector<std::size_t> shape;
+        const std::size_t count = product_of(name, (*each)[3], shape);
+        if (count > 1000) refuse(name, "has a field of more than 1000 numbers");
+        const std::string type = (*each)[2];
+        static const std::regex padding("[|<>=]?V([0-9]{1,4})");
+        if (std::smatch bytes; std::regex_match(type, bytes, padding)) {
+            header.element_bytes += count * std::stoul(bytes[1]);
+            continue;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string field = (*each)[1].str() + (shape.empty() ? "" : std::to_string(i));
+            header.fields.push_back(field_of(name, field, type, header.element_bytes));
+            header.element_bytes += header.fields.back().bytes;
         }
     }
-    if (!stream) refuse(name, "ends before its last number");
+    if (header.fields.empty() || text.find_first_not_of(", ", done) != text.npos)
+        refuse(name, "has a structure that is not read: fields of numbers are");
 }
 
 } // namespace
@@ -86,32 +223,46 @@ NpyHeader read_npy_header(std::istream& stream, const std::string& name) {
     const auto finds = [&](const char* pattern) {
         return std::regex_search(text, found, std::regex(pattern));
     };
-    if (!finds("'descr': *'([^']{0,40})'")) refuse(name, "has a broken header");
-    const std::string type = found[1];
-    if (type != "<f4" && type != "<f8")
-        refuse(name,
-               "has numbers of type " + type + "; float32 and float64 are read (array.astype('float32'))");
-    if (!finds("'fortran_order': *False"))
-        refuse(name, "is in Fortran order; numpy.ascontiguousarray(array) is not");
-    if (!finds("'shape': *\\(([0-9, ]{0,80})\\)")) refuse(name, "has a broken header");
-    NpyHeader header{{}, type == "<f8"};
-    const std::string sizes = found[1];
-    const std::regex number("[0-9]+");
-    for (std::sregex_iterator size(sizes.begin(), sizes.end(), number), end; size != end; ++size) {
-        if (size->str().size() > 12) refuse(name, "says that it has " + size->str() + " numbers");
-        header.shape.push_back(std::stoull(size->str()));
+    NpyHeader header{{}, {}, 0, false};
+    if (finds("'descr': *'([^']{0,40})'")) {
+        header.fields.push_back(field_of(name, "", found[1], 0));
+        header.element_bytes = header.fields.back().bytes;
+    } else if (const std::size_t begin = text.find("'descr': ["); begin != text.npos) {
+        const std::size_t end = text.find(']', begin), first = begin + std::string_view("'descr': [").size();
+        if (end == text.npos || end - begin > 20'000) refuse(name, "has a broken header");
+        read_structure(name, text.substr(first, end - first), header);
+    } else {
+        refuse(name, "has a broken header");
     }
+    if (!finds("'fortran_order': *(True|False)")) refuse(name, "has a broken header");
+    header.is_fortran = found[1] == "True";
+    if (!finds("'shape': *\\(([0-9, ]{0,80})\\)")) refuse(name, "has a broken header");
+    product_of(name, found[1], header.shape);
     return header;
+}
+
+std::size_t NpyHeader::elements() const {
+    return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>{});
 }
 
 void read_npy_numbers(std::istream& stream, const NpyHeader& header, const std::string& name,
                       std::span<float> to) {
-    header.is_double ? read_as<double>(stream, name, to) : read_as<float>(stream, name, to);
+    read_as(stream, header, name, to);
 }
 
 void read_npy_numbers(std::istream& stream, const NpyHeader& header, const std::string& name,
                       std::span<double> to) {
-    header.is_double ? read_as<double>(stream, name, to) : read_as<float>(stream, name, to);
+    read_as(stream, header, name, to);
+}
+
+void read_npy_matrix(std::istream& stream, const NpyHeader& header, const std::string& name,
+                     std::span<float> to) {
+    HEADRACE_ASSERT(header.shape.size() == 2 && header.fields.size() == 1 && to.size() == header.elements());
+    if (!header.is_fortran) return read_as(stream, header, name, to);
+    const std::size_t rows = header.shape[0], columns = header.shape[1];
+    read_numbers<float>(stream, header, name, to.size(), [&](std::size_t place, float number) {
+        to[place % rows * columns + place / rows] = number;
+    });
 }
 
 std::string text_of_shape(const std::vector<std::size_t>& shape) {

@@ -1,16 +1,21 @@
 // apps/program/output_file.cpp - see output_file.hpp.
 #include "program/output_file.hpp"
+#include "program/used_files.hpp"
 #include <headrace/core/error.hpp>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <ios>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -58,22 +63,21 @@ fs::path behind_links(const fs::path& file) {
 
 /// The file that is written first. Until it takes its name it has none, where the file system can do that, so
 /// that nothing is left of it however the process ends; else a name of its own, and is removed at the end.
+/// That name nobody can guess, and a link that lies there is not followed: the folder may be everybody's.
 class Beside {
 public:
-    explicit Beside(const fs::path& file) : file_(file), beside_(file) {
-        std::string name = file.filename().string();
-        name.append(".").append(std::to_string(::getpid())).append(".partial");
-        beside_.replace_filename(name);
+    explicit Beside(const fs::path& file) : file_(file) {
         const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
         constexpr mode_t readable = 0666; // less what the user's mask takes
         std::error_code ignored;
         if (fs::exists("/proc/self/fd", ignored)) // by which it gets a name
             descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, readable);
-        if (descriptor_ < 0) {
-            descriptor_ = ::open(beside_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, readable);
-            error_ = std::error_code(errno, std::generic_category());
-            has_name_ = is_open();
-        }
+        if (descriptor_ < 0)
+            has_name_ = try_names([&] {
+                descriptor_ =
+                    ::open(beside_.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, readable);
+                return is_open();
+            });
     }
     ~Beside() {
         if (is_open()) ::close(descriptor_);
@@ -95,12 +99,10 @@ public:
     [[nodiscard]] bool take_name() {
         if (!has_name_) {
             const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
-            ::unlink(beside_.c_str()); // of a process of that number that was killed
-            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, beside_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-                error_ = std::error_code(errno, std::generic_category());
-                return false;
-            }
-            has_name_ = true;
+            has_name_ = try_names([&] { // it is the descriptor's link that is followed
+                return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, beside_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+            });
+            if (!has_name_) return false;
         }
         if (::close(std::exchange(descriptor_, -1)) != 0) { // where a disk says late that it is full
             error_ = std::error_code(errno, std::generic_category());
@@ -112,6 +114,25 @@ public:
     }
 
 private:
+    /// Until `make` has made a file called beside_, or fails for another reason than that there is one.
+    template <class Make>
+    bool try_names(const Make& make) {
+        constexpr int tries = 100;
+        for (int i = 0; i < tries; ++i) {
+            std::uint64_t random = 0;
+            if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) break;
+            constexpr std::size_t longest = 200; // of 255, so that what is added fits
+            std::ostringstream name;
+            name << file_.filename().string().substr(0, longest) << '.' << std::hex << random << ".partial";
+            beside_ = file_;
+            beside_.replace_filename(name.str());
+            if (make()) return true;
+            if (errno != EEXIST) break;
+        }
+        error_ = std::error_code(errno, std::generic_category());
+        return false;
+    }
+
     fs::path file_, beside_;
     int descriptor_ = -1;
     bool has_name_ = false;
@@ -147,13 +168,8 @@ void check_writable(const fs::path& file) {
     if (!probe.is_open()) refuse(probe.why_not() + "; choose another folder");
 }
 
-void check_different(const fs::path& input, const fs::path& output) {
-    std::error_code ignored; // what is not there, or no file, is not the same
-    if (fs::is_regular_file(output, ignored) && fs::equivalent(input, output, ignored))
-        throw Error{ErrorKind::invalid_argument, output.string() + ": is the input; name another file"};
-}
-
 void write_whole(const fs::path& file, std::string_view bytes) {
+    check_no_input(file);
     if (is_written_in_place(file)) return write_in_place(file, bytes);
     Beside beside(behind_links(file));
     fill(beside, file, bytes);
@@ -175,6 +191,7 @@ struct HiddenFile::Impl {
 
 HiddenFile::HiddenFile(const fs::path& file, std::string bytes) : impl_(std::make_unique<Impl>()) {
     impl_->file = file;
+    check_no_input(file);
     if (is_written_in_place(file))
         impl_->bytes = std::move(bytes);
     else

@@ -14,10 +14,9 @@ void check_writable(const std::filesystem::path& file);
 /// The same for a file that is written as it is, from its beginning.
 void check_overwritable(const std::filesystem::path& file);
 
-/// For outputs that are written while the input is read: to open one would empty the other.
-/// Errors  invalid_argument if both are the same file
-void check_different(const std::filesystem::path& input, const std::filesystem::path& output);
-
+/// Errors of all that follows: invalid_argument if the file is an input (used_files.hpp); it is untouched
+/// then.
+///
 /// Writes beside `file` and then takes its name, so that nobody ever sees half of it under that name. A link
 /// stays one: the file that it leads to is replaced. Devices, pipes and /dev/stdout are written as they are.
 /// Errors  io; nothing is left behind then

@@ -79,7 +79,6 @@ void filter_frames(const Options& options, Machine& machine) {
                            (to.kind == Kind::copied ? to.frames : 0));
     if (from.kind == Kind::copied) source = std::make_unique<MemorySource>(format, from.frames);
     std::unique_ptr<FrameSink> sink;
-    if (from.kind == Kind::stream && to.kind == Kind::stream) program::check_different(from.file, to.file);
     if (to.kind == Kind::stream) sink = std::make_unique<StreamSink>(to.file, output_format(format, to.file));
     if (to.kind == Kind::copied) sink = std::make_unique<MemorySink>(format, to.frames);
 

@@ -1,5 +1,6 @@
 // apps/video/byte_stream.cpp - see byte_stream.hpp.
 #include "video/byte_stream.hpp"
+#include "program/used_files.hpp"
 #include <headrace/core/error.hpp>
 
 #include <algorithm>
@@ -40,6 +41,7 @@ int open_input(const std::string& file) {
 }
 
 int open_output(const std::string& file) {
+    program::check_no_input(file); // before it is emptied
     const int number = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (number < 0)
         throw Error{ErrorKind::invalid_argument, file + ": cannot be written: " + std::strerror(errno)}
@@ -60,6 +62,7 @@ bool Descriptor::close() {
 ByteInput::ByteInput(const std::string& file)
     : name_(file == "-" ? "standard input" : file),
       file_(file == "-" ? STDIN_FILENO : open_input(file), file != "-") {
+    program::note_input(file_.number(), name_);
     enlarge_pipe(file_.number());
 }
 

@@ -1,6 +1,7 @@
 // devices/opencl/program.cpp - programs from this process, from the disk, or from the compiler.
 #include <headrace/devices/opencl/native.hpp>
 
+#include <headrace/core/compiling.hpp>
 #include <headrace/devices/opencl/context.hpp>
 #include <headrace/devices/opencl/program_cache.hpp>
 
@@ -85,6 +86,7 @@ ProgramHandle build_program(OpenClTarget target, const std::string& source, cons
     if (ours)
         if (ProgramHandle built = ours->find_program(key)) return built;
 
+    const Compiling sign_of_life;
     const ProgramCache cache = ProgramCache::of_user();
     // What one process builds the others load. And PoCL 3.1 unpacks what it loads into a folder of its own,
     // where whoever loads or builds the same at that moment finds half of it, and fails or crashes.

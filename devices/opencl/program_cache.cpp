@@ -2,10 +2,7 @@
 #include <headrace/core/cache_folder.hpp>
 #include <headrace/devices/opencl/program_cache.hpp>
 
-#include <unistd.h>
-
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -69,20 +66,16 @@ std::optional<std::vector<unsigned char>> ProgramCache::load(std::string_view ke
 }
 
 FileLock ProgramCache::turn(std::string_view key) const {
-    std::error_code ignored;
-    std::filesystem::create_directories(folder_, ignored);
+    make_private_folder(folder_);
     const auto number = static_cast<std::uint32_t>(fnv1a(key.data(), key.size()));
     return FileLock(folder_ / "programs.lock", number, longest_build);
 }
 
 void ProgramCache::store(std::string_view key, const std::vector<unsigned char>& value) const {
-    static std::atomic<unsigned> serial = 0;
     std::error_code ignored;
-    std::filesystem::create_directories(folder_, ignored);
-    const auto target = file(key);
-    auto partial = target;
-    partial += std::to_string(::getpid()).insert(0, 1, '.');
-    partial += std::to_string(serial++).insert(0, 1, '.');
+    make_private_folder(folder_);
+    const auto target = file(key), partial = new_file_beside(target);
+    if (partial.empty()) return;
     Header header;
     header.key_bytes = key.size();
     header.value_bytes = value.size();

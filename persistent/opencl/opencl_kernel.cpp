@@ -1,4 +1,5 @@
 // persistent/opencl/opencl_kernel.cpp - see opencl_kernel.hpp.
+#include <headrace/core/compiling.hpp>
 #include <headrace/persistent/opencl/opencl_kernel.hpp>
 
 #include <headrace/devices/opencl/native.hpp>
@@ -175,14 +176,31 @@ public:
               "clEnqueueWriteBuffer");
         const std::size_t local = lanes_,
                           global = local * (mixes_up_grids(stream) ? memory.groups : memory.useful);
-        check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr, nullptr),
-              "clEnqueueNDRangeKernel");
+        if (std::exchange(is_first_launch_, false))
+            launch_first(queue, global, local);
+        else
+            check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr,
+                                         nullptr),
+                  "clEnqueueNDRangeKernel");
         check(clEnqueueReadBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,
                                   nullptr),
               "clEnqueueReadBuffer");
     }
 
 private:
+    /// PoCL compiles a kernel for the size of its work-groups when it is to begin: until it runs, that is a
+    /// sign of life.
+    void launch_first(cl_command_queue queue, std::size_t global, std::size_t local) {
+        auto sign = std::make_unique<Compiling>();
+        cl_event began = nullptr;
+        check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr, &began),
+              "clEnqueueNDRangeKernel");
+        const auto end = [](cl_event, cl_int, void* compiling) { delete static_cast<Compiling*>(compiling); };
+        if (clSetEventCallback(began, CL_RUNNING, end, sign.get()) == CL_SUCCESS)
+            static_cast<void>(sign.release()); // the callback's, which is called once
+        clReleaseEvent(began);
+    }
+
     /// The parts in their order, each under its own name: a build's log then says where.
     [[nodiscard]] std::string source() const {
         std::vector<std::pair<std::string_view, std::string_view>> parts{
@@ -299,6 +317,7 @@ private:
     OpenClKernel kernel_;
     OpenClArguments arguments_;
     opencl::KernelHandle native_;
+    bool is_first_launch_ = true;
     std::uint32_t ranges_ = 0, range_of_ = 0; ///< a bit, and four bits, for each kind
     std::uint32_t lanes_ = 1;                 ///< work-items of a group
     Bytes local_bytes_ = 0;                   ///< that a launch asks for

@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -105,8 +108,47 @@ TEST(CsvBodies, ThatCannotBeReadAreNamedByFileLineAndField) {
     expect("1,2,3,4,5,6,7x", "field 7 (m): \"7x\" is no number");
     expect("x,y,z,vx,vy,vz,m", "field 1 (x)"); // a header comes first
     expect("1,2,3,4,5,6,\x1b[2J", "\"?[2J\"");
-    EXPECT_NE(csv_refusal("x,z,y,vx,vy,vz,m\n").find("field 2 is \"z\""), std::string::npos);
-    EXPECT_NE(csv_refusal("x,y\n").find("field 3 is missing"), std::string::npos);
+    EXPECT_NE(csv_refusal("x,y\n").find("line 1: no column is z"), std::string::npos);
+    EXPECT_NE(csv_refusal("x,y,z,m,vx\n").find("line 1: no column is vy"), std::string::npos);
+    EXPECT_NE(csv_refusal("x,y,z,m,mass\n").find("line 1: two columns are m"), std::string::npos);
+    EXPECT_NE(csv_refusal("1,2,3,4,5\n").find("has 5 fields"), std::string::npos);
+    EXPECT_NE(
+        csv_refusal("# m x y z\n1 2 3 4 5 6 7\n").find("line 1: the remark names 4 columns, and line 2"),
+        std::string::npos);
+    EXPECT_NE(csv_refusal("1e-200,1,1,1,1,1,1e-200\n").find("(m): is below 1e-100 and not 0"),
+              std::string::npos);
+    EXPECT_NE(csv_refusal("1,1,1,1,1,1e400,1\n").find("(vz): must be finite"), std::string::npos);
+}
+
+/// Two bodies however a table is written: columns in any order, by name.
+TEST(CsvBodies, AreReadFromTheTablesThatUsersHave) {
+    for (
+        const char* text : {
+            "m,x,y,z,vx,vy,vz\n7,1,2,3,4,5,6\n14,8,9,10,11,12,13\n",
+            "# name: two bodies\n# mass,x,y,z,vx,vy,vz\n7,1,2,3,4,5,6\n14,8,9,10,11,12,13\n", // numpy.savetxt
+            "# vz vy vx z y x m\n6 5 4 3 2 1 7\n13 12 11 10 9 8 14\n",
+            "id,x,y,z,vx,vy,vz,m\n0,1,2,3,4,5,6,7\n1,8,9,10,11,12,13,14\n",
+            "name;Z;Y;X;VX;VY;VZ;Mass [kg]\na;3;2;1;4;5;6;7\nb;10;9;8;11;12;13;14\n",
+            "\"x\",\"y\",\"z\",\"v_x\",\"v_y\",\"v_z\",\"masses\"\n1,2,3,4,5,6,7\n8,9,10,11,12,13,14\n",
+            "1 2 3 4 5 6 7\n8 9 10 11 12 13 14\n",
+            "# positions, velocities and masses of x\n 1\t2 3   4 5 6 7 \r\n\n8 9 10 11 12 13 14",
+            "1.0D+00 2 3 4 5 6 7\n.8d1 9 10 11 12 13 14\n", // Fortran
+        }) {
+        SCOPED_TRACE(text);
+        const Bodies bodies = parse_csv(text, "b.txt");
+        ASSERT_EQ(bodies.size(), 2u);
+        EXPECT_EQ(bodies.places, (std::vector<Vector>{{1, 2, 3}, {8, 9, 10}}));
+        EXPECT_EQ(bodies.velocities, (std::vector<Vector>{{4, 5, 6}, {11, 12, 13}}));
+        EXPECT_EQ(bodies.masses, (std::vector<double>{7, 14}));
+    }
+    for (const char* text :
+         {"1,2,3,4\n5,6,7,8\n", "# mass z y x\n4 3 2 1\n8 7 6 5\n", "m,x,y,z\n4,1,2,3\n8,5,6,7\n"}) {
+        SCOPED_TRACE(text);
+        const Bodies bodies = parse_csv(text, "b.txt");
+        EXPECT_EQ(bodies.places, (std::vector<Vector>{{1, 2, 3}, {5, 6, 7}}));
+        EXPECT_EQ(bodies.velocities, (std::vector<Vector>{{}, {}}));
+        EXPECT_EQ(bodies.masses, (std::vector<double>{4, 8}));
+    }
 }
 
 TEST(NpyBodies, AreReadInBothPrecisionsAndNamedByRowAndField) {
@@ -119,7 +161,54 @@ TEST(NpyBodies, AreReadInBothPrecisionsAndNamedByRowAndField) {
     const std::vector<float> floats(rows.begin(), rows.end());
     EXPECT_EQ(read(program::npy_of(floats, {2, 7})).places[1], (Vector{8, 9, 10}));
 
+    EXPECT_EQ(read(program::npy_of(rows, {2, 7})).velocities[1], (Vector{11, 12, 13}));
+    const std::vector<double> at_rest{1, 2, 3, 4};
+    EXPECT_EQ(read(program::npy_of(at_rest, {1, 4})).masses, (std::vector<double>{4}));
+
+    // As NumPy writes other types and orders.
+    const auto file_of = [](const std::string& header, const auto& numbers) {
+        std::string bytes("\x93NUMPY\1\0", 8);
+        bytes += static_cast<char>(header.size() % 256);
+        bytes += static_cast<char>(header.size() / 256);
+        return bytes + header +
+               std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]);
+    };
+    const std::vector<double> columns{1, 8, 2, 9, 3, 10, 4, 11, 5, 12, 6, 13, 7, 14};
+    const std::vector<std::int64_t> whole(rows.begin(), rows.end());
+    std::vector<double> reversed = rows;
+    for (double& number : reversed) {
+        auto* const bytes = reinterpret_cast<unsigned char*>(&number);
+        std::reverse(bytes, bytes + sizeof number);
+    }
+    std::vector<double> by_name{7, 1, 2, 3, 4, 5, 6, 14, 8, 9, 10, 11, 12, 13};
+    for (const std::string& bytes :
+         {file_of("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 7), }\n", columns),
+          file_of("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 7), }\n", whole),
+          file_of("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 7), }\n", reversed),
+          file_of(
+              "{'descr': [('mass', '<f8'), ('x', '<f8'), ('y', '<f8'), ('z', '<f8'), ('vx', '<f8'), ('vy', "
+              "'<f8'), ('vz', '<f8')], 'fortran_order': False, 'shape': (2,), }\n",
+              by_name),
+          file_of(
+              "{'descr': [('m', '<f8'), ('pos', '<f8', (3,)), ('vel', '<f8', (3,))], 'fortran_order': False, "
+              "'shape': (2,), }\n",
+              by_name)}) {
+        const Bodies found = read(bytes);
+        EXPECT_EQ(found.places, (std::vector<Vector>{{1, 2, 3}, {8, 9, 10}})) << bytes;
+        EXPECT_EQ(found.velocities, (std::vector<Vector>{{4, 5, 6}, {11, 12, 13}}));
+        EXPECT_EQ(found.masses, (std::vector<double>{7, 14}));
+    }
+
     const auto refused = [&](const std::string& bytes) { return refusal([&] { return read(bytes); }); };
+    EXPECT_NE(
+        refused(
+            file_of("{'descr': [('x', '<f8'), ('name', '<U8')], 'fortran_order': False, 'shape': (2,), }\n",
+                    rows))
+            .find("numbers of type <U8"),
+        std::string::npos);
+    EXPECT_NE(refused(file_of("{'descr': '<f8', 'fortran_order': True, 'shape': (100000000, 7), }\n", rows))
+                  .find("ends before"),
+              std::string::npos);
     EXPECT_NE(refused(program::npy_of(rows, {7, 2})).find("its shape is 7 x 2"), std::string::npos);
     EXPECT_NE(refused(program::npy_of(rows, {14})).find("its shape is 14 numbers"), std::string::npos);
     EXPECT_NE(refused(program::npy_of(rows, {3, 7})).find("ends before"), std::string::npos);
@@ -143,8 +232,10 @@ TEST(BodyFiles, ComeBackAsTheyWereWritten) {
     std::ofstream(folder.path() / "none.csv") << "x,y,z,vx,vy,vz,m\n";
     EXPECT_NE(refusal([&] { return read_bodies(folder.path() / "none.csv"); }).find("has no bodies"),
               std::string::npos);
-    EXPECT_NE(refusal([&] { return read_bodies(folder.path() / "bodies.txt"); }).find(".csv or .npy"),
-              std::string::npos);
+    std::ofstream(folder.path() / "blanks.txt") << "1 2 3 4\n";
+    EXPECT_EQ(read_bodies(folder.path() / "blanks.txt").size(), 1u);
+    std::filesystem::rename(folder.path() / "bodies.npy", folder.path() / "bodies.dat");
+    EXPECT_EQ(read_bodies(folder.path() / "bodies.dat").size(), 50u);
     EXPECT_THROW(static_cast<void>(read_bodies(folder.path() / "lost.csv")), Error);
 }
 

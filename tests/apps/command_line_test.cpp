@@ -1,5 +1,6 @@
 // The command line of every program: what is taken, and what is refused in words that name the option.
 #include "program/command_line.hpp"
+#include "program/used_files.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
@@ -45,6 +46,7 @@ protected:
         line.texts("--parts", values.parts, "PART", "One or more");
         line.output_stream("--film", values.film, "FILE", "Written as it comes");
         arguments.insert(arguments.begin(), "headrace-test");
+        forget_used_files(); // of the program before
         std::vector<char*> argv;
         for (std::string& argument : arguments) argv.push_back(argument.data());
         line.parse(static_cast<int>(argv.size()), argv.data());

@@ -210,6 +210,7 @@ TEST(BarnesHutProgram, RefusesInOneLineWhatCannotBe) {
     folder.write("bad.csv", "1,2,3,4,5,6,7\n1,2,3,4,x,6,7\n");
     folder.write("bad.npy", "no array");
     folder.write("none.csv", "\n");
+    folder.write("bad.txt", "1,5;2;3;4;5;6;7\n");
     const auto refuses = [&](const Options& options, std::initializer_list<const char*> words) {
         const Outcome outcome = run(folder, options + Options{"--devices", "cpu"});
         SCOPED_TRACE(outcome.errors);
@@ -224,7 +225,7 @@ TEST(BarnesHutProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "bad.npy"}, {"bad.npy", "no .npy file"});
     refuses({"--input", "none.csv"}, {"none.csv: has no bodies"});
     refuses({"--input", "lost.csv"}, {"lost.csv", "cannot be read"});
-    refuses({"--input", "bad.txt"}, {"bad.txt", ".csv or .npy"});
+    refuses({"--input", "bad.txt"}, {"bad.txt", "line 1: field 1 (x): \"1,5\" is no number"});
     refuses({"--plummer", "5", "--theta", "1.5"}, {"--theta 1.5"});
     refuses({"--plummer", "5", "--softening", "-1"}, {"--softening"});
     refuses({"--plummer", "5", "--order", "octupole"}, {"--order octupole"});
