@@ -1,7 +1,9 @@
 // core/compiling.cpp - see compiling.hpp.
 #include <headrace/core/compiling.hpp>
 
+#include <algorithm>
 #include <mutex>
+#include <set>
 
 namespace headrace {
 namespace {
@@ -10,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 struct State {
     std::mutex mutex;
-    unsigned under_way = 0;
+    std::multiset<Clock::time_point> under_way; ///< when each began
     Clock::time_point last_end = Clock::time_point::min();
 };
 
@@ -21,20 +23,23 @@ State& state() {
 
 } // namespace
 
-Compiling::Compiling() {
+Compiling::Compiling() : begin_(Clock::now()) {
     const std::lock_guard lock(state().mutex);
-    ++state().under_way;
+    state().under_way.insert(begin_);
 }
 
 Compiling::~Compiling() {
     const std::lock_guard lock(state().mutex);
-    --state().under_way;
-    state().last_end = Clock::now();
+    auto& under_way = state().under_way;
+    under_way.erase(under_way.find(begin_));
+    state().last_end = std::max(state().last_end, std::min(Clock::now(), begin_ + longest));
 }
 
 Clock::time_point Compiling::last_sign() {
     const std::lock_guard lock(state().mutex);
-    return state().under_way > 0 ? Clock::now() : state().last_end;
+    const auto& under_way = state().under_way;
+    if (under_way.empty()) return state().last_end;
+    return std::max(state().last_end, std::min(Clock::now(), *under_way.rbegin() + longest));
 }
 
 } // namespace headrace

@@ -7,11 +7,13 @@
 
 namespace headrace {
 
-/// While it lives, this process compiles.
+/// While it lives, this process compiles; a compiler that takes longer than `longest` has hung.
 ///
 /// Threads  any; several at once
 class HEADRACE_EXPORT Compiling {
 public:
+    static constexpr std::chrono::minutes longest{2};
+
     Compiling();
     ~Compiling();
     Compiling(const Compiling&) = delete; // counts once
@@ -19,6 +21,9 @@ public:
 
     /// Now if something is being compiled, else when the last compiler ended; long ago if none has.
     [[nodiscard]] static std::chrono::steady_clock::time_point last_sign();
+
+private:
+    const std::chrono::steady_clock::time_point begin_;
 };
 
 } // namespace headrace

@@ -23,6 +23,8 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -176,7 +178,7 @@ public:
               "clEnqueueWriteBuffer");
         const std::size_t local = lanes_,
                           global = local * (mixes_up_grids(stream) ? memory.groups : memory.useful);
-        if (std::exchange(is_first_launch_, false))
+        if (is_first_launch(local))
             launch_first(queue, global, local);
         else
             check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr,
@@ -188,6 +190,16 @@ public:
     }
 
 private:
+    /// Of this program in work-groups of that size, in this process.
+    [[nodiscard]] bool is_first_launch(std::size_t local) const {
+        static std::mutex mutex;
+        static std::set<std::pair<cl_program, std::size_t>> known; // few: a process keeps its programs
+        cl_program program = nullptr;
+        check(clGetKernelInfo(native_.get(), CL_KERNEL_PROGRAM, sizeof program, &program, nullptr),
+              "clGetKernelInfo");
+        const std::scoped_lock lock(mutex);
+        return known.insert({program, local}).second;
+    }
     /// PoCL compiles a kernel for the size of its work-groups when it is to begin: until it runs, that is a
     /// sign of life.
     void launch_first(cl_command_queue queue, std::size_t global, std::size_t local) {
@@ -317,7 +329,6 @@ private:
     OpenClKernel kernel_;
     OpenClArguments arguments_;
     opencl::KernelHandle native_;
-    bool is_first_launch_ = true;
     std::uint32_t ranges_ = 0, range_of_ = 0; ///< a bit, and four bits, for each kind
     std::uint32_t lanes_ = 1;                 ///< work-items of a group
     Bytes local_bytes_ = 0;                   ///< that a launch asks for
