@@ -128,6 +128,10 @@ typedef struct PathVertex {
 /// origin is 2 x 2^-24, three products and sums are 4 x 5.9 x 2^-24, and products of two such numbers, whose
 /// rounding counts here too, 2 x 5.9 x 2^-24.
 #define PATH_TRACER_SIGHT_ERROR 0x1.4p-19f
+/// The same for corners at most `far` away, which is most often much less. In 2^-24: rounding of a corner is
+/// 1/2 and of the origin 3 in each coordinate, 6.1 in all; differences are 1 x far, products and sums 3 x
+/// far, and products of two such numbers 2 x far.
+#define PATH_TRACER_SIGHT_ERROR_AT(far) (7 * 0x1p-24f * (1 + (far)))
 #define PATH_TRACER_FAR_AWAY 1e30f /* distances are below */
 #define PATH_TRACER_MISSES 2e30f
 #define PATH_TRACER_STACK 64 /* nodes on the longest way down the BVH, at most: bvh.cpp sees to it */

@@ -129,24 +129,29 @@ HR_FUNCTION SeenCorner seen_corner(const Ray* ray, const Sight* sight, Float3 co
 
 HR_FUNCTION SeenTriangle look_at(const Triangle* triangle, uint index, const Ray* ray, const Sight* sight,
                                  float farthest) {
-    const float error = PATH_TRACER_SIGHT_ERROR;
+    const float most_error = PATH_TRACER_SIGHT_ERROR;
     SeenTriangle seen;
     seen.may_be_met = false;
     const SeenCorner a = seen_corner(ray, sight, triangle->a), b = seen_corner(ray, sight, triangle->b),
                      c = seen_corner(ray, sight, triangle->c);
     const float of_a = b.x * c.y - c.x * b.y, of_b = c.x * a.y - a.x * c.y, of_c = a.x * b.y - b.x * a.y;
     const float reach = fabs(a.x) + fabs(a.y) + fabs(b.x) + fabs(b.y) + fabs(c.x) + fabs(c.y);
-    const float area_error = error * (reach + 2 * error);
+    const float most_area_error = most_error * (reach + 2 * most_error);
     const float least = fmin(fmin(of_a, of_b), of_c), most = fmax(fmax(of_a, of_b), of_c);
-    if (least < -area_error && most > area_error) return seen;
+    if (least < -most_area_error && most > most_area_error) return seen;
 
     const float nearest_corner = fmin(fmin(a.depth, b.depth), c.depth),
                 farthest_corner = fmax(fmax(a.depth, b.depth), c.depth);
+    const float far = fmax(fabs(nearest_corner), fabs(farthest_corner)) + reach;
+    const float error = fmin(most_error, PATH_TRACER_SIGHT_ERROR_AT(far));
+    const float area_error = error * (reach + 2 * error);
+    if (least < -area_error && most > area_error) return seen;
     if (farthest_corner <= -2 * error || nearest_corner - 2 * error >= farthest) return seen;
     seen.may_be_met = true;
     const float range = farthest_corner - nearest_corner;
     const float sum = of_a + of_b + of_c;
-    seen.is_sure = (least > area_error || most < -area_error) && reach * (reach + range) < 512 * fabs(sum);
+    seen.is_sure = (least > area_error || most < -area_error) &&
+                   error * reach * (reach + range) < 0x1p-10f * fabs(sum);
     if (!seen.is_sure) return seen;
     const float inverse = 1 / sum;
     seen.met.distance = (of_a * a.depth + of_b * b.depth + of_c * c.depth) * inverse;
