@@ -142,6 +142,13 @@ private:
         return property.is_list && (property.name == "vertex_indices" || property.name == "vertex_index");
     }
 
+    static bool is_colour(std::string_view property) {
+        for (const std::string_view prefix : {"diffuse_", "ambient_"})
+            if (property.starts_with(prefix)) property.remove_prefix(prefix.size());
+        return property == "red" || property == "green" || property == "blue" || property == "alpha" ||
+               property == "r" || property == "g" || property == "b" || property == "a";
+    }
+
     /// Normals and texture coordinates change nothing: triangles are flat, and there are no textures.
     void name_what_is_not_shown(const Element& element) {
         constexpr std::array<std::string_view, 17> no_matter = {
@@ -154,8 +161,8 @@ private:
         for (const Property& property : element.properties)
             if (!has_corners(property) &&
                 std::find(no_matter.begin(), no_matter.end(), property.name) == no_matter.end())
-                not_shown_.add((element.name == "vertex" ? "vertex property " : "face property ") +
-                               excerpt(property.name));
+                not_shown_.add((element.name == "vertex" ? "vertex " : "face ") +
+                               (is_colour(property.name) ? "colours" : "property " + excerpt(property.name)));
     }
 
     void read_header() {
