@@ -236,6 +236,9 @@ std::string GltfFile::read_buffer(std::size_t index, const Json& json) const {
     const std::string which = "buffer " + std::to_string(index);
     const std::string uri = text(json, "uri");
     if (uri.empty()) {
+        if (json.contains("extensions") && json["extensions"].contains("EXT_meshopt_compression"))
+            refuse(which + " is compressed with EXT_meshopt_compression alone, which is not read; export it "
+                           "uncompressed");
         if (index != 0 || binary_.data() == nullptr) refuse(which + " has no data; export it again");
         return std::string(binary_);
     }

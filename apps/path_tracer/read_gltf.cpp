@@ -36,8 +36,8 @@ public:
         if (!file_.list("animations").empty()) not_shown_.add("animations");
         if (file_.list("scenes").size() > 1) not_shown_.add("scenes other than the first one shown");
         walk();
-        if (!scene_.camera && has_other_camera_)
-            scene_.notes.emplace_back("the scene's camera is not a perspective one and is left out");
+        if (!scene_.camera && !camera_fault_.empty())
+            scene_.notes.push_back("the scene's camera " + camera_fault_ + " and is left out");
         for (const std::string& buffer : file_.unread_buffers())
             scene_.notes.push_back(buffer + " is used by nothing that is shown, and was not read");
         not_shown_.report_to(scene_);
@@ -56,7 +56,9 @@ private:
         }
     }
     void name_extension(const std::string& name) {
-        if (is_known(name)) return;
+        // What is compressed has plain numbers beside it, or is refused where it is used.
+        const bool is_compression = name == "KHR_draco_mesh_compression" || name == "EXT_meshopt_compression";
+        if (is_known(name) || is_compression) return;
         if (name == "KHR_lights_punctual")
             not_shown_.add("lights (KHR_lights_punctual)");
         else
@@ -141,14 +143,17 @@ private:
         const Json& description = file_.list("cameras")[*camera];
         const auto perspective = description.find("perspective");
         if (perspective == description.end()) {
-            has_other_camera_ = true;
-        } else if (!scene_.camera) {
-            const double fov = file_.number(*perspective, "yfov", 0) * 180 / std::numbers::pi;
+            camera_fault_ = "is not a perspective one";
+            return;
+        }
+        const double fov = file_.number(*perspective, "yfov", 0) * 180 / std::numbers::pi;
+        if (!(fov > 0 && fov < 180))
+            camera_fault_ = "has an angle that is not between 0 and 180 degrees";
+        else if (scene_.camera)
+            not_shown_.add("cameras but the first");
+        else
             scene_.camera = CameraPose{world({0, 0, 0}), world({0, 0, -1}), static_cast<float>(fov),
                                        world.turned({0, 1, 0})};
-        } else {
-            not_shown_.add("cameras but the first");
-        }
     }
 
     [[nodiscard]] Transform transform(const Json& node) const {
@@ -260,7 +265,9 @@ private:
     /// Whether there is a texture of this name: its factor alone means nothing then.
     bool has_texture(const Json& object, const char* name) {
         if (!object.contains(name)) return false;
-        not_shown_.add(std::string("textures (") + name + ")");
+        const bool is_colour =
+            std::string_view(name) == "baseColorTexture" || std::string_view(name) == "diffuseTexture";
+        not_shown_.add(std::string("textures (") + name + (is_colour ? "; --albedo stands in)" : ")"));
         return true;
     }
 
@@ -320,7 +327,7 @@ private:
     float albedo_;
     Scene scene_;
     NotShown not_shown_;
-    bool has_other_camera_ = false;
+    std::string camera_fault_; ///< why a camera is left out
     std::map<std::optional<std::size_t>, uint32_t> materials_;
     std::map<std::pair<std::size_t, std::string_view>, GltfAccessor> accessors_;
 };

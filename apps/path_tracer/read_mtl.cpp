@@ -53,7 +53,8 @@ public:
             note_unused(*value);
         for (const WrittenValue<float>* value : {&from_.ni, &from_.opacity, &from_.transparency})
             note_unused(*value);
-        if (is_black(to_.surface.glass) && from_.ni.is_given && !(from_.ni.value >= 0.1f))
+        if (is_black(to_.surface.glass) && from_.ni.is_given &&
+            !(from_.ni.value >= 0.1f && from_.ni.value <= 100))
             to_.notes.push_back("material \"" + from_.name +
                                 "\": its index of refraction is not right, and not used");
     }

@@ -360,6 +360,18 @@ TEST_F(ForeignGltf, CamerasKeepTheirRoll) {
     EXPECT_NEAR(normalised(up_of("[0," + h + "," + h + ",0]")).z, 1, 1e-5); // the same, turned by half a turn
 }
 
+TEST_F(ForeignGltf, CamerasThatSeeNothingAreLeftOutWithANote) {
+    GltfParts parts;
+    parts.nodes = R"({"mesh":0,"camera":0})";
+    for (const char* camera : {R"({"type":"perspective","perspective":{}})", R"({"type":"orthographic"})",
+                               R"({"perspective":{"yfov":3.2}})"}) {
+        parts.extra = std::string(R"(,"cameras":[)") + camera + "]";
+        const Scene scene = load(parts);
+        EXPECT_FALSE(scene.camera);
+        EXPECT_TRUE(has_note(scene, "camera")) << camera;
+    }
+}
+
 TEST_F(ForeignGltf, NodesNestDeeperThanAnyStack) {
     GltfParts parts;
     parts.nodes.clear();
@@ -433,7 +445,8 @@ TEST_F(ForeignGltf, DracoMayBeUsedBesidePlainNumbers) {
     parts.extra = R"(,"extensionsUsed":["KHR_draco_mesh_compression"])";
     parts.primitive_extra = R"(,"extensions":{"KHR_draco_mesh_compression":{"bufferView":7}})";
     EXPECT_EQ(load(parts).triangles.size(), 1u);
-    std::string text = parts.embedded(); // without the plain numbers nothing is left to show
+    EXPECT_EQ(load(parts).notes.size(), 0u); // nothing is missing
+    std::string text = parts.embedded();     // without the plain numbers nothing is left to show
     text.replace(text.find(R"("accessors":[{"bufferView":0,)"), 29, R"("accessors":[{)");
     EXPECT_TRUE(mentions(refusal("d.gltf", text), "Draco"));
 }
