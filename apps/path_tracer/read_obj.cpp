@@ -230,6 +230,10 @@ private:
     /// One name with white space within, or several. Only the files that are there can say which.
     void read_materials(std::string_view rest) {
         const std::string_view whole = trimmed(rest);
+        if (possible_names(rest).back().empty()) {
+            scene_.notes.push_back(line() + "mtllib names no file");
+            return;
+        }
         for (const std::string_view name : possible_names(rest))
             if (files_.exists(name)) return read_materials_of(name);
         bool found = false;

@@ -77,7 +77,7 @@ void SceneFiles::expect_inside(std::string_view name) const {
     std::string slashed(name);
     std::replace(slashed.begin(), slashed.end(), '\\', '/');
     if (error || fs::path(slashed).is_absolute() || !is_below(whole_folder, whole))
-        refuse_scene(scene_, "names the file " + std::string(name) +
+        refuse_scene(scene_, "names the file " + std::string(name.substr(0, 200)) +
                                  ", which is not below the scene's folder; copy it there, or allow it with "
                                  "--allow-outside");
 }

@@ -95,6 +95,16 @@ TEST_F(ForeignText, MaterialLibrariesAreNamedInManyWays) {
     }
 }
 
+TEST_F(ForeignText, MaterialLibrariesMayBeMissing) {
+    folder_.write("red.mtl", red);
+    for (const char* named : {"", "\"\"", "# none", "lost.mtl", "\"lost one.mtl\"", "lost.mtl red.mtl"}) {
+        const Scene scene =
+            load("s.obj", std::string("mtllib ") + named + '\n' + square + "usemtl red\nf 1 2 3 4\n");
+        EXPECT_EQ(area(scene), 4) << named;
+        EXPECT_FALSE(scene.notes.empty()) << named;
+    }
+}
+
 TEST_F(ForeignText, RemarksStandBehindData) {
     folder_.write("s.mtl",
                   "newmtl red # a remark\nKd 0 0 0 # black\nKe 0.25 0 0# red\nnewmtl red #2\nKe 0 1 0\n");
