@@ -37,7 +37,8 @@ public:
     Shown(const Written& written, float albedo) : from_(written) {
         to_.name = written.name;
         to_.not_shown = written.not_shown;
-        const int illum = static_cast<int>(used(from_.illum));
+        const float model = used(from_.illum);
+        const int illum = model >= 0 && model <= 10 ? static_cast<int>(model) : 1; // MTL has these
         if (is_glass(illum)) {
             const Rgb tint = from_.has_tf_map ? Rgb{1, 1, 1} : used(from_.tf);
             to_.surface.glass = is_black(tint) ? Rgb{1, 1, 1} : tint; // "Tf 0 0 0": clear glass
