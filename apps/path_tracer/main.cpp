@@ -46,7 +46,7 @@ void check_size(const Options& options) {
 void run(const Options& options) {
     check_size(options);
 
-    const Scene scene = load_scene(options.scene, options.albedo);
+    const Scene scene = load_scene(options.scene, options.albedo, options.files);
     if (!options.quiet)
         for (const std::string& note : scene.notes)
             headrace::log_warning(options.scene.string() + ": " + note);

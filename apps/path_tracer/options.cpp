@@ -60,6 +60,11 @@ Options parse_options(int argc, char** argv) {
     line.option("--albedo", "0.8", "R", "Reflectance of meshes without a material, 0 to 1",
                 [&](const std::string& text) { options.albedo = to_albedo(text); });
 
+    line.flag("--allow-outside", options.files.allow_outside,
+              "The scene may name files outside its folder; else they are refused");
+    line.whole("--max-file-size", options.files.largest, 1, std::numeric_limits<std::uint64_t>::max(),
+               "BYTES", "Largest file of a scene that is read");
+
     line.group("Image");
     line.whole("--width", options.width, 1, most, "PIXELS", "Width of the image");
     line.whole("--height", options.height, 1, most, "PIXELS", "Height of the image");

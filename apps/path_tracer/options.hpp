@@ -17,6 +17,7 @@ enum class KernelChoice : std::uint8_t { consumer, producer };
 /// The command line, checked: every value is in its range.
 struct Options {
     std::filesystem::path scene;
+    FileRules files;
     std::optional<CameraPose> camera;
     Rgb sky{1, 1, 1};
     float albedo = 0.8f;

@@ -1,144 +1,345 @@
-// apps/path_tracer/read_gltf.cpp - glTF 2.0: Assimp reads it, once check_gltf.cpp has let it pass. The one
-// unit that sees Assimp.
+// apps/path_tracer/read_gltf.cpp - glTF 2.0: nodes, triangles, materials, the camera.
+#include "gltf_file.hpp"
 #include "scene_readers.hpp"
+#include "text_lines.hpp"
 #include "vector_math.hpp"
 
-#include <assimp/Importer.hpp>
-#include <assimp/material.h>
-#include <assimp/postprocess.h>
-#include <assimp/scene.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <numbers>
+#include <utility>
 
 namespace path_tracer {
 namespace {
 
-namespace fs = std::filesystem;
+/// Extensions that the reader does all of.
+constexpr std::array<std::string_view, 4> known_extensions = {"KHR_materials_emissive_strength",
+                                                              "KHR_materials_transmission",
+                                                              "KHR_materials_ior", "KHR_mesh_quantization"};
 
-Rgb colour(const aiMaterial& material, const char* key, unsigned type, unsigned index, Rgb fallback) {
-    aiColor3D value;
-    return material.Get(key, type, index, value) == AI_SUCCESS ? Rgb{value.r, value.g, value.b} : fallback;
-}
-float number(const aiMaterial& material, const char* key, unsigned type, unsigned index, float fallback) {
-    float value = 0;
-    return material.Get(key, type, index, value) == AI_SUCCESS ? value : fallback;
+bool is_known(std::string_view extension) {
+    return std::find(known_extensions.begin(), known_extensions.end(), extension) != known_extensions.end();
 }
 
-/// The number that a name consists of; one that is too large for anything if it is no number.
-std::size_t number_in(const aiString& name) {
-    const auto number = to_number<std::int64_t>({name.C_Str(), name.length});
-    return number && *number >= 0 ? static_cast<std::size_t>(*number)
-                                  : std::numeric_limits<std::size_t>::max();
-}
-
-SurfaceDescription from_gltf(const aiMaterial& material, float emissive_strength) {
-    const Rgb base = colour(material, AI_MATKEY_BASE_COLOR, {1, 1, 1});
-    const float metallic = number(material, AI_MATKEY_METALLIC_FACTOR, 1);
-    const float transmission = number(material, AI_MATKEY_TRANSMISSION_FACTOR, 0);
-    SurfaceDescription surface;
-    surface.mirror = base * metallic;
-    surface.glass = base * ((1 - metallic) * transmission);
-    surface.diffuse = base * ((1 - metallic) * (1 - transmission));
-    surface.ior = number(material, AI_MATKEY_REFRACTI, 1.5f);
-    surface.emission = colour(material, AI_MATKEY_COLOR_EMISSIVE, {0, 0, 0}) * emissive_strength;
-    return surface;
-}
-
-/// Throws if the importer does not take it, in its words.
-const aiScene& import_scene(Assimp::Importer& importer, const fs::path& file, const std::string& bytes) {
-    std::string why;
-    try {
-        const aiScene* scene =
-            importer.ReadFileFromMemory(bytes.data(), bytes.size(), aiProcess_ValidateDataStructure,
-                                        bytes.rfind("glTF", 0) == 0 ? "glb" : "gltf");
-        if (scene != nullptr && scene->mRootNode != nullptr) return *scene;
-        why = importer.GetErrorString();
-    } catch (const std::bad_alloc&) {
-        throw;
-    } catch (const std::exception& error) {
-        why = error.what();
-    }
-    refuse_scene(file, "cannot be read: " + why + "; export it again");
-}
-
-constexpr float degrees = 180 / std::numbers::pi_v<float>;
-
-/// Everything below one node, in world coordinates.
-class Flattener {
+class GltfReader {
 public:
-    /// `materials`: the importer's, as they are numbered in the scene.
-    Flattener(const fs::path& file, const aiScene& from, const CheckedGltf& gltf,
-              const std::vector<uint32_t>& materials, Scene& to)
-        : file_(file), from_(from), gltf_(gltf), materials_(materials), to_(to) {}
+    GltfReader(const SceneFiles& files, std::string_view bytes, float albedo)
+        : path_(files.scene()), file_(files, bytes), albedo_(albedo) {}
 
-    void add(const aiNode& node, const Transform& parent) {
-        const std::size_t number = number_in(node.mName); // none: the importer's root above several
-        const bool is_in_file = number < gltf_.transforms.size();
-        const Transform world = is_in_file ? parent.after(gltf_.transforms[number]) : parent;
-        for (unsigned i = 0; i < node.mNumMeshes; ++i) add(*from_.mMeshes[node.mMeshes[i]], world);
-        if (!to_.camera && is_in_file && gltf_.vertical_fov[number] > 0)
-            to_.camera =
-                CameraPose{world({0, 0, 0}), world({0, 0, -1}), gltf_.vertical_fov[number] * degrees};
-        for (unsigned i = 0; i < node.mNumChildren; ++i) add(*node.mChildren[i], world);
+    Scene run() {
+        check_required_extensions();
+        name_extensions(file_.root());
+        for (const Json& extension : file_.list("extensionsUsed"))
+            if (extension.is_string()) name_extension(extension.get<std::string>());
+        if (!file_.list("animations").empty()) not_shown_.add("animations");
+        if (file_.list("scenes").size() > 1) not_shown_.add("scenes other than the first one shown");
+        walk();
+        if (!scene_.camera && !camera_fault_.empty())
+            scene_.notes.push_back("the scene's camera " + camera_fault_ + " and is left out");
+        for (const std::string& buffer : file_.unread_buffers())
+            scene_.notes.push_back(buffer + " is used by nothing that is shown, and was not read");
+        not_shown_.report_to(scene_);
+        return std::move(scene_);
     }
 
 private:
-    void add(const aiMesh& mesh, const Transform& world) {
-        std::vector<Point> vertices(mesh.mNumVertices);
-        for (unsigned i = 0; i < mesh.mNumVertices; ++i) {
-            const aiVector3D& vertex = mesh.mVertices[i];
-            vertices[i] = world({double{vertex.x}, double{vertex.y}, double{vertex.z}});
-            if (!(largest_part(vertices[i]) <= farthest_coordinate))
-                refuse_scene(
-                    file_,
-                    "a vertex is not finite or farther than 1e30 from the origin; scale the scene down");
+    // ---- what is not shown
+
+    void check_required_extensions() const {
+        for (const Json& required : file_.list("extensionsRequired")) {
+            const std::string name = required.is_string() ? required.get<std::string>() : std::string();
+            if (!is_known(name))
+                file_.refuse("requires the extension \"" + excerpt(name) +
+                             "\", which is not known here; export it without");
         }
-        const bool mirrors = world.mirrors(); // keep the outside outside
-        std::vector<Point> corners;
-        for (unsigned i = 0; i < mesh.mNumFaces; ++i) {
-            const aiFace& face = mesh.mFaces[i];
-            corners.clear();
-            for (unsigned corner = 0; corner < face.mNumIndices; ++corner) {
-                if (face.mIndices[corner] >= mesh.mNumVertices)
-                    refuse_scene(file_, "a face names a vertex that is not there; export it again");
-                corners.push_back(vertices[face.mIndices[corner]]);
-            }
-            if (mirrors) std::reverse(corners.begin(), corners.end());
-            add_polygon(to_, corners, materials_.at(mesh.mMaterialIndex)); // nothing for points and lines
+    }
+    void name_extension(const std::string& name) {
+        // What is compressed has plain numbers beside it, or is refused where it is used.
+        const bool is_compression = name == "KHR_draco_mesh_compression" || name == "EXT_meshopt_compression";
+        if (is_known(name) || is_compression) return;
+        if (name == "KHR_lights_punctual")
+            not_shown_.add("lights (KHR_lights_punctual)");
+        else
+            not_shown_.add("extension " + excerpt(name));
+    }
+    void name_extensions(const Json& object) {
+        const auto extensions = object.find("extensions");
+        if (extensions == object.end() || !extensions->is_object()) return;
+        for (const auto& [name, ignored] : extensions->items()) name_extension(name);
+    }
+    /// The extension of an object; null if it has none of this name.
+    static const Json* extension(const Json& object, const char* name) {
+        const auto extensions = object.find("extensions");
+        if (extensions == object.end() || !extensions->is_object()) return nullptr;
+        const auto found = extensions->find(name);
+        return found == extensions->end() || !found->is_object() ? nullptr : &*found;
+    }
+
+    // ---- nodes
+
+    struct Visit {
+        std::size_t node;
+        Transform parent;
+    };
+
+    std::vector<std::size_t> nodes_in(const Json& object, const char* key, const char* what) const {
+        std::vector<std::size_t> nodes;
+        const std::size_t count = file_.list("nodes").size();
+        for (const Json& node : file_.list(object, key)) {
+            if (!node.is_number_unsigned() || node.get<std::uint64_t>() >= count)
+                file_.refuse(std::string("has a ") + what + " that is none of its " + std::to_string(count) +
+                             " nodes; export it again");
+            nodes.push_back(node.get<std::size_t>());
+        }
+        return nodes;
+    }
+
+    /// Roots of the scene to show: the first if the file names none.
+    std::vector<std::size_t> roots() const {
+        const std::size_t shown = file_.reference(file_.root(), "scene", "scenes").value_or(0);
+        if (!file_.list("scenes").empty())
+            return nodes_in(file_.list("scenes")[shown], "nodes", "scene with a node");
+        std::vector<bool> is_child(file_.list("nodes").size());
+        for (const Json& node : file_.list("nodes"))
+            for (const std::size_t child : nodes_in(node, "children", "node with a child"))
+                is_child[child] = true;
+        std::vector<std::size_t> roots;
+        for (std::size_t i = 0; i < is_child.size(); ++i)
+            if (!is_child[i]) roots.push_back(i);
+        return roots;
+    }
+
+    /// Parents first, in the order of the file. Not by recursion: a file may nest nodes deeper than a stack
+    /// is.
+    void walk() {
+        std::vector<Visit> left;
+        const auto add = [&left](const std::vector<std::size_t>& nodes, const Transform& parent) {
+            for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) left.push_back({*node, parent});
+        };
+        add(roots(), Transform{});
+        std::vector<bool> was_visited(file_.list("nodes").size());
+        while (!left.empty()) {
+            const auto [number, parent] = left.back();
+            left.pop_back();
+            if (was_visited[number])
+                file_.refuse("has node " + std::to_string(number) +
+                             " twice in its tree, or as its own ancestor; export it again");
+            was_visited[number] = true;
+            const Json& node = file_.list("nodes")[number];
+            const Transform world = parent.after(transform(node));
+            show(node, world);
+            add(nodes_in(node, "children", "node with a child"), world);
         }
     }
 
-    const fs::path& file_;
-    const aiScene& from_;
-    const CheckedGltf& gltf_;
-    const std::vector<uint32_t>& materials_;
-    Scene& to_;
+    void show(const Json& node, const Transform& world) {
+        name_extensions(node);
+        if (node.contains("skin")) not_shown_.add("skins");
+        if (const auto mesh = file_.reference(node, "mesh", "meshes")) add_mesh(*mesh, world);
+        const auto camera = file_.reference(node, "camera", "cameras");
+        if (!camera) return;
+        const Json& description = file_.list("cameras")[*camera];
+        const auto perspective = description.find("perspective");
+        if (perspective == description.end()) {
+            camera_fault_ = "is not a perspective one";
+            return;
+        }
+        const double fov = file_.number(*perspective, "yfov", 0) * 180 / std::numbers::pi;
+        if (!(fov > 0 && fov < 180))
+            camera_fault_ = "has an angle that is not between 0 and 180 degrees";
+        else if (scene_.camera)
+            not_shown_.add("cameras but the first");
+        else
+            scene_.camera = CameraPose{world({0, 0, 0}), world({0, 0, -1}), static_cast<float>(fov),
+                                       world.turned({0, 1, 0})};
+    }
+
+    [[nodiscard]] Transform transform(const Json& node) const {
+        if (node.contains("matrix")) {
+            std::array<double, 16> m{}; // column by column
+            file_.numbers(node, "matrix", m);
+            if (m[3] != 0 || m[7] != 0 || m[11] != 0 || m[15] != 1)
+                file_.refuse("has a node whose matrix is not affine; export it again");
+            return {{Point{m[0], m[1], m[2]}, Point{m[4], m[5], m[6]}, Point{m[8], m[9], m[10]}},
+                    {m[12], m[13], m[14]}};
+        }
+        std::array<double, 3> shift{0, 0, 0}, scale{1, 1, 1};
+        std::array<double, 4> turn{0, 0, 0, 1}; // a unit quaternion, but for what rounding made of it
+        file_.numbers(node, "translation", shift);
+        file_.numbers(node, "rotation", turn);
+        file_.numbers(node, "scale", scale);
+        const double size = std::hypot(std::hypot(turn[0], turn[1]), std::hypot(turn[2], turn[3]));
+        if (!(size > 1e-3)) file_.refuse("has a node whose rotation is no quaternion; export it again");
+        const double x = turn[0] / size, y = turn[1] / size, z = turn[2] / size, w = turn[3] / size;
+        return {{Point{1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)} * scale[0],
+                 Point{2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)} * scale[1],
+                 Point{2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)} * scale[2]},
+                {shift[0], shift[1], shift[2]}};
+    }
+
+    // ---- triangles
+
+    void add_mesh(std::size_t mesh, const Transform& world) {
+        std::size_t number = 0;
+        for (const Json& primitive : file_.list(file_.list("meshes")[mesh], "primitives"))
+            add_primitive("mesh " + std::to_string(mesh) + ", primitive " + std::to_string(number++),
+                          primitive, world);
+        name_extensions(file_.list("meshes")[mesh]);
+    }
+
+    void add_primitive(const std::string& which, const Json& primitive, const Transform& world) {
+        constexpr std::uint64_t triangles = 4, strip = 5, fan = 6;
+        name_extensions(primitive);
+        const std::uint64_t mode = file_.size(primitive, "mode", triangles);
+        if (mode < triangles) return not_shown_.add("points and lines");
+        if (mode > fan) file_.refuse(which + " has the mode " + std::to_string(mode) + "; export it again");
+        const auto attributes = primitive.find("attributes");
+        const auto position = attributes == primitive.end()
+                                  ? std::nullopt
+                                  : file_.reference(*attributes, "POSITION", "accessors");
+        if (!position) return not_shown_.add(which + ", which has no positions");
+        for (const auto& [name, ignored] : attributes->items())
+            if (name.starts_with("COLOR_")) not_shown_.add("vertex colours");
+        if (!file_.list(primitive, "targets").empty()) not_shown_.add("morph targets");
+        const bool is_compressed = extension(primitive, "KHR_draco_mesh_compression") != nullptr;
+        if (is_compressed && !file_.list("accessors")[*position].contains("bufferView"))
+            file_.refuse(which +
+                         " is compressed with Draco alone, which is not read; export it uncompressed");
+
+        const GltfAccessor& positions = accessor(*position, "VEC3", which);
+        const auto index = file_.reference(primitive, "indices", "accessors");
+        const GltfAccessor* const indices = index ? &accessor(*index, "SCALAR", which) : nullptr;
+        const std::uint64_t count = indices != nullptr ? indices->count() : positions.count();
+        const auto corner = [&](std::uint64_t i) {
+            const std::uint64_t vertex = indices != nullptr ? indices->index(i) : i;
+            if (vertex >= positions.count())
+                file_.refuse(which + ": index " + std::to_string(i) + " names vertex " +
+                             std::to_string(vertex) + " of " + std::to_string(positions.count()) +
+                             " (they count from 0); export it again");
+            const Point at = world(positions.point(vertex));
+            if (!(largest_part(at) <= farthest_coordinate))
+                file_.refuse(which + ", vertex " + std::to_string(vertex) +
+                             ": is not finite or farther than 1e30 from the origin; scale the scene down");
+            return at;
+        };
+        if (count < 3) return;
+        const uint32_t material = material_of(primitive);
+        if (mode == triangles && count % 3 != 0)
+            scene_.notes.push_back(which + " ends within a triangle, which is left out");
+        const std::uint64_t step = mode == triangles ? 3 : 1;
+        for (std::uint64_t i = 0; i + 3 <= count; i += step) {
+            const bool is_turned = mode == strip && i % 2 == 1;
+            std::array<Point, 3> corners = {corner(mode == fan ? 0 : i), corner(i + 1), corner(i + 2)};
+            if (is_turned != world.mirrors()) std::swap(corners[0], corners[1]); // the outside stays outside
+            add_polygon(scene_, corners, material);
+        }
+    }
+
+    /// Read once, however many nodes show it.
+    const GltfAccessor& accessor(std::size_t index, std::string_view type, const std::string& of) {
+        const auto key = std::pair(index, type);
+        const auto known = accessors_.find(key);
+        if (known != accessors_.end()) return known->second;
+        return accessors_.emplace(key, file_.accessor(index, type, of)).first->second;
+    }
+
+    // ---- materials
+
+    uint32_t material_of(const Json& primitive) {
+        const auto number = file_.reference(primitive, "material", "materials");
+        const auto known = materials_.find(number);
+        if (known != materials_.end()) return known->second;
+        uint32_t material;
+        if (number) {
+            const Json& json = file_.list("materials")[*number];
+            material = add_material(scene_, path_, excerpt(file_.text(json, "name")), surface_of(json));
+        } else {
+            material = add_material(scene_, path_, "", grey(albedo_));
+        }
+        materials_.emplace(number, material);
+        return material;
+    }
+
+    /// Whether there is a texture of this name: its factor alone means nothing then.
+    bool has_texture(const Json& object, const char* name) {
+        if (!object.contains(name)) return false;
+        const bool is_colour =
+            std::string_view(name) == "baseColorTexture" || std::string_view(name) == "diffuseTexture";
+        not_shown_.add(std::string("textures (") + name + (is_colour ? "; --albedo stands in)" : ")"));
+        return true;
+    }
+
+    SurfaceDescription surface_of(const Json& material) {
+        name_extensions(material);
+        for (const char* name : {"normalTexture", "occlusionTexture"})
+            static_cast<void>(has_texture(material, name));
+        const std::string alpha = file_.text(material, "alphaMode");
+        if (!alpha.empty() && alpha != "OPAQUE") not_shown_.add("alpha mode " + excerpt(alpha));
+
+        static const Json nothing = Json::object();
+        const auto found = material.find("pbrMetallicRoughness");
+        const Json& pbr = found == material.end() ? nothing : *found;
+        if (!pbr.is_object()) file_.refuse("has a material that is no object; export it again");
+        std::array<double, 4> base{1, 1, 1, 1};
+        file_.numbers(pbr, "baseColorFactor", base);
+        bool is_base_unknown = has_texture(pbr, "baseColorTexture");
+        const double metal_factor = file_.number(pbr, "metallicFactor", 1);
+        double metallic = has_texture(pbr, "metallicRoughnessTexture") ? 0 : metal_factor;
+        const Json* const old = extension(material, "KHR_materials_pbrSpecularGlossiness");
+        if (old != nullptr && found == material.end()) { // else the file says what stands in for it
+            file_.numbers(*old, "diffuseFactor", base);
+            is_base_unknown = has_texture(*old, "diffuseTexture");
+            metallic = 0;
+        }
+        Rgb colour{static_cast<float>(base[0]), static_cast<float>(base[1]), static_cast<float>(base[2])};
+        if (is_base_unknown) colour = {albedo_, albedo_, albedo_};
+
+        double transmission = 0, strength = 1;
+        SurfaceDescription surface;
+        if (const Json* const through = extension(material, "KHR_materials_transmission")) {
+            transmission = file_.number(*through, "transmissionFactor", 0);
+            if (has_texture(*through, "transmissionTexture")) transmission = 0;
+        }
+        if (const Json* const refraction = extension(material, "KHR_materials_ior"))
+            surface.ior = static_cast<float>(file_.number(*refraction, "ior", 1.5));
+        if (const Json* const emissive = extension(material, "KHR_materials_emissive_strength"))
+            strength = file_.number(*emissive, "emissiveStrength", 1);
+        std::array<double, 3> emission{0, 0, 0};
+        file_.numbers(material, "emissiveFactor", emission);
+        if (has_texture(material, "emissiveTexture")) strength = 0;
+        for (const double share : {metallic, transmission})
+            if (!(share >= 0 && share <= 1))
+                file_.refuse("material \"" + excerpt(file_.text(material, "name")) +
+                             "\": a factor is not between 0 and 1; mend the material");
+        surface.mirror = colour * static_cast<float>(metallic);
+        surface.glass = colour * static_cast<float>((1 - metallic) * transmission);
+        surface.diffuse = colour * static_cast<float>((1 - metallic) * (1 - transmission));
+        surface.emission = {static_cast<float>(emission[0] * strength),
+                            static_cast<float>(emission[1] * strength),
+                            static_cast<float>(emission[2] * strength)};
+        return surface;
+    }
+
+    const std::filesystem::path& path_;
+    GltfFile file_;
+    float albedo_;
+    Scene scene_;
+    NotShown not_shown_;
+    std::string camera_fault_; ///< why a camera is left out
+    std::map<std::optional<std::size_t>, uint32_t> materials_;
+    std::map<std::pair<std::size_t, std::string_view>, GltfAccessor> accessors_;
 };
 
 } // namespace
 
-Scene read_gltf(const fs::path& file, std::string_view bytes, float albedo) {
-    const CheckedGltf gltf = check_gltf(file, bytes);
-    Assimp::Importer importer;
-    const aiScene& imported = import_scene(importer, file, gltf.bytes);
-    Scene scene;
-    std::vector<uint32_t> materials;
-    for (unsigned i = 0; i < imported.mNumMaterials; ++i) {
-        const aiMaterial& material = *imported.mMaterials[i];
-        const std::size_t number = number_in(material.GetName());
-        if (number < gltf.emissive_strength.size())
-            materials.push_back(add_material(scene, file, gltf.material_names[number],
-                                             from_gltf(material, gltf.emissive_strength[number])));
-        else // what the importer made up for meshes without one
-            materials.push_back(add_material(scene, file, "", {.diffuse = {albedo, albedo, albedo}}));
+Scene read_gltf(const SceneFiles& files, std::string_view bytes, float albedo) {
+    try {
+        return GltfReader(files, bytes, albedo).run();
+    } catch (const Json::exception&) { // a value of another type than the format says
+        refuse_scene(files.scene(), "is JSON, but no glTF 2.0; export it again");
     }
-    Flattener(file, imported, gltf, materials, scene).add(*imported.mRootNode, Transform{});
-    if (!scene.camera && gltf.has_other_cameras)
-        scene.notes.push_back("the scene's camera is not a perspective one and is left out");
-    return scene;
 }
 
 } // namespace path_tracer

@@ -4,110 +4,183 @@
 #include "text_lines.hpp"
 #include "vector_math.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
+#include <utility>
 
 namespace path_tracer {
 namespace {
 
+/// A value as it is written. What is wrong with it matters only where it is used.
+template <class Value>
+struct WrittenValue {
+    Value value;
+    std::string fault{};
+    bool is_given = false;
+};
+
 /// A material as it is written.
 struct Written {
     std::string name;
-    Rgb kd{0.6f, 0.6f, 0.6f}, ks{0, 0, 0}, ke{0, 0, 0},
-        tf{1, 1, 1}; // 0.6: what readers take where there is no Kd
-    float ni = 1.5f;
-    int illum = 1;
+    WrittenValue<Rgb> kd{{0.6f, 0.6f, 0.6f}}; // 0.6: what readers take where there is no Kd
+    WrittenValue<Rgb> ks{{0, 0, 0}}, ke{{0, 0, 0}}, tf{{1, 1, 1}};
+    WrittenValue<float> ni{1.5f}, illum{1}, opacity{1}, transparency{0};
+    bool has_kd_map = false, has_ks_map = false, has_ke_map = false, has_tf_map = false;
+    std::vector<std::string> not_shown;
 };
 
-SurfaceDescription to_surface(const Written& written) {
-    SurfaceDescription surface;
-    surface.diffuse = written.kd;
-    surface.emission = written.ke;
-    surface.ior = written.ni;
-    switch (written.illum) {
-    case 3:
-    case 5:
-    case 8:
-        surface.mirror = written.ks;
-        break;
-    case 4:
-    case 6:
-    case 7:
-    case 9:
-        surface.glass =
-            is_black(written.tf) ? Rgb{1, 1, 1} : written.tf; // exporters write "Tf 0 0 0" for clear glass
-        surface.diffuse = {0, 0, 0};
-        break;
-    default:
-        break;
+/// What of a material is shown, and how.
+class Shown {
+public:
+    Shown(const Written& written, float albedo) : from_(written) {
+        to_.name = written.name;
+        to_.not_shown = written.not_shown;
+        const float model = used(from_.illum);
+        const int illum = model >= 0 && model <= 10 ? static_cast<int>(model) : 1; // MTL has these
+        if (is_glass(illum)) {
+            const Rgb tint = from_.has_tf_map ? Rgb{1, 1, 1} : used(from_.tf);
+            to_.surface.glass = is_black(tint) ? Rgb{1, 1, 1} : tint; // "Tf 0 0 0": clear glass
+            to_.surface.ior = used(from_.ni);
+        } else {
+            to_.surface.diffuse = from_.has_kd_map ? Rgb{albedo, albedo, albedo} : used(from_.kd);
+            if ((illum == 3 || illum == 5 || illum == 8) && !from_.has_ks_map)
+                to_.surface.mirror = used(from_.ks);
+            if (opacity() < 1) to_.not_shown.emplace_back("opacity (d, Tr)");
+        }
+        if (!from_.has_ke_map) to_.surface.emission = used(from_.ke);
+        for (const WrittenValue<Rgb>* value : {&from_.kd, &from_.ks, &from_.ke, &from_.tf})
+            note_unused(*value);
+        for (const WrittenValue<float>* value : {&from_.ni, &from_.opacity, &from_.transparency})
+            note_unused(*value);
+        if (is_black(to_.surface.glass) && from_.ni.is_given &&
+            !(from_.ni.value >= 0.1f && from_.ni.value <= 100))
+            to_.notes.push_back("material \"" + from_.name +
+                                "\": its index of refraction is not right, and not used");
     }
-    return surface;
-}
+    [[nodiscard]] NamedSurface take() { return std::move(to_); }
+
+private:
+    template <class Value>
+    Value used(const WrittenValue<Value>& value) {
+        if (to_.fault.empty()) to_.fault = value.fault;
+        return value.value;
+    }
+    template <class Value>
+    void note_unused(const WrittenValue<Value>& value) {
+        if (!value.fault.empty() && value.fault != to_.fault)
+            to_.notes.push_back(value.fault + " (not used)");
+    }
+    [[nodiscard]] float opacity() const {
+        return from_.opacity.is_given ? from_.opacity.value : 1 - from_.transparency.value;
+    }
+    [[nodiscard]] bool is_glass(int illum) const {
+        if (illum == 6 || illum == 7) return true;
+        if (illum != 4 && illum != 9) return false;
+        // Maya writes illum 4 for everything, with a filter of 1 for what is opaque.
+        const Rgb tf = from_.tf.value;
+        return !(from_.tf.fault.empty() && tf.r == 1 && tf.g == 1 && tf.b == 1 && opacity() >= 1);
+    }
+
+    const Written& from_;
+    NamedSurface to_;
+};
 
 class MtlReader {
 public:
-    MtlReader(const std::filesystem::path& file, std::string_view text, std::vector<std::string>& notes)
-        : file_(file), lines_(text), notes_(notes) {}
+    MtlReader(const std::filesystem::path& file, std::string_view text) : file_(file), lines_(text) {}
 
-    std::vector<NamedSurface> run() {
+    std::vector<NamedSurface> run(float albedo) {
         std::vector<Written> materials;
         for (std::string_view rest; lines_.next(rest);) {
             const std::string_view keyword = next_word(rest);
-            if (keyword == "newmtl") {
+            if (keyword == "newmtl")
                 materials.emplace_back().name = trimmed(rest);
-                continue;
-            }
-            if (keyword.substr(0, 4) == "map_") has_textures_ = true;
-            if (materials.empty()) continue;
-            Written& material = materials.back();
-            if (keyword == "Kd")
-                material.kd = colour(rest);
-            else if (keyword == "Ks")
-                material.ks = colour(rest);
-            else if (keyword == "Ke")
-                material.ke = colour(rest);
-            else if (keyword == "Tf")
-                material.tf = colour(rest);
-            else if (keyword == "Ni")
-                material.ni = number(next_word(rest));
-            else if (keyword == "illum")
-                material.illum = static_cast<int>(number(next_word(rest)));
+            else if (!materials.empty())
+                read_line(materials.back(), keyword, without_remark(rest));
         }
-        if (has_textures_) notes_.push_back(file_.string() + ": textures are not shown");
         std::vector<NamedSurface> surfaces;
-        for (const Written& material : materials) surfaces.push_back({material.name, to_surface(material)});
+        for (const Written& material : materials) surfaces.push_back(Shown(material, albedo).take());
         return surfaces;
     }
 
 private:
-    float number(std::string_view word) const {
+    void read_line(Written& material, std::string_view keyword, std::string_view rest) const {
+        std::string key(keyword); // some exporters write all in small letters
+        std::transform(key.begin(), key.end(), key.begin(),
+                       [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+        if (key == "kd")
+            material.kd = colour(rest);
+        else if (key == "ks")
+            material.ks = colour(rest);
+        else if (key == "ke")
+            material.ke = colour(rest);
+        else if (key == "tf")
+            material.tf = colour(rest);
+        else if (key == "ni")
+            material.ni = number(rest);
+        else if (key == "illum")
+            material.illum = number(rest);
+        else if (key == "d")
+            material.opacity = number(rest);
+        else if (key == "tr")
+            material.transparency = number(rest);
+        else if (key.starts_with("map_") || key == "bump" || key == "norm" || key == "disp" ||
+                 key == "decal" || key == "refl")
+            read_texture(material, key, keyword);
+        else if (key == "pr" || key == "pm" || key == "ps" || key == "pc" || key == "pcr")
+            material.not_shown.push_back("physically based values (" + std::string(keyword) + ")");
+    }
+
+    static void read_texture(Written& material, std::string_view key, std::string_view keyword) {
+        material.has_kd_map |= key == "map_kd";
+        material.has_ks_map |= key == "map_ks";
+        material.has_ke_map |= key == "map_ke";
+        material.has_tf_map |= key == "map_tf";
+        material.not_shown.push_back("textures (" + excerpt(keyword) +
+                                     (key == "map_kd" ? "; --albedo stands in)" : ")"));
+    }
+
+    [[nodiscard]] std::string fault(std::string_view word) const {
+        return file_.string() + ": line " + std::to_string(lines_.number()) + ": \"" + excerpt(word) +
+               "\" stands where a number belongs; mend the material";
+    }
+    static std::optional<float> to_value(std::string_view word) {
         const std::optional<float> value = to_number<float>(word);
-        if (!value || !(std::abs(*value) <= 1e15f))
-            refuse_scene(file_, "line " + std::to_string(lines_.number()) + ": \"" + excerpt(word) +
-                                    "\" stands where a number belongs; mend the material");
-        return *value;
+        return value && std::abs(*value) <= 1e15f ? value : std::nullopt;
+    }
+
+    [[nodiscard]] WrittenValue<float> number(std::string_view rest) const {
+        std::string_view word = next_word(rest);
+        if (word == "-halo") word = next_word(rest);
+        const std::optional<float> value = to_value(word);
+        if (!value) return {0, fault(word), true};
+        return {*value, "", true};
     }
 
     /// One number is a grey; "spectral file" and "xyz x y z" are not known here.
-    Rgb colour(std::string_view rest) const {
-        const float r = number(next_word(rest));
-        const std::string_view second = next_word(rest);
-        if (second.empty()) return {r, r, r};
-        const float g = number(second);
-        return {r, g, number(next_word(rest))};
+    [[nodiscard]] WrittenValue<Rgb> colour(std::string_view rest) const {
+        std::array<float, 3> values{};
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::string_view word = next_word(rest);
+            if (i == 1 && word.empty()) return {{values[0], values[0], values[0]}, "", true};
+            const std::optional<float> value = to_value(word);
+            if (!value) return {{0, 0, 0}, fault(word), true};
+            values[i] = *value;
+        }
+        return {{values[0], values[1], values[2]}, "", true};
     }
 
     const std::filesystem::path& file_;
     TextLines lines_;
-    std::vector<std::string>& notes_;
-    bool has_textures_ = false;
 };
 
 } // namespace
 
-std::vector<NamedSurface> read_mtl(const std::filesystem::path& file, std::string_view text,
-                                   std::vector<std::string>& notes) {
+std::vector<NamedSurface> read_mtl(const std::filesystem::path& file, std::string_view text, float albedo) {
     if (text.find('\0') != std::string_view::npos) refuse_scene(file, "is not text, so it is no MTL file");
-    return MtlReader(file, text, notes).run();
+    return MtlReader(file, without_byte_order_mark(text)).run(albedo);
 }
 
 } // namespace path_tracer

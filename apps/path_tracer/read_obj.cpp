@@ -1,147 +1,319 @@
 // apps/path_tracer/read_obj.cpp - Wavefront OBJ: vertices, polygons, and which material is whose.
 #include "scene_readers.hpp"
 #include "text_lines.hpp"
+#include <headrace/core/error.hpp>
 
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace path_tracer {
 namespace {
 
 class ObjReader {
 public:
-    ObjReader(const std::filesystem::path& file, std::string_view text, float albedo)
-        : file_(file), lines_(text), albedo_(albedo) {}
+    ObjReader(const SceneFiles& files, std::string_view text, float albedo)
+        : files_(files), file_(files.scene()), lines_(text), albedo_(albedo) {}
 
     Scene run() {
         for (std::string_view line; lines_.next(line);) read_line(line);
-        if (face_ends_.empty()) refuse_scene(file_, "has no triangles; export meshes, not points or curves");
-        for (std::size_t of = 0; of < 3; ++of)
-            if (largest_[of] > count_[of])
-                refuse_scene(file_, "line " + std::to_string(largest_line_[of]) + ": a face names " +
-                                        names[of] + ' ' + std::to_string(largest_[of]) + " of " +
-                                        std::to_string(count_[of]) + "; export the mesh again");
+        if (face_ends_.empty())
+            refuse_scene(file_, short_face_.empty() ? "has no triangles; export meshes, not points or curves"
+                                                    : "has no triangles; " + short_face_);
+        if (!short_face_.empty()) scene_.notes.push_back(short_face_ + "; it is left out");
+        for (const std::size_t of : {texture_coordinate, normal})
+            if (largest_[of] > count_[of] && unused_fault_[of].empty())
+                unused_fault_[of] = names_more_than_there_are(of);
+        for (const std::string& fault : unused_fault_)
+            if (!fault.empty()) scene_.notes.push_back(fault + "; it is not used");
+        if (largest_[vertex] > count_[vertex])
+            refuse_scene(file_, names_more_than_there_are(vertex) + "; export the mesh again");
         std::vector<Point> corners;
         std::size_t begin = 0;
         for (std::size_t face = 0; face < face_ends_.size(); ++face) {
             corners.clear();
-            for (; begin < face_ends_[face]; ++begin) corners.push_back(vertices_[corners_[begin]]);
-            add_polygon(scene_, corners, face_materials_[face]);
+            for (; begin < face_ends_[face]; ++begin) corners.push_back(vertex_at(corners_[begin]));
+            add_polygon(scene_, corners, material_at(face_materials_[face]));
         }
+        for (const auto& [name, material] : materials_)
+            if (!material.index) note_fault_of_unused(material.named);
+        not_shown_.report_to(scene_);
         return std::move(scene_);
     }
 
 private:
+    static constexpr std::size_t vertex = 0, texture_coordinate = 1, normal = 2;
     static constexpr std::array<const char*, 3> names = {"vertex", "texture coordinate", "normal"};
 
-    [[noreturn]] void refuse(const std::string& what) const {
-        refuse_scene(file_, "line " + std::to_string(lines_.number()) + ": " + what);
+    struct Material {
+        NamedSurface named;
+        std::filesystem::path file;
+        std::optional<uint32_t> index{}; ///< in the scene, once something is made of it
+    };
+
+    [[nodiscard]] std::string line() const { return "line " + std::to_string(lines_.number()) + ": "; }
+    [[noreturn]] void refuse(const std::string& what) const { refuse_scene(file_, line() + what); }
+    [[nodiscard]] std::string names_more_than_there_are(std::size_t of) const {
+        return "line " + std::to_string(largest_line_[of]) + ": a face names " + names[of] + ' ' +
+               std::to_string(largest_[of]) + " of " + std::to_string(count_[of]);
     }
 
     void read_line(std::string_view rest) {
         const std::string_view keyword = next_word(rest);
         if (keyword == "v")
-            read_vertex(rest);
+            read_vertex(without_remark(rest));
         else if (keyword == "vt")
-            ++count_[1];
+            ++count_[texture_coordinate];
         else if (keyword == "vn")
-            ++count_[2];
-        else if (keyword == "f")
-            read_face(rest);
+            ++count_[normal];
+        else if (keyword == "f" || keyword == "fo") // fo: what f was called once
+            read_face(without_remark(rest));
         else if (keyword == "usemtl")
-            use_material(trimmed(rest));
+            use_material(rest);
         else if (keyword == "mtllib")
             read_materials(rest);
+        else if (keyword == "p" || keyword == "l")
+            not_shown_.add("points and lines");
+        else if (keyword == "curv" || keyword == "curv2" || keyword == "surf")
+            not_shown_.add("free-form curves and surfaces");
+        else if (keyword == "map_lib" || keyword == "maplib" || keyword == "usemap")
+            not_shown_.add("textures");
+        else if (keyword == "call")
+            not_shown_.add("other OBJ files (call)");
     }
 
     void read_vertex(std::string_view rest) {
-        ++count_[0];
-        std::array<double, 3> xyz;
+        ++count_[vertex];
+        std::array<double, 3> xyz{};
+        std::string fault;
         for (double& coordinate : xyz) {
             const std::string_view word = next_word(rest);
             const std::optional<double> number = to_number<double>(word);
-            if (!number) refuse("a vertex needs three numbers, not \"" + excerpt(word) + '"');
-            if (!(std::abs(*number) <= farthest_coordinate))
-                refuse("the vertex coordinate " + excerpt(word) +
-                       " is not finite or too large; export the mesh again");
-            coordinate = *number;
+            if (!number)
+                fault = "a vertex needs three numbers, not \"" + excerpt(word) + '"';
+            else if (!(std::abs(*number) <= farthest_coordinate))
+                fault = "the vertex coordinate " + excerpt(word) +
+                        " is not finite or too large; export the mesh again";
+            else
+                coordinate = *number;
+            if (!fault.empty()) break;
         }
+        if (fault.empty()) fault = read_rest_of_vertex(rest);
+        if (!fault.empty()) vertex_faults_.emplace(vertices_.size(), line() + fault);
         vertices_.push_back({xyz[0], xyz[1], xyz[2]});
     }
 
+    /// A weight, a colour, or both behind x, y and z. Returns what is wrong.
+    std::string read_rest_of_vertex(std::string_view rest) {
+        std::size_t numbers = 3;
+        for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest), ++numbers) {
+            const std::optional<double> number = to_number<double>(word);
+            if (!number) return "a vertex has \"" + excerpt(word) + "\" where a number belongs";
+            if (numbers == 3 && trimmed(rest).empty() && *number != 1) not_shown_.add("weights of vertices");
+        }
+        if (numbers == 5 || numbers > 8) return "a vertex has " + std::to_string(numbers) + " numbers";
+        if (numbers >= 6) not_shown_.add("vertex colours");
+        return {};
+    }
+
     void read_face(std::string_view rest) {
-        int corners = 0;
-        for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest), ++corners)
+        const std::size_t begin = corners_.size();
+        for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
             for (std::size_t of = 0; of < 3; ++of) {
                 const auto slash = std::min(word.find('/'), word.size());
-                if (slash > 0 || of == 0) read_index(word.substr(0, slash), of);
+                if (of == vertex)
+                    read_vertex_index(word.substr(0, slash));
+                else if (slash > 0)
+                    read_unused_index(word.substr(0, slash), of);
                 if (slash == word.size()) break;
                 word.remove_prefix(slash + 1);
             }
-        if (corners < 3) refuse("a face needs at least three vertices");
+        }
+        if (corners_.size() < begin + 3) {
+            if (short_face_.empty()) short_face_ = line() + "a face needs at least three vertices";
+            corners_.resize(begin);
+            return;
+        }
         face_ends_.push_back(corners_.size());
-        if (!material_) material_ = add_material(scene_, file_, "", grey(albedo_));
-        face_materials_.push_back(*material_);
+        face_materials_.push_back(current_);
+    }
+
+    void remember(std::int64_t index, std::size_t of) {
+        if (index <= largest_[of]) return;
+        largest_[of] = index;
+        largest_line_[of] = lines_.number();
     }
 
     /// Counts from 1, or with a minus back from the last one so far. Vertices may come later in the file.
-    void read_index(std::string_view word, std::size_t of) {
+    void read_vertex_index(std::string_view word) {
         const std::optional<std::int64_t> index = to_number<std::int64_t>(word);
-        const std::string what = std::string("a face names ") + names[of] + ' ';
         if (!index) refuse("a face needs indices, not \"" + excerpt(word) + '"');
-        if (*index == 0) refuse(what + "0, but OBJ counts from 1; export the mesh again");
-        if (*index < -count_[of])
-            refuse(what + excerpt(word) + " of " + std::to_string(count_[of]) + "; export the mesh again");
-        if (*index > largest_[of]) {
-            largest_[of] = *index;
-            largest_line_[of] = lines_.number();
-        }
-        if (of == 0)
-            corners_.push_back(static_cast<std::size_t>(*index > 0 ? *index - 1 : count_[0] + *index));
+        if (*index == 0) refuse("a face names vertex 0, but OBJ counts from 1; export the mesh again");
+        if (*index < -count_[vertex])
+            refuse("a face names vertex " + excerpt(word) + " of " + std::to_string(count_[vertex]) +
+                   "; export the mesh again");
+        remember(*index, vertex);
+        corners_.push_back(static_cast<std::size_t>(*index > 0 ? *index - 1 : count_[vertex] + *index));
     }
 
-    void use_material(std::string_view name) {
-        const auto known = materials_.find(name);
-        if (known != materials_.end()) {
-            material_ = known->second;
-            return;
-        }
-        scene_.notes.push_back("material \"" + excerpt(name) +
-                               "\" is in no MTL file; --albedo stands in for it");
-        material_ = add_material(scene_, file_, std::string(name), grey(albedo_));
-        materials_.emplace(name, *material_);
+    /// Faces are flat and have no textures here, so a wrong index changes nothing.
+    void read_unused_index(std::string_view word, std::size_t of) {
+        const std::optional<std::int64_t> index = to_number<std::int64_t>(word);
+        if (index && *index > 0)
+            remember(*index, of);
+        else if ((!index || *index == 0 || *index < -count_[of]) && unused_fault_[of].empty())
+            unused_fault_[of] = line() + "a face names " + names[of] + " \"" + excerpt(word) + '"';
     }
 
+    [[nodiscard]] Point vertex_at(std::size_t index) const {
+        if (!vertex_faults_.empty()) {
+            const auto fault = vertex_faults_.find(index);
+            if (fault != vertex_faults_.end()) refuse_scene(file_, fault->second);
+        }
+        return vertices_[index];
+    }
+
+    void use_material(std::string_view rest) {
+        const auto [place, is_new] = used_names_.emplace(std::string(trimmed(rest)), used_.size());
+        if (is_new) used_.push_back({place->first, std::nullopt});
+        current_ = place->second;
+    }
+
+    uint32_t material_at(std::optional<std::size_t> used) {
+        if (!used) {
+            if (!unnamed_) unnamed_ = add_material(scene_, file_, "", grey(albedo_));
+            return *unnamed_;
+        }
+        auto& [name, index] = used_[*used];
+        if (!index) index = make_material(name);
+        return *index;
+    }
+
+    uint32_t make_material(const std::string& name) {
+        Material* const material = find_material(name);
+        if (material == nullptr) {
+            scene_.notes.push_back("material \"" + excerpt(name) +
+                                   "\" is in no MTL file; --albedo stands in for it");
+            return add_material(scene_, file_, name, grey(albedo_));
+        }
+        if (material->index) return *material->index;
+        const NamedSurface& named = material->named;
+        if (!named.fault.empty()) throw headrace::Error{headrace::ErrorKind::invalid_argument, named.fault};
+        for (const std::string& note : named.notes) scene_.notes.push_back(note);
+        for (const std::string& what : named.not_shown) not_shown_.add(what);
+        material->index = add_material(scene_, material->file, named.name, named.surface);
+        return *material->index;
+    }
+
+    Material* find_material(std::string_view used) {
+        for (const std::string_view name : possible_names(used)) {
+            const auto found = materials_.find(name);
+            if (found != materials_.end()) return &found->second;
+        }
+        for (const std::string_view name : possible_names(used)) {
+            const auto other = other_names_.find(name);
+            if (other != other_names_.end()) return &materials_.at(other->second);
+        }
+        return nullptr;
+    }
+
+    void note_fault_of_unused(const NamedSurface& named) {
+        const std::string fault = !named.fault.empty() ? named.fault
+                                                       : "material \"" + excerpt(named.name) +
+                                                             "\": " + fault_of(named.surface).value_or("");
+        if (!named.fault.empty() || fault_of(named.surface))
+            scene_.notes.push_back(fault + " (it is not used)");
+    }
+
+    /// One name with white space within, or several. Only the files that are there can say which.
     void read_materials(std::string_view rest) {
-        const std::filesystem::path file = file_.parent_path() / trimmed(rest); // one name, spaces and all
-        std::error_code ignored;
-        if (!std::filesystem::is_regular_file(file, ignored)) {
-            scene_.notes.push_back("there is no " + file.string() + "; --albedo stands in for its materials");
+        const std::string_view whole = trimmed(rest);
+        if (possible_names(rest).back().empty()) {
+            scene_.notes.push_back(line() + "mtllib names no file");
             return;
         }
-        for (const NamedSurface& material : read_mtl(file, read_file(file), scene_.notes))
-            materials_[material.name] = add_material(scene_, file, material.name, material.surface);
+        for (const std::string_view name : possible_names(rest))
+            if (files_.exists(name)) return read_materials_of(name);
+        bool found = false;
+        std::vector<std::string_view> missing;
+        for (std::string_view left = whole; !left.empty() && left.front() != '#'; left = trimmed(left)) {
+            const std::string_view name = cut_file_name(left);
+            if (files_.exists(name)) {
+                read_materials_of(name);
+                found = true;
+            } else {
+                missing.push_back(name);
+            }
+        }
+        if (!found && whole.find('"') == whole.npos) missing = {possible_names(rest)[2]};
+        for (const std::string_view name : missing) {
+            files_.expect_inside(name);
+            scene_.notes.push_back("there is no " + files_.place_of(name).string() +
+                                   "; --albedo stands in for its materials");
+        }
     }
 
+    /// Cuts off what is in quotes, or as many words as together name a file, or one word.
+    [[nodiscard]] std::string_view cut_file_name(std::string_view& left) const {
+        if (left.front() == '"') {
+            const std::string_view name = left.substr(1, left.find('"', 1) - 1);
+            left.remove_prefix(std::min(name.size() + 2, left.size()));
+            return name;
+        }
+        std::string_view after = left;
+        std::size_t longest = 0, first = 0;
+        for (int words = 0; words < 16 && !trimmed(after).empty();
+             ++words) { // 16: so that the line's length squared is no matter
+            static_cast<void>(next_word(after));
+            const std::size_t size = left.size() - after.size();
+            if (first == 0) first = size;
+            if (files_.exists(left.substr(0, size))) longest = size;
+        }
+        const std::string_view name = left.substr(0, longest > 0 ? longest : first);
+        left.remove_prefix(name.size());
+        return name;
+    }
+
+    void read_materials_of(std::string_view name) {
+        const std::filesystem::path file = files_.place_of(name);
+        for (NamedSurface& material : read_mtl(file, files_.read_named(name), albedo_)) {
+            const std::string own = material.name;
+            for (const std::string_view other : possible_names(own)) other_names_.emplace(other, own);
+            materials_.insert_or_assign(own, Material{std::move(material), file});
+        }
+    }
+
+    const SceneFiles& files_;
     const std::filesystem::path& file_;
     TextLines lines_;
     float albedo_;
     Scene scene_;
+    NotShown not_shown_;
     std::vector<Point> vertices_;
-    std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other
-    std::vector<uint32_t> face_materials_;
-    std::map<std::string, uint32_t, std::less<>> materials_;
-    std::optional<uint32_t> material_; ///< none: nothing has been said yet
+    std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
+    std::vector<std::size_t> corners_, face_ends_;     ///< of all faces, one after the other
+    std::map<std::string, Material, std::less<>> materials_;
+    std::map<std::string, std::string, std::less<>>
+        other_names_; ///< of materials, without quotes and remarks
+    std::map<std::string, std::size_t, std::less<>> used_names_;
+    std::vector<std::pair<std::string, std::optional<uint32_t>>>
+        used_;                                               ///< names, and the material made of each
+    std::vector<std::optional<std::size_t>> face_materials_; ///< places in used_
+    std::optional<std::size_t> current_;                     ///< none: nothing has been said yet
+    std::optional<uint32_t> unnamed_;
+    std::string short_face_; ///< the first face with fewer than three corners
     std::array<std::int64_t, 3> count_{}, largest_{}, largest_line_{};
+    std::array<std::string, 3> unused_fault_;
 };
 
 } // namespace
 
-Scene read_obj(const std::filesystem::path& file, std::string_view text, float albedo) {
-    if (text.find('\0') != std::string_view::npos) refuse_scene(file, "is not text, so it is no OBJ file");
-    return ObjReader(file, text, albedo).run();
+Scene read_obj(const SceneFiles& files, std::string_view text, float albedo) {
+    if (text.find('\0') != std::string_view::npos)
+        refuse_scene(files.scene(), "is not text, so it is no OBJ file");
+    return ObjReader(files, text, albedo).run();
 }
 
 } // namespace path_tracer

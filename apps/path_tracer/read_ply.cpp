@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace path_tracer {
 namespace {
@@ -62,14 +64,16 @@ struct Element {
 
 class PlyReader {
 public:
-    PlyReader(const std::filesystem::path& file, std::string_view bytes) : file_(file), rest_(bytes) {}
+    PlyReader(const std::filesystem::path& file, std::string_view bytes)
+        : file_(file), rest_(bytes), size_(bytes.size()) {}
 
     Scene run(float albedo) {
         read_header();
         std::uint64_t faces = 0;
         for (const Element& element : elements_) {
-            if (element.name == "vertex") vertices_ = element.count;
-            if (element.name == "face") faces = element.count;
+            if (element.name == "vertex") check_vertices(element);
+            if (element.name == "face" || element.name == "tristrips") faces += element.count;
+            name_what_is_not_shown(element);
         }
         if (faces == 0) refuse("has no triangles; export a mesh, not points");
         for (const Element& element : elements_) read_element(element);
@@ -80,9 +84,19 @@ public:
         std::size_t begin = 0;
         for (const std::size_t end : face_ends_) { // vertices may come after faces, so not before now
             corners.clear();
-            for (; begin < end; ++begin) corners.push_back(positions_[corners_[begin]]);
-            add_polygon(scene, corners, material);
+            for (; begin < end; ++begin) corners.push_back(position_at(corners_[begin]));
+            if (corners.size() < 3)
+                has_short_face_ = true;
+            else
+                add_polygon(scene, corners, material);
         }
+        if (has_short_face_) scene.notes.emplace_back("a face has fewer than three corners; it is left out");
+        const bool is_text = format_ == Format::ascii;
+        if (is_text ? !next_line().empty() : !rest_.empty())
+            scene.notes.push_back((is_text ? "line " + std::to_string(line_) + " and what follows"
+                                           : std::to_string(rest_.size()) + " bytes at the end") +
+                                  ": is more than the header declares, and not read");
+        not_shown_.report_to(scene);
         return scene;
     }
 
@@ -95,19 +109,60 @@ private:
             refuse("the PLY header does not end; copy the file again");
         std::string_view line = rest_.substr(0, end);
         rest_.remove_prefix(end + 1);
-        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        ++line_;
+        while (!line.empty() && std::string_view(" \t\r").find(line.back()) != std::string_view::npos)
+            line.remove_suffix(1);
         return line;
     }
 
+    static void split(std::string_view line, std::vector<std::string_view>& words) {
+        words.clear();
+        for (std::string_view word = next_word(line); !word.empty(); word = next_word(line))
+            words.push_back(word);
+    }
     static std::vector<std::string_view> words_of(std::string_view line) {
         std::vector<std::string_view> words;
-        while (true) {
-            const auto begin = line.find_first_not_of(" \t");
-            if (begin == std::string_view::npos) return words;
-            const auto end = std::min(line.find_first_of(" \t", begin), line.size());
-            words.push_back(line.substr(begin, end - begin));
-            line.remove_prefix(end);
+        split(line, words);
+        return words;
+    }
+
+    void check_vertices(const Element& element) {
+        if (vertices_ > 0) refuse("declares vertices twice; export the mesh again");
+        vertices_ = element.count;
+        for (const char* name : {"x", "y", "z"}) {
+            const auto is_it = [name](const Property& property) {
+                return property.name == name && !property.is_list;
+            };
+            if (std::count_if(element.properties.begin(), element.properties.end(), is_it) != 1)
+                refuse(std::string("has vertices without one ") + name + "; export the mesh again");
         }
+    }
+
+    static bool has_corners(const Property& property) {
+        return property.is_list && (property.name == "vertex_indices" || property.name == "vertex_index");
+    }
+
+    static bool is_colour(std::string_view property) {
+        for (const std::string_view prefix : {"diffuse_", "ambient_"})
+            if (property.starts_with(prefix)) property.remove_prefix(prefix.size());
+        return property == "red" || property == "green" || property == "blue" || property == "alpha" ||
+               property == "r" || property == "g" || property == "b" || property == "a";
+    }
+
+    /// Normals and texture coordinates change nothing: triangles are flat, and there are no textures.
+    void name_what_is_not_shown(const Element& element) {
+        constexpr std::array<std::string_view, 17> no_matter = {
+            "x", "y",         "z",         "nx",       "ny",        "nz",    "s",  "t", "u",
+            "v", "texture_u", "texture_v", "texcoord", "texnumber", "flags", "s0", "t0"};
+        if (element.name != "vertex" && element.name != "face" && element.name != "tristrips") {
+            if (element.count > 0) not_shown_.add("element " + excerpt(element.name));
+            return;
+        }
+        for (const Property& property : element.properties)
+            if (!has_corners(property) &&
+                std::find(no_matter.begin(), no_matter.end(), property.name) == no_matter.end())
+                not_shown_.add((element.name == "vertex" ? "vertex " : "face ") +
+                               (is_colour(property.name) ? "colours" : "property " + excerpt(property.name)));
     }
 
     void read_header() {
@@ -116,6 +171,8 @@ private:
         bool has_format = false;
         for (std::string_view line = header_line(); line != "end_header"; line = header_line()) {
             const auto words = words_of(line);
+            if (words.size() > 1 && words[0] == "comment" && words[1] == "TextureFile")
+                not_shown_.add("textures");
             if (words.empty() || words[0] == "comment" || words[0] == "obj_info") continue;
             if (words[0] == "format" && words.size() == 3) {
                 read_format(words[1]);
@@ -183,10 +240,53 @@ private:
             refuse("is truncated: " + std::to_string(element.count) + " x " + element.name +
                    " do not fit into the " + std::to_string(rest_.size()) +
                    " bytes that are left; copy or export it again");
-        const auto read_one = element.name == "vertex" ? &PlyReader::read_vertex
-                              : element.name == "face" ? &PlyReader::read_face
-                                                       : &PlyReader::skip_one;
-        for (std::uint64_t i = 0; i < element.count; ++i) (this->*read_one)(element, i);
+        const auto read_one = element.name == "vertex"      ? &PlyReader::read_vertex
+                              : element.name == "face"      ? &PlyReader::read_face
+                              : element.name == "tristrips" ? &PlyReader::read_strips
+                                                            : &PlyReader::skip_one;
+        for (std::uint64_t i = 0; i < element.count; ++i) {
+            if (format_ == Format::ascii) begin_row(element);
+            (this->*read_one)(element, i);
+        }
+    }
+
+    /// The next line with something on it; empty at the end.
+    std::string_view next_line() {
+        while (!rest_.empty()) {
+            const auto end = std::min(rest_.find('\n'), rest_.size());
+            std::string_view line = rest_.substr(0, end);
+            rest_.remove_prefix(std::min(end + 1, rest_.size()));
+            ++line_;
+            if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+            if (line.find_first_not_of(" \t") != std::string_view::npos) return line;
+        }
+        return {};
+    }
+
+    /// A line of text is one of the element, with as many words as its properties take: one more or less, and
+    /// all that follows would be read askew.
+    void begin_row(const Element& element) {
+        const std::string_view line = next_line();
+        if (line.empty()) refuse_truncated();
+        split(line, row_);
+        place_ = 0;
+        std::uint64_t width = 0;
+        for (const Property& property : element.properties) {
+            ++width;
+            if (property.is_list && width <= row_.size())
+                width += list_size(to_number<double>(row_[width - 1]).value_or(0));
+        }
+        if (width == row_.size()) return;
+        refuse((rest_.empty() && row_.size() < width ? "is truncated: line " : "line ") +
+               std::to_string(line_) + " has " + std::to_string(row_.size()) +
+               " numbers, and the header declares " + std::to_string(width) + " for this " +
+               excerpt(element.name) + "; export the mesh again");
+    }
+
+    [[nodiscard]] std::uint64_t list_size(double count) const {
+        if (!(count >= 0 && count <= static_cast<double>(size_) && count == std::floor(count)))
+            refuse("has a list of " + as_text(count) + " elements; export the mesh again");
+        return static_cast<std::uint64_t>(count);
     }
 
     void read_vertex(const Element& element, std::uint64_t number) {
@@ -201,54 +301,98 @@ private:
                 continue;
             }
             const double value = next(property.type);
-            if (!(std::abs(value) <= farthest_coordinate))
-                refuse("vertex " + std::to_string(number) + ": " + property.name +
-                       " is not finite or too large; export the mesh again");
+            if (!(std::abs(value) <= farthest_coordinate) && vertex_faults_.count(positions_.size()) == 0)
+                vertex_faults_[positions_.size()] = "vertex " + std::to_string(number) + ": " +
+                                                    property.name +
+                                                    " is not finite or too large; export the mesh again";
             *coordinate = value;
         }
         positions_.push_back(position);
     }
 
+    /// Refuses a vertex that is not right: only now it is used.
+    [[nodiscard]] Point position_at(std::size_t index) const {
+        if (!vertex_faults_.empty()) {
+            const auto fault = vertex_faults_.find(index);
+            if (fault != vertex_faults_.end()) refuse(fault->second);
+        }
+        return positions_[index];
+    }
+
+    std::size_t read_corner(const Property& property, const char* of, std::uint64_t number,
+                            double index) const {
+        if (!(index >= 0 && index < static_cast<double>(vertices_) && index == std::floor(index)))
+            refuse(std::string(of) + ' ' + std::to_string(number) + ": names vertex " + as_text(index) +
+                   " of " + std::to_string(vertices_) + " (they count from 0) in " + property.name +
+                   "; export the mesh again");
+        return static_cast<std::size_t>(index);
+    }
+
     void read_face(const Element& element, std::uint64_t number) {
         for (const Property& property : element.properties) {
-            if (!property.is_list || (property.name != "vertex_indices" && property.name != "vertex_index")) {
+            if (!has_corners(property)) {
                 skip(property);
                 continue;
             }
-            for (double left = next(property.count_type); left > 0; --left) {
-                const double index = next(property.type);
-                if (!(index >= 0 && index < static_cast<double>(vertices_)))
-                    refuse("face " + std::to_string(number) + ": names vertex " + as_text(index) + " of " +
-                           std::to_string(vertices_) + " (they count from 0); export the mesh again");
-                corners_.push_back(static_cast<std::size_t>(index));
-            }
+            for (std::uint64_t left = list_size(next(property.count_type)); left > 0; --left)
+                corners_.push_back(read_corner(property, "face", number, next(property.type)));
             face_ends_.push_back(corners_.size());
         }
     }
 
+    /// Each vertex makes a triangle with the two before it, turned the other way every second time; -1 begins
+    /// anew.
+    void read_strips(const Element& element, std::uint64_t number) {
+        for (const Property& property : element.properties) {
+            if (!has_corners(property)) {
+                skip(property);
+                continue;
+            }
+            std::size_t length = 0, before_last = 0, last = 0;
+            for (std::uint64_t left = list_size(next(property.count_type)); left > 0; --left) {
+                const double index = next(property.type);
+                if (index == -1) {
+                    length = 0;
+                    continue;
+                }
+                const std::size_t corner = read_corner(property, "strip", number, index);
+                if (++length >= 3) {
+                    const bool is_turned = length % 2 == 0;
+                    for (const std::size_t of :
+                         {is_turned ? last : before_last, is_turned ? before_last : last, corner})
+                        corners_.push_back(of);
+                    face_ends_.push_back(corners_.size());
+                }
+                before_last = std::exchange(last, corner);
+            }
+        }
+    }
+
     void skip_one(const Element& element, std::uint64_t) {
+        if (format_ == Format::ascii) return; // its line is gone already
         for (const Property& property : element.properties) skip(property);
     }
     void skip(const Property& property) {
-        for (double left = property.is_list ? next(property.count_type) : 1; left > 0; --left)
-            static_cast<void>(next(property.type));
+        std::uint64_t left = property.is_list ? list_size(next(property.count_type)) : 1;
+        if (format_ == Format::ascii)
+            place_ += left; // whatever it says
+        else
+            for (; left > 0; --left) static_cast<void>(next(property.type));
     }
 
     /// The next number of the body; every type fits into a double.
-    double next(Type type) { return format_ == Format::ascii ? next_word() : next_binary(type); }
+    double next(Type type) { return format_ == Format::ascii ? next_in_row() : next_binary(type); }
 
     [[noreturn]] void refuse_truncated() const {
         refuse("is truncated: the body ends too early; copy or export it again");
     }
 
-    double next_word() {
-        const auto begin = rest_.find_first_not_of(" \t\r\n");
-        if (begin == std::string_view::npos) refuse_truncated();
-        const auto end = std::min(rest_.find_first_of(" \t\r\n", begin), rest_.size());
-        const std::string_view word = rest_.substr(begin, end - begin);
-        rest_.remove_prefix(end);
+    double next_in_row() {
+        const std::string_view word = row_[place_++]; // begin_row has counted them
         const std::optional<double> value = to_number<double>(word);
-        if (!value) refuse("has \"" + excerpt(word) + "\" where a number belongs; export the mesh again");
+        if (!value)
+            refuse("line " + std::to_string(line_) + " has \"" + excerpt(word) +
+                   "\" where a number belongs; export the mesh again");
         return *value;
     }
 
@@ -290,14 +434,21 @@ private:
     Format format_ = Format::ascii;
     std::vector<Element> elements_;
     std::uint64_t vertices_ = 0; ///< promised by the header
+    std::size_t size_;           ///< of the file
+    std::int64_t line_ = 0;      ///< that came last, from 1; of the header alone if the body is binary
+    std::vector<std::string_view> row_;
+    std::size_t place_ = 0; ///< in row_
+    NotShown not_shown_;
+    bool has_short_face_ = false;
+    std::map<std::size_t, std::string> vertex_faults_; ///< what is wrong with a vertex, for when it is used
     std::vector<Point> positions_;
     std::vector<std::size_t> corners_, face_ends_; ///< of all faces, one after the other
 };
 
 } // namespace
 
-Scene read_ply(const std::filesystem::path& file, std::string_view bytes, float albedo) {
-    return PlyReader(file, bytes).run(albedo);
+Scene read_ply(const SceneFiles& files, std::string_view bytes, float albedo) {
+    return PlyReader(files.scene(), bytes).run(albedo);
 }
 
 } // namespace path_tracer

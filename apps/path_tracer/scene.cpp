@@ -1,7 +1,6 @@
 // apps/path_tracer/scene.cpp - see scene.hpp.
 #include "scene.hpp"
 #include "polygon.hpp"
-#include "program/used_files.hpp"
 #include "scene_readers.hpp"
 #include "vector_math.hpp"
 #include <headrace/core/error.hpp>
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <fstream>
 #include <limits>
 #include <numbers>
 #include <type_traits>
@@ -24,22 +22,19 @@ void refuse_scene(const fs::path& file, const std::string& what) {
     throw Error{ErrorKind::invalid_argument, file.string() + ": " + what};
 }
 
-std::string read_file(const fs::path& file) {
-    std::error_code error;
-    const fs::file_status status = fs::status(file, error);
-    if (!fs::exists(status))
-        throw Error{ErrorKind::not_found, file.string() + ": there is no such file; check --scene"};
-    if (!fs::is_regular_file(status)) refuse_scene(file, "is not a file; check --scene");
-    program::note_input(file);
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream)
-        throw Error{ErrorKind::invalid_argument, file.string() + ": cannot be read; check its permissions"};
-    std::string bytes(static_cast<std::size_t>(fs::file_size(file)), '\0');
-    stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (stream.bad() || static_cast<std::size_t>(stream.gcount()) != bytes.size())
-        throw Error{ErrorKind::io, file.string() + ": reading failed; check the disk"};
-    if (bytes.empty()) refuse_scene(file, "is empty; copy or export it again");
-    return bytes;
+void NotShown::add(const std::string& what) {
+    if (std::find(names_.begin(), names_.end(), what) == names_.end()) names_.push_back(what);
+}
+
+void NotShown::report_to(Scene& scene) const {
+    std::string all;
+    for (const std::string& name : names_) all += (all.empty() ? "not shown: " : ", ") + name;
+    if (!all.empty()) scene.notes.push_back(all);
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    return text;
 }
 
 void add_polygon(Scene& scene, std::span<const Point> corners, uint32_t material) {
@@ -52,15 +47,20 @@ void add_polygon(Scene& scene, std::span<const Point> corners, uint32_t material
     }
 }
 
-uint32_t add_material(Scene& scene, const fs::path& file, const std::string& name,
-                      SurfaceDescription surface) {
-    const auto refuse = [&](const char* what) { refuse_scene(file, "material \"" + name + "\": " + what); };
+std::optional<std::string> fault_of(const SurfaceDescription& surface) {
     for (const Rgb part : {surface.diffuse, surface.mirror, surface.glass, surface.emission})
         for (const float value : {part.r, part.g, part.b})
             if (!(value >= 0 && value <= 1e15f))
-                refuse("a colour is negative or not finite; mend the material");
-    if (!(surface.ior >= 0.1f && surface.ior <= 100))
-        refuse("the index of refraction is not between 0.1 and 100; mend the material");
+                return "a colour is negative or not finite; mend the material";
+    if (!is_black(surface.glass) && !(surface.ior >= 0.1f && surface.ior <= 100))
+        return "the index of refraction is not between 0.1 and 100; mend the material";
+    return std::nullopt;
+}
+
+uint32_t add_material(Scene& scene, const fs::path& file, const std::string& name,
+                      SurfaceDescription surface) {
+    if (const auto fault = fault_of(surface)) refuse_scene(file, "material \"" + name + "\": " + *fault);
+    if (is_black(surface.glass)) surface.ior = SurfaceDescription{}.ior; // whatever it was: nothing refracts
     const float total = largest(surface.diffuse + surface.mirror + surface.glass);
     if (total > 1)
         for (Rgb* part : {&surface.diffuse, &surface.mirror, &surface.glass}) *part = *part * (1 / total);
@@ -87,8 +87,8 @@ template std::optional<float> to_number(std::string_view);
 template std::optional<double> to_number(std::string_view);
 template std::optional<std::int64_t> to_number(std::string_view);
 
-Scene load_scene(const fs::path& file, float albedo) {
-    using Reader = Scene (*)(const fs::path&, std::string_view, float);
+Scene load_scene(const fs::path& file, float albedo, FileRules rules) {
+    using Reader = Scene (*)(const SceneFiles&, std::string_view, float);
     std::string extension = file.extension().string();
     std::transform(extension.begin(), extension.end(), extension.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
@@ -97,7 +97,9 @@ Scene load_scene(const fs::path& file, float albedo) {
                         : extension == ".gltf" || extension == ".glb" ? read_gltf
                                                                       : nullptr;
     if (read == nullptr) refuse_scene(file, "has an unknown format; scenes are .obj, .ply, .gltf or .glb");
-    Scene scene = read(file, read_file(file), albedo);
+    const SceneFiles files(file, rules);
+    const std::string bytes = files.read_scene();
+    Scene scene = read(files, without_byte_order_mark(bytes), albedo);
     if (scene.triangles.empty())
         refuse_scene(file, "has no triangles with an area; export meshes, not points or curves");
     return scene;
@@ -133,9 +135,16 @@ Camera make_camera(const CameraPose& view, const Placement& placement, uint32_t 
     if (!(largest_part(eye) <= 1e6)) // neighbouring rays would be the same in floats
         refuse("the eye is more than a million times the scene's size away; move it nearer");
     const Point forward = normalised(way);
-    const bool is_upright =
-        std::abs(forward.y) > 0.999999; // straight up or down: then the picture's top is -z
-    const Point right = normalised(cross(forward, is_upright ? Point{0, 0, -1} : Point{0, 1, 0}));
+    const auto across = [&](Point up) { return cross(forward, up); };
+    constexpr double narrowest = 1e-3; // nearer to the way of looking, no direction is up
+    Point right{0, 0, 0};
+    if (view.up && largest_part(*view.up) > 0) right = across(normalised(*view.up));
+    if (!(length(right) > narrowest)) {
+        const bool is_upright =
+            std::abs(forward.y) > 0.999999; // straight up or down: then the picture's top is -z
+        right = across(is_upright ? Point{0, 0, -1} : Point{0, 1, 0});
+    }
+    right = normalised(right);
     const Point down = cross(forward, right);
     const double pixel = 2 * std::tan(double{view.vertical_fov_degrees} * std::numbers::pi / 360) /
                          static_cast<double>(height);

@@ -3,6 +3,7 @@
 #pragma once
 #include "layout.h"
 #include "point.hpp"
+#include "scene_files.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -11,10 +12,11 @@
 
 namespace path_tracer {
 
-/// A pinhole as people describe it; +y is up, or -z if it looks straight up or down.
+/// A pinhole as people describe it.
 struct CameraPose {
     Point eye, target;
     float vertical_fov_degrees;
+    std::optional<Point> up = std::nullopt; ///< none: +y, or -z if it looks straight up or down
 };
 
 /// What a material is before it is prepared for kernels: parts that add up to what the surface sends on.
@@ -50,15 +52,20 @@ struct Scene {
 
 /// Reads OBJ with MTL, PLY, glTF 2.0 (.gltf, .glb).
 ///
-/// `albedo` is the reflectance of meshes without a material. Triangles without area are left out.
+/// `albedo` is the reflectance of meshes without a material, and stands in for textures of colour. Triangles
+/// without area are left out. What is not used may be wrong. `notes` names what is not shown.
 ///
-/// MTL     Kd, Ke, Ks, Ni, Tf; illum 3, 5 and 8 add a mirror of Ks to Kd; 4, 6, 7 and 9 are glass of index
-///         Ni, tinted by Tf; others show Kd only, as there is no glossy surface here
-/// glTF    base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor and
-///         KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior; textures are not
-///         read
-/// Errors  not_found, io or invalid_argument with the file, the place in it, and what to do
-[[nodiscard]] Scene load_scene(const std::filesystem::path& file, float albedo);
+/// MTL       Kd, Ke, Ks, Ni, Tf; illum 3, 5 and 8 add a mirror of Ks to Kd; 4, 6, 7 and 9 are glass of index
+///           Ni, tinted by Tf; others show Kd only, as there is no glossy surface here. 4 and 9 are opaque
+///           and show Kd only if opacity and Tf are 1, because exporters write them so for everything
+/// PLY       polygons and triangle strips
+/// glTF      base colour, metallic factor (metal is a mirror, whatever its roughness), emissive factor and
+///           KHR_materials_emissive_strength, KHR_materials_transmission, KHR_materials_ior,
+///           KHR_mesh_quantization
+/// Textures  are not read: a colour is `albedo` instead, and nothing is metal, glass or a lamp because of the
+///           factor of a texture
+/// Errors    not_found, io or invalid_argument with the file, the place in it, and what to do
+[[nodiscard]] Scene load_scene(const std::filesystem::path& file, float albedo, FileRules rules = {});
 
 /// The view that shows all of the scene, from +z.
 [[nodiscard]] CameraPose view_of_all(const Scene& scene);

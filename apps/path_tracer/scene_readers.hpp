@@ -3,6 +3,7 @@
 // against.
 #pragma once
 #include "scene.hpp"
+#include "scene_files.hpp"
 
 #include <array>
 #include <filesystem>
@@ -17,17 +18,18 @@ namespace path_tracer {
 /// Throws invalid_argument: `file`, where in it, what is wrong, what to do.
 [[noreturn]] void refuse_scene(const std::filesystem::path& file, const std::string& what);
 
-/// The bytes of a file. Errors: not_found, invalid_argument, io; never empty.
-[[nodiscard]] std::string read_file(const std::filesystem::path& file);
-
 /// The largest coordinate: products of six still fit into a double with room to spare.
 constexpr double farthest_coordinate = 1e30;
 
 /// Appends a polygon as triangles; those without area are left out.
 void add_polygon(Scene& scene, std::span<const Point> corners, uint32_t material);
 
-/// Appends a material and returns its index. Refuses what floats cannot compute with; dims, with a note, what
-/// would make light of nothing.
+/// What is wrong with a material: what floats cannot compute with. Nothing if it is right. The index of
+/// refraction counts only if there is glass.
+[[nodiscard]] std::optional<std::string> fault_of(const SurfaceDescription& surface);
+
+/// Appends a material and returns its index. Refuses one with a fault; dims, with a note, what would make
+/// light of nothing.
 uint32_t add_material(Scene& scene, const std::filesystem::path& file, const std::string& name,
                       SurfaceDescription surface);
 
@@ -36,18 +38,34 @@ uint32_t add_material(Scene& scene, const std::filesystem::path& file, const std
 template <class Number>
 [[nodiscard]] std::optional<Number> to_number(std::string_view word);
 
-[[nodiscard]] Scene read_obj(const std::filesystem::path& file, std::string_view text, float albedo);
-[[nodiscard]] Scene read_ply(const std::filesystem::path& file, std::string_view bytes, float albedo);
-[[nodiscard]] Scene read_gltf(const std::filesystem::path& file, std::string_view bytes, float albedo);
+/// What a file says and no picture shows: one note names all of it, each once.
+class NotShown {
+public:
+    void add(const std::string& what);
+    void report_to(Scene& scene) const;
+
+private:
+    std::vector<std::string> names_;
+};
+
+[[nodiscard]] Scene read_obj(const SceneFiles& files, std::string_view text, float albedo);
+[[nodiscard]] Scene read_ply(const SceneFiles& files, std::string_view bytes, float albedo);
+[[nodiscard]] Scene read_gltf(const SceneFiles& files, std::string_view bytes, float albedo);
+
+/// The text without the byte order mark that some editors write in front.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
 /// A material of an MTL file.
 struct NamedSurface {
     std::string name;
     SurfaceDescription surface;
+    std::string fault;                  ///< what is wrong with it, for when it is used; empty: nothing
+    std::vector<std::string> notes;     ///< what of it is wrong and makes no difference
+    std::vector<std::string> not_shown; ///< see NotShown
 };
-/// `notes` gets what is in the file and cannot be shown.
+/// `albedo` stands in for the colours of textures.
 [[nodiscard]] std::vector<NamedSurface> read_mtl(const std::filesystem::path& file, std::string_view text,
-                                                 std::vector<std::string>& notes);
+                                                 float albedo);
 
 /// An affine map: sum of columns times coordinates, and a shift.
 struct Transform {
@@ -65,19 +83,5 @@ struct Transform {
     }
     [[nodiscard]] bool mirrors() const { return dot(columns[0], cross(columns[1], columns[2])) < 0; }
 };
-
-/// What the importer gets of a glTF file: see check_gltf.cpp.
-struct CheckedGltf {
-    /// .gltf or .glb, with nothing in it but triangles and materials. The names of materials and nodes are
-    /// their numbers.
-    std::string bytes;
-    std::vector<std::string> material_names; ///< as in the file
-    std::vector<float> emissive_strength;    ///< per material; the importer does not know this extension
-    std::vector<float> vertical_fov;         ///< per node [radians]; 0: it has no perspective camera
-    std::vector<Transform> transforms;       ///< per node, to its parent; the importer rounds them to floats
-    bool has_other_cameras = false;
-};
-/// Every index, offset and count of a .gltf or .glb leads to something that exists, and the nodes are trees.
-[[nodiscard]] CheckedGltf check_gltf(const std::filesystem::path& file, std::string_view bytes);
 
 } // namespace path_tracer

@@ -6,10 +6,19 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace path_tracer {
 
-/// The lines of a text. A backslash at a line's end joins the next one to it.
+inline bool is_remark(std::string_view line) {
+    const auto begin = line.find_first_not_of(" \t");
+    return begin != std::string_view::npos && line[begin] == '#';
+}
+
+/// What is before the remark, if there is one behind data. Names may have a '#' of their own.
+inline std::string_view without_remark(std::string_view line) { return line.substr(0, line.find('#')); }
+
+/// The lines of a text. A backslash at a line's end joins the next one to it, unless the line is a remark.
 class TextLines {
 public:
     explicit TextLines(std::string_view text) : text_(text) {}
@@ -19,12 +28,12 @@ public:
         joined_.clear();
         for (bool goes_on = true; goes_on;) {
             if (text_.empty()) break;
-            const auto end = std::min(text_.find('\n'), text_.size());
+            const auto end = std::min(text_.find_first_of("\r\n"), text_.size());
             line = text_.substr(0, end);
-            text_.remove_prefix(std::min(end + 1, text_.size()));
+            const bool has_both = text_.substr(end).starts_with("\r\n");
+            text_.remove_prefix(std::min(end + (has_both ? 2 : 1), text_.size()));
             ++number_;
-            if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-            goes_on = !line.empty() && line.back() == '\\';
+            goes_on = !line.empty() && line.back() == '\\' && !(joined_.empty() && is_remark(line));
             if (!goes_on && joined_.empty()) return true; // the usual case: nothing is copied
             joined_.append(line.substr(0, line.size() - (goes_on ? 1 : 0))).push_back(' ');
         }
@@ -55,6 +64,17 @@ inline std::string_view trimmed(std::string_view rest) {
     const auto begin = rest.find_first_not_of(" \t");
     if (begin == std::string_view::npos) return {};
     return rest.substr(begin, rest.find_last_not_of(" \t") + 1 - begin);
+}
+
+/// Names that a line may mean, the likeliest first: all of it, without quotes, without a remark, without
+/// both.
+inline std::vector<std::string_view> possible_names(std::string_view rest) {
+    const auto unquoted = [](std::string_view name) {
+        const bool is_quoted = name.size() >= 2 && name.front() == '"' && name.back() == '"';
+        return is_quoted ? name.substr(1, name.size() - 2) : name;
+    };
+    const std::string_view whole = trimmed(rest), name = trimmed(without_remark(whole));
+    return {whole, unquoted(whole), name, unquoted(name)};
 }
 
 /// For messages: not too long, and nothing in it that a terminal would take for a command.

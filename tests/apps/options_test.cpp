@@ -132,5 +132,15 @@ TEST(PathTracerOptions, RefusalsNameTheOption) {
                  headrace::Error);
 }
 
+TEST(PathTracerOptions, FilesThatAreReadHaveLimits) {
+    Options options = parse({"--scene", "a.obj"});
+    EXPECT_FALSE(options.files.allow_outside);
+    EXPECT_EQ(options.files.largest, std::uint64_t{4} << 30);
+    options = parse({"--scene", "a.obj", "--allow-outside", "--max-file-size", "5000000000"});
+    EXPECT_TRUE(options.files.allow_outside);
+    EXPECT_EQ(options.files.largest, 5000000000u);
+    EXPECT_THROW(parse({"--scene", "a.obj", "--max-file-size", "0"}), headrace::Error);
+}
+
 } // namespace
 } // namespace path_tracer

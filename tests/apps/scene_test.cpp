@@ -49,7 +49,7 @@ TEST(Obj, MaterialsAreThoseOfTheMtl) {
     const Scene scene = load_scene(folder.write("s.obj", obj), 0.5f);
     ASSERT_EQ(scene.triangles.size(), 4u);
     std::size_t seen = 0;
-    for (std::size_t i = 0; i < 4; ++i) { // the importer is free to sort meshes
+    for (std::size_t i = 0; i < 4; ++i) {
         const SurfaceDescription& surface = material_of(scene, i);
         if (surface.emission.r > 0) {
             seen |= 1;
@@ -85,7 +85,7 @@ TEST(Obj, LightOutOfNothingIsDimmedWithANote) {
 
 TEST(Obj, TextAsProgramsWriteIt) {
     const ScratchFolder folder;
-    folder.write("my materials.mtl", "newmtl red one\r\nKd .5\r\nmap_Kd red.png\r\n");
+    folder.write("my materials.mtl", "newmtl red one\r\nKd .5\r\nbump red.png\r\n");
     const Scene scene = load_scene(
         folder.write("s.obj", "mtllib my materials.mtl\r\nv 0 0 0 1.0\r\nv +1 1e-400 -0\r\nv 0 1 4e-46\r\n"
                               "o thing\r\nusemtl red one\r\nf 1 2 \\\r\n3\r\n"),

@@ -1,0 +1,96 @@
+// apps/path_tracer/gltf_file.hpp - what a .gltf or .glb holds: JSON, and numbers in buffers. Nothing is taken
+// on trust, and only what is asked for is looked at.
+#pragma once
+#include "scene_readers.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace path_tracer {
+
+using Json = nlohmann::json;
+
+/// The numbers of an accessor, each of which exists. Valid as long as its file.
+class GltfAccessor {
+public:
+    [[nodiscard]] std::uint64_t count() const { return count_; }
+    /// An unsigned integer: of an accessor of those.
+    [[nodiscard]] std::uint64_t index(std::uint64_t i) const;
+    /// Three numbers of any type, which become fractions of their range if they are normalised.
+    [[nodiscard]] Point point(std::uint64_t i) const;
+
+private:
+    friend class GltfFile;
+    [[nodiscard]] const char* element(std::uint64_t i) const;
+
+    std::uint64_t count_ = 0, stride_ = 0;
+    std::uint64_t component_ = 0; ///< glTF's number of the type
+    bool is_normalized_ = false;
+    const char* data_ = nullptr;                    ///< null: zeros
+    std::map<std::uint64_t, const char*> replaced_; ///< elements of a sparse accessor
+};
+
+class GltfFile {
+public:
+    /// Reads the container. Errors  invalid_argument
+    GltfFile(const SceneFiles& files, std::string_view bytes);
+
+    [[nodiscard]] const Json& root() const { return root_; }
+    [[noreturn]] void refuse(const std::string& what) const;
+
+    [[nodiscard]] const Json& list(const char* name) const { return list(root_, name); }
+    /// object[name], which must be a list; an empty one if there is none.
+    [[nodiscard]] const Json& list(const Json& object, const char* name) const;
+    [[nodiscard]] std::uint64_t size(const Json& object, const char* name, std::uint64_t fallback) const;
+    [[nodiscard]] double number(const Json& object, const char* name, double fallback) const;
+    [[nodiscard]] std::string text(const Json& object, const char* name) const;
+    /// The place in `name` that object[key] names; nothing if the object has no such key.
+    [[nodiscard]] std::optional<std::size_t> reference(const Json& object, const char* key,
+                                                       const char* name) const;
+    /// As many numbers as `values` has, into it; what it holds stays if there is no such key.
+    template <std::size_t N>
+    void numbers(const Json& object, const char* name, std::array<double, N>& values) const {
+        const auto found = object.find(name);
+        if (found == object.end()) return;
+        bool fits = found->is_array() && found->size() == N;
+        for (std::size_t i = 0; fits && i < N; ++i) {
+            const Json& value = (*found)[i];
+            fits = value.is_number() && std::abs(value.get<double>()) <= farthest_coordinate;
+            if (fits) values[i] = value.get<double>();
+        }
+        if (!fits)
+            refuse('"' + std::string(name) + "\" is no list of " + std::to_string(N) +
+                   " finite numbers; export it again");
+    }
+
+    /// The accessor at `index`, of elements of `type`: "SCALAR" (unsigned integers) or "VEC3". Reads its
+    /// buffers. `of`: for messages
+    [[nodiscard]] GltfAccessor accessor(std::size_t index, std::string_view type, const std::string& of);
+
+    /// Buffers that nothing has asked for, each with its name.
+    [[nodiscard]] std::vector<std::string> unread_buffers() const;
+
+private:
+    /// Where `count` elements begin that object["bufferView"] and object["byteOffset"] name, all of them
+    /// there. `stride`: gets their distance; null if they have to be packed.
+    const char* view(const Json& object, std::uint64_t count, std::uint64_t element, std::uint64_t* stride);
+    void read_sparse(const Json& sparse, std::uint64_t element, GltfAccessor& result);
+    std::string_view open_glb(std::string_view bytes);
+    std::string_view buffer(std::size_t index);
+    std::string read_buffer(std::size_t index, const Json& json) const;
+
+    const SceneFiles& files_;
+    std::string_view binary_; ///< the chunk of a .glb
+    Json root_;
+    std::map<std::size_t, std::string> buffers_; ///< those that were needed
+};
+
+} // namespace path_tracer
