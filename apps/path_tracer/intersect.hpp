@@ -31,12 +31,18 @@ HEADRACE_HOST_DEVICE inline float inverse_slope(float slope) {
     return 1.0f / (size > least ? slope : slope < 0 ? -least : least);
 }
 
+/// What happens where floats cannot tell: the walk ends, and another one begins; or exact_test.hpp decides. A
+/// call of that in a loop would cost registers in all of the loop.
+enum class Doubts : uint8_t { end_the_walk, are_decided };
+
 /// Shortens `hit` to the triangle if the ray meets it before; with AnyHit, if it meets it before
 /// hit.distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
 /// who is asked first, and neither do the place and the distance that count then.
-template <bool AnyHit>
+///
+/// `is_doubtful`: becomes true where the walk is to end.
+template <bool AnyHit, Doubts How>
 HEADRACE_HOST_DEVICE inline bool meet(const SceneView& scene, const Triangle& triangle, uint32_t index,
-                                      const Sight& sight, Hit& hit) {
+                                      const Sight& sight, Hit& hit, bool& is_doubtful) {
     const Ray& ray = sight.ray;
     if (triangle.id == ray.left_id || (AnyHit && triangle.id == ray.goal_id)) return false;
     SeenTriangle seen = look_at(triangle, index, sight, hit.distance + hit.doubt);
@@ -52,6 +58,10 @@ HEADRACE_HOST_DEVICE inline bool meet(const SceneView& scene, const Triangle& tr
             return false;
         }
     }
+    if constexpr (How == Doubts::end_the_walk) {
+        is_doubtful = true;
+        return false;
+    }
     const ExactHit exact =
         exact_hit_before(scene.triangles.origin, scene.details.origin, ray.left, ray.u, ray.v, ray.origin,
                          ray.direction, index, AnyHit ? PATH_TRACER_NO_TRIANGLE : hit.triangle);
@@ -64,15 +74,16 @@ HEADRACE_HOST_DEVICE inline bool meet(const SceneView& scene, const Triangle& tr
     return true;
 }
 
-/// The walk behind nearest_hit and is_blocked: `AnyHit` ends it at the first triangle met.
+/// The walk behind nearest_hit and is_blocked: `AnyHit` ends it at the first triangle met, a doubt ends it
+/// if `How` says so.
 ///
 /// First down to a leaf, then its triangles, so that lanes which run in step do the same at most times. A
 /// lane that has found a leaf goes on while others still look for theirs: it keeps the first and stops at
 /// the next.
 ///
 /// Source  Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", HPG 2009
-template <bool AnyHit>
-HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, float limit) {
+template <bool AnyHit, Doubts How>
+HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, float limit, bool& is_doubtful) {
     constexpr uint32_t none = 0; // the root, which is no leaf
     Hit hit{limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
     const Sight sight(ray);
@@ -83,7 +94,8 @@ HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, flo
     uint32_t waiting = 1;
     uint32_t child = 0; // the root
     uint32_t leaf = none;
-    while (child != PATH_TRACER_WALK_ENDS) {
+    is_doubtful = false;
+    while (child != PATH_TRACER_WALK_ENDS && !is_doubtful) {
         while (is_inner(child)) {
             const BvhNode node = fetch(scene.nodes, child >> 4);
             float near0, near1;
@@ -106,7 +118,8 @@ HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, flo
         while (leaf != none) {
             const uint32_t first = leaf >> 4, end = first + (leaf & 15);
             for (uint32_t i = first; i < end; ++i)
-                if (meet<AnyHit>(scene, fetch(scene.triangles, i), i, sight, hit) && AnyHit) return hit;
+                if (meet<AnyHit, How>(scene, fetch(scene.triangles, i), i, sight, hit, is_doubtful) && AnyHit)
+                    return hit;
             leaf = none;
             if (is_leaf(child)) {
                 leaf = child;
@@ -115,6 +128,21 @@ HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, flo
         }
     }
     return hit;
+}
+
+/// For the few rays that meet a doubtful triangle. Never inlined, as above.
+template <bool AnyHit>
+[[nodiscard]] HEADRACE_HOST_DEVICE inline __attribute__((noinline)) Hit
+decided_walk(const SceneView& scene, const Ray& ray, float limit) {
+    bool is_doubtful;
+    return walk<AnyHit, Doubts::are_decided>(scene, ray, limit, is_doubtful);
+}
+
+template <bool AnyHit>
+HEADRACE_HOST_DEVICE inline Hit walk(const SceneView& scene, const Ray& ray, float limit) {
+    bool is_doubtful;
+    const Hit hit = walk<AnyHit, Doubts::end_the_walk>(scene, ray, limit, is_doubtful);
+    return is_doubtful ? decided_walk<AnyHit>(scene, ray, limit) : hit;
 }
 
 HEADRACE_HOST_DEVICE inline Hit nearest_hit(const SceneView& scene, const Ray& ray) {
