@@ -178,7 +178,7 @@ public:
               "clEnqueueWriteBuffer");
         const std::size_t local = lanes_,
                           global = local * (mixes_up_grids(stream) ? memory.groups : memory.useful);
-        if (is_first_launch(local))
+        if (mixes_up_grids(stream) && is_first_launch(local)) // PoCL
             launch_first(queue, global, local);
         else
             check(clEnqueueNDRangeKernel(queue, native_.get(), 1, nullptr, &global, &local, 0, nullptr,
