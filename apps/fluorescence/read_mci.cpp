@@ -112,7 +112,7 @@ private:
     std::size_t at_ = 0, line_ = 0;
 };
 
-constexpr double most = 1e30, endless = std::numeric_limits<double>::infinity();
+constexpr double most = 1e30;
 
 /// MCML skips the first line. What is plainly not of its first version is refused all the same.
 void check_version(const MciReader& reader, std::string_view version) {
@@ -147,7 +147,7 @@ Problem read_run(MciReader& reader) {
         layer.excitation.mua = reader.number(fields[1], "mua", 0.0, most);
         layer.excitation.mus = reader.number(fields[2], "mus", 0.0, most);
         layer.excitation.g = reader.number(fields[3], "g", -1.0, 1.0);
-        layer.thickness = reader.number(fields[4], "d", 0.0, endless);
+        layer.thickness = reader.number(fields[4], "d", 0.0, std::numeric_limits<double>::infinity());
         if (const auto why = complaint(layer)) reader.refuse(*why);
         problem.layers.push_back(layer);
     }

@@ -17,7 +17,7 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
-constexpr double no_limit = 1e30, endless = std::numeric_limits<double>::infinity();
+constexpr double no_limit = 1e30;
 
 /// Every complaint names file, line and key.
 class TomlReader {
@@ -85,7 +85,7 @@ LayerSpec read_layer(const TomlReader& reader, const toml::table& table) {
     LayerSpec layer;
     layer.n = reader.needed(table, "n", least_n, most_n);
     layer.excitation = read_optics(reader, table);
-    layer.thickness = reader.needed(table, "d", 0, endless);
+    layer.thickness = reader.needed(table, "d", 0, std::numeric_limits<double>::infinity());
     if (const toml::node* const node = table.get("emission")) {
         const toml::table& emission = reader.table(*node, "emission");
         reader.allow(emission, {"mua", "mus", "g"});
