@@ -111,11 +111,11 @@ TEST_F(EvictionTest, OnlyThePartsThatAreHereAloneGoToTheHost) {
 TEST_F(EvictionTest, WhatAKernelUsesIsWaitedFor) {
     Storage a("a", 30), b("b", 31);
     Promise first, second;
-    start_to_write(a, 1, [&] { first.event().wait(); });
+    start_to_write(a, 1, [end = first.event()] { end.wait(); });
     std::unique_ptr<Stream> stream = device.make_stream(); // beside the other one
     const TileUse use{b.tile(), Access::write};
     const Event ended = controller.submit("kernel", {&use, 1}, [&](std::span<const Event> after) {
-        return stream->launch([&](const NativeStream&) { second.event().wait(); }, after);
+        return stream->launch([end = second.event()](const NativeStream&) { end.wait(); }, after);
     });
     const Event room = make_room({});
     EXPECT_FALSE(room.done());
