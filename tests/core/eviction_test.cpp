@@ -129,7 +129,7 @@ TEST_F(EvictionTest, WhatAKernelUsesIsWaitedFor) {
 TEST_F(EvictionTest, WhatAnotherDeviceIsCopyingStaysUntilItHasIt) {
     Storage datum("datum", 30);
     Promise gate;
-    start_to_write(datum, 5, [&] { gate.event().wait(); });
+    start_to_write(datum, 5, [end = gate.event()] { end.wait(); });
     std::vector<std::byte> seen(30);
     const Event copied =
         run_on(other, datum, Access::read, [&, from = other.memory(datum).address()](const NativeStream&) {
