@@ -11,11 +11,12 @@
 
 namespace headrace {
 
-ReductionJoining::ReductionJoining(Combine combine, Pattern identity, std::string_view operation)
-    : combine_(combine),
-      identity_(identity),
-      declaration_("reduces<" + std::string(operation) + ">"),
+OperationJoining::OperationJoining(std::string_view operation)
+    : declaration_("reduces<" + std::string(operation) + ">"),
       view_("reduce<" + std::string(operation) + ">") {}
+
+ReductionJoining::ReductionJoining(Combine combine, Pattern identity, std::string_view operation)
+    : OperationJoining(operation), combine_(combine), identity_(identity) {}
 
 Event ReductionJoining::begin(DomainData&, Memory& replica, Stream& stream) const {
     return stream.fill(replica, 0, replica.size(), identity_);
@@ -70,11 +71,10 @@ void expect_fit_for_slots(const DomainData& data) {
 
 SlotJoining::SlotJoining(Combine combine, std::vector<std::byte> identity, Bytes place_bytes,
                          std::string_view operation)
-    : combine_(combine),
+    : OperationJoining(operation),
+      combine_(combine),
       identity_(std::move(identity)),
-      place_bytes_(place_bytes),
-      declaration_("reduces<" + std::string(operation) + ">"),
-      view_("reduce<" + std::string(operation) + ">") {}
+      place_bytes_(place_bytes) {}
 
 Bytes SlotJoining::replica_bytes(const DomainData& data, const DeviceInfo& device) const {
     return slot_layout(device, data.extent().size(), place_bytes_).bytes();

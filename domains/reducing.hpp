@@ -13,17 +13,28 @@
 
 namespace headrace {
 
+/// What ways to reduce have in common: jobs and tasks name the operation.
+class HEADRACE_EXPORT OperationJoining : public Joining {
+public:
+    [[nodiscard]] std::string_view declaration() const noexcept final { return declaration_; }
+    [[nodiscard]] std::string_view view() const noexcept final { return view_; }
+
+protected:
+    /// `operation`: its name.
+    explicit OperationJoining(std::string_view operation);
+
+private:
+    std::string declaration_, view_;
+};
+
 /// Replicas begin as identities, and are combined by the operation, as what was there is.
-class HEADRACE_EXPORT ReductionJoining final : public Joining {
+class HEADRACE_EXPORT ReductionJoining final : public OperationJoining {
 public:
     /// Values in `size` bytes become the operation's results of themselves and others.
     using Combine = void (*)(void* values, const void* others, Bytes size);
 
-    /// `operation`: its name.
     ReductionJoining(Combine combine, Pattern identity, std::string_view operation);
 
-    [[nodiscard]] std::string_view declaration() const noexcept override { return declaration_; }
-    [[nodiscard]] std::string_view view() const noexcept override { return view_; }
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
     void write_unwritten(const DomainData& data, std::byte* image, Bytes begin, Bytes end) const override;
@@ -31,7 +42,6 @@ public:
 private:
     Combine combine_;
     Pattern identity_;
-    std::string declaration_, view_;
 };
 
 /// How many slots a device's replica has for values that no atomic operation replaces: reduction_slots.hpp.
@@ -48,7 +58,7 @@ struct SlotLayout {
 HEADRACE_EXPORT void expect_fit_for_slots(const DomainData& data);
 
 /// Replicas are slots. All places that hold a value are combined, with what was there.
-class HEADRACE_EXPORT SlotJoining final : public Joining {
+class HEADRACE_EXPORT SlotJoining final : public OperationJoining {
 public:
     /// Values of `count` elements become the operation's results of themselves and a slot's full places.
     using Combine = void (*)(void* values, const std::byte* slot, std::uint64_t count);
@@ -56,8 +66,6 @@ public:
     SlotJoining(Combine combine, std::vector<std::byte> identity, Bytes place_bytes,
                 std::string_view operation);
 
-    [[nodiscard]] std::string_view declaration() const noexcept override { return declaration_; }
-    [[nodiscard]] std::string_view view() const noexcept override { return view_; }
     [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const override;
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
@@ -67,7 +75,6 @@ private:
     Combine combine_;
     std::vector<std::byte> identity_;
     Bytes place_bytes_;
-    std::string declaration_, view_;
 };
 
 namespace detail {

@@ -37,7 +37,7 @@ enum class Doubts : uint8_t { end_the_walk, are_decided };
 
 /// Shortens `hit` to the triangle if the ray meets it before; with AnyHit, if it meets it before
 /// hit.distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
-/// who is asked first, and neither do the place and the distance that count then.
+/// their order, and neither do the place and the distance that count then.
 ///
 /// `is_doubtful`: becomes true where the walk is to end.
 template <bool AnyHit, Doubts How>

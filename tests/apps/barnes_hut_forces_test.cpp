@@ -1,45 +1,20 @@
 // Forces on every device, with every kernel, against the sum over all pairs.
-#include "devices/devices_fixture.hpp"
+#include "barnes_hut_on_devices.hpp"
 #include "reference_gravity.hpp"
 #include "simulation.hpp"
-
-#include <optional>
 
 namespace barnes_hut::test {
 namespace {
 
 using headrace::test::every_device;
-using headrace::test::OnDevices;
 using headrace::test::test_name;
 
-constexpr KernelChoice every_kernel[] = {KernelChoice::consumer, KernelChoice::producer,
-                                         KernelChoice::producer_node};
-
-class Forces : public OnDevices {
+class Forces : public ForcesOnDevices {
 protected:
-    void SetUp() override {
-        OnDevices::SetUp();
-        if (!devices_.empty()) runtime_.emplace(std::move(devices_), headrace::RuntimeOptions{});
-    }
-    Field field(const Bodies& bodies, const Settings& settings) {
-        Gravity gravity(*runtime_, settings);
-        const auto run = [this](const headrace::Job& job) { runtime_->submit(job).wait(); };
-        gravity.place(bodies);
-        gravity.build_tree(run);
-        run(gravity.job(true));
-        Field field;
-        gravity.collect(field);
-        interactions_ = gravity.interactions();
-        return field;
-    }
-
     Simulation simulation(const Settings& settings, Bodies bodies, double dt) {
         return {*runtime_, settings, std::move(bodies), dt,
                 [this](const headrace::Job& job, Simulation::Phase) { runtime_->submit(job).wait(); }};
     }
-
-    std::optional<headrace::Runtime> runtime_;
-    Interactions interactions_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Devices, Forces, every_device(), test_name);

@@ -1,15 +1,13 @@
 // Masses, distances and scales as far apart as users have them: forces are right to the documented error, or
 // refused with words that name the range.
-#include "devices/devices_fixture.hpp"
+#include "barnes_hut_on_devices.hpp"
 #include "devices/two_private_cpus.hpp"
 #include "reference_gravity.hpp"
-#include "simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 #include <random>
 #include <string>
 
@@ -19,11 +17,7 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 using headrace::test::every_device;
-using headrace::test::OnDevices;
 using headrace::test::test_name;
-
-constexpr KernelChoice every_kernel[] = {KernelChoice::consumer, KernelChoice::producer,
-                                         KernelChoice::producer_node};
 
 /// Floats: products of ten rounded factors, and sums of hundreds of them. `most` is of all pulls without
 /// their directions, since they may cancel each other; `median` is of the force.
@@ -57,24 +51,13 @@ ExactForce exact_force(const Bodies& bodies, std::size_t at, double softening) {
     return sum;
 }
 
-class Ranges : public OnDevices {
+class Ranges : public ForcesOnDevices {
 protected:
-    void SetUp() override {
-        OnDevices::SetUp();
-        if (!devices_.empty()) runtime_.emplace(std::move(devices_), headrace::RuntimeOptions{});
-    }
     Field field(const Bodies& bodies, double softening, KernelChoice kernel) {
         Settings settings{kernel};
         settings.theta = 0;
         settings.softening = softening;
-        Gravity gravity(*runtime_, settings);
-        const auto run = [this](const headrace::Job& job) { runtime_->submit(job).wait(); };
-        gravity.place(bodies);
-        gravity.build_tree(run);
-        run(gravity.job(true));
-        Field field;
-        gravity.collect(field);
-        return field;
+        return ForcesOnDevices::field(bodies, settings);
     }
 
     /// With every kernel.
@@ -120,8 +103,6 @@ protected:
             }
         }
     }
-
-    std::optional<headrace::Runtime> runtime_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Devices, Ranges, every_device(), test_name);

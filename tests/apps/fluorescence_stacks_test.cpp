@@ -20,14 +20,6 @@
 namespace fluorescence::test {
 namespace {
 
-LayerSpec layer(double n, Optical optical, double thickness) {
-    LayerSpec made;
-    made.n = n;
-    made.excitation = optical;
-    made.thickness = thickness;
-    return made;
-}
-
 /// Weights are whole numbers, so what is nearly nothing has steps of 1e-9.
 constexpr double rounding = 1e-8;
 

@@ -13,14 +13,6 @@
 namespace fluorescence::test {
 namespace {
 
-LayerSpec layer(double n, Optical optical, double thickness) {
-    LayerSpec made;
-    made.n = n;
-    made.excitation = optical;
-    made.thickness = thickness;
-    return made;
-}
-
 Problem slab(double n, Optical optical, double thickness) {
     Problem problem;
     problem.layers = {layer(n, optical, thickness)};

@@ -8,6 +8,15 @@
 
 namespace fluorescence::test {
 
+/// Of light that is not shifted.
+inline LayerSpec layer(double n, Optical optical, double thickness) {
+    LayerSpec made;
+    made.n = n;
+    made.excitation = optical;
+    made.thickness = thickness;
+    return made;
+}
+
 /// Sums over packets of weight 1, and of their squares, for standard errors.
 struct Tally {
     double sum = 0, squares = 0;
