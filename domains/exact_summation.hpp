@@ -43,8 +43,9 @@ struct SumsOf {
     /// True. Does not compile if T cannot be summed up.
     static consteval bool check() { return check_summable<T>(); }
     [[nodiscard]] static const Joining& joining() { return joins_sums(); }
-    [[nodiscard]] static Sum<T> view(void* replica, const Extent& extent) {
-        return {static_cast<T*>(replica), extent};
+    [[nodiscard]] static Sum<T> view(void* replica, const Extent& extent, const DeviceInfo& device) {
+        const SumLayout layout = sum_layout(device, extent.size() * sizeof(T));
+        return {static_cast<T*>(replica), extent, {layout.slots - 1, layout.slot_bytes}};
     }
 };
 template <class T, class Range>
@@ -58,7 +59,8 @@ struct SumsOf<ExactSum<T, Range>> {
             });
         return joining;
     }
-    [[nodiscard]] static Sum<ExactSum<T, Range>> view(void* replica, const Extent& extent) {
+    [[nodiscard]] static Sum<ExactSum<T, Range>> view(void* replica, const Extent& extent,
+                                                           const DeviceInfo&) {
         return {static_cast<std::uint64_t*>(replica), extent, ExactSumJoining::stride_of(extent.size())};
     }
 };

@@ -67,6 +67,14 @@ protected:
     Joining() = default;
 };
 
+/// How many slots a device's replica has for sums: sum_slots.hpp.
+struct SumLayout {
+    std::uint32_t slots;      ///< a power of two
+    std::uint32_t slot_bytes; ///< whole lines; 0: there is one slot
+};
+/// `bytes`: of the domain.
+[[nodiscard]] HEADRACE_EXPORT SumLayout sum_layout(const DeviceInfo& device, Bytes bytes) noexcept;
+
 /// Sums, added to zeroes: Job::accumulates.
 [[nodiscard]] HEADRACE_EXPORT const Joining& joins_sums() noexcept;
 /// Elements each written once, anywhere: Job::scatters.

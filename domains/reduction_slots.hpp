@@ -9,6 +9,7 @@
 //
 // In OpenCL C: HR_DEFINE_SLOT_COMBINE (persistent/opencl/atomics.cl).
 #pragma once
+#include <headrace/domains/sum_slots.hpp>
 #include <headrace/persistent/atomics.hpp>
 
 #include <cstddef>
@@ -31,8 +32,7 @@ HEADRACE_HOST_DEVICE inline std::uint64_t own_slot() {
 #if HEADRACE_ATOMICS_OF_GPU
     return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 #else
-    static thread_local char in_this_thread;
-    return reinterpret_cast<std::uintptr_t>(&in_this_thread) * 0x9e3779b97f4a7c15 >> 40;
+    return thread_number();
 #endif
 }
 

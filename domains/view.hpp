@@ -2,6 +2,7 @@
 // Views borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
 #pragma once
 #include <headrace/domains/bounds.hpp>
+#include <headrace/domains/sum_slots.hpp>
 #include <headrace/domains/summable.hpp>
 #include <headrace/persistent/atomics.hpp>
 #include <headrace/persistent/kernel.hpp>
@@ -74,12 +75,13 @@ template <class T>
 struct Sum {
     static_assert(check_summable<T>());
 
-    T* origin = nullptr;
+    T* origin = nullptr; ///< adding here, by an atomic operation of one's own, is as good
     Extent extent;
+    detail::SumSlots slots = {};
     HEADRACE_BOUNDS
 
     HEADRACE_HOST_DEVICE void add(std::uint64_t i, const T& amount) const {
-        T& sum = origin[detail::index_in(*this, i)];
+        T& sum = *slots.own(origin + detail::index_in(*this, i));
         if constexpr (requires { typename T::Scalar; }) {
             using Scalar = typename T::Scalar;
             auto* to = reinterpret_cast<Scalar*>(&sum);

@@ -10,7 +10,7 @@ class ConsumerGroup : Group<Sync, Lanes> {
         !SeedMade<Seeds>::may_be_none,
         "a consumer is called with every index: let it return at once where there is nothing to do");
     using Base = Group<Sync, Lanes>;
-    using Base::control_, Base::lanes_, Base::parked_, Base::seeds_;
+    using Base::control_, Base::lanes_, Base::pace_, Base::parked_, Base::seeds_;
 
 public:
     static constexpr std::uint32_t queue_lanes = Lanes::size, kinds = 0, unit_words = 0, max_spawns = 0,
@@ -27,7 +27,7 @@ public:
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
             if (seeds_.empty() && are_awaited_) tell_completed();
-            if (seeds_.empty() && !restore() && !this->claim_seeds(Lanes::size)) {
+            if (seeds_.empty() && !restore() && !this->claim_seeds(pace_.lanes())) {
                 if (!wait_for_feed()) break;
                 are_awaited_ = !seeds_.empty();
                 continue;
@@ -47,7 +47,8 @@ public:
 private:
     HEADRACE_GROUP_CODE void round() {
         const std::uint64_t left = seeds_.end - seeds_.next;
-        const std::uint32_t chosen = left < Lanes::size ? static_cast<std::uint32_t>(left) : Lanes::size;
+        const std::uint32_t most = pace_.lanes();
+        const std::uint32_t chosen = left < most ? static_cast<std::uint32_t>(left) : most;
         lanes_.each([&](std::uint32_t lane) {
             if (lane >= chosen) return;
             ConsumingLane handle(this->sums_);
@@ -68,7 +69,7 @@ private:
         if (!this->is_fed()) return false;
         tell_completed();
         this->count(&GroupTally::idle);
-        return this->template wait_until<true>(Lanes::size, [] { return false; });
+        return this->template wait_until<true>(pace_.lanes(), [] { return false; });
     }
 
     HEADRACE_GROUP_CODE void tell_completed() {

@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/persistent/group_kernel.hpp>
 #include <headrace/persistent/intake.hpp>
+#include <headrace/persistent/pace.hpp>
 #include <headrace/persistent/ring.hpp>
 #include <headrace/persistent/units.hpp>
 
@@ -55,7 +56,7 @@ protected:
           local_(local + sizeof(GroupTally) / 4),
           group_(group),
           seeds_{0, 0},
-          next_look_(view.control->rounds < look_every ? view.control->rounds : look_every) {
+          next_look_(view.control->rounds < pace_.rounds() ? view.control->rounds : pace_.rounds()) {
         lanes_.by_leader([&] {
             tally_ = GroupTally{};
             if constexpr (!Part::is_whole) change(control_.present, 1);
@@ -108,20 +109,26 @@ protected:
 
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
         if (is_fed()) {
-            seeds_ =
-                lanes_.by_leader([&] { return intake().claim(at_least, tally_.known, tally_.segments); });
+            seeds_ = lanes_.by_leader([&] {
+                return intake().claim(at_least, most_seeds(), tally_.known, tally_.segments);
+            });
             lanes_.sync(); // the leader has acquired; now all may read what the host wrote
         } else {
             if (seeds_gone_) return false;
             seeds_ = lanes_.by_leader([&] {
-                return claim_range<Sync>(control_, control_.seed_cursor.value, control_.seed_end, 1,
-                                         at_least);
+                return claim_range<Sync>(control_, control_.seed_cursor.value, control_.seed_end, 1, at_least,
+                                         most_seeds());
             });
             seeds_gone_ = seeds_.empty();
         }
         if (seeds_.empty()) return false;
         count(&GroupTally::seed_claims);
         return true;
+    }
+
+    /// Seeds at a time: nobody else gets those that a group has claimed and not begun with.
+    HEADRACE_GROUP_CODE std::uint32_t most_seeds() const {
+        return pace_.is_slow() ? pace_.lanes() : control_.seed_chunk;
     }
 
     /// What the host has said, unless another group listens.
@@ -221,6 +228,7 @@ protected:
             if (listens) intake().stop_listening();
         });
         lanes_.sync(); // the leader may have acquired; now all may read what the host wrote
+        pace_.note_wait();
         parked_ = state == leave_parked;
         return state == go_on;
     }
@@ -274,12 +282,15 @@ protected:
     /// Counts a round; true every few rounds, when it is time to look around.
     HEADRACE_GROUP_CODE bool end_round() { return ++rounds_ == next_look_; }
     HEADRACE_GROUP_CODE bool is_look_due() const { return rounds_ == next_look_; }
+    /// It is, whatever was planned.
+    HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
 
     /// Whoever looks around says so first. Parks if the budget is used up.
     HEADRACE_GROUP_CODE void plan_next_look() {
         const std::uint32_t budget = control_.rounds;
         if (rounds_ == budget) park(HR_PARK_BUDGET);
-        next_look_ = budget - rounds_ < look_every ? budget : rounds_ + look_every;
+        pace_.note_look();
+        next_look_ = budget - rounds_ < pace_.rounds() ? budget : rounds_ + pace_.rounds();
     }
 
     /// A look around that need not be told: nobody parks or is hungry, the host is heard, and there are
@@ -368,9 +379,6 @@ protected:
         });
     }
 
-    /// Units of group kernels are heavy: others should not starve for eight of them.
-    static constexpr std::uint32_t look_every = is_wide<Lanes> ? 1 : 8;
-
     Lanes lanes_;
     EngineView view_;
     LocalSums sums_;
@@ -383,6 +391,7 @@ protected:
     bool records_gone_ = false; ///< all records are restored
     bool parked_ = false;
     std::uint32_t rounds_ = 0;
+    Pace<Sync, Lanes> pace_;
     std::uint32_t next_look_; ///< by this number of rounds, at the latest when the budget is used up
 
 private:

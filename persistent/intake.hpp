@@ -81,7 +81,7 @@ public:
 
     /// Seeds of the first segment that has some; none if there is none now. `known` grows: see add_pending.
     /// `seen`: how many segments the group has seen before, or 0.
-    HEADRACE_GROUP_CODE SeedRange claim(std::uint32_t at_least, std::uint64_t& known,
+    HEADRACE_GROUP_CODE SeedRange claim(std::uint32_t at_least, std::uint32_t at_most, std::uint64_t& known,
                                         std::uint32_t& seen) const {
         for (;;) { // as often as there are segments
             // relaxed: those that were seen are. Where units write to memory across the bus to acquire takes
@@ -96,7 +96,8 @@ public:
             if (current >= segments) return {0, 0};
             HrSegment& segment = segments_[current];
             const SeedRange range =
-                claim_range<Sync>(control_, segment.cursor, segment.end, segments - current, at_least);
+                claim_range<Sync>(control_, segment.cursor, segment.end, segments - current, at_least,
+                                   at_most);
             if (!range.empty()) {
                 if (segment.upto > known) known = segment.upto;
                 return range;

@@ -18,6 +18,7 @@ template <unsigned Width>
 struct HostLanes {
     static_assert(Width >= 1 && Width <= 64, "a mask has 64 bits");
     static constexpr std::uint32_t size = Width;
+    static constexpr bool take_turns = true; ///< pace.hpp
     using Mask = std::uint64_t;
 
     template <class T>

@@ -11,7 +11,7 @@ class ProducerGroup : HeldUnits<Sync, Lanes, Kernel, Seeds, Own> {
     using Part = PartWith<Kernel, Seeds, Own>;
     using Base = HeldUnits<Sync, Lanes, Kernel, Seeds, Own>;
     using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
-        Base::parked_, Base::running_, Base::seeds_, Base::state_, Base::take_from_liq, Base::view_;
+        Base::pace_, Base::parked_, Base::running_, Base::seeds_, Base::state_, Base::take_from_liq, Base::view_;
     using Base::called, Base::first_own, Base::lane_count, Base::least, Base::staged;
     using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
 
@@ -47,7 +47,7 @@ public:
     /// Until there is no unit left anywhere, or all groups park.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
-            while (Lanes::count(active_) < enough_) {
+            while (Lanes::count(active_) < enough()) {
                 refill();
                 if (!has_ranges || !ranges_follow_ || gaps_alone_) break;
             }
@@ -61,7 +61,7 @@ public:
                 continue;
             }
             if constexpr (chooses_kinds) prefer_fuller_kind();
-            const Mask chosen = lanes_with_room();
+            const Mask chosen = narrowed(lanes_with_room());
             if (!Part::is_whole && chosen == 0) {
                 wait_for_bundle(); // what the other part does not take fills the pool, so all in good time
                 continue;
@@ -72,6 +72,20 @@ public:
     }
 
 private:
+    /// Active lanes with which the group does not look for more.
+    HEADRACE_GROUP_CODE std::uint32_t enough() const {
+        if constexpr (LanesTakeTurns<Lanes>)
+            return least(enough_, pace_.lanes());
+        else
+            return enough_;
+    }
+    /// So many of the lanes as are to run in one round.
+    HEADRACE_GROUP_CODE Mask narrowed(Mask lanes) const {
+        if constexpr (LanesTakeTurns<Lanes>)
+            while (Lanes::count(lanes) > pace_.lanes()) lanes ^= Mask{1} << (std::bit_width(lanes) - 1);
+        return lanes;
+    }
+
     // ---- where units come from ------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void refill() {
@@ -82,17 +96,17 @@ private:
             if (chooses_kinds && active_ == 0) take_from_liq(liq_.template fullest<called>());
             lanes_.sync(); // all have read before anyone overwrites
             expand_ranges();
-            if (Lanes::count(active_) >= enough_) return;
+            if (Lanes::count(active_) >= enough()) return;
         }
         if (holds_nothing() && !holds_foreign() && this->restore()) {
             if constexpr (has_ranges) ranges_follow_ = liq_.template units<Own & ranges>() != 0;
             if (active_ != 0 || ranges_follow_) return;
         }
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
-        if (Lanes::count(active_) >= enough_ || ranges_follow_) return;
+        if (Lanes::count(active_) >= enough() || ranges_follow_) return;
         if constexpr (has_queues) {
             take_bundle();
-            if (Lanes::count(active_) >= enough_ || ranges_follow_) return;
+            if (Lanes::count(active_) >= enough() || ranges_follow_) return;
         }
         if (Part::takes_seeds && seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
@@ -121,7 +135,7 @@ private:
                 lanes_.sync(); // expanding may diverge
                 seeds_.next += taken;
                 if constexpr (SeedMade<Seeds>::may_be_none) complete_empty(empty);
-            } while (SeedMade<Seeds>::may_be_none && !seeds_.empty() && Lanes::count(active_) < enough_);
+            } while (SeedMade<Seeds>::may_be_none && !seeds_.empty() && Lanes::count(active_) < enough());
         }
     }
 
@@ -141,7 +155,7 @@ private:
             constexpr std::uint32_t kind = decltype(number)::value, of = decltype(units)::value;
             // With gaps, not as long as one lane is idle; and the group must look around now and then.
             constexpr std::uint32_t most_passes = 32;
-            const std::uint32_t wanted = range_has_gaps<KindOf> ? enough_ : lane_count;
+            const std::uint32_t wanted = range_has_gaps<KindOf> ? enough() : lane_count;
             for (std::uint32_t passes = 0; liq_.size(kind) > 0 && Lanes::count(active_) < wanted &&
                                            (!chooses_kinds || active_ == 0 || running_ == of) &&
                                            (!range_has_gaps<KindOf> || passes < most_passes);
@@ -293,7 +307,7 @@ private:
 
     /// The same for a range that could fill the group, where there is too little of the running kind.
     HEADRACE_GROUP_CODE void prefer_range(std::uint32_t running) {
-        if (running >= enough_ || liq_.room(running_) < running || liq_.template units<ranges>() == 0) return;
+        if (running >= enough() || liq_.room(running_) < running || liq_.template units<ranges>() == 0) return;
         bool fills = false;
         Traits::template each_range<Own>([&](auto number, auto, auto* kind_tag) {
             using RangeUnit = typename std::remove_pointer_t<decltype(kind_tag)>::Unit;
@@ -352,7 +366,8 @@ private:
         const auto units = [&] { return Lanes::count(active_) + liq_.template units<~ranges>(); };
         const std::uint32_t held = units();
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
-        while (run_until_look(chosen) && Part::is_whole && this->goes_on_unseen()) chosen = active_;
+        while (run_until_look(chosen) && Part::is_whole && this->goes_on_unseen())
+            chosen = narrowed(active_);
         const std::uint32_t more = units() - held; // modulo 2^32: may be fewer
         this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
@@ -369,9 +384,10 @@ private:
             call_kernel(chosen);
             collect(chosen);
             completed += running;
-            look = this->end_round();
+            look = this->end_round() || is_asked();
             all_run = fill_lanes(running);
-            chosen = active_;
+            chosen = narrowed(active_);
+            if constexpr (LanesTakeTurns<Lanes>) running = Lanes::count(chosen);
         } while (all_run && !look);
         // What was spawned follows in run_rounds from what is held; units of ranges were held before.
         this->book(completed, has_ranges ? -static_cast<std::int64_t>(expanded_) : 0);
@@ -386,15 +402,15 @@ private:
         if constexpr (chooses_kinds) { // another kind may have become fuller
             return false;
         } else if constexpr (!has_queues) {
-            return running >= enough_;
+            return running >= enough();
         } else {
-            if (running < enough_) {
+            if (running < enough()) {
                 const std::uint32_t taken = lane_count - running;
                 if (liq_.size(first_own) < taken) {
                     if (!has_ranges || liq_.size(first_own) > 0) return false;
                     expand_ranges();
                     running = Lanes::count(active_);
-                    return running >= enough_ && has_room_for(staged * lane_count);
+                    return running >= enough() && has_room_for(staged * lane_count);
                 }
                 const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
                 const std::uint32_t newest = liq_.top(first_own) - 1;
@@ -499,6 +515,19 @@ private:
 
     // ---- sharing --------------------------------------------------------------------------------
 
+    /// On a host thread, where that costs little, those who have nothing are seen after each round, if there
+    /// is something for them.
+    HEADRACE_GROUP_CODE bool is_asked() {
+        if constexpr (LanesTakeTurns<Lanes>) {
+            if (liq_.empty() && Lanes::count(active_) < 2) return false;
+            if (Sync::load(this->hungry(), Sync::relaxed) == 0) return false; // relaxed: a hint
+            this->look_now();
+            return true;
+        } else {
+            return false;
+        }
+    }
+
     enum class Push : std::uint32_t { done, no_bundle, slot_busy };
     static constexpr std::uint32_t free_bundles = kinds; ///< the number of their rings
 
@@ -515,6 +544,11 @@ private:
         if (seen.park != HR_RUN) parked_ = true;
         if constexpr (has_ranges)
             if (seen.hungry != 0 && share_ranges()) seen.hungry = 0;
+        if constexpr (LanesTakeTurns<Lanes>)
+            if (pace_.is_slow()) {
+                share_evenly(seen.hungry);
+                seen.hungry = 0;
+            }
         if constexpr (has_queues) {
             const std::uint32_t kind = liq_.template fullest<called>();
             const std::uint32_t half = (liq_.size(kind) + 1) / 2;
@@ -523,6 +557,18 @@ private:
             for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
                 this->count(&GroupTally::shared);
             if constexpr (!Part::is_whole) pass_on();
+        }
+    }
+
+    /// Of heavy units, what lanes have not begun with too, to all who have nothing.
+    HEADRACE_GROUP_CODE void share_evenly(std::uint32_t hungry) {
+        if (hungry == 0 || !has_queues) return;
+        if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();
+        const std::uint32_t kind = liq_.template fullest<called>(), own = active_ == 0 ? 1 : 0;
+        const std::uint32_t share = liq_.size(kind) / (hungry + 1);
+        for (; hungry > 0 && liq_.size(kind) > own; --hungry) {
+            if (push_oldest(kind, share == 0 ? 1 : share) != Push::done) return;
+            this->count(&GroupTally::shared);
         }
     }
 
@@ -652,8 +698,9 @@ private:
     /// Of what the other part runs, full bundles to the GIQ; all there is, now and then, if somebody there
     /// has nothing: bundles of few units would cost the other part as much as full ones.
     HEADRACE_GROUP_CODE void pass_on() {
-        constexpr std::uint32_t now_and_then = 8 * Base::look_every; // rounds
-        const bool to_the_hungry = this->rounds_ % now_and_then == 0 && lanes_.by_leader([&] {
+        // Rounds; of lanes that take turns, looks around.
+        const bool is_time = LanesTakeTurns<Lanes> || this->rounds_ % (8 * pace_.rounds()) == 0;
+        const bool to_the_hungry = is_time && lanes_.by_leader([&] {
             return Sync::load(control_.hungry[1 - Part::number], Sync::relaxed); // relaxed: a hint
         }) != 0;
         each_foreign_kind([&](std::uint32_t kind) {

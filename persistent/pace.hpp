@@ -1,0 +1,68 @@
+// persistent/pace.hpp - how many units a lane group processes before it looks around.
+//
+// On a GPU lanes run at once, and a look costs every lane a wait for memory: the number is fixed. On a host
+// thread lanes take turns, so that a group with sixteen heavy units keeps fifteen of them from threads that
+// have nothing to do. There the number follows what units take, by the clock: few heavy ones, many light
+// ones.
+#pragma once
+#include <headrace/persistent/group_kernel.hpp>
+#include <headrace/persistent/sync.hpp>
+
+#include <cstdint>
+
+namespace headrace {
+
+/// True where lanes take turns on a host thread.
+template <class Lanes>
+concept LanesTakeTurns = Lanes::take_turns;
+
+/// Fixed. Units of group kernels are heavy: others should not starve for eight of them.
+template <class Sync, class Lanes>
+class Pace {
+public:
+    /// That run in one round.
+    static constexpr HEADRACE_GROUP_CODE std::uint32_t lanes() { return Lanes::size; }
+    /// Until the next look.
+    static constexpr HEADRACE_GROUP_CODE std::uint32_t rounds() { return is_wide<Lanes> ? 1 : 8; }
+    /// Lanes keep each other waiting.
+    static constexpr HEADRACE_GROUP_CODE bool is_slow() { return false; }
+    /// The group looks around.
+    HEADRACE_GROUP_CODE void note_look() const {}
+    /// The group has waited: that time says nothing about its units.
+    HEADRACE_GROUP_CODE void note_wait() const {}
+};
+
+/// By the clock: between two looks a group works for about ten microseconds. It begins with one unit, and
+/// doubles the number as long as that takes less.
+template <class Sync, LanesTakeTurns Lanes>
+class Pace<Sync, Lanes> {
+public:
+    [[nodiscard]] std::uint32_t lanes() const { return units_ < Lanes::size ? units_ : Lanes::size; }
+    [[nodiscard]] std::uint32_t rounds() const { return (units_ + Lanes::size - 1) / Lanes::size; }
+    [[nodiscard]] bool is_slow() const { return units_ < Lanes::size; }
+
+    void note_look() {
+        const std::uint64_t now = Sync::nanoseconds(), took = now - last_look_;
+        last_look_ = now;
+        if (took < little && units_ < most_units)
+            units_ *= 2;
+        else if (took > much)
+            units_ = shortened(took);
+    }
+    void note_wait() { last_look_ = Sync::nanoseconds(); }
+
+private:
+    static constexpr std::uint32_t most_units = 8 * Lanes::size;
+    static constexpr std::uint64_t little = 8'000, much = 32'000; // nanoseconds
+
+    /// At once: each look too late may cost others that time again.
+    [[nodiscard]] std::uint32_t shortened(std::uint64_t took) const {
+        const std::uint64_t units = units_ * little / took;
+        return units == 0 ? 1 : static_cast<std::uint32_t>(units);
+    }
+
+    std::uint32_t units_ = 1;
+    std::uint64_t last_look_ = Sync::nanoseconds();
+};
+
+} // namespace headrace
