@@ -60,7 +60,7 @@ struct SumsOf<ExactSum<T, Range>> {
         return joining;
     }
     [[nodiscard]] static Sum<ExactSum<T, Range>> view(void* replica, const Extent& extent,
-                                                           const DeviceInfo&) {
+                                                      const DeviceInfo&) {
         return {static_cast<std::uint64_t*>(replica), extent, ExactSumJoining::stride_of(extent.size())};
     }
 };

@@ -21,7 +21,8 @@ SumLayout sum_layout(const DeviceInfo& device, Bytes bytes) noexcept {
     // Where there are more elements, threads seldom meet at one; and slots have to be zeroed.
     constexpr Bytes most_bytes = 512, line = 64;
     if (device.technology != "cpu" || bytes > most_bytes || device.compute_units < 2) return {1, 0};
-    return {std::bit_ceil(2 * device.compute_units), static_cast<std::uint32_t>((bytes + line - 1) / line * line)};
+    return {std::bit_ceil(2 * device.compute_units),
+            static_cast<std::uint32_t>((bytes + line - 1) / line * line)};
 }
 
 namespace {

@@ -60,9 +60,9 @@ public:
     }
     template <class T>
     [[nodiscard]] Sum<T> sum(const Domain<T>& domain) const {
-        return bounded(SumsOf<T>::view(replica(*domain.data(), SumsOf<T>::joining()), domain.extent(),
-                                       device_->info()),
-                       *domain.data());
+        return bounded(
+            SumsOf<T>::view(replica(*domain.data(), SumsOf<T>::joining()), domain.extent(), device_->info()),
+            *domain.data());
     }
     /// By the operation that the job declares: `t.reduce<Min>(domain)`.
     template <class Op, class T>

@@ -109,9 +109,8 @@ protected:
 
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
         if (is_fed()) {
-            seeds_ = lanes_.by_leader([&] {
-                return intake().claim(at_least, most_seeds(), tally_.known, tally_.segments);
-            });
+            seeds_ = lanes_.by_leader(
+                [&] { return intake().claim(at_least, most_seeds(), tally_.known, tally_.segments); });
             lanes_.sync(); // the leader has acquired; now all may read what the host wrote
         } else {
             if (seeds_gone_) return false;

@@ -95,9 +95,8 @@ public:
             const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
             if (current >= segments) return {0, 0};
             HrSegment& segment = segments_[current];
-            const SeedRange range =
-                claim_range<Sync>(control_, segment.cursor, segment.end, segments - current, at_least,
-                                   at_most);
+            const SeedRange range = claim_range<Sync>(control_, segment.cursor, segment.end,
+                                                      segments - current, at_least, at_most);
             if (!range.empty()) {
                 if (segment.upto > known) known = segment.upto;
                 return range;

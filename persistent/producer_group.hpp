@@ -11,7 +11,8 @@ class ProducerGroup : HeldUnits<Sync, Lanes, Kernel, Seeds, Own> {
     using Part = PartWith<Kernel, Seeds, Own>;
     using Base = HeldUnits<Sync, Lanes, Kernel, Seeds, Own>;
     using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
-        Base::pace_, Base::parked_, Base::running_, Base::seeds_, Base::state_, Base::take_from_liq, Base::view_;
+        Base::pace_, Base::parked_, Base::running_, Base::seeds_, Base::state_, Base::take_from_liq,
+        Base::view_;
     using Base::called, Base::first_own, Base::lane_count, Base::least, Base::staged;
     using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
 
@@ -307,7 +308,8 @@ private:
 
     /// The same for a range that could fill the group, where there is too little of the running kind.
     HEADRACE_GROUP_CODE void prefer_range(std::uint32_t running) {
-        if (running >= enough() || liq_.room(running_) < running || liq_.template units<ranges>() == 0) return;
+        if (running >= enough() || liq_.room(running_) < running || liq_.template units<ranges>() == 0)
+            return;
         bool fills = false;
         Traits::template each_range<Own>([&](auto number, auto, auto* kind_tag) {
             using RangeUnit = typename std::remove_pointer_t<decltype(kind_tag)>::Unit;
@@ -366,8 +368,7 @@ private:
         const auto units = [&] { return Lanes::count(active_) + liq_.template units<~ranges>(); };
         const std::uint32_t held = units();
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
-        while (run_until_look(chosen) && Part::is_whole && this->goes_on_unseen())
-            chosen = narrowed(active_);
+        while (run_until_look(chosen) && Part::is_whole && this->goes_on_unseen()) chosen = narrowed(active_);
         const std::uint32_t more = units() - held; // modulo 2^32: may be fewer
         this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)

@@ -74,8 +74,7 @@ struct HostSync : MemoryOrders {
         if (polls < yields)
             std::this_thread::yield();
         else
-            std::this_thread::sleep_for(
-                std::chrono::microseconds(polls < yields + short_sleeps ? 20 : 200));
+            std::this_thread::sleep_for(std::chrono::microseconds(polls < yields + short_sleeps ? 20 : 200));
     }
     /// A clock, from no particular time on.
     static std::uint64_t nanoseconds() {

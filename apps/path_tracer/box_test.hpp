@@ -22,15 +22,6 @@ constexpr float box_slack = 1.000002f;
 /// each for the difference to the box and its product with a slope, 14 for the slope.
 constexpr float box_margin = 0x1p-18f;
 
-/// a b + c, in one rounding where that is faster.
-HEADRACE_HOST_DEVICE inline float fused(float a, float b, float c) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    return fmaf(a, b, c);
-#else
-    return a * b + c;
-#endif
-}
-
 /// Distances at which the ray enters the children's boxes; PATH_TRACER_MISSES where it misses one, or enters
 /// it farther away than `limit`. `inverse` is finite: see inverse_slope.
 HEADRACE_HOST_DEVICE inline void enter_children(const BvhNode& node, Float3 origin, Float3 inverse,

@@ -108,60 +108,83 @@ typedef struct Hit {
     float u, v;
 } Hit;
 
-typedef struct SeenCorner {
-    float x, y, depth;
-} SeenCorner;
-
 typedef struct Sight {
     Float3 across, up;
 } Sight;
 
 typedef struct SeenTriangle {
-    bool may_be_met, is_sure;
-    Hit met;
+    Float3 a, b, c;
+    float of_a, of_b, of_c, least, most, reach;
+    float depth_a, depth_b, depth_c, nearest, farthest, error;
 } SeenTriangle;
 
-HR_FUNCTION SeenCorner seen_corner(const Ray* ray, const Sight* sight, Float3 corner) {
-    const Float3 way = sub(corner, ray->origin);
-    SeenCorner point = {dot_of(way, sight->across), dot_of(way, sight->up), dot_of(way, ray->direction)};
-    return point;
+#define FASTEST 0
+#define SAME 1
+
+HR_FUNCTION float rounded_dot(uint how, Float3 a, Float3 b) {
+    return how == FASTEST ? mad(a.x, b.x, mad(a.y, b.y, a.z * b.z)) : dot_of(a, b);
+}
+HR_FUNCTION float rounded_difference(uint how, float a, float b, float c, float d) {
+    return how == FASTEST ? mad(a, b, -(c * d)) : a * b - c * d;
 }
 
-HR_FUNCTION SeenTriangle look_at(const Triangle* triangle, uint index, const Ray* ray, const Sight* sight,
-                                 float farthest) {
-    const float most_error = PATH_TRACER_SIGHT_ERROR;
+HR_FUNCTION SeenTriangle seen_triangle(uint how, const Triangle* triangle, const Ray* ray, const Sight* sight) {
     SeenTriangle seen;
-    seen.may_be_met = false;
-    const SeenCorner a = seen_corner(ray, sight, triangle->a), b = seen_corner(ray, sight, triangle->b),
-                     c = seen_corner(ray, sight, triangle->c);
-    const float of_a = b.x * c.y - c.x * b.y, of_b = c.x * a.y - a.x * c.y, of_c = a.x * b.y - b.x * a.y;
-    const float reach = fabs(a.x) + fabs(a.y) + fabs(b.x) + fabs(b.y) + fabs(c.x) + fabs(c.y);
-    const float most_area_error = most_error * (reach + 2 * most_error);
-    const float least = fmin(fmin(of_a, of_b), of_c), most = fmax(fmax(of_a, of_b), of_c);
-    if (least < -most_area_error && most > most_area_error) return seen;
-
-    const float nearest_corner = fmin(fmin(a.depth, b.depth), c.depth),
-                farthest_corner = fmax(fmax(a.depth, b.depth), c.depth);
-    const float far = fmax(fabs(nearest_corner), fabs(farthest_corner)) + reach;
-    const float error = fmin(most_error, PATH_TRACER_SIGHT_ERROR_AT(far));
-    const float area_error = error * (reach + 2 * error);
-    if (least < -area_error && most > area_error) return seen;
-    if (farthest_corner <= -2 * error || nearest_corner - 2 * error >= farthest) return seen;
-    seen.may_be_met = true;
-    const float range = farthest_corner - nearest_corner;
-    const float sum = of_a + of_b + of_c;
-    seen.is_sure = (least > area_error || most < -area_error) &&
-                   error * reach * (reach + range) < 0x1p-10f * fabs(sum);
-    if (!seen.is_sure) return seen;
-    const float inverse = 1 / sum;
-    seen.met.distance = (of_a * a.depth + of_b * b.depth + of_c * c.depth) * inverse;
-    seen.met.doubt = 4 * error * (1 + reach * range * fabs(inverse));
-    seen.met.triangle = index;
-    seen.met.u = of_b * inverse;
-    seen.met.v = of_c * inverse;
-    seen.may_be_met =
-        seen.met.distance + seen.met.doubt > 0 && seen.met.distance - seen.met.doubt < farthest;
+    seen.a = sub(triangle->a, ray->origin);
+    seen.b = sub(triangle->b, ray->origin);
+    seen.c = sub(triangle->c, ray->origin);
+    const float ax = rounded_dot(how, seen.a, sight->across), bx = rounded_dot(how, seen.b, sight->across),
+                cx = rounded_dot(how, seen.c, sight->across);
+    const float ay = rounded_dot(how, seen.a, sight->up), by = rounded_dot(how, seen.b, sight->up),
+                cy = rounded_dot(how, seen.c, sight->up);
+    seen.of_a = rounded_difference(how, bx, cy, cx, by);
+    seen.of_b = rounded_difference(how, cx, ay, ax, cy);
+    seen.of_c = rounded_difference(how, ax, by, bx, ay);
+    seen.reach = fabs(ax) + fabs(ay) + fabs(bx) + fabs(by) + fabs(cx) + fabs(cy);
+    seen.least = fmin(fmin(seen.of_a, seen.of_b), seen.of_c);
+    seen.most = fmax(fmax(seen.of_a, seen.of_b), seen.of_c);
     return seen;
+}
+HR_FUNCTION float area_error_for(const SeenTriangle* seen, float error) {
+    return error * (seen->reach + 2 * error);
+}
+HR_FUNCTION bool is_passed_by(const SeenTriangle* seen, float error) {
+    const float area_error = area_error_for(seen, error);
+    return seen->least < -area_error && seen->most > area_error;
+}
+HR_FUNCTION void look_along(uint how, SeenTriangle* seen, Float3 along) {
+    seen->depth_a = rounded_dot(how, seen->a, along);
+    seen->depth_b = rounded_dot(how, seen->b, along);
+    seen->depth_c = rounded_dot(how, seen->c, along);
+    seen->nearest = fmin(fmin(seen->depth_a, seen->depth_b), seen->depth_c);
+    seen->farthest = fmax(fmax(seen->depth_a, seen->depth_b), seen->depth_c);
+    const float far = fmax(fabs(seen->nearest), fabs(seen->farthest)) + seen->reach;
+    seen->error = fmin(PATH_TRACER_SIGHT_ERROR, PATH_TRACER_SIGHT_ERROR_AT(far));
+}
+HR_FUNCTION bool is_missed(const SeenTriangle* seen, float farthest) {
+    return is_passed_by(seen, seen->error) || seen->farthest <= -2 * seen->error ||
+           seen->nearest - 2 * seen->error >= farthest;
+}
+HR_FUNCTION float sum_of_areas(const SeenTriangle* seen) { return seen->of_a + seen->of_b + seen->of_c; }
+HR_FUNCTION bool is_met(const SeenTriangle* seen) {
+    const float area_error = area_error_for(seen, seen->error);
+    return (seen->least > area_error || seen->most < -area_error) && 12 * area_error < fabs(sum_of_areas(seen));
+}
+HR_FUNCTION bool has_place(const SeenTriangle* seen) {
+    return is_met(seen) && seen->error * seen->reach * (seen->reach + (seen->farthest - seen->nearest)) <
+                               0x1p-10f * fabs(sum_of_areas(seen));
+}
+HR_FUNCTION Hit met_at(uint how, const SeenTriangle* seen, uint index) {
+    const float inverse = 1 / sum_of_areas(seen);
+    Hit met;
+    met.distance = rounded_dot(how, vec(seen->of_a, seen->of_b, seen->of_c),
+                               vec(seen->depth_a, seen->depth_b, seen->depth_c)) *
+                   inverse;
+    met.doubt = 4 * seen->error * (1 + seen->reach * (seen->farthest - seen->nearest) * fabs(inverse));
+    met.triangle = index;
+    met.u = seen->of_b * inverse;
+    met.v = seen->of_c * inverse;
+    return met;
 }
 
 // ---- exact_test.hpp
@@ -260,37 +283,64 @@ __attribute__((noinline)) ExactHit exact_hit_before(__global const Triangle* tri
 
 // ---- intersect.hpp
 
-HR_FUNCTION bool meet(__global const Triangle* triangles, __global const TriangleDetail* details,
-                      const Triangle* triangle, uint index, const Ray* ray, const Sight* sight, bool any_hit,
-                      Hit* hit) {
-    if (triangle->id == ray->left_id || (any_hit && triangle->id == ray->goal_id)) return false;
-    const SeenTriangle seen = look_at(triangle, index, ray, sight, hit->distance + hit->doubt);
-    if (!seen.may_be_met) return false;
-    Hit met = seen.met;
-    if (seen.is_sure) {
-        if (met.distance - met.doubt > 0 && met.distance + met.doubt < hit->distance - hit->doubt) {
-            *hit = met;
-            return true;
-        }
-        if (met.distance == hit->distance && met.u == hit->u && met.v == hit->v) {
-            hit->triangle = min(index, hit->triangle);
-            return false;
-        }
+#define MET_NO 0
+#define MET_YES 1
+#define FLOATS_CANNOT_TELL 2
+
+HR_FUNCTION bool is_twin(__global const Triangle* triangles, const Triangle* triangle, const Hit* hit) {
+    return hit->triangle != PATH_TRACER_NO_TRIANGLE && triangle->id == triangles[hit->triangle].id;
+}
+
+HR_FUNCTION uint meet(uint how, __global const Triangle* triangles, const Triangle* triangle, uint index,
+                      const Ray* ray, const Sight* sight, bool any_hit, Hit* hit) {
+    SeenTriangle seen = seen_triangle(how, triangle, ray, sight);
+    if (is_passed_by(&seen, PATH_TRACER_SIGHT_ERROR)) return MET_NO;
+    if (triangle->id == ray->left_id || (any_hit && triangle->id == ray->goal_id)) return MET_NO;
+    look_along(how, &seen, ray->direction);
+    const float farthest = hit->distance + hit->doubt;
+    if (is_missed(&seen, farthest)) return MET_NO;
+    if (!(how == FASTEST ? is_met(&seen) : has_place(&seen))) return FLOATS_CANNOT_TELL;
+    const Hit met = met_at(how, &seen, index);
+    const float earliest = met.distance - met.doubt, latest = met.distance + met.doubt;
+    if (latest <= 0 || earliest >= farthest) return MET_NO;
+    if (earliest > 0 && latest < hit->distance - hit->doubt) {
+        *hit = met;
+        return MET_YES;
     }
+    if (any_hit || !is_twin(triangles, triangle, hit)) return FLOATS_CANNOT_TELL;
+    if (index < hit->triangle) *hit = met;
+    return MET_NO;
+}
+
+HR_FUNCTION bool decide(__global const Triangle* triangles, __global const TriangleDetail* details, uint index,
+                        const Ray* ray, const Sight* sight, bool any_hit, Hit* hit) {
+    const Triangle triangle = triangles[index];
+    const uint met = meet(SAME, triangles, &triangle, index, ray, sight, any_hit, hit);
+    if (met != FLOATS_CANNOT_TELL) return met == MET_YES;
+    const bool has_twin = is_twin(triangles, &triangle, hit);
+    if (has_twin && index > hit->triangle) return false;
     const ExactHit exact =
         exact_hit_before(triangles, details, ray->left, ray->u, ray->v, ray->origin, ray->direction, index,
-                         any_hit ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
+                         any_hit || has_twin ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
     if (!(exact.distance > 0) || (any_hit && !(exact.distance < (Wide)hit->distance))) return false;
-    if (!seen.is_sure) {
-        met.distance = (float)exact.distance;
-        met.doubt = met.distance * 0x1p-23f;
-        met.triangle = index;
-        met.u = exact.u;
-        met.v = exact.v;
+    SeenTriangle seen = seen_triangle(SAME, &triangle, ray, sight);
+    look_along(SAME, &seen, ray->direction);
+    if (has_place(&seen)) {
+        *hit = met_at(SAME, &seen, index);
+    } else {
+        const float distance = (float)exact.distance;
+        const Hit exactly = {distance, distance * 0x1p-23f, index, exact.u, exact.v};
+        *hit = exactly;
     }
-    *hit = met;
     return true;
 }
+
+#define MOST_DOUBTS 8
+
+typedef struct Waiting {
+    uint triangles[MOST_DOUBTS];
+    uint count;
+} Waiting;
 
 HR_FUNCTION float inverse_slope(float slope) {
     const float least = 1e-20f;
@@ -314,8 +364,10 @@ HR_FUNCTION float enter(float x, float y, float z, float half_x, float half_y, f
 HR_FUNCTION bool is_inner(uint child) { return (child & 15) == 0; }
 HR_FUNCTION bool is_leaf(uint child) { return !is_inner(child) && child != PATH_TRACER_WALK_ENDS; }
 
+/// `waiting` null: exact tests decide at once.
 HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* triangles,
-                     __global const TriangleDetail* details, const Ray* ray, float limit, bool any_hit) {
+                     __global const TriangleDetail* details, const Ray* ray, float limit, bool any_hit,
+                     Waiting* waiting) {
     Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
     const Float3 origin = ray->origin, direction = ray->direction;
     Sight sight;
@@ -326,7 +378,7 @@ HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* tri
     const uint none = 0;
     uint stack[PATH_TRACER_STACK + 1];
     stack[0] = PATH_TRACER_WALK_ENDS;
-    uint waiting = 1, child = 0, leaf = none;
+    uint on_stack = 1, child = 0, leaf = none;
     while (child != PATH_TRACER_WALK_ENDS) {
         while (is_inner(child)) {
             const BvhNode node = nodes[child >> 4];
@@ -338,30 +390,83 @@ HR_FUNCTION Hit walk(__global const BvhNode* nodes, __global const Triangle* tri
             const float nearer = zero_first ? near0 : near1;
             const float farther = zero_first ? near1 : near0;
             if (nearer < PATH_TRACER_MISSES) {
-                if (farther < PATH_TRACER_MISSES) stack[waiting++] = zero_first ? node.child1 : node.child0;
+                if (farther < PATH_TRACER_MISSES) stack[on_stack++] = zero_first ? node.child1 : node.child0;
                 child = zero_first ? node.child0 : node.child1;
             } else {
-                child = stack[--waiting];
+                child = stack[--on_stack];
             }
             if (leaf == none && is_leaf(child)) { // others may still look for theirs
                 leaf = child;
-                child = stack[--waiting];
+                child = stack[--on_stack];
             }
         }
         while (leaf != none) {
             const uint first = leaf >> 4, end = first + (leaf & 15);
             for (uint i = first; i < end; ++i) {
+                if (!waiting) {
+                    if (decide(triangles, details, i, ray, &sight, any_hit, &hit) && any_hit) return hit;
+                    continue;
+                }
                 const Triangle triangle = triangles[i];
-                if (meet(triangles, details, &triangle, i, ray, &sight, any_hit, &hit) && any_hit) return hit;
+                const uint met = meet(FASTEST, triangles, &triangle, i, ray, &sight, any_hit, &hit);
+                if (any_hit && met == MET_YES) return hit;
+                if (met == FLOATS_CANNOT_TELL) {
+                    if (waiting->count >= MOST_DOUBTS) {
+                        waiting->count = MOST_DOUBTS + 1;
+                        return hit;
+                    }
+                    waiting->triangles[waiting->count++] = i;
+                }
             }
             leaf = none;
             if (is_leaf(child)) {
                 leaf = child;
-                child = stack[--waiting];
+                child = stack[--on_stack];
             }
         }
     }
     return hit;
+}
+
+__attribute__((noinline)) Hit decided(__global const BvhNode* nodes, __global const Triangle* triangles,
+                                      __global const TriangleDetail* details, const Ray* ray, float limit,
+                                      bool any_hit, uint found, const Waiting* waiting) {
+    if (waiting->count > MOST_DOUBTS) return walk(nodes, triangles, details, ray, limit, any_hit, 0);
+    Sight sight;
+    make_frame(ray->direction, &sight.across, &sight.up);
+    Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    if (found != PATH_TRACER_NO_TRIANGLE) decide(triangles, details, found, ray, &sight, any_hit, &hit);
+    for (uint i = 0; i < waiting->count; ++i)
+        if (decide(triangles, details, waiting->triangles[i], ray, &sight, any_hit, &hit) && any_hit) break;
+    return hit;
+}
+
+HR_FUNCTION Hit nearest_hit(__global const BvhNode* nodes, __global const Triangle* triangles,
+                            __global const TriangleDetail* details, const Ray* ray) {
+    const float limit = PATH_TRACER_FAR_AWAY;
+    Waiting waiting;
+    waiting.count = 0;
+    const Hit hit = walk(nodes, triangles, details, ray, limit, false, &waiting);
+    if (waiting.count == 0) {
+        if (hit.triangle == PATH_TRACER_NO_TRIANGLE) return hit;
+        Sight sight;
+        make_frame(ray->direction, &sight.across, &sight.up);
+        const Triangle triangle = triangles[hit.triangle];
+        SeenTriangle seen = seen_triangle(SAME, &triangle, ray, &sight);
+        look_along(SAME, &seen, ray->direction);
+        if (has_place(&seen)) return met_at(SAME, &seen, hit.triangle);
+    }
+    return decided(nodes, triangles, details, ray, limit, false, hit.triangle, &waiting);
+}
+
+HR_FUNCTION bool is_blocked(__global const BvhNode* nodes, __global const Triangle* triangles,
+                            __global const TriangleDetail* details, const Ray* ray, float limit) {
+    Waiting waiting;
+    waiting.count = 0;
+    const Hit hit = walk(nodes, triangles, details, ray, limit, true, &waiting);
+    if (hit.triangle != PATH_TRACER_NO_TRIANGLE) return true;
+    return waiting.count != 0 && decided(nodes, triangles, details, ray, limit, true, PATH_TRACER_NO_TRIANGLE,
+                                         &waiting).triangle != PATH_TRACER_NO_TRIANGLE;
 }
 
 // ---- path.hpp
@@ -448,8 +553,7 @@ HR_FUNCTION Rgb direct_light(__global const BvhNode* nodes, __global const Trian
     const float cosine = dot_of(normal, ray.direction);
     const float light_cosine = -dot_of(light_normal, ray.direction);
     if (!(cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id) return rgb(0, 0, 0);
-    if (walk(nodes, triangles, details, &ray, distance_to * (1 - 0x1p-18f), true).triangle !=
-        PATH_TRACER_NO_TRIANGLE)
+    if (is_blocked(nodes, triangles, details, &ray, distance_to * (1 - 0x1p-18f)))
         return rgb(0, 0, 0);
     const Rgb emission = materials[light.material].emission;
     const float inverse_density = materials[light.material].inverse_density;
@@ -467,7 +571,7 @@ HR_FUNCTION bool trace_vertex(__global const BvhNode* nodes, __global const Tria
                               Rgb* radiance, PathVertex* next) {
     *radiance = rgb(0, 0, 0);
     const Ray ray = ray_of(triangles, frame, vertex);
-    const Hit hit = walk(nodes, triangles, details, &ray, PATH_TRACER_FAR_AWAY, false);
+    const Hit hit = nearest_hit(nodes, triangles, details, &ray);
     if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
         *radiance = rgb_mul(vertex->throughput, frame->sky);
         return false;

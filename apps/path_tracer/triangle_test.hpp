@@ -32,59 +32,109 @@ struct Sight {
     }
 };
 
-/// A triangle as a ray sees it.
-struct SeenTriangle {
-    /// False: the ray passes by, or meets it behind its origin or beyond all that counts. For certain.
-    bool may_be_met;
-    /// Whether `met` is known: the ray passes inside of all edges, and the triangle is broad enough to be
-    /// seen.
-    bool is_sure;
-    Hit met;
-};
+/// How sums of products are rounded. Where only the bounds of errors count, as is fastest, which differs from
+/// device to device; what is shown in a picture, in the same way on all.
+enum class Rounding : uint8_t { fastest, same };
 
-/// Corners are seen as points of a plane, each PATH_TRACER_SIGHT_ERROR away from where it is, at most; those
-/// that are near, PATH_TRACER_SIGHT_ERROR_AT. What floats cannot tell takes a hundred times as long, so that
-/// a close bound pays. The ray is inside if twice the areas between it and all edges have one sign; where one
-/// is smaller than its error, nothing is sure.
-///
-/// `farthest`: what is met beyond does not count.
-/// Source  Woop et al., "Watertight ray/triangle intersection", JCGT 2013, for looking along the ray
-HEADRACE_HOST_DEVICE inline SeenTriangle look_at(const Triangle& triangle, uint32_t index, const Sight& sight,
-                                                 float farthest) {
-    constexpr float most_error = PATH_TRACER_SIGHT_ERROR;
-    SeenTriangle seen;
-    seen.may_be_met = false;
-    const Float3 a = triangle.a - sight.ray.origin, b = triangle.b - sight.ray.origin,
-                 c = triangle.c - sight.ray.origin;
-    const float ax = dot(a, sight.across), bx = dot(b, sight.across), cx = dot(c, sight.across);
-    const float ay = dot(a, sight.up), by = dot(b, sight.up), cy = dot(c, sight.up);
-    const float of_a = bx * cy - cx * by, of_b = cx * ay - ax * cy, of_c = ax * by - bx * ay;
-    const float reach = fabsf(ax) + fabsf(ay) + fabsf(bx) + fabsf(by) + fabsf(cx) + fabsf(cy);
-    const float most_area_error = most_error * (reach + 2 * most_error);
-    const float least = smaller(smaller(of_a, of_b), of_c), most = larger(larger(of_a, of_b), of_c);
-    if (least < -most_area_error && most > most_area_error) return seen;
-
-    const float depth_a = dot(a, sight.ray.direction), depth_b = dot(b, sight.ray.direction),
-                depth_c = dot(c, sight.ray.direction);
-    const float nearest_corner = smaller(smaller(depth_a, depth_b), depth_c),
-                farthest_corner = larger(larger(depth_a, depth_b), depth_c);
-    const float far = larger(fabsf(nearest_corner), fabsf(farthest_corner)) + reach;
-    const float error = smaller(most_error, PATH_TRACER_SIGHT_ERROR_AT(far));
-    const float area_error = error * (reach + 2 * error);
-    if (least < -area_error && most > area_error) return seen;
-    if (farthest_corner <= -2 * error || nearest_corner - 2 * error >= farthest) return seen;
-    seen.may_be_met = true;
-    const float range = farthest_corner - nearest_corner;
-    const float sum = of_a + of_b + of_c;
-    // The last: in a triangle seen as a needle the error of an area would move the point far along it.
-    seen.is_sure =
-        (least > area_error || most < -area_error) && error * reach * (reach + range) < 0x1p-10f * fabsf(sum);
-    if (!seen.is_sure) return seen;
-    const float inverse = 1 / sum;
-    seen.met = {(of_a * depth_a + of_b * depth_b + of_c * depth_c) * inverse,
-                4 * error * (1 + reach * range * fabsf(inverse)), index, of_b * inverse, of_c * inverse};
-    seen.may_be_met = seen.met.distance + seen.met.doubt > 0 && seen.met.distance - seen.met.doubt < farthest;
-    return seen;
+template <Rounding How>
+HEADRACE_HOST_DEVICE inline float rounded_dot(Float3 a, Float3 b) {
+    if constexpr (How == Rounding::fastest)
+        return fused(a.x, b.x, fused(a.y, b.y, a.z * b.z));
+    else
+        return dot(a, b);
 }
+/// a b - c d
+template <Rounding How>
+HEADRACE_HOST_DEVICE inline float rounded_difference(float a, float b, float c, float d) {
+    if constexpr (How == Rounding::fastest)
+        return fused(a, b, -(c * d));
+    else
+        return a * b - c * d;
+}
+
+/// A triangle as a ray sees it: corners as points of a plane, PATH_TRACER_SIGHT_ERROR away from where they
+/// are, at most; those that are near, PATH_TRACER_SIGHT_ERROR_AT. What floats cannot tell takes a hundred
+/// times as long, so that a close bound pays.
+///
+/// The ray is inside if twice the areas between it and all edges have one sign; where one is smaller than its
+/// error, nothing is sure.
+///
+/// Source  Woop et al., "Watertight ray/triangle intersection", JCGT 2013, for looking along the ray
+template <Rounding How>
+class SeenTriangle {
+public:
+    HEADRACE_HOST_DEVICE SeenTriangle(const Triangle& triangle, const Sight& sight)
+        : a_(triangle.a - sight.ray.origin),
+          b_(triangle.b - sight.ray.origin),
+          c_(triangle.c - sight.ray.origin) {
+        const float ax = rounded_dot<How>(a_, sight.across), bx = rounded_dot<How>(b_, sight.across),
+                    cx = rounded_dot<How>(c_, sight.across);
+        const float ay = rounded_dot<How>(a_, sight.up), by = rounded_dot<How>(b_, sight.up),
+                    cy = rounded_dot<How>(c_, sight.up);
+        of_a_ = rounded_difference<How>(bx, cy, cx, by);
+        of_b_ = rounded_difference<How>(cx, ay, ax, cy);
+        of_c_ = rounded_difference<How>(ax, by, bx, ay);
+        reach_ = fabsf(ax) + fabsf(ay) + fabsf(bx) + fabsf(by) + fabsf(cx) + fabsf(cy);
+        least_ = smaller(smaller(of_a_, of_b_), of_c_);
+        most_ = larger(larger(of_a_, of_b_), of_c_);
+    }
+
+    /// The ray passes outside of an edge, for certain. So it is with most triangles.
+    [[nodiscard]] HEADRACE_HOST_DEVICE bool is_passed() const {
+        return is_passed_by(PATH_TRACER_SIGHT_ERROR);
+    }
+
+    /// What `is_passed` in the next calls, and they themselves, need to know of how far along the ray it is.
+    HEADRACE_HOST_DEVICE void look_along(Float3 along) {
+        depth_a_ = rounded_dot<How>(a_, along);
+        depth_b_ = rounded_dot<How>(b_, along);
+        depth_c_ = rounded_dot<How>(c_, along);
+        nearest_ = smaller(smaller(depth_a_, depth_b_), depth_c_);
+        farthest_ = larger(larger(depth_a_, depth_b_), depth_c_);
+        const float far = larger(fabsf(nearest_), fabsf(farthest_)) + reach_;
+        error_ = smaller(PATH_TRACER_SIGHT_ERROR, PATH_TRACER_SIGHT_ERROR_AT(far));
+    }
+    /// The same as `is_passed`, as exactly as can be told; or the triangle is behind the origin or beyond
+    /// `farthest`.
+    [[nodiscard]] HEADRACE_HOST_DEVICE bool is_missed(float farthest) const {
+        return is_passed_by(error_) || farthest_ <= -2 * error_ || nearest_ - 2 * error_ >= farthest;
+    }
+    /// The ray passes inside of all edges, and the bound of the distance holds: the areas together are many
+    /// times their error.
+    [[nodiscard]] HEADRACE_HOST_DEVICE bool is_met() const {
+        const float area_error = area_error_for(error_);
+        return (least_ > area_error || most_ < -area_error) && 12 * area_error < fabsf(of_a_ + of_b_ + of_c_);
+    }
+    /// The same, and the triangle is broad enough for the place in it: seen as a needle, the error of an area
+    /// would move the point far along it.
+    [[nodiscard]] HEADRACE_HOST_DEVICE bool has_place() const {
+        return is_met() &&
+               error_ * reach_ * (reach_ + (farthest_ - nearest_)) < 0x1p-10f * fabsf(of_a_ + of_b_ + of_c_);
+    }
+    /// Where it is met, if it is. Parts of the areas' sum are wrong by 8 area errors / sum, all together, so
+    /// that the distance is wrong by half of that times the range of depths.
+    [[nodiscard]] HEADRACE_HOST_DEVICE Hit met(uint32_t index) const {
+        const float inverse = 1 / (of_a_ + of_b_ + of_c_);
+        return {rounded_dot<How>({of_a_, of_b_, of_c_}, {depth_a_, depth_b_, depth_c_}) * inverse,
+                4 * error_ * (1 + reach_ * (farthest_ - nearest_) * fabsf(inverse)), index, of_b_ * inverse,
+                of_c_ * inverse};
+    }
+
+private:
+    [[nodiscard]] HEADRACE_HOST_DEVICE float area_error_for(float error) const {
+        return error * (reach_ + 2 * error);
+    }
+    [[nodiscard]] HEADRACE_HOST_DEVICE bool is_passed_by(float error) const {
+        const float area_error = area_error_for(error);
+        return least_ < -area_error && most_ > area_error;
+    }
+
+    Float3 a_, b_, c_; ///< from the ray's origin
+    float of_a_, of_b_, of_c_, least_,
+        most_;    ///< twice the area between the ray and the edge that faces a corner
+    float reach_; ///< how far corners are from the ray, together
+    float depth_a_, depth_b_, depth_c_, nearest_, farthest_; ///< along the ray
+    float error_;                                            ///< of corners in the plane
+};
 
 } // namespace path_tracer

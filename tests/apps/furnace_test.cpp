@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <set>
 #include <vector>
 
 namespace path_tracer::test {
@@ -130,6 +132,57 @@ TEST_P(Furnace, ConvexBodiesShowTheirAlbedoInEverySample) {
         }
     }
     EXPECT_GT(shown, 30000u);
+}
+
+/// Twice the area between a point of the plane z = 0 and an edge, positive on its left.
+double beside(Float3 from, Float3 to, double x, double y) {
+    return (double{to.x} - from.x) * (y - from.y) - (double{to.y} - from.y) * (x - from.x);
+}
+
+TEST_P(Furnace, OfManySheetsTheUppermostIsMet) {
+    // Floats cannot tell which is the nearest of them: few wait for the end of the walk, many do not.
+    constexpr double apart = 0x1p-40;
+    const Motion as_it_is{{Point{1, 0, 0}, Point{0, 1, 0}, Point{0, 0, 1}}, 1, {0, 0, 0}};
+    std::array<int, 2> rays{};
+    for (int scene = 0; scene < 200; ++scene) {
+        std::vector<std::array<Point, 3>> sheets;
+        const int count = whole_between(2, 40);
+        for (int i = 0; i < count; ++i) {
+            const double z = whole_between(0, 1'000'000) * apart;
+            const auto corner = [&] { return Point{between(-1, 1), between(-1, 1), z}; };
+            sheets.push_back({corner(), corner(), corner()});
+        }
+        const PreparedScene ready = prepared(sheets, as_it_is, lambert(0.5f));
+        for (int i = 0; i < 50; ++i) {
+            const Ray ray{
+                {static_cast<float>(between(-0.4, 0.4)), static_cast<float>(between(-0.4, 0.4)), 0.5f},
+                {0, 0, -1}};
+            float uppermost = -1;
+            std::set<std::uint32_t> below; // a triangle may be in several leaves
+            bool is_near_an_edge = false;  // where rounding decides
+            for (std::uint32_t at = 0; at < ready.triangles.size(); ++at) {
+                const Triangle& t = ready.triangles[at];
+                const std::array sides{beside(t.a, t.b, ray.origin.x, ray.origin.y),
+                                       beside(t.b, t.c, ray.origin.x, ray.origin.y),
+                                       beside(t.c, t.a, ray.origin.x, ray.origin.y)};
+                const auto [least, most] = std::ranges::minmax(sides);
+                for (const double side : sides) is_near_an_edge |= std::abs(side) < 1e-5;
+                if (least < 0 && most > 0) continue;
+                uppermost = std::max(uppermost, t.a.z);
+                below.insert(t.id);
+            }
+            if (is_near_an_edge) continue;
+            const Hit hit = nearest_hit(view_of(ready), ray);
+            ASSERT_EQ(hit.triangle == PATH_TRACER_NO_TRIANGLE, below.empty());
+            if (below.empty()) continue;
+            ASSERT_EQ(ready.triangles[hit.triangle].a.z, uppermost)
+                << "scene " << scene << ": " << below.size() << " triangles";
+            ASSERT_NEAR(hit.distance, 0.5f - uppermost, 1e-6);
+            ++rays[below.size() > most_doubts + 1 ? 1 : 0];
+        }
+    }
+    EXPECT_GT(rays[0], 500);
+    EXPECT_GT(rays[1], 100);
 }
 
 TEST_P(Furnace, ClosedRoomsSumTheGeometricSeriesInEverySample) {
