@@ -1,6 +1,7 @@
 // apps/matrices/npy.hpp - matrices in NumPy's files: numpy.save, numpy.load.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -11,13 +12,27 @@ struct NpySize {
     friend bool operator==(NpySize, NpySize) = default;
 };
 
-/// What a file says of itself. Errors: not_found; invalid_argument for what is no matrix of numbers, with the
-/// file
-[[nodiscard]] NpySize npy_size(const std::filesystem::path& file);
+/// A matrix that can be read any number of times. Of a pipe, which can be read once, all bytes are kept.
+///
+/// Threads  any, beside each other
+class NpyFile {
+public:
+    /// Errors: not_found; invalid_argument for what is no matrix of numbers, with the file
+    explicit NpyFile(std::filesystem::path file);
 
-/// Row by row. Errors: as npy_size, and invalid_argument if the file has another size than `to`, or
-/// a number that is none, or beyond float
-void read_npy(const std::filesystem::path& file, NpySize size, std::span<float> to);
+    [[nodiscard]] NpySize size() const noexcept { return size_; }
+    /// Row by row. Errors: invalid_argument if its size is not `size`, or for a number that is none, or
+    /// beyond float
+    void read(NpySize size, std::span<float> to) const;
+
+private:
+    [[nodiscard]] std::unique_ptr<std::istream> open() const;
+
+    std::filesystem::path file_;
+    std::string bytes_; ///< of a pipe
+    bool is_pipe_;
+    NpySize size_;
+};
 
 /// The bytes of a file, float32.
 [[nodiscard]] std::string npy_of(std::span<const float> numbers, NpySize size);
