@@ -2,6 +2,7 @@
 #pragma once
 #include "size.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -10,8 +11,9 @@ namespace optical_flow {
 /// What a picture consists of: rows from top to bottom without gaps.
 struct Samples {
     std::span<const std::uint8_t> bytes;
-    int channels; ///< 1: grey; 3: red, green, blue
-    int maximum;  ///< the brightest; beyond 255, a sample has two bytes, the more significant one first
+    int channels;                         ///< 1: grey; 3: red, green, blue
+    int maximum;                          ///< the brightest; beyond 255, a sample has two bytes
+    std::endian order = std::endian::big; ///< of these
 };
 
 /// 0 to 1: grey, or 0.299 R + 0.587 G + 0.114 B, of samples as they are stored, whatever their gamma is.

@@ -12,6 +12,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -32,7 +33,9 @@ std::string text_of(Size size) { return std::to_string(size.width) + " x " + std
 
 class PictureSource final : public FrameSource {
 public:
-    explicit PictureSource(std::vector<std::string> files) : files_(std::move(files)) {
+    /// `first`: the first of them, if it has been opened.
+    explicit PictureSource(std::vector<std::string> files, video::ByteInput* first = nullptr)
+        : files_(std::move(files)) {
         for (const std::string& file : files_) { // better now than after hours of work
             program::note_input(file);
             const bool is_there = ::access(file.c_str(), R_OK) == 0;
@@ -41,7 +44,7 @@ public:
             throw Error{ErrorKind::not_found, file + ": cannot be read: " + std::strerror(code)}.with_code(
                 code);
         }
-        first_ = open_picture(files_.front());
+        first_ = first != nullptr ? open_picture(*first, files_.front()) : open_picture(files_.front());
         size_ = first_->size();
     }
     ~PictureSource() override {
@@ -119,18 +122,27 @@ private:
 
 class VideoSource final : public FrameSource {
 public:
-    explicit VideoSource(const std::string& file)
-        : stream_(file, nullptr), frame_(stream_.format().planes.bytes()) {}
+    explicit VideoSource(std::unique_ptr<video::ByteInput> bytes)
+        : stream_(std::move(bytes), nullptr), frame_(stream_.format().bytes()) {}
 
     Size size() const override {
         const video::Plane& luma = stream_.format().planes.plane[0];
         return {luma.columns, luma.rows};
     }
     std::string rate() const override { return stream_.format().rate; }
+    std::string note() const override {
+        const std::string order = text_of(stream_.format().interlacing);
+        return order.empty() ? ""
+                             : "is interlaced (" + order +
+                                   "): frames are taken whole, and lines that were seen at different "
+                                   "times look like motion; deinterlace it first (ffmpeg -vf yadif)";
+    }
     bool read(std::span<float> brightness) override {
         video::FrameHeader header;
         if (!stream_.read(header, frame_)) return false;
-        convert({std::span(frame_).first(size().pixels()), 1, 255}, size(), brightness);
+        const video::FrameFormat& format = stream_.format();
+        const std::size_t bytes = size().pixels() * static_cast<std::size_t>(format.sample_bytes());
+        convert({std::span(frame_).first(bytes), 1, format.most(), std::endian::little}, size(), brightness);
         return true;
     }
 
@@ -190,6 +202,7 @@ std::unique_ptr<FrameSource> open_memory(const std::string& name, Size generated
     return std::make_unique<MemorySource>(frames, generated);
 }
 
+constexpr std::string_view film_magic = "YUV4MPEG2";
 bool is_film(const std::string& name) { return name == "-" || name.ends_with(".y4m"); }
 bool is_memory(const std::string& name) { return name.starts_with(memory); }
 
@@ -221,7 +234,12 @@ std::unique_ptr<FrameSource> open_frames(const std::vector<std::string>& names, 
     HEADRACE_ASSERT(!names.empty());
     const std::string& first = names.front();
     if (names.size() == 1 && is_memory(first)) return open_memory(first, generated);
-    if (names.size() == 1 && is_film(first)) return std::make_unique<VideoSource>(first);
+    if (names.size() == 1) {
+        auto bytes = std::make_unique<video::ByteInput>(first);
+        if (is_film(first) || bytes->peek(film_magic.size()) == film_magic)
+            return std::make_unique<VideoSource>(std::move(bytes));
+        return std::make_unique<PictureSource>(names, bytes.get());
+    }
     for (const std::string& name : names)
         if (is_film(name) || is_memory(name))
             program::refuse(name + (is_film(name) ? ": is a film" : ": is a sequence of generated frames") +

@@ -24,6 +24,8 @@ public:
     [[nodiscard]] virtual Size size() const = 0;
     /// Frames a second as YUV4MPEG2 writes it; 0:0: nobody says.
     [[nodiscard]] virtual std::string rate() const { return "0:0"; }
+    /// What users must know of it, behind its name; empty: nothing.
+    [[nodiscard]] virtual std::string note() const { return {}; }
     /// How many there are; nothing: nobody knows before the last one.
     [[nodiscard]] virtual std::optional<std::int64_t> frames() const { return {}; }
     /// The next frame; false: there are no more.
@@ -49,7 +51,8 @@ protected:
 
 /// `names` are
 /// - PNG, PGM or PPM files (see picture.hpp),
-/// - a file in YUV4MPEG2, which ends in .y4m, or "-", the same from standard input; brightness is luma / 255,
+/// - a file or a pipe in YUV4MPEG2, or "-", the same from standard input; brightness is luma / 255, or
+///   whatever is brightest where there are more bits,
 /// - or memory:N, N generated frames of size `generated`. A few are made beforehand (generated_frames.hpp)
 ///   and go forth and back, so that the flow is the known one or its opposite; reading one costs a copy.
 ///

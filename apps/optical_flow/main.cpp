@@ -7,6 +7,7 @@
 #include "options.hpp"
 #include "program/numbers.hpp"
 #include "program/used_files.hpp"
+#include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 
 #include <tbb/info.h>
@@ -135,6 +136,8 @@ void find_flow(const Options& options, Machine& machine) {
     const std::vector<std::string> inputs = input_names(options.input);
     const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
     const Size size = source->size();
+    if (const std::string note = source->note(); !note.empty())
+        headrace::log_warning(inputs.front() + ": " + note);
     constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
     const std::int64_t frames = options.frames > 0 ? options.frames : all;
     if (const headrace::Bytes bytes = source->bytes_ahead(); bytes > 0)

@@ -1,6 +1,5 @@
 // apps/optical_flow/picture.cpp - see picture.hpp.
 #include "picture.hpp"
-#include "video/byte_stream.hpp"
 #include <headrace/core/error.hpp>
 
 #include <filesystem>
@@ -9,8 +8,7 @@ namespace optical_flow {
 namespace {
 
 /// All of it, a pipe's too.
-std::string content(const std::string& file) {
-    video::ByteInput input(file);
+std::string content(video::ByteInput& input, const std::string& file) {
     std::error_code none; // a pipe has no size
     const auto expected = std::filesystem::file_size(file, none);
     std::size_t more = none ? 1 << 20 : expected + 1; // one more, to see the end
@@ -30,13 +28,18 @@ std::string content(const std::string& file) {
 } // namespace
 
 std::unique_ptr<Picture> open_picture(const std::string& file) {
-    std::string bytes = content(file);
+    video::ByteInput input(file);
+    return open_picture(input, file);
+}
+
+std::unique_ptr<Picture> open_picture(video::ByteInput& input, const std::string& file) {
+    std::string bytes = content(input, file);
     if (bytes.starts_with("\x89PNG")) return open_png(file, std::move(bytes));
     if (bytes.starts_with("P5") || bytes.starts_with("P6")) return open_pnm(file, std::move(bytes));
     throw headrace::Error{headrace::ErrorKind::io,
                           file + (bytes.empty() ? ": is empty"
                                   : bytes.starts_with("YUV4MPEG2")
-                                      ? ": is a film, and does not end in .y4m; - reads one from a pipe"
+                                      ? ": is a film, which is an input of its own; only pictures go together"
                                       : ": is neither PNG nor binary PGM or PPM")};
 }
 

@@ -1,6 +1,7 @@
 // apps/optical_flow/picture.hpp - pictures in files: PNG, PGM and PPM.
 #pragma once
 #include "size.hpp"
+#include "video/byte_stream.hpp"
 
 #include <memory>
 #include <span>
@@ -28,6 +29,8 @@ protected:
 /// What the file's first bytes say it is.
 /// Errors    not_found, invalid_argument if it cannot be opened; io if it is broken or no such picture
 [[nodiscard]] std::unique_ptr<Picture> open_picture(const std::string& file);
+/// The same of a file that is open.
+[[nodiscard]] std::unique_ptr<Picture> open_picture(video::ByteInput& input, const std::string& file);
 
 /// From the file's bytes. 8 and 16 bits, grey, RGB and palettes; fewer bits too. Transparency is ignored.
 [[nodiscard]] std::unique_ptr<Picture> open_png(const std::string& file, std::string bytes);

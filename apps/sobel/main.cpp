@@ -3,7 +3,7 @@
 #include "filter.hpp"
 #include "frame_counter.hpp"
 #include "options.hpp"
-#include "program/output_file.hpp"
+#include <headrace/core/log.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -40,11 +40,11 @@ std::size_t chosen_device(Machine& machine) {
 
 /// All of memory that the machine has is too much for frames.
 void check_size(const FrameFormat& format, std::int64_t frames) {
-    const double needed = static_cast<double>(format.planes.bytes()) * static_cast<double>(frames);
+    const double needed = static_cast<double>(format.bytes()) * static_cast<double>(frames);
     const double memory =
         static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (needed > memory)
-        program::refuse(std::to_string(frames) + " frames of " + std::to_string(format.planes.bytes()) +
+        program::refuse(std::to_string(frames) + " frames of " + std::to_string(format.bytes()) +
                         " bytes in memory need " + std::to_string(static_cast<long long>(needed / 1e9)) +
                         " GB, more than the " + std::to_string(static_cast<long long>(memory / 1e9)) +
                         " GB of this machine");
@@ -68,6 +68,10 @@ void filter_frames(const Options& options, Machine& machine) {
     if (from.kind == Kind::stream) {
         auto stream = std::make_unique<StreamSource>(from.file, given ? &*given : nullptr);
         format = stream->format();
+        if (format.interlacing == video::Interlacing::mixed)
+            headrace::log_warning(options.input +
+                                  ": its interlacing changes from frame to frame (Im): edges are found in "
+                                  "whole frames, not in fields");
         source = std::move(stream);
     } else if (options.frames == 0) {
         most = from.frames;

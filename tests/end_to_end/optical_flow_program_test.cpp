@@ -176,6 +176,8 @@ TEST_F(OpticalFlowProgram, FilesAndPipesGiveTheSame) {
     for (const char* command :
          {"cat film.y4m | flow --input - --output - $with | cat >pipe.y4m",
           "flow --input - --output - $with <film.y4m >pipe.y4m",
+          "bash -c '\"" HEADRACE_OPTICAL_FLOW "\" --devices cpu --input <(cat film.y4m) --output "
+          ">(cat >pipe.y4m) '\"$with\"' && wait $!'",
           "flow --input film.y4m --output pipe.y4m --mode sync $with",
           "flow --input film.y4m --output pipe.y4m --in-flight 7 $with",
           "flow --input film.y4m --output pipe.y4m --frames 99 --output-dir out $with",
@@ -187,6 +189,30 @@ TEST_F(OpticalFlowProgram, FilesAndPipesGiveTheSame) {
         std::filesystem::remove(folder_.path() / "pipe.y4m");
     }
     EXPECT_EQ(files_in("out"), files_of(4));
+}
+
+TEST_F(OpticalFlowProgram, TenBitsAndInterlacedVideosAreRead) {
+    const std::string film = film_of(width, height, {.u = 1.5}, 3);
+    std::string deep = "YUV4MPEG2 W120 H88 F25:1 It Cmono10\n"; // the same luma, to rounding
+    for (std::size_t i = 0; i < 2; ++i) {
+        const std::size_t pixels = width * height;
+        const std::size_t frame = film.size() - (3 - i) * (film.size() - film.find("FRAME")) / 3 + 6;
+        deep += "FRAME Itii Xmany=" + std::string(200, 'x') + "\n";
+        for (const unsigned char pixel : film.substr(frame, pixels)) {
+            const int sample = (pixel * 1023 + 127) / 255;
+            deep += {static_cast<char>(sample % 256), static_cast<char>(sample / 256)};
+        }
+    }
+    folder_.write("film.y4m", film);
+    folder_.write("deep.y4m", deep);
+    const json eight = report_of(little + Options{"--input", "film.y4m", "--frames", "2"});
+    const Outcome outcome = run(little + Options{"--input", "deep.y4m", "--report", "report.json"});
+    expect_success(outcome);
+    const json ten = json::parse(content("report.json"));
+    EXPECT_NE(outcome.errors.find("deep.y4m: is interlaced (top field first)"), std::string::npos);
+    const double norm = eight.at("norms").at(0);
+    EXPECT_GT(norm, 50);                                   // 10560 vectors of about 1.5
+    EXPECT_NEAR(ten.at("norms").at(0), norm, 0.01 * norm); // samples differ by an eighth of a 255th
 }
 
 TEST_F(OpticalFlowProgram, StandardOutputHoldsTheStreamAlone) {
@@ -458,7 +484,7 @@ TEST_F(OpticalFlowProgram, InputsThatCannotBeUsedSaySo) {
     static_cast<void>(make_pictures({.u = 1}, 2));
     expect_refusal({"--input", "0.png,1.png,.."}, {"..: cannot be read", "directory"});
     folder_.write("noise.y4m", "RIFF\1\2\3AVI \n");
-    folder_.write("deep.y4m", "YUV4MPEG2 W64 H48 C420p10\nFRAME\n");
+    folder_.write("deep.y4m", "YUV4MPEG2 W64 H48 C420p11\nFRAME\n");
     folder_.write("empty.png", "");
     expect_refusal({}, {"--input"});
     expect_refusal({"--input", "nowhere.y4m"}, {"nowhere.y4m"});
@@ -469,7 +495,7 @@ TEST_F(OpticalFlowProgram, InputsThatCannotBeUsedSaySo) {
     expect_refusal({"--input", "0.png", "nowhere.y4m"}, {"nowhere.y4m: is a film", "pictures"});
     expect_refusal({"--input", "0.png,,1.png"}, {"comma"});
     expect_refusal({"--input", "noise.y4m"}, {"noise.y4m", "YUV4MPEG2"});
-    expect_refusal({"--input", "deep.y4m"}, {"deep.y4m", "C420p10"});
+    expect_refusal({"--input", "deep.y4m"}, {"deep.y4m", "C420p11"});
     expect_refusal({"--input", "-"}, {"standard input", "empty"});
     expect_refusal({"--input", "empty.png,0.png"}, {"empty.png", "is empty"}, 1);
     expect_refusal({"--input", "."}, {"directory"});
