@@ -7,6 +7,7 @@
 #include "options.hpp"
 #include "program/numbers.hpp"
 #include "program/used_files.hpp"
+#include "video/frame_names.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 
@@ -47,7 +48,9 @@ std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Machin
     if (!options.folder.empty())
         sinks.push_back(std::make_unique<FlowFolder>(
             options.folder, size, longest, lanes(machine, "writing", FlowFolder::bytes_of_lane(size))));
-    if (!options.video.empty())
+    if (const auto pictures = video::FrameNames::parse(options.video))
+        sinks.push_back(std::make_unique<FlowPictures>(*pictures, size, longest));
+    else if (!options.video.empty())
         sinks.push_back(std::make_unique<FlowVideo>(options.video, size, longest, rate));
     return sinks;
 }
@@ -133,13 +136,13 @@ void report(Machine& machine, const StreamReport& stream) {
 void find_flow(const Options& options, Machine& machine) {
     if (options.input.empty()) program::refuse("--input is needed: files, - or memory:N; see --help");
     if (options.frames == 1) program::refuse("--frames: one frame has no flow; two are the least");
-    const std::vector<std::string> inputs = input_names(options.input);
+    constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t frames = options.frames > 0 ? options.frames : all;
+    const std::vector<std::string> inputs = input_names(options.input, options.start, frames);
     const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
     const Size size = source->size();
     if (const std::string note = source->note(); !note.empty())
         headrace::log_warning(inputs.front() + ": " + note);
-    constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t frames = options.frames > 0 ? options.frames : all;
     if (const headrace::Bytes bytes = source->bytes_ahead(); bytes > 0)
         source->decode_ahead(lanes(machine, "decoding", bytes), frames);
     const Plan plan = plan_of(options, machine, size);
@@ -151,6 +154,10 @@ void find_flow(const Options& options, Machine& machine) {
         program::note_outputs("--output-dir", options.folder, [](const std::string& name) {
             static const std::regex ours(R"(flow_\d{5,}\.(png|flo))");
             return std::regex_match(name, ours);
+        });
+    if (const auto pictures = video::FrameNames::parse(options.video))
+        program::note_outputs("--output", pictures->folder(), [pictures](const std::string& name) {
+            return pictures->number_of(name).has_value();
         });
     const auto sinks = open_sinks(options, machine, size,
                                   source->rate()); // last: nothing is overwritten for a mistake in an option

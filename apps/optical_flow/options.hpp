@@ -27,7 +27,8 @@ struct CutPoint {
 struct Options {
     enum class Map : std::uint8_t { automatic, whole, parts, first };
 
-    std::vector<std::string> input; ///< as it was written: see input_names()
+    std::vector<std::string> input;    ///< as it was written: see input_names()
+    std::optional<std::int64_t> start; ///< of a pattern's numbers; nothing: the least that is there
     Size generated{1920, 1080};
     std::int64_t frames = 0; ///< 0: all
     Settings settings;

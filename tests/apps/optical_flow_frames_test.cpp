@@ -244,7 +244,7 @@ TEST(OpticalFlowFrames, APictureThatIsCutAnywhereIsBroken) {
             const Found found = read_all(folder.write("cut.file", whole.substr(0, length)));
             ASSERT_TRUE(found.frames.empty()) << length;
             ASSERT_TRUE(found.says("cut.file")) << length;
-            ASSERT_EQ(found.error->kind(), ErrorKind::io) << length;
+            ASSERT_EQ(found.error->kind(), ErrorKind::invalid_argument) << length;
         }
     }
 }
@@ -264,7 +264,7 @@ TEST(OpticalFlowFrames, BytesThatAreWrongAreFoundOrHarmless) {
             const Found found = read_all(folder.write("wrong.file", bytes));
             ASSERT_EQ(found.frames.size(), found.error ? 0u : 1u);
             if (found.error) {
-                ASSERT_EQ(found.error->kind(), ErrorKind::io) << found.error->what();
+                ASSERT_EQ(found.error->kind(), ErrorKind::invalid_argument) << found.error->what();
                 ASSERT_TRUE(found.says("wrong.file"));
             }
         }
@@ -276,7 +276,7 @@ TEST(OpticalFlowFrames, BrokenFilesSayWhatIsWrong) {
         const Found found = read_all(folder.write("bad.ppm", bytes));
         ASSERT_TRUE(found.says("bad.ppm") && found.says(word))
             << word << ": " << (found.error ? found.error->what() : "no error");
-        EXPECT_EQ(found.error->kind(), ErrorKind::io);
+        EXPECT_EQ(found.error->kind(), ErrorKind::invalid_argument);
     };
     refused("", "is empty");
     refused("P", "neither");
@@ -322,7 +322,7 @@ TEST(OpticalFlowFrames, BeforeABrokenFileAreReadAndThenItIsNamed) {
         const Found found = read_all(name + "a.png," + name + "b.pgm," + name + bad + "," + name + "a.png");
         EXPECT_EQ(found.frames.size(), 2u) << bad;
         EXPECT_TRUE(found.says(name + bad)) << bad;
-        EXPECT_EQ(found.error->kind(), ErrorKind::io) << bad;
+        EXPECT_EQ(found.error->kind(), ErrorKind::invalid_argument) << bad;
     }
     const Found large = read_all(name + "a.png," + name + "large.png");
     EXPECT_TRUE(large.says("6 x 8") && large.says("8 x 6")) << large.error->what();

@@ -1,10 +1,10 @@
-// apps/optical_flow/picture.cpp - see picture.hpp.
-#include "picture.hpp"
+// apps/video/picture.cpp - see picture.hpp.
+#include "video/picture.hpp"
 #include <headrace/core/error.hpp>
 
 #include <filesystem>
 
-namespace optical_flow {
+namespace video {
 namespace {
 
 /// All of it, a pipe's too.
@@ -35,12 +35,13 @@ std::unique_ptr<Picture> open_picture(const std::string& file) {
 std::unique_ptr<Picture> open_picture(video::ByteInput& input, const std::string& file) {
     std::string bytes = content(input, file);
     if (bytes.starts_with("\x89PNG")) return open_png(file, std::move(bytes));
+    if (bytes.starts_with("\xff\xd8")) return open_jpeg(file, std::move(bytes));
     if (bytes.starts_with("P5") || bytes.starts_with("P6")) return open_pnm(file, std::move(bytes));
-    throw headrace::Error{headrace::ErrorKind::io,
+    throw headrace::Error{headrace::ErrorKind::invalid_argument,
                           file + (bytes.empty() ? ": is empty"
                                   : bytes.starts_with("YUV4MPEG2")
                                       ? ": is a film, which is an input of its own; only pictures go together"
-                                      : ": is neither PNG nor binary PGM or PPM")};
+                                      : ": is neither PNG nor JPEG nor binary PGM or PPM")};
 }
 
-} // namespace optical_flow
+} // namespace video
