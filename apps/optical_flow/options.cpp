@@ -70,6 +70,10 @@ void Options::declare(program::CommandLine& line) {
         "The flow's colours as a YUV4MPEG2 video; - for standard output; flow_%04d.png: as pictures");
     line.real("--longest", longest, 0, 1e9, "PIXELS",
               "Flow that has full colour; 0: the longest of each pair");
+    line.texts(
+        "--truth", truth, "FILE",
+        "Flow that is known, .flo files of the first pairs: the report has the mean end-point error, and "
+        "the share of pixels above 3");
     line.group("Work");
     line.choice(
         "--map", map, {"auto", "whole", "parts", "first"},

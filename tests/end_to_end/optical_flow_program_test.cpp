@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -478,6 +479,57 @@ TEST_F(OpticalFlowProgram, PicturesMayBeListedInAnyWay) {
         EXPECT_EQ(report_of(little + input).at("norms"), expected) << json(input);
     expect_success(shell("flow --levels 3 --warps 2 --iterations 40 --input *.png --output-dir out"));
     EXPECT_EQ(files_in("out"), files_of(3));
+}
+
+/// Flow of (u, v) everywhere.
+std::string flo_of(int width, int height, float u, float v) {
+    std::string bytes = "PIEH";
+    const auto append = [&bytes](const auto& value) {
+        bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    append(std::int32_t{width});
+    append(std::int32_t{height});
+    for (int i = 0; i < width * height; ++i) {
+        append(u);
+        append(v);
+    }
+    return bytes;
+}
+
+TEST_F(OpticalFlowProgram, TheTruthTellsHowFarTheFlowIsFromIt) {
+    const std::string names = make_pictures({.u = 1.5, .v = -0.5}, 3);
+    const Options work{"--input", names, "--levels", "3", "--iterations", "300", "--alpha", "0.1"};
+    folder_.write("true.flo", flo_of(width, height, 1.5f, -0.5f));
+    folder_.write("off.flo", flo_of(width, height, 4.5f, 3.5f)); // by 5 pixels
+    std::string half = flo_of(width, height, 1e10f, 0);          // known in the first row alone
+    half.replace(12, width * 8, flo_of(width, 1, 1.5f, -0.5f).substr(12));
+    folder_.write("half.flo", half);
+    for (const std::string devices : {"cpu", "opencl:pocl", test::two_private_cpus}) {
+        SCOPED_TRACE(devices);
+        const auto found = [&](const Options& truth) {
+            return report_of(work + Options{"--devices", devices} + truth);
+        };
+        const json both = found({"--truth", "true.flo", "off.flo"});
+        EXPECT_LT(both.at("end_point_errors").at(0), 0.15); // as README says of such a texture
+        EXPECT_GT(both.at("end_point_errors").at(0), 0.001);
+        EXPECT_NEAR(both.at("end_point_errors").at(1), 5, 0.15);
+        EXPECT_EQ(both.at("shares_above_3_px"), (json{0.0, 1.0}));
+        EXPECT_NEAR(both.at("end_point_error"), 2.5, 0.15);
+        EXPECT_EQ(both.at("share_above_3_px"), 0.5);
+        EXPECT_LT(found({"--truth", "half.flo"}).at("end_point_error"), 0.6); // at the picture's edge
+    }
+    EXPECT_FALSE(report_of(work).contains("end_point_error"));
+    const Outcome table = run(work + Options{"--truth", "true.flo"});
+    EXPECT_NE(table.output.find("end_point_error 0."), std::string::npos) << table.output;
+    folder_.write("wide.flo", flo_of(width + 1, height, 0, 0));
+    folder_.write("odd.flo", "PIEX" + std::string(100, ' '));
+    folder_.write("short.flo", flo_of(width, height, 0, 0).substr(0, 1000));
+    expect_refusal(work + Options{"--truth", "wide.flo"}, {"wide.flo", "121 x 88", "120 x 88"});
+    expect_refusal(work + Options{"--truth", "odd.flo"}, {"odd.flo", "no .flo file"});
+    expect_refusal(work + Options{"--truth", "short.flo"}, {"short.flo", "1000 bytes"});
+    expect_refusal(work + Options{"--truth", "nowhere.flo"}, {"nowhere.flo"});
+    expect_refusal(work + Options{"--truth", "true.flo,true.flo,true.flo"}, {"3 files", "2 pairs"});
+    expect_refusal(work + Options{"--truth", "true.flo", "--report", "true.flo"}, {"true.flo"});
 }
 
 TEST_F(OpticalFlowProgram, PicturesMayHaveNumbersInTheirNames) {
