@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -118,6 +119,57 @@ TEST_F(SobelProgram, TenBitsAreKept) {
     folder_.write("film.y4m", film.substr(0, film.size() - 1));
     expect_refusal({"--input", "film.y4m", "--output", "out.y4m"}, {"film.y4m", "frame 3"}, 1);
     EXPECT_EQ(content("out.y4m").size(), header + 2 * (6 + 2 * (8 * 5 + 2 * 4 * 3)));
+}
+
+TEST_F(SobelProgram, PicturesMayHaveNumbersInTheirNames) {
+    // Red steps up in the middle by 10 to 12, green is flat, blue steps by 100: gradients of 4 times as much,
+    // cut.
+    const auto ppm = [](const char* maximum, auto&& pixel) {
+        std::string bytes = std::string("P6\n6 4\n") + maximum + "\n";
+        for (int y = 0; y < 4; ++y)
+            for (int x = 0; x < 6; ++x) bytes += pixel(y, x);
+        return bytes;
+    };
+    const auto file = [](const char* name, int number) { return name + std::to_string(number) + ".ppm"; };
+    const auto edges = [&](int step) {
+        return ppm("255", [&](int y, int x) {
+            const bool is_edge = (y == 1 || y == 2) && (x == 2 || x == 3);
+            return is_edge ? std::string{static_cast<char>(4 * step), '\0', '\xff'} : std::string(3, '\0');
+        });
+    };
+    for (int number = 9; number < 12; ++number)
+        folder_.write(
+            file("in_", number), ppm("255", [&](int, int x) {
+                return x < 3 ? std::string{5, 7, 0} : std::string{static_cast<char>(6 + number), 7, 100};
+            }));
+    for (const std::string devices : {"cpu", test::two_private_cpus, "opencl:pocl"}) {
+        expect_success(run({"--devices", devices, "--input", "in_%d.ppm", "--output", "out_%d.ppm"}));
+        for (int number = 9; number < 12; ++number)
+            EXPECT_EQ(content(file("out_", number)), edges(1 + number));
+    }
+    expect_success(
+        run({"--input", "out_%d.ppm", "--output", "png_%02d.png", "--start", "10", "--frames", "1"}));
+    EXPECT_EQ(content("png_10.png").substr(1, 3), "PNG");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "png_09.png"));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "png_11.png"));
+
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out.y4m"}, {"out.y4m", "edges_%04d.png"});
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out_%d.pgm"}, {"out_9.pgm", "RGB", ".ppm"});
+    expect_refusal({"--input", "in_%d.ppm", "--output", "in_%d.ppm"}, {"in_9.ppm", "--output"});
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out_%d.ppm", "--start", "8"}, {"in_8.ppm"});
+    folder_.write("deep_1.pgm", "P5 2 1 1023 \x01\x02\x03\x04");
+    expect_refusal({"--input", "deep_%d.pgm", "--output", "o_%d.png"}, {"o_1.png", "8 bits", ".pgm"});
+    expect_success(run({"--input", "deep_%d.pgm", "--output", "o_%d.pgm"}));
+    EXPECT_EQ(content("o_1.pgm"), "P5\n2 1\n1023\n" + std::string(4, '\0'));
+    make_film(1);
+    expect_refusal({"--input", "film.y4m", "--output", "out_%d.png"}, {"out_0.png", ".y4m"});
+    expect_refusal({"--input", "film.y4m", "--output", "o.y4m", "--start", "1"}, {"--start 1"});
+    std::filesystem::remove(folder_.path() / "in_10.ppm");
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out_%d.ppm"}, {"in_10.ppm: is missing"});
+    folder_.write("in_10.ppm", "P6 2 2 255 ");
+    expect_refusal({"--input", "in_%d.ppm", "--output", "new_%d.ppm"}, {"in_10.ppm", "0 of its 12"});
+    EXPECT_EQ(content("new_9.ppm"), edges(10));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "new_10.ppm"));
 }
 
 TEST_F(SobelProgram, AShellsPipesAreFilms) {
