@@ -27,22 +27,22 @@ constexpr std::array known{
 };
 
 /// How samples are stored.
-struct Samples {
+struct Stored {
     Chroma chroma;
     int bits;
 };
 
 /// "420p10" is 420 of 10 bits, "mono12" mono of 12.
-std::optional<Samples> samples_of(std::string_view name) {
+std::optional<Stored> stored_as(std::string_view name) {
     const auto named = [](std::string_view what) -> std::optional<Chroma> {
         const auto* const found = std::ranges::find(known, what, &Chroma::name);
         return found == known.end() ? std::nullopt : std::optional(*found);
     };
-    if (const auto chroma = named(name)) return Samples{*chroma, 8};
+    if (const auto chroma = named(name)) return Stored{*chroma, 8};
     for (const int bits : {9, 10, 12, 14, 16})
         for (const std::string_view deep : {"420", "422", "444", "mono"})
             if (name == std::string(deep) + (deep == "mono" ? "" : "p") + std::to_string(bits))
-                return Samples{*named(deep), bits};
+                return Stored{*named(deep), bits};
     return std::nullopt;
 }
 
@@ -131,12 +131,12 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
             old_chroma = lower_case(value.substr(value.find('=') + 1));
     }
     if (width == 0 || height == 0) refuse("its header has no width (W) or no height (H)");
-    const std::optional<Samples> samples = samples_of(chroma.value_or(old_chroma));
-    if (!samples)
+    const std::optional<Stored> stored = stored_as(chroma.value_or(old_chroma));
+    if (!stored)
         refuse("its chroma format is C" + chroma.value_or(old_chroma) +
                ", which cannot be used; use 420, 422 or 444 (ffmpeg -pix_fmt yuv420p or yuv420p10le)");
-    return {.planes = planes_of(samples->chroma, width, height),
-            .bits = samples->bits,
+    return {.planes = planes_of(stored->chroma, width, height),
+            .bits = stored->bits,
             .interlacing = interlacing,
             .rate = rate,
             .y4m = line};

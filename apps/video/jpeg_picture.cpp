@@ -14,13 +14,13 @@ namespace video {
 namespace {
 
 /// What libjpeg says when it fails. It jumps then, over nothing that has a destructor.
-struct Failure {
+struct JpegFailure {
     jpeg_error_mgr calls; ///< first: libjpeg has the address of this one
     std::jmp_buf back;
     char message[JMSG_LENGTH_MAX] = "";
 
     [[noreturn]] static void on_error(j_common_ptr jpeg) {
-        auto& failure = *reinterpret_cast<Failure*>(jpeg->err);
+        auto& failure = *reinterpret_cast<JpegFailure*>(jpeg->err);
         failure.calls.format_message(jpeg, failure.message);
         std::longjmp(failure.back, 1);
     }
@@ -38,31 +38,31 @@ struct Scans {
     static void on_progress(j_common_ptr jpeg) {
         constexpr int most = 500; // encoders write ten or so
         if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= most) return;
-        auto& failure = *reinterpret_cast<Failure*>(jpeg->err);
+        auto& failure = *reinterpret_cast<JpegFailure*>(jpeg->err);
         std::snprintf(failure.message, sizeof failure.message, "it has more than %d scans", most);
         std::longjmp(failure.back, 1);
     }
 };
 
 /// The decompressor and what it reads.
-struct Reader {
-    Reader() {
+struct JpegReader {
+    JpegReader() {
         jpeg.err = jpeg_std_error(&failure.calls);
-        failure.calls.error_exit = Failure::on_error;
-        failure.calls.emit_message = Failure::on_message;
+        failure.calls.error_exit = JpegFailure::on_error;
+        failure.calls.emit_message = JpegFailure::on_message;
     }
-    ~Reader() { jpeg_destroy_decompress(&jpeg); }
-    Reader(const Reader&) = delete; // libjpeg holds its address
-    Reader& operator=(const Reader&) = delete;
+    ~JpegReader() { jpeg_destroy_decompress(&jpeg); }
+    JpegReader(const JpegReader&) = delete; // libjpeg holds its address
+    JpegReader& operator=(const JpegReader&) = delete;
 
-    Failure failure{};
+    JpegFailure failure{};
     Scans scans{{Scans::on_progress, 0, 0, 0, 0}};
     jpeg_decompress_struct jpeg{};
 };
 
 // False: see the message.
 
-bool read_header(Reader& reader, const std::string& bytes) {
+bool read_jpeg_header(JpegReader& reader, const std::string& bytes) {
     if (setjmp(reader.failure.back) != 0) return false;
     jpeg_create_decompress(&reader.jpeg);
     reader.jpeg.progress = &reader.scans.calls;
@@ -73,13 +73,13 @@ bool read_header(Reader& reader, const std::string& bytes) {
     return true;
 }
 
-bool start(Reader& reader) {
+bool start_jpeg(JpegReader& reader) {
     if (setjmp(reader.failure.back) != 0) return false;
     jpeg_start_decompress(&reader.jpeg);
     return true;
 }
 
-bool read_rows(Reader& reader, std::uint8_t* to, std::size_t stride) {
+bool read_jpeg_rows(JpegReader& reader, std::uint8_t* to, std::size_t stride) {
     if (setjmp(reader.failure.back) != 0) return false;
     while (reader.jpeg.output_scanline < reader.jpeg.output_height) {
         JSAMPROW row = to + stride * reader.jpeg.output_scanline;
@@ -92,7 +92,7 @@ bool read_rows(Reader& reader, std::uint8_t* to, std::size_t stride) {
 class JpegPicture final : public Picture {
 public:
     JpegPicture(const std::string& file, std::string bytes) : file_(file), bytes_(std::move(bytes)) {
-        if (!read_header(reader_, bytes_)) fail(reader_.failure.message);
+        if (!read_jpeg_header(reader_, bytes_)) fail(reader_.failure.message);
         const J_COLOR_SPACE stored = reader_.jpeg.jpeg_color_space;
         if (stored != JCS_GRAYSCALE && stored != JCS_YCbCr && stored != JCS_RGB)
             throw headrace::Error{headrace::ErrorKind::invalid_argument,
@@ -108,11 +108,11 @@ public:
     }
     void decode() override {
         if (!samples_.empty()) return;
-        if (!start(reader_)) fail(reader_.failure.message);
+        if (!start_jpeg(reader_)) fail(reader_.failure.message);
         const std::size_t stride =
             std::size_t{reader_.jpeg.output_width} * static_cast<std::size_t>(reader_.jpeg.output_components);
         samples_.resize(stride * reader_.jpeg.output_height);
-        if (!read_rows(reader_, samples_.data(), stride)) fail(reader_.failure.message);
+        if (!read_jpeg_rows(reader_, samples_.data(), stride)) fail(reader_.failure.message);
         bytes_ = {};
     }
     Samples samples() override {
@@ -127,7 +127,7 @@ private:
 
     const std::string file_;
     std::string bytes_; ///< until they are decoded
-    Reader reader_;
+    JpegReader reader_;
     std::vector<std::uint8_t> samples_{}; ///< empty: they are not decoded
 };
 
