@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
         for (const auto& file : stream) problem.stream.emplace_back(file);
         for (const auto& file : constants) problem.constants.emplace_back(file);
         for (const auto* files : {&problem.stream, &problem.constants})
-            if (!files->empty()) problem.size = files->front().size().rows;
+            if (!files->empty()) problem.size = files->front().side();
         matrices::HostThreads host(threads); // these first: host tasks use them as long as there is a chain
         std::vector<matrices::Normalisation> found(2);
         Chain chain(machine, problem, controllers, host);

@@ -1,13 +1,11 @@
 // apps/matrices/npy.cpp - see npy.hpp.
 #include "matrices/npy.hpp"
-#include "program/file_content.hpp"
 #include "program/npy.hpp"
 #include <headrace/core/error.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -42,30 +40,48 @@ bool is_pipe(const std::filesystem::path& file) {
     return std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored);
 }
 
-} // namespace
-
-NpyFile::NpyFile(std::filesystem::path file) : file_(std::move(file)), is_pipe_(is_pipe(file_)) {
-    constexpr std::size_t most = std::size_t{16} << 30; // 32768 x 32768 doubles, and room
-    if (is_pipe_) bytes_ = program::file_content(file_, most);
-    size_ = size_of(read_header(file_, *open()));
-}
-
-std::unique_ptr<std::istream> NpyFile::open() const {
-    if (is_pipe_) return std::make_unique<std::istringstream>(bytes_, std::ios::binary);
+std::ifstream open(const std::filesystem::path& file) {
     errno = 0;
-    auto stream = std::make_unique<std::ifstream>(file_, std::ios::binary);
-    if (!*stream)
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream)
         throw Error{ErrorKind::not_found,
-                    file_.string() + ": cannot be read: " + std::generic_category().message(errno)};
+                    file.string() + ": cannot be read: " + std::generic_category().message(errno)};
     return stream;
 }
 
+} // namespace
+
+NpyFile::NpyFile(std::filesystem::path file) : file_(std::move(file)) {
+    std::ifstream stream = open(file_);
+    const program::NpyHeader header = read_header(file_, stream);
+    size_ = size_of(header);
+    if (!is_pipe(file_)) return;
+    constexpr int most = 32768; // what programs take; a header may say anything
+    if (std::max(size_.rows, size_.columns) > most)
+        refuse(file_, "is " + text_of(size_) + "; pipes may have " + text_of({most, most}));
+    kept_.resize(header.elements());
+    program::read_npy_matrix(stream, header, file_.string(), kept_);
+}
+
+int NpyFile::side() const {
+    expect({size_.rows, size_.rows});
+    return size_.rows;
+}
+
+void NpyFile::expect(NpySize size) const {
+    if (size_ != size) refuse(file_, "is " + text_of(size_) + "; wanted is " + text_of(size));
+}
+
 void NpyFile::read(NpySize size, std::span<float> to) const {
-    const std::unique_ptr<std::istream> stream = open();
-    const program::NpyHeader header = read_header(file_, *stream);
-    if (size_of(header) != size)
-        refuse(file_, "is " + text_of(size_of(header)) + "; wanted is " + text_of(size));
-    program::read_npy_matrix(*stream, header, file_.string(), to);
+    expect(size);
+    if (!kept_.empty()) {
+        std::ranges::copy(kept_, to.begin());
+        return;
+    }
+    std::ifstream stream = open(file_);
+    const program::NpyHeader header = read_header(file_, stream);
+    if (size_of(header) != size) refuse(file_, "has changed while it was used");
+    program::read_npy_matrix(stream, header, file_.string(), to);
 }
 
 std::string npy_of(std::span<const float> numbers, NpySize size) {

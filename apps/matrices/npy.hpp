@@ -1,9 +1,9 @@
 // apps/matrices/npy.hpp - matrices in NumPy's files: numpy.save, numpy.load.
 #pragma once
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace matrices {
 
@@ -12,26 +12,28 @@ struct NpySize {
     friend bool operator==(NpySize, NpySize) = default;
 };
 
-/// A matrix that can be read any number of times. Of a pipe, which can be read once, all bytes are kept.
+/// A matrix that can be read any number of times. Of a pipe, which can be read once, all numbers are kept.
 ///
 /// Threads  any, beside each other
 class NpyFile {
 public:
-    /// Errors: not_found; invalid_argument for what is no matrix of numbers, with the file
+    /// Errors: not_found; invalid_argument for what is no matrix of numbers, with the file; of a pipe, also
+    /// for numbers beyond float, and more than 32768 rows or columns
     explicit NpyFile(std::filesystem::path file);
 
     [[nodiscard]] NpySize size() const noexcept { return size_; }
+    /// Its rows. Errors: invalid_argument if it has more columns, or fewer
+    [[nodiscard]] int side() const;
     /// Row by row. Errors: invalid_argument if its size is not `size`, or for a number that is none, or
     /// beyond float
     void read(NpySize size, std::span<float> to) const;
 
 private:
-    [[nodiscard]] std::unique_ptr<std::istream> open() const;
+    void expect(NpySize size) const;
 
     std::filesystem::path file_;
-    std::string bytes_; ///< of a pipe
-    bool is_pipe_;
-    NpySize size_;
+    NpySize size_{};
+    std::vector<float> kept_{}; ///< of a pipe
 };
 
 /// The bytes of a file, float32.

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     line.whole("--host-threads", threads, 1, 1024, "N", "Threads that normalise");
     return controller_program::run(line, argc, argv, [&](controller_program::Machine& machine) {
         std::optional<matrices::NpyFile> given;
-        if (!file.empty()) size = given.emplace(file).size().rows;
+        if (!file.empty()) size = given.emplace(file).side();
         const auto plane = headrace::grid(size, size);
         matrices::HostThreads host(threads); // these first: host tasks use them as long as there are matrices
         std::vector<matrices::Normalisation> found(2);

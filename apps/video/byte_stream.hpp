@@ -32,7 +32,7 @@ public:
 
     /// For messages.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    /// What `read` will give first, as many bytes if there are; once, before it.
+    /// What `read` will give next, as many bytes if there are.
     [[nodiscard]] std::string_view peek(std::size_t count);
     /// Blocks until `bytes` are full. Returns how many there are: fewer only at the end. Errors: io
     std::size_t read(std::span<std::byte> bytes);

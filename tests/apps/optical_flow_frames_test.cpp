@@ -282,6 +282,7 @@ TEST(OpticalFlowFrames, BrokenFilesSayWhatIsWrong) {
     refused("P", "neither");
     refused("P3 1 1 255 0", "neither");
     refused("GIF89a", "neither");
+    EXPECT_TRUE(read_all("/dev/zero").says("neither")) << "without reading all of it";
     for (const char* none : {"0", "-1", "65536", "4294967297", "99999999999999999999", "x"}) {
         const std::string text = none;
         refused("P5 " + text + " 1 255 abc", "width");

@@ -170,6 +170,9 @@ TEST_F(MatrixFiles, MatricesComeFromPipes) {
     };
     written(HEADRACE_MATRIX_POW, "--matrix /dev/stdin --steps 3");
     expect_written("out.npy", {1 / std::sqrt(18.0), 4 / std::sqrt(18.0), 0, 1 / std::sqrt(18.0)});
+    const Outcome endless = run(HEADRACE_MATRIX_POW, {"--devices", "cpu", "--matrix", "/dev/zero"});
+    EXPECT_EQ(endless.exit_code, 2);
+    EXPECT_NE(endless.errors.find("/dev/zero: is no .npy file"), std::string::npos) << endless.errors;
     written(HEADRACE_CHAIN_MATMUL,
             "--matrices /dev/stdin --constants one.npy,one.npy,one.npy,one.npy --iterations 3");
     expect_written("out.npy", {1 / std::sqrt(3.0), 1 / std::sqrt(3.0), 0, 1 / std::sqrt(3.0)});
@@ -178,8 +181,13 @@ TEST_F(MatrixFiles, MatricesComeFromPipes) {
 TEST_F(MatrixFiles, OnesThatDoNotFitAreToldAndEndWith2) {
     matrix("small.npy", {1, 2, 3, 4});
     scratch_.write("wide.npy", matrices::npy_of(std::vector<float>(6), {2, 3}));
+    std::string tall = matrices::npy_of(std::vector<float>(6), {2, 3}); // says so, and has six numbers
+    tall.replace(tall.find("(2, 3), }      "), 15, "(999999, 1), } ");
+    scratch_.write("tall.npy", tall);
     for (const auto& [program, option, files, named] :
          {std::array{HEADRACE_MATRIX_POW, "--matrix", "wide.npy", "2 x 3"},
+          {HEADRACE_MATRIX_POW, "--matrix", "tall.npy", "999999 x 1"},
+          {HEADRACE_CHAIN_MATMUL, "--constants", "tall.npy,tall.npy,tall.npy,tall.npy", "999999 x 1"},
           {HEADRACE_MATRIX_POW, "--matrix", "absent.npy", "absent.npy"},
           {HEADRACE_CHAIN_MATMUL, "--constants", "small.npy,small.npy", "four files"},
           {HEADRACE_CHAIN_MATMUL, "--matrices", "small.npy,wide.npy",
