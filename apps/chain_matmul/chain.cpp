@@ -1,7 +1,6 @@
 // apps/chain_matmul/chain.cpp - see chain.hpp.
 #include "chain.hpp"
 #include "matrices/multiply.hpp"
-#include "matrices/npy.hpp"
 
 #include <fmt/format.h>
 
@@ -64,14 +63,14 @@ Chain::Chain(Machine& machine, Problem problem, int controllers, matrices::HostT
     pipeline_->time_parts();
 }
 
-void Chain::make(std::span<float> matrix, const std::vector<std::filesystem::path>& files, std::size_t number,
+void Chain::make(std::span<float> matrix, const std::vector<matrices::NpyFile>& files, std::size_t number,
                  std::uint64_t first_stream) {
     const int size = problem_.size;
     if (files.empty())
         matrices::fill_uniform(matrix, problem_.seed, first_stream + number, 2.0f / static_cast<float>(size),
                                threads_);
     else
-        matrices::read_npy(files[number % files.size()], {size, size}, matrix);
+        files[number % files.size()].read({size, size}, matrix);
 }
 
 void Chain::add(std::deque<Matrix>& set, int stage) {
@@ -96,7 +95,7 @@ void Chain::submit(std::vector<matrices::Normalisation>& found) {
         return host_task(
             machine_.lane("normalise"),
             [this, &mine = found[static_cast<std::size_t>(i)]](In<float> b, Write<float> normalised) {
-                mine = matrices::normalise(b, normalised, threads_);
+                mine = matrices::normalise(b, normalised, threads_, "B");
             },
             product(set(i), stages - 1), normalised_);
     };

@@ -3,13 +3,13 @@
 #pragma once
 #include "controller_program/machine.hpp"
 #include "matrices/normalise.hpp"
+#include "matrices/npy.hpp"
 #include <headrace/domains/streams/pipeline.hpp>
 #include <headrace/headrace.hpp>
 
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,8 +24,8 @@ inline constexpr int stages = 4;
 struct Problem {
     int size = 1024;
     std::uint64_t seed = 1;
-    std::vector<std::filesystem::path> constants{}; ///< .npy: one for each stage, or none
-    std::vector<std::filesystem::path> stream{};    ///< .npy: the matrices A, in turns, or none
+    std::vector<matrices::NpyFile> constants{}; ///< one for each stage, or none
+    std::vector<matrices::NpyFile> stream{};    ///< the matrices A, in turns, or none
 };
 
 /// Four stages, each of which multiplies by a constant of its own, on 1 to 4 controllers: a pipeline, in
@@ -65,7 +65,7 @@ private:
         return set[(stage + 1) % set.size()];
     }
     /// From one of the files, in turns, or of random numbers: of stream `first_stream` + `number`.
-    void make(std::span<float> matrix, const std::vector<std::filesystem::path>& files, std::size_t number,
+    void make(std::span<float> matrix, const std::vector<matrices::NpyFile>& files, std::size_t number,
               std::uint64_t first_stream);
 
     controller_program::Machine& machine_;

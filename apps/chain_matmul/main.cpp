@@ -32,6 +32,7 @@ void add_files(program::CommandLine& line, const char* name, std::vector<std::fi
 int main(int argc, char** argv) {
     using namespace chain_matmul;
     Problem problem;
+    std::vector<std::filesystem::path> constants, stream;
     std::filesystem::path out;
     int iterations = 20, controllers = stages;
     unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
@@ -41,9 +42,8 @@ int main(int argc, char** argv) {
     line.whole("--size", problem.size, 1, 32768, "N",
                "Rows and columns; their numbers are uniform in [0, 2 / N)");
     line.whole("--seed", problem.seed, 0, UINT64_MAX, "SEED", "Of their numbers");
-    add_files(line, "--constants", problem.constants,
-              "C1,C2,C3,C4 instead, as numpy.save writes them; square");
-    add_files(line, "--matrices", problem.stream, "The stream instead, as numpy.save writes them, in turns");
+    add_files(line, "--constants", constants, "C1,C2,C3,C4 instead, as numpy.save writes them; square");
+    add_files(line, "--matrices", stream, "The stream instead, as numpy.save writes them, in turns");
     line.output("--out", out, "What the last one became, normalised; numpy.load reads it");
     line.group("Work");
     line.whole("--iterations", iterations, 1, 1'000'000, "K", "Matrices in the stream");
@@ -51,10 +51,12 @@ int main(int argc, char** argv) {
                "That share out the four products; several may be on one device");
     line.whole("--host-threads", threads, 1, 1024, "N", "Threads that make and normalise matrices");
     return controller_program::run(line, argc, argv, [&](controller_program::Machine& machine) {
-        if (problem.constants.size() % stages != 0)
+        if (constants.size() % stages != 0)
             program::refuse("--constants: takes four files, one for each stage");
+        for (const auto& file : stream) problem.stream.emplace_back(file);
+        for (const auto& file : constants) problem.constants.emplace_back(file);
         for (const auto* files : {&problem.stream, &problem.constants})
-            if (!files->empty()) problem.size = matrices::npy_size(files->front()).rows;
+            if (!files->empty()) problem.size = files->front().side();
         matrices::HostThreads host(threads); // these first: host tasks use them as long as there is a chain
         std::vector<matrices::Normalisation> found(2);
         Chain chain(machine, problem, controllers, host);

@@ -1,21 +1,19 @@
 // apps/hotspot/chip.cpp - see chip.hpp.
 #include "chip.hpp"
+#include "program/file_content.hpp"
+#include "program/numbers.hpp"
 #include <headrace/core/error.hpp>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <system_error>
+#include <optional>
+#include <string_view>
 
 namespace hotspot {
 namespace {
-
-using headrace::Error;
-using headrace::ErrorKind;
 
 // Rodinia's chip, in metres, watts and kelvin.
 constexpr double thickness = 0.0005, side = 0.016;
@@ -52,37 +50,41 @@ Factors factors_of(int size) {
 }
 
 void read_cells(const std::filesystem::path& file, std::span<float> cells) {
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored))
-        throw Error{ErrorKind::not_found, file.string() + ": there is no such file"};
-    std::ifstream stream(file, std::ios::binary);
-    std::string text(std::filesystem::file_size(file), '\0');
-    if (!stream.read(text.data(), static_cast<std::streamsize>(text.size())))
-        throw Error{ErrorKind::io,
-                    file.string() + ": cannot be read: " + std::generic_category().message(errno)};
-
+    constexpr std::size_t longest = 1000; // bytes of a number and of what stands before it
+    const std::string text = program::file_content(file, longest * (cells.size() + 1));
     const auto refuse = [&](std::size_t number, const std::string& what) {
-        throw Error{ErrorKind::invalid_argument, file.string() + ": number " + std::to_string(number + 1) +
-                                                     " of " + std::to_string(cells.size()) + " " + what};
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              file.string() + ": number " + std::to_string(number + 1) + " of " +
+                                  std::to_string(cells.size()) + " " + what};
     };
+    const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
     const char* at = text.data();
     const char* const end = at + text.size();
-    const auto skip_space = [&] {
-        while (at != end && std::isspace(static_cast<unsigned char>(*at))) ++at;
-    };
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        skip_space();
+        at = std::find_if_not(at, end, is_space);
         if (at == end) refuse(i, "is missing: does --size fit the file?");
-        const auto [stop, error] = std::from_chars(at, end, cells[i]);
-        if (error != std::errc{} || !std::isfinite(cells[i]) ||
-            (stop != end && !std::isspace(static_cast<unsigned char>(*stop))))
-            refuse(i, "is no number: " +
-                          std::string(at, std::find_if(at, std::min(at + 20, end),
-                                                       [](unsigned char c) { return std::isspace(c); })));
+        const char* const stop = std::find_if(at, end, is_space);
+        const std::string_view word(at, static_cast<std::size_t>(stop - at));
+        const std::optional<double> number = program::parse_number(word);
+        if (!number) refuse(i, "is no number: " + std::string(word.substr(0, 20)));
+        cells[i] = static_cast<float>(*number);
+        if (!std::isfinite(cells[i]))
+            refuse(i, "is " + std::string(word.substr(0, 40)) + ", which is no finite float32");
         at = stop;
     }
-    skip_space();
-    if (at != end) refuse(cells.size(), "is there too: does --size fit the file?");
+    if (std::find_if_not(at, end, is_space) != end)
+        refuse(cells.size(), "is there too: does --size fit the file?");
+}
+
+void check_finite(std::span<const float> cells, int size) {
+    const auto wrong = std::ranges::find_if_not(cells, [](float cell) { return std::isfinite(cell); });
+    if (wrong == cells.end()) return;
+    const auto place = wrong - cells.begin();
+    throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                          "the temperature in row " + std::to_string(place / size + 1) + ", column " +
+                              std::to_string(place % size + 1) + " has become " +
+                              (std::isnan(*wrong) ? "no number" : "infinite") +
+                              ": beyond float32; use smaller numbers for --temperatures and --power"};
 }
 
 std::string text_of(std::span<const float> cells) {

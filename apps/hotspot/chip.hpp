@@ -15,9 +15,13 @@ namespace hotspot {
 ///         near what is stable there and overshoot ever more from 1386 on
 [[nodiscard]] Factors factors_of(int size);
 
-/// Reads numbers, separated by white space, row after row: Rodinia's temp_512, power_512. Errors: not_found;
-/// invalid_argument for what is no number, and for too few or too many, with the file
+/// Reads numbers, separated by white space, row after row: Rodinia's temp_512, power_512; from a pipe, too.
+/// Errors: not_found; invalid_argument for what is no number or no finite float, and for too few or too many,
+/// with the file
 void read_cells(const std::filesystem::path& file, std::span<float> cells);
+
+/// Errors: invalid_argument, which cell of a chip of `size` x `size` is not finite
+void check_finite(std::span<const float> cells, int size);
 
 /// One number a line: what read_cells reads.
 [[nodiscard]] std::string text_of(std::span<const float> cells);

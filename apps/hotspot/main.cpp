@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
         machine.wait_all();
         machine.timed([&] { simulate(machine, power, heat, spare, iterations, save); });
 
+        check_finite(saved.cells(), size); // what is beyond float32 once is so for ever
         if (!out.empty()) program::write_whole(out, text_of(saved.cells()));
         machine.report("size", std::int64_t{size});
         machine.report("iterations", std::int64_t{iterations});

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -60,6 +61,21 @@ void declare(program::CommandLine& line, Options& options) {
     line.whole("--host-threads", options.threads, 1, 1024, "N", "Frames that are made into pictures at once");
 }
 
+/// A frame whose pixels are closer than doubles tell apart would show blocks.
+void check_depth(const std::vector<Window>& windows, const Options& options) {
+    const auto [width, height] = options.size;
+    const auto deep = std::ranges::find_if_not(
+        windows, [&](const Window& window) { return window.is_resolved(width, height); });
+    if (deep == windows.end()) return;
+    const auto number = deep - windows.begin();
+    std::ostringstream text;
+    text << "frame " << number << ": its pixels are " << deep->spacing(width, height)
+         << " apart, which doubles do not tell apart near " << deep->reach() << "; "
+         << (number == 0 ? "take a wider window (--x1, --x2, --y1, --y2)"
+                         : "--frames " + std::to_string(number) + " is the most, or take a smaller --zoom");
+    program::refuse(text.str());
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -77,6 +93,7 @@ int main(int argc, char** argv) {
         }
         const std::vector<Window> windows =
             zoom_from(options.window, options.zoom, static_cast<std::size_t>(options.frames), options.target);
+        check_depth(windows, options);
         std::vector<Statistics> statistics(windows.size());
         Zoom zoom(machine, options.size, options.threads);
         const auto finish = [&](std::size_t frame, headrace::In<int> steps) {

@@ -32,9 +32,20 @@ struct Window {
 
     /// True if floats tell neighbouring pixels apart, with some bits to spare for the steps.
     [[nodiscard]] bool is_coarse(int width, int height) const {
-        constexpr double spacing = 16 * std::numeric_limits<float>::epsilon();
-        const double reach = std::max({std::abs(x1), std::abs(x2), std::abs(y1), std::abs(y2)});
-        return std::min(std::abs(x2 - x1) / width, std::abs(y2 - y1) / height) > spacing * reach;
+        return spacing(width, height) > 16 * double{std::numeric_limits<float>::epsilon()} * reach();
+    }
+    /// True if doubles tell them apart: else the picture has blocks of equal pixels.
+    [[nodiscard]] bool is_resolved(int width, int height) const {
+        return spacing(width, height) > std::numeric_limits<double>::epsilon() * reach();
+    }
+
+    /// From one pixel to the next.
+    [[nodiscard]] double spacing(int width, int height) const {
+        return std::min(std::abs(x2 - x1) / width, std::abs(y2 - y1) / height);
+    }
+    /// The largest coordinate.
+    [[nodiscard]] double reach() const {
+        return std::max({std::abs(x1), std::abs(x2), std::abs(y1), std::abs(y2)});
     }
 
     /// Each edge goes on its way to the target by that share.

@@ -35,22 +35,41 @@ Summary summarise(std::span<const float> numbers, HostThreads& threads) {
     return all;
 }
 
+[[noreturn]] void refuse_infinite(std::span<const float> numbers, const std::string& name) {
+    const auto wrong = std::ranges::find_if_not(numbers, [](float number) { return std::isfinite(number); });
+    throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                          name + ": number " + std::to_string(wrong - numbers.begin() + 1) +
+                              " is beyond float32; use matrices of smaller numbers"};
+}
+
+/// As a float it is 0 or has all of a float's digits.
+bool fits_float(double number) {
+    using Limits = std::numeric_limits<float>;
+    return number == 0 || (number >= double{Limits::min()} && number <= double{Limits::max()});
+}
+
 } // namespace
 
-Normalisation normalise(std::span<const float> from, std::span<float> to, HostThreads& threads) {
+Normalisation normalise(std::span<const float> from, std::span<float> to, HostThreads& threads,
+                        const std::string& name) {
     if (from.empty()) return {};
     const Summary found = summarise(from, threads);
-    if (!std::isfinite(found.squares) || !std::isfinite(found.sum))
-        throw headrace::Error{headrace::ErrorKind::invalid_argument,
-                              "a product has numbers beyond float32; use a matrix of smaller numbers"};
+    if (!std::isfinite(found.squares) || !std::isfinite(found.sum)) refuse_infinite(from, name);
     // With d the difference to the pivot and e that of least: sum (x - least)^2 = sum (d - e)^2.
     const double e = static_cast<double>(found.least) - static_cast<double>(from[0]);
     const double count = static_cast<double>(from.size());
     const double length = std::sqrt(std::max(0.0, found.squares - 2 * e * found.sum + count * e * e));
     const double factor = length > 0 ? 1 / length : 0; // dividing by most cancels out
+    const bool in_floats =
+        fits_float(static_cast<double>(found.most) - static_cast<double>(found.least)) && fits_float(factor);
     for_pieces(from.size(), threads, [&](std::size_t first, std::size_t size, unsigned) {
-        host_kernels().rescale(from.data() + first, to.data() + first, size, found.least,
-                               static_cast<float>(factor));
+        if (in_floats)
+            host_kernels().rescale(from.data() + first, to.data() + first, size, found.least,
+                                   static_cast<float>(factor));
+        else
+            std::ranges::transform(
+                from.subspan(first, size), to.begin() + static_cast<std::ptrdiff_t>(first),
+                [&](double number) { return static_cast<float>((number - double{found.least}) * factor); });
     });
     const double most = std::abs(static_cast<double>(found.most));
     return {found.least, found.most, most > 0 ? length / most : 0, (found.sum - count * e) * factor};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace matrices {
 
@@ -16,11 +17,12 @@ struct Normalisation {
 /// to = (from - least) / most / norm; all zeros if all numbers of `from` are alike. As long as each other,
 /// and apart.
 ///
-/// Errors       invalid_argument for numbers that are not finite
+/// Errors       invalid_argument, which number of `name` is not finite
 /// Determinism  the same numbers give the same result, on however many threads
 /// Cost         two looks at `from`: the norm follows from sums taken along with least and most, relative to
 ///              one of the numbers so that nothing cancels, in double precision
-Normalisation normalise(std::span<const float> from, std::span<float> to, HostThreads& threads);
+Normalisation normalise(std::span<const float> from, std::span<float> to, HostThreads& threads,
+                        const std::string& name = "the product");
 
 /// Numbers uniform in [0, 1) x `factor`; number i depends on `seed`, `stream` and i alone.
 void fill_uniform(std::span<float> to, std::uint64_t seed, std::uint64_t stream, float factor,

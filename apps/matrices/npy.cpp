@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 namespace matrices {
 namespace {
@@ -19,15 +20,11 @@ using headrace::ErrorKind;
 }
 
 /// Leaves the stream where the numbers begin.
-program::NpyHeader read_header(const std::filesystem::path& file, std::ifstream& stream) {
-    stream.open(file, std::ios::binary);
-    if (!stream)
-        throw Error{ErrorKind::not_found,
-                    file.string() + ": cannot be read: " + std::generic_category().message(errno)};
+program::NpyHeader read_header(const std::filesystem::path& file, std::istream& stream) {
     program::NpyHeader header = program::read_npy_header(stream, file.string());
     if (header.shape.size() != 2 ||
-        !std::ranges::all_of(header.shape, [](std::size_t size) { return size < 1'000'000; }))
-        refuse(file, "is no matrix: it needs two dimensions of less than a million");
+        !std::ranges::all_of(header.shape, [](std::size_t size) { return size > 0 && size < 1'000'000; }))
+        refuse(file, "is no matrix: it needs two dimensions from 1 to 999999");
     if (header.fields.size() != 1) refuse(file, "is no matrix: its elements are structures");
     return header;
 }
@@ -38,19 +35,53 @@ NpySize size_of(const program::NpyHeader& header) {
 
 std::string text_of(NpySize size) { return std::to_string(size.rows) + " x " + std::to_string(size.columns); }
 
-} // namespace
-
-NpySize npy_size(const std::filesystem::path& file) {
-    std::ifstream stream;
-    return size_of(read_header(file, stream));
+bool is_pipe(const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored);
 }
 
-void read_npy(const std::filesystem::path& file, NpySize size, std::span<float> to) {
-    std::ifstream stream;
-    const program::NpyHeader header = read_header(file, stream);
-    if (size_of(header) != size)
-        refuse(file, "is " + text_of(size_of(header)) + "; wanted is " + text_of(size));
-    program::read_npy_matrix(stream, header, file.string(), to);
+std::ifstream open(const std::filesystem::path& file) {
+    errno = 0;
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream)
+        throw Error{ErrorKind::not_found,
+                    file.string() + ": cannot be read: " + std::generic_category().message(errno)};
+    return stream;
+}
+
+} // namespace
+
+NpyFile::NpyFile(std::filesystem::path file) : file_(std::move(file)) {
+    std::ifstream stream = open(file_);
+    const program::NpyHeader header = read_header(file_, stream);
+    size_ = size_of(header);
+    if (!is_pipe(file_)) return;
+    constexpr int most = 32768; // what programs take; a header may say anything
+    if (std::max(size_.rows, size_.columns) > most)
+        refuse(file_, "is " + text_of(size_) + "; pipes may have " + text_of({most, most}));
+    kept_.resize(header.elements());
+    program::read_npy_matrix(stream, header, file_.string(), kept_);
+}
+
+int NpyFile::side() const {
+    expect({size_.rows, size_.rows});
+    return size_.rows;
+}
+
+void NpyFile::expect(NpySize size) const {
+    if (size_ != size) refuse(file_, "is " + text_of(size_) + "; wanted is " + text_of(size));
+}
+
+void NpyFile::read(NpySize size, std::span<float> to) const {
+    expect(size);
+    if (!kept_.empty()) {
+        std::ranges::copy(kept_, to.begin());
+        return;
+    }
+    std::ifstream stream = open(file_);
+    const program::NpyHeader header = read_header(file_, stream);
+    if (size_of(header) != size) refuse(file_, "has changed while it was used");
+    program::read_npy_matrix(stream, header, file_.string(), to);
 }
 
 std::string npy_of(std::span<const float> numbers, NpySize size) {

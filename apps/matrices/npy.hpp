@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace matrices {
 
@@ -11,13 +12,29 @@ struct NpySize {
     friend bool operator==(NpySize, NpySize) = default;
 };
 
-/// What a file says of itself. Errors: not_found; invalid_argument for what is no matrix of numbers, with the
-/// file
-[[nodiscard]] NpySize npy_size(const std::filesystem::path& file);
+/// A matrix that can be read any number of times. Of a pipe, which can be read once, all numbers are kept.
+///
+/// Threads  any, beside each other
+class NpyFile {
+public:
+    /// Errors: not_found; invalid_argument for what is no matrix of numbers, with the file; of a pipe, also
+    /// for numbers beyond float, and more than 32768 rows or columns
+    explicit NpyFile(std::filesystem::path file);
 
-/// Row by row. Errors: as npy_size, and invalid_argument if the file has another size than `to`, or
-/// a number that is none, or beyond float
-void read_npy(const std::filesystem::path& file, NpySize size, std::span<float> to);
+    [[nodiscard]] NpySize size() const noexcept { return size_; }
+    /// Its rows. Errors: invalid_argument if it has more columns, or fewer
+    [[nodiscard]] int side() const;
+    /// Row by row. Errors: invalid_argument if its size is not `size`, or for a number that is none, or
+    /// beyond float
+    void read(NpySize size, std::span<float> to) const;
+
+private:
+    void expect(NpySize size) const;
+
+    std::filesystem::path file_;
+    NpySize size_{};
+    std::vector<float> kept_{}; ///< of a pipe
+};
 
 /// The bytes of a file, float32.
 [[nodiscard]] std::string npy_of(std::span<const float> numbers, NpySize size);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -29,16 +30,17 @@ int main(int argc, char** argv) {
     line.whole("--steps", steps, 1, 1'000'000, "K", "Products: C = A, then C <- C A");
     line.whole("--host-threads", threads, 1, 1024, "N", "Threads that normalise");
     return controller_program::run(line, argc, argv, [&](controller_program::Machine& machine) {
-        if (!file.empty()) size = matrices::npy_size(file).rows;
+        std::optional<matrices::NpyFile> given;
+        if (!file.empty()) size = given.emplace(file).side();
         const auto plane = headrace::grid(size, size);
         matrices::HostThreads host(threads); // these first: host tasks use them as long as there are matrices
         std::vector<matrices::Normalisation> found(2);
         headrace::Array<float> a("A", plane, machine.device()), power("C", plane, machine.device()),
             next("next C", plane, machine.device()), normalised("normalised C", plane);
-        if (file.empty())
-            fill_uniform(a.fill(), seed, 0, 2.0f / static_cast<float>(size), host);
+        if (given)
+            given->read({size, size}, a.fill());
         else
-            matrices::read_npy(file, {size, size}, a.fill());
+            fill_uniform(a.fill(), seed, 0, 2.0f / static_cast<float>(size), host);
 
         // Without a clock, one step for each C: drivers allocate and compile at first use.
         raise(machine, a, {power, next, normalised}, found, host);

@@ -3,6 +3,7 @@
 #include "matrices/multiply.hpp"
 
 #include <array>
+#include <string>
 #include <utility>
 
 namespace matrix_pow {
@@ -34,8 +35,8 @@ void raise(Machine& machine, const Array<float>& a, const Matrices& all,
                 matrices::multiply(machine.controller(i), *from, a, *to, ends[i], ends[i + 1]);
         last = host_task(
             machine.lane("normalise"),
-            [&mine = found[step], &threads](In<float> c, Write<float> normalised) {
-                mine = normalise(c, normalised, threads);
+            [&mine = found[step], &threads, power = step + 2](In<float> c, Write<float> normalised) {
+                mine = normalise(c, normalised, threads, "power " + std::to_string(power));
             },
             *to, all.normalised);
         from = to;

@@ -1,6 +1,7 @@
 // apps/optical_flow/flow_files.cpp - see flow_files.hpp.
 #include "flow_files.hpp"
 #include "pixel_parts.hpp"
+#include "program/numbers.hpp"
 #include "program/output_file.hpp"
 #include "video/frame_format.hpp"
 #include <headrace/core/error.hpp>
@@ -115,6 +116,17 @@ void FlowFolder::write_files(std::int64_t pair, std::span<const float> u, std::s
     if (flo) flo->show();
     if (failure) std::rethrow_exception(failure);
     png->show();
+}
+
+FlowPictures::FlowPictures(video::FrameNames names, Size size, float longest)
+    : names_(std::move(names)), size_(size), longest_(longest) {
+    const std::string first = names_.name_of(0);
+    if (!first.ends_with(".png")) program::refuse(first + ": pictures are written as .png");
+    program::check_writable(first);
+}
+
+void FlowPictures::write(std::int64_t pair, std::span<const float> u, std::span<const float> v) {
+    program::write_whole(names_.name_of(pair), encode_png(size_, u, v, longest_));
 }
 
 FlowVideo::FlowVideo(const std::string& file, Size size, float longest, const std::string& rate)

@@ -2,6 +2,7 @@
 #pragma once
 #include "flow_colours.hpp"
 #include "size.hpp"
+#include "video/frame_names.hpp"
 #include "video/frame_stream.hpp"
 #include <headrace/core/device.hpp>
 #include <headrace/core/host_lane.hpp>
@@ -78,6 +79,19 @@ private:
     std::vector<Work> works_;
     std::size_t next_ = 0;   ///< of these
     headrace::Event last_{}; ///< the last pair's; fails if any before did
+};
+
+/// The colours as PNGs, each whole or not there, numbered from 0.
+class FlowPictures final : public FlowSink {
+public:
+    /// Errors: invalid_argument for names that do not end in .png, or if the first one cannot be written
+    FlowPictures(video::FrameNames names, Size size, float longest);
+    void write(std::int64_t pair, std::span<const float> u, std::span<const float> v) override;
+
+private:
+    const video::FrameNames names_;
+    const Size size_;
+    const float longest_; ///< as for colour()
 };
 
 /// The colours as a YUV4MPEG2 video, 4:4:4, in the order in which pairs are written.

@@ -2,16 +2,18 @@
 #include "frame_source.hpp"
 #include "brightness.hpp"
 #include "generated_frames.hpp"
-#include "picture.hpp"
 #include "program/numbers.hpp"
 #include "program/used_files.hpp"
+#include "video/frame_names.hpp"
 #include "video/frame_stream.hpp"
+#include "video/picture.hpp"
 #include <headrace/core/error.hpp>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -27,12 +29,15 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
+using video::FrameNames;
 
 std::string text_of(Size size) { return std::to_string(size.width) + " x " + std::to_string(size.height); }
 
 class PictureSource final : public FrameSource {
 public:
-    explicit PictureSource(std::vector<std::string> files) : files_(std::move(files)) {
+    /// `first`: the first of them, if it has been opened.
+    explicit PictureSource(std::vector<std::string> files, video::ByteInput* first = nullptr)
+        : files_(std::move(files)) {
         for (const std::string& file : files_) { // better now than after hours of work
             program::note_input(file);
             const bool is_there = ::access(file.c_str(), R_OK) == 0;
@@ -41,7 +46,8 @@ public:
             throw Error{ErrorKind::not_found, file + ": cannot be read: " + std::strerror(code)}.with_code(
                 code);
         }
-        first_ = open_picture(files_.front());
+        first_ = first != nullptr ? video::open_picture(*first, files_.front())
+                                  : video::open_picture(files_.front());
         size_ = first_->size();
     }
     ~PictureSource() override {
@@ -53,12 +59,13 @@ public:
     bool read(std::span<float> brightness) override {
         if (next_ == files_.size()) return false;
         begin_decoding();
-        const std::unique_ptr<Picture> picture = next_picture();
+        const std::unique_ptr<video::Picture> picture = next_picture();
         const std::string& file = files_[next_++];
         if (picture->size() != size_)
-            throw Error{ErrorKind::io, file + ": has " + text_of(picture->size()) + " pixels, and " +
-                                           files_.front() + " has " + text_of(size_)};
-        picture->read(brightness);
+            throw Error{ErrorKind::invalid_argument, file + ": has " + text_of(picture->size()) +
+                                                         " pixels, and " + files_.front() + " has " +
+                                                         text_of(size_)};
+        convert(picture->samples(), size_, brightness);
         return true;
     }
 
@@ -72,7 +79,7 @@ public:
 private:
     struct Decoding {
         std::size_t number; ///< of the file
-        std::shared_ptr<std::unique_ptr<Picture>> picture;
+        std::shared_ptr<std::unique_ptr<video::Picture>> picture;
         headrace::Event done;
     };
 
@@ -82,10 +89,10 @@ private:
             const std::string& file = files_[begun_];
             std::error_code ignored;
             if (!std::filesystem::is_regular_file(file, ignored)) continue;
-            auto picture = std::make_shared<std::unique_ptr<Picture>>();
+            auto picture = std::make_shared<std::unique_ptr<video::Picture>>();
             const auto decode = [picture, file] {
                 try {
-                    *picture = open_picture(file);
+                    *picture = video::open_picture(file);
                     (*picture)->decode();
                 } catch (const Error&) {
                     *picture = nullptr; // when it is its turn, it is opened again and says so
@@ -96,7 +103,7 @@ private:
         }
     }
     /// Opened once, if it is a pipe.
-    std::unique_ptr<Picture> next_picture() {
+    std::unique_ptr<video::Picture> next_picture() {
         if (next_ == 0) return std::move(first_);
         if (!under_way_.empty() && under_way_.front().number == next_) {
             const Decoding found = under_way_.front();
@@ -104,11 +111,11 @@ private:
             found.done.wait();
             if (*found.picture) return std::move(*found.picture);
         }
-        return open_picture(files_[next_]);
+        return video::open_picture(files_[next_]);
     }
 
     const std::vector<std::string> files_;
-    std::unique_ptr<Picture> first_; ///< opened for its size
+    std::unique_ptr<video::Picture> first_; ///< opened for its size
     Size size_;
     std::size_t next_ = 0;
     std::vector<headrace::HostLane*> lanes_{};
@@ -119,18 +126,27 @@ private:
 
 class VideoSource final : public FrameSource {
 public:
-    explicit VideoSource(const std::string& file)
-        : stream_(file, nullptr), frame_(stream_.format().planes.bytes()) {}
+    explicit VideoSource(std::unique_ptr<video::ByteInput> bytes)
+        : stream_(std::move(bytes), nullptr), frame_(stream_.format().bytes()) {}
 
     Size size() const override {
         const video::Plane& luma = stream_.format().planes.plane[0];
         return {luma.columns, luma.rows};
     }
     std::string rate() const override { return stream_.format().rate; }
+    std::string note() const override {
+        const std::string order = text_of(stream_.format().interlacing);
+        return order.empty() ? ""
+                             : "is interlaced (" + order +
+                                   "): frames are taken whole, and lines that were seen at different "
+                                   "times look like motion; deinterlace it first (ffmpeg -vf yadif)";
+    }
     bool read(std::span<float> brightness) override {
         video::FrameHeader header;
         if (!stream_.read(header, frame_)) return false;
-        convert({std::span(frame_).first(size().pixels()), 1, 255}, size(), brightness);
+        const video::FrameFormat& format = stream_.format();
+        const std::size_t bytes = size().pixels() * static_cast<std::size_t>(format.sample_bytes());
+        convert({std::span(frame_).first(bytes), 1, format.most(), std::endian::little}, size(), brightness);
         return true;
     }
 
@@ -190,6 +206,7 @@ std::unique_ptr<FrameSource> open_memory(const std::string& name, Size generated
     return std::make_unique<MemorySource>(frames, generated);
 }
 
+constexpr std::string_view film_magic = "YUV4MPEG2";
 bool is_film(const std::string& name) { return name == "-" || name.ends_with(".y4m"); }
 bool is_memory(const std::string& name) { return name.starts_with(memory); }
 
@@ -197,8 +214,18 @@ bool is_memory(const std::string& name) { return name.starts_with(memory); }
 
 void FrameSource::decode_ahead(std::vector<headrace::HostLane*>, std::int64_t) {}
 
-std::vector<std::string> input_names(const std::vector<std::string>& words) {
+std::vector<std::string> input_names(const std::vector<std::string>& words, std::optional<std::int64_t> start,
+                                     std::int64_t most) {
     std::vector<std::string> names;
+    bool has_pattern = false;
+    const auto add = [&](const std::string& name) {
+        std::error_code ignored;
+        const auto pattern = std::filesystem::exists(name, ignored) ? std::nullopt : FrameNames::parse(name);
+        has_pattern = has_pattern || pattern;
+        if (!pattern) return names.push_back(name);
+        const std::vector<std::string> files = pattern->files(start, most);
+        names.insert(names.end(), files.begin(), files.end());
+    };
     for (const std::string& word : words) {
         std::error_code ignored;
         if (!word.empty() && std::filesystem::exists(word, ignored)) { // perhaps with commas of its own
@@ -208,12 +235,14 @@ std::vector<std::string> input_names(const std::vector<std::string>& words) {
         std::size_t begin = 0, end = 0;
         do {
             end = std::min(word.find(',', begin), word.size());
-            names.push_back(word.substr(begin, end - begin));
-            if (names.back().empty())
-                program::refuse("\"" + word + "\": names no file, or has a comma too many");
+            if (end == begin) program::refuse("\"" + word + "\": names no file, or has a comma too many");
+            add(word.substr(begin, end - begin));
             begin = end + 1;
         } while (end < word.size());
     }
+    if (start && !has_pattern)
+        program::refuse("--start " + std::to_string(*start) +
+                        ": no --input has a number, such as frame_%04d.png");
     return names;
 }
 
@@ -221,7 +250,12 @@ std::unique_ptr<FrameSource> open_frames(const std::vector<std::string>& names, 
     HEADRACE_ASSERT(!names.empty());
     const std::string& first = names.front();
     if (names.size() == 1 && is_memory(first)) return open_memory(first, generated);
-    if (names.size() == 1 && is_film(first)) return std::make_unique<VideoSource>(first);
+    if (names.size() == 1) {
+        auto bytes = std::make_unique<video::ByteInput>(first);
+        if (is_film(first) || bytes->peek(film_magic.size()) == film_magic)
+            return std::make_unique<VideoSource>(std::move(bytes));
+        return std::make_unique<PictureSource>(names, bytes.get());
+    }
     for (const std::string& name : names)
         if (is_film(name) || is_memory(name))
             program::refuse(name + (is_film(name) ? ": is a film" : ": is a sequence of generated frames") +

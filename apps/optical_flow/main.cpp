@@ -7,6 +7,9 @@
 #include "options.hpp"
 #include "program/numbers.hpp"
 #include "program/used_files.hpp"
+#include "truth.hpp"
+#include "video/frame_names.hpp"
+#include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 
 #include <tbb/info.h>
@@ -16,6 +19,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <regex>
 #include <string>
 #include <system_error>
@@ -46,7 +50,9 @@ std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Machin
     if (!options.folder.empty())
         sinks.push_back(std::make_unique<FlowFolder>(
             options.folder, size, longest, lanes(machine, "writing", FlowFolder::bytes_of_lane(size))));
-    if (!options.video.empty())
+    if (const auto pictures = video::FrameNames::parse(options.video))
+        sinks.push_back(std::make_unique<FlowPictures>(*pictures, size, longest));
+    else if (!options.video.empty())
         sinks.push_back(std::make_unique<FlowVideo>(options.video, size, longest, rate));
     return sinks;
 }
@@ -129,16 +135,37 @@ void report(Machine& machine, const StreamReport& stream) {
     controller_program::report_stream(machine, stream);
 }
 
+/// How far from the truth, of all pairs that had one and of each.
+void report(Machine& machine, const std::vector<EndPointErrors>& pairs) {
+    EndPointErrors all;
+    std::vector<double> means, shares;
+    for (const EndPointErrors& pair : pairs) {
+        all.sum += pair.sum;
+        all.large += pair.large;
+        all.known += pair.known;
+        means.push_back(pair.mean());
+        shares.push_back(pair.share_of_large());
+    }
+    machine.report("end_point_error", all.mean());
+    machine.report("share_above_3_px", all.share_of_large());
+    machine.report("end_point_errors", means);
+    machine.report("shares_above_3_px", shares);
+}
+
 void find_flow(const Options& options, Machine& machine) {
     if (options.input.empty()) program::refuse("--input is needed: files, - or memory:N; see --help");
     if (options.frames == 1) program::refuse("--frames: one frame has no flow; two are the least");
-    const std::vector<std::string> inputs = input_names(options.input);
-    const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
-    const Size size = source->size();
     constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
     const std::int64_t frames = options.frames > 0 ? options.frames : all;
+    const std::vector<std::string> inputs = input_names(options.input, options.start, frames);
+    const std::unique_ptr<FrameSource> source = open_frames(inputs, options.generated);
+    const Size size = source->size();
+    if (const std::string note = source->note(); !note.empty())
+        headrace::log_warning(inputs.front() + ": " + note);
     if (const headrace::Bytes bytes = source->bytes_ahead(); bytes > 0)
         source->decode_ahead(lanes(machine, "decoding", bytes), frames);
+    std::optional<Truth> truth;
+    if (!options.truth.empty()) truth.emplace(input_names(options.truth), size);
     const Plan plan = plan_of(options, machine, size);
     headrace::Calibrations calibrations; // first: what measures outlives who asks
     FlowStream flow({plan.controllers, machine.lane("reading"), machine.lane("finishing")}, size,
@@ -149,12 +176,17 @@ void find_flow(const Options& options, Machine& machine) {
             static const std::regex ours(R"(flow_\d{5,}\.(png|flo))");
             return std::regex_match(name, ours);
         });
+    if (const auto pictures = video::FrameNames::parse(options.video))
+        program::note_outputs("--output", pictures->folder(), [pictures](const std::string& name) {
+            return pictures->number_of(name).has_value();
+        });
     const auto sinks = open_sinks(options, machine, size,
                                   source->rate()); // last: nothing is overwritten for a mistake in an option
 
     std::vector<double> norms;
     const auto finish = [&](std::int64_t pair, std::span<const float> u, std::span<const float> v) {
         norms.push_back(norm(u, v));
+        if (truth) truth->compare(u, v);
         for (const auto& sink : sinks) sink->write(pair, u, v);
     };
     const auto wait = [&] {
@@ -173,10 +205,13 @@ void find_flow(const Options& options, Machine& machine) {
     for (const auto& sink : sinks) sink->close();
     if (pairs == 0) program::refuse("--input: there are fewer than two frames; flow needs two");
 
+    if (truth) truth->expect_all_used();
+
     machine.report("width", std::int64_t{size.width});
     machine.report("height", std::int64_t{size.height});
     report(machine, flow.pipeline().report());
     machine.report("norms", norms);
+    if (truth) report(machine, truth->errors());
 }
 
 } // namespace

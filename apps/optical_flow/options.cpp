@@ -41,8 +41,13 @@ std::vector<CutPoint> parse_cuts(const std::string& option, const std::string& t
 void Options::declare(program::CommandLine& line) {
     line.group("Frames");
     line.texts("--input", input, "FILE",
-               "PNG, PGM or PPM files, such as frame_*.png, or with commas between them; a YUV4MPEG2 video, "
-               "or - for one from standard input; memory:N: N generated frames");
+               "PNG, JPEG, PGM or PPM files, such as frame_*.png or frame_%04d.png, or with commas between "
+               "them; a YUV4MPEG2 video, or - for one from standard input; memory:N: N generated frames");
+    line.option("--start", "", "N", "First number of frame_%04d.png; default: the least that is there",
+                [this](const std::string& text) {
+                    constexpr std::int64_t most = 1'000'000'000'000'000;
+                    if (!text.empty()) start = program::whole<std::int64_t>("--start", text, 0, most);
+                });
     line.whole("--width", generated.width, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--height", generated.height, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--frames", frames, 0, std::numeric_limits<std::int64_t>::max(), "N",
@@ -60,10 +65,15 @@ void Options::declare(program::CommandLine& line) {
     line.option("--output-dir", "", "FOLDER",
                 "Where flow_00000.flo, flow_00000.png and so on go, one of each a pair",
                 [this](const std::string& text) { folder = text; });
-    line.output_stream("--output", video, "FILE",
-                       "The flow's colours as a YUV4MPEG2 video; - for standard output");
+    line.output_stream(
+        "--output", video, "FILE",
+        "The flow's colours as a YUV4MPEG2 video; - for standard output; flow_%04d.png: as pictures");
     line.real("--longest", longest, 0, 1e9, "PIXELS",
               "Flow that has full colour; 0: the longest of each pair");
+    line.texts(
+        "--truth", truth, "FILE",
+        "Flow that is known, .flo files of the first pairs: the report has the mean end-point error, and "
+        "the share of pixels above 3");
     line.group("Work");
     line.choice(
         "--map", map, {"auto", "whole", "parts", "first"},

@@ -27,7 +27,8 @@ struct CutPoint {
 struct Options {
     enum class Map : std::uint8_t { automatic, whole, parts, first };
 
-    std::vector<std::string> input; ///< as it was written: see input_names()
+    std::vector<std::string> input;    ///< as it was written: see input_names()
+    std::optional<std::int64_t> start; ///< of a pattern's numbers; nothing: the least that is there
     Size generated{1920, 1080};
     std::int64_t frames = 0; ///< 0: all
     Settings settings;
@@ -35,10 +36,11 @@ struct Options {
     std::filesystem::path folder;
     std::string video;
     double longest = 0;
-    std::size_t map = 0;        ///< of Map
-    std::vector<CutPoint> cuts; ///< instead of it
-    int at_once = 0;            ///< whole pairs that a device computes; 0: as many as fill it
-    int in_flight = 0;          ///< 0: as many as devices need
+    std::vector<std::string> truth; ///< as it was written: see input_names()
+    std::size_t map = 0;            ///< of Map
+    std::vector<CutPoint> cuts;     ///< instead of it
+    int at_once = 0;                ///< whole pairs that a device computes; 0: as many as fill it
+    int in_flight = 0;              ///< 0: as many as devices need
 
     /// The variables are this one's, which stays where it is.
     void declare(program::CommandLine& line);

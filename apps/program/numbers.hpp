@@ -2,7 +2,9 @@
 #pragma once
 #include <charconv>
 #include <concepts>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace program {
@@ -20,6 +22,10 @@ template <std::integral Number>
                std::to_string(least) + " to " + std::to_string(most));
     return value;
 }
+
+/// The whole text as a number, which may have a plus sign. One too small for a double is 0, and one beyond it
+/// is infinite; nothing if the text is no number.
+[[nodiscard]] std::optional<double> parse_number(std::string_view text);
 
 /// `count` finite numbers, separated by commas. `form`: what the option takes, in words.
 [[nodiscard]] std::vector<double> numbers(const std::string& option, const std::string& text,

@@ -9,10 +9,23 @@ using headrace::Event;
 using headrace::grid;
 using headrace::host_task;
 
+namespace {
+
+bool has_fields(const FrameFormat& format) {
+    return format.interlacing == video::Interlacing::top_first ||
+           format.interlacing == video::Interlacing::bottom_first;
+}
+
+} // namespace
+
 Filter::Filter(Lanes lanes, const FrameFormat& format, int places_in, int places_out)
-    : lanes_(lanes), planes_(format.planes) {
+    : lanes_(lanes),
+      planes_(format.planes),
+      sample_bytes_(format.sample_bytes()),
+      most_(format.most()),
+      field_step_(has_fields(format) ? 2 : 1) {
     headrace::Device& device = lanes_.kernels.device();
-    const auto size = grid(planes_.bytes());
+    const auto size = grid(format.bytes());
     for (int i = 0; i < places_in; ++i)
         std::ranges::fill(frames_in_.emplace_back("frame", size, device).fill(), 0);
     for (int i = 0; i < places_out; ++i) out_.emplace_back(size, device);
@@ -24,7 +37,10 @@ Filter::Filter(Lanes lanes, const FrameFormat& format, int places_in, int places
 
 Event Filter::filter(Bytes& frame, Bytes& edges) {
     const int strips = (planes_.plane[0].columns + strip - 1) / strip;
-    return launch<Sobel>(lanes_.kernels, grid(planes_.rows(), strips), frame, edges, planes_);
+    const auto all = grid(planes_.rows(), strips);
+    if (sample_bytes_ == 1 && field_step_ == 1)
+        return launch<Sobel>(lanes_.kernels, all, frame, edges, planes_);
+    return launch<AnySobel>(lanes_.kernels, all, frame, edges, planes_, sample_bytes_, most_, field_step_);
 }
 
 std::int64_t Filter::run(FrameSource* source, FrameSink* sink, std::int64_t most,

@@ -1,6 +1,7 @@
 // apps/sobel/filter.hpp - frames through the Sobel filter: one is read while the one before it is on the
 // device and the one before that is written.
 #pragma once
+#include "any_sobel.kernels.hpp"
 #include "frames.hpp"
 #include "sobel.kernels.hpp"
 
@@ -57,6 +58,8 @@ private:
 
     Lanes lanes_;
     const Planes planes_;
+    const int sample_bytes_, most_;        ///< of the frames' format
+    const int field_step_;                 ///< rows from one to the next of its field
     std::atomic<std::int64_t> frames_ = 0; ///< there were so far, without a gap
     std::int64_t written_ = 0;             ///< the writing lane's
     std::deque<Bytes> frames_in_;          // last, since their destructors wait for what uses the rest

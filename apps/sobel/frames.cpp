@@ -6,17 +6,17 @@
 namespace sobel {
 
 MemorySource::MemorySource(const FrameFormat& format, int frames) {
-    for (int i = 0; i < frames; ++i) generate(i, frames_.emplace_back(format.planes.bytes()));
+    for (int i = 0; i < frames; ++i) generate(i, frames_.emplace_back(format.bytes()));
 }
 
 bool MemorySource::read(FrameHeader& header, Pixels pixels) {
-    header.length = 0;
+    header.text.clear();
     std::ranges::copy(frames_[next_++ % frames_.size()], pixels.begin());
     return true;
 }
 
 MemorySink::MemorySink(const FrameFormat& format, int frames)
-    : frames_(static_cast<std::size_t>(frames), std::vector<std::uint8_t>(format.planes.bytes())) {}
+    : frames_(static_cast<std::size_t>(frames), std::vector<std::uint8_t>(format.bytes())) {}
 
 void MemorySink::write(const FrameHeader&, ConstPixels pixels) {
     std::ranges::copy(pixels, frames_[next_++ % frames_.size()].begin());

@@ -3,7 +3,8 @@
 #include "filter.hpp"
 #include "frame_counter.hpp"
 #include "options.hpp"
-#include "program/output_file.hpp"
+#include "video/picture_stream.hpp"
+#include <headrace/core/log.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -22,6 +23,7 @@ using Kind = Place::Kind;
 /// What frames look like that do not say it themselves.
 std::optional<FrameFormat> given_format(const Options& options, Kind input) {
     const bool is_given = options.width != 0 || options.height != 0;
+    if (input == Kind::pictures) return std::nullopt;
     if (input == Kind::stream)
         return is_given ? std::optional(yuv_420(options.width, options.height)) : std::nullopt;
     return as_y4m(is_given ? yuv_420(options.width, options.height) : yuv_420(1920, 1080));
@@ -40,11 +42,11 @@ std::size_t chosen_device(Machine& machine) {
 
 /// All of memory that the machine has is too much for frames.
 void check_size(const FrameFormat& format, std::int64_t frames) {
-    const double needed = static_cast<double>(format.planes.bytes()) * static_cast<double>(frames);
+    const double needed = static_cast<double>(format.bytes()) * static_cast<double>(frames);
     const double memory =
         static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (needed > memory)
-        program::refuse(std::to_string(frames) + " frames of " + std::to_string(format.planes.bytes()) +
+        program::refuse(std::to_string(frames) + " frames of " + std::to_string(format.bytes()) +
                         " bytes in memory need " + std::to_string(static_cast<long long>(needed / 1e9)) +
                         " GB, more than the " + std::to_string(static_cast<long long>(memory / 1e9)) +
                         " GB of this machine");
@@ -64,14 +66,30 @@ void filter_frames(const Options& options, Machine& machine) {
 
     std::unique_ptr<FrameSource> source;
     FrameFormat format = given.value_or(FrameFormat{});
+    std::int64_t first_number = 0; // of pictures
     std::int64_t most = options.frames != 0 ? options.frames : std::numeric_limits<std::int64_t>::max();
     if (from.kind == Kind::stream) {
         auto stream = std::make_unique<StreamSource>(from.file, given ? &*given : nullptr);
         format = stream->format();
+        if (format.interlacing == video::Interlacing::mixed)
+            headrace::log_warning(options.input +
+                                  ": its interlacing changes from frame to frame (Im): edges are found in "
+                                  "whole frames, not in fields");
         source = std::move(stream);
+    } else if (from.kind == Kind::pictures) {
+        auto pictures =
+            std::make_unique<video::PictureSource>(*video::FrameNames::parse(from.file), options.start, most);
+        format = pictures->format();
+        first_number = pictures->first_number();
+        source = std::move(pictures);
     } else if (options.frames == 0) {
         most = from.frames;
     }
+    if (options.start && from.kind != Kind::pictures)
+        program::refuse("--start " + std::to_string(*options.start) +
+                        ": --input has no number, such as frame_%04d.png");
+    if (from.kind == Kind::pictures && to.kind == Kind::stream)
+        program::refuse("--output " + to.file + ": edges of pictures go to pictures, such as edges_%04d.png");
     const int in_flight = machine.is_asynchronous() ? options.in_flight : 1;
     const int places_in = from.kind == Kind::memory ? from.frames : in_flight;
     const int places_out = to.kind == Kind::memory ? to.frames : in_flight;
@@ -80,6 +98,8 @@ void filter_frames(const Options& options, Machine& machine) {
     if (from.kind == Kind::copied) source = std::make_unique<MemorySource>(format, from.frames);
     std::unique_ptr<FrameSink> sink;
     if (to.kind == Kind::stream) sink = std::make_unique<StreamSink>(to.file, output_format(format, to.file));
+    if (to.kind == Kind::pictures)
+        sink = std::make_unique<video::PictureSink>(*video::FrameNames::parse(to.file), first_number, format);
     if (to.kind == Kind::copied) sink = std::make_unique<MemorySink>(format, to.frames);
 
     headrace::Controller& controller = machine.controller(chosen_device(machine));

@@ -1,5 +1,6 @@
 // apps/sobel/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "video/frame_names.hpp"
 
 #include <limits>
 
@@ -11,19 +12,25 @@ Place Place::parse(const std::string& option, const std::string& text) {
     if (text.empty()) program::refuse(option + " is needed: a file, - or memory:N; see --help");
     if (text.starts_with("memory:")) return {Kind::memory, {}, number()};
     if (text.starts_with("copied:")) return {Kind::copied, {}, number()};
+    if (video::FrameNames::parse(text)) return {Kind::pictures, text};
     return {Kind::stream, text};
 }
 
 void Options::declare(program::CommandLine& line) {
     line.group("Frames");
-    line.text(
-        "--input", input, "FILE",
-        "YUV4MPEG2, or raw YUV 4:2:0 with --width and --height; -: standard input; memory:N: N generated "
-        "frames in memory that the device reaches, copied:N: in memory that is copied from");
+    line.text("--input", input, "FILE",
+              "YUV4MPEG2; frame_%04d.png: pictures, PNG, JPEG, PGM or PPM; or raw YUV 4:2:0 with --width and "
+              "--height; -: standard input; memory:N: N generated "
+              "frames in memory that the device reaches, copied:N: in memory that is copied from");
     line.output_stream(
         "--output", output, "FILE",
-        "As the input is, unless it ends in .y4m or .yuv (raw); -: standard output; memory:N or "
-        "copied:N: the last N frames are kept in memory");
+        "As the input is, unless it ends in .y4m or .yuv (raw); -: standard output; edges_%04d.png: pictures "
+        "of pictures, PNG, PGM or PPM; memory:N or copied:N: the last N frames are kept in memory");
+    line.option("--start", "", "N", "First number of frame_%04d.png; default: the least that is there",
+                [this](const std::string& number) {
+                    constexpr std::int64_t most = 1'000'000'000'000'000;
+                    if (!number.empty()) start = program::whole<std::int64_t>("--start", number, 0, most);
+                });
     line.whole("--width", width, 0, 65535, "PIXELS",
                "Of raw or generated frames; 0: as the stream says, or 1920");
     line.whole("--height", height, 0, 65535, "PIXELS",

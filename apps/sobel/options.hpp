@@ -3,6 +3,7 @@
 #include "program/command_line.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace sobel {
@@ -10,9 +11,10 @@ namespace sobel {
 /// Where frames come from or go to, as a user writes it.
 struct Place {
     enum class Kind : std::uint8_t {
-        stream, ///< a file or pipe
-        memory, ///< memory:N: N frames in memory that the device reaches; nothing is copied on the host
-        copied, ///< copied:N: N frames in ordinary memory, copied by host tasks
+        stream,   ///< a file or pipe
+        memory,   ///< memory:N: N frames in memory that the device reaches; nothing is copied on the host
+        pictures, ///< files with numbers in their names
+        copied,   ///< copied:N: N frames in ordinary memory, copied by host tasks
     };
     Kind kind = Kind::stream;
     std::string file;
@@ -24,8 +26,9 @@ struct Place {
 
 struct Options {
     std::string input, output;
-    int width = 0, height = 0; ///< 0: the stream says it
-    std::int64_t frames = 0;   ///< 0: all
+    int width = 0, height = 0;         ///< 0: the stream says it
+    std::int64_t frames = 0;           ///< 0: all
+    std::optional<std::int64_t> start; ///< of pictures' numbers; nothing: the least that is there
     int in_flight = 4;
 
     /// The variables are this one's, which stays where it is.

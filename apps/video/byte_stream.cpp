@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -66,8 +67,16 @@ ByteInput::ByteInput(const std::string& file)
     enlarge_pipe(file_.number());
 }
 
+std::string_view ByteInput::peek(std::size_t count) {
+    std::string first(count, '\0');
+    first.resize(read(std::as_writable_bytes(std::span(first))));
+    return peeked_ = std::move(first);
+}
+
 std::size_t ByteInput::read(std::span<std::byte> bytes) {
-    std::size_t done = 0;
+    std::size_t done = std::min(bytes.size(), peeked_.size());
+    if (done > 0) std::memcpy(bytes.data(), peeked_.data(), done);
+    peeked_.erase(0, done);
     while (done < bytes.size()) {
         const ssize_t got = ::read(file_.number(), bytes.data() + done, bytes.size() - done);
         if (got == 0) break;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace video {
 
@@ -31,12 +32,15 @@ public:
 
     /// For messages.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    /// What `read` will give next, as many bytes if there are.
+    [[nodiscard]] std::string_view peek(std::size_t count);
     /// Blocks until `bytes` are full. Returns how many there are: fewer only at the end. Errors: io
     std::size_t read(std::span<std::byte> bytes);
 
 private:
     std::string name_;
     Descriptor file_;
+    std::string peeked_{}; ///< and not read yet
 };
 
 /// Writes from the beginning. Threads: one at a time.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -24,6 +26,42 @@ constexpr std::array known{
     Chroma{"444", 1, 1}, Chroma{"mono", 0, 0},    Chroma{"444alpha", 1, 1, 2},
 };
 
+/// How samples are stored.
+struct Stored {
+    Chroma chroma;
+    int bits;
+};
+
+/// "420p10" is 420 of 10 bits, "mono12" mono of 12.
+std::optional<Stored> stored_as(std::string_view name) {
+    const auto named = [](std::string_view what) -> std::optional<Chroma> {
+        const auto* const found = std::ranges::find(known, what, &Chroma::name);
+        return found == known.end() ? std::nullopt : std::optional(*found);
+    };
+    if (const auto chroma = named(name)) return Stored{*chroma, 8};
+    for (const int bits : {9, 10, 12, 14, 16})
+        for (const std::string_view deep : {"420", "422", "444", "mono"})
+            if (name == std::string(deep) + (deep == "mono" ? "" : "p") + std::to_string(bits))
+                return Stored{*named(deep), bits};
+    return std::nullopt;
+}
+
+Interlacing interlacing_of(const std::string& name, const std::string& value) {
+    switch (value.empty() ? '\0' : value.front()) {
+    case 'p':
+    case '?':
+        return Interlacing::none;
+    case 't':
+        return Interlacing::top_first;
+    case 'b':
+        return Interlacing::bottom_first;
+    case 'm':
+        return Interlacing::mixed;
+    default:
+        program::refuse(name + ": its interlacing is I" + value + ", which is none of Ip, It, Ib, Im and I?");
+    }
+}
+
 Planes planes_of(const Chroma& chroma, int width, int height) {
     Planes planes;
     Plane* next = planes.plane;
@@ -43,6 +81,11 @@ bool is_rate(std::string_view text) {
         return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
     };
     return colon != text.npos && is_number(text.substr(0, colon)) && is_number(text.substr(colon + 1));
+}
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
 }
 
 } // namespace
@@ -69,7 +112,9 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
 
     int width = 0, height = 0;
     std::string rate = FrameFormat{}.rate;
-    std::string chroma = "420jpeg"; // what a header without one means
+    std::string old_chroma = "420jpeg"; // of FFmpeg's old extension; what a header without either means
+    std::optional<std::string> chroma;
+    Interlacing interlacing = Interlacing::none;
     while (words >> word) {
         const std::string value = word.substr(1);
         if (word[0] == 'W')
@@ -80,13 +125,34 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
             rate = value;
         else if (word[0] == 'C')
             chroma = value;
+        else if (word[0] == 'I')
+            interlacing = interlacing_of(name, value);
+        else if (value.starts_with("YSCSS=") && word[0] == 'X')
+            old_chroma = lower_case(value.substr(value.find('=') + 1));
     }
     if (width == 0 || height == 0) refuse("its header has no width (W) or no height (H)");
-    const auto* const found = std::ranges::find(known, chroma, &Chroma::name);
-    if (found == known.end())
-        refuse("its chroma format is C" + chroma +
-               ", which cannot be used; use one of 8 bits (ffmpeg -pix_fmt yuv420p)");
-    return {.planes = planes_of(*found, width, height), .rate = rate, .y4m = line};
+    const std::optional<Stored> stored = stored_as(chroma.value_or(old_chroma));
+    if (!stored)
+        refuse("its chroma format is C" + chroma.value_or(old_chroma) +
+               ", which cannot be used; use 420, 422 or 444 (ffmpeg -pix_fmt yuv420p or yuv420p10le)");
+    return {.planes = planes_of(stored->chroma, width, height),
+            .bits = stored->bits,
+            .interlacing = interlacing,
+            .rate = rate,
+            .y4m = line};
+}
+
+std::string text_of(Interlacing interlacing) {
+    switch (interlacing) {
+    case Interlacing::top_first:
+        return "top field first";
+    case Interlacing::bottom_first:
+        return "bottom field first";
+    case Interlacing::mixed:
+        return "from frame to frame";
+    default:
+        return "";
+    }
 }
 
 FrameFormat as_y4m(FrameFormat format) {

@@ -3,7 +3,9 @@
 #include "video/byte_stream.hpp"
 #include "video/frame_format.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -14,9 +16,11 @@ using ConstPixels = std::span<const std::uint8_t>;
 
 /// What a YUV4MPEG2 stream says of one frame: "FRAME", with parameters or without.
 struct FrameHeader {
-    std::uint32_t length = 0;
-    char text[124];
+    std::string text{}; ///< empty: "FRAME"
 };
+
+/// Of a stream's header, and of each frame's, without its end.
+inline constexpr std::size_t longest_header = std::size_t{64} << 10;
 
 /// Threads: one at a time.
 class FrameSource {
@@ -53,6 +57,8 @@ class StreamSource final : public FrameSource {
 public:
     /// `raw`: the format of raw frames; null: the stream says it itself. Errors: of ByteInput and parse_y4m
     StreamSource(const std::string& file, const FrameFormat* raw);
+    /// The same, of what has been opened. Errors: of parse_y4m
+    StreamSource(std::unique_ptr<ByteInput> bytes, const FrameFormat* raw);
 
     [[nodiscard]] const FrameFormat& format() const noexcept { return format_; }
     bool read(FrameHeader& header, Pixels pixels) override;
@@ -60,7 +66,7 @@ public:
 private:
     bool read_header(FrameHeader& header);
 
-    ByteInput bytes_;
+    std::unique_ptr<ByteInput> bytes_;
     FrameFormat format_;
     std::int64_t frames_ = 0; ///< so far
 };

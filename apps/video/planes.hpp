@@ -7,7 +7,7 @@
 
 namespace video {
 
-/// A rectangle of bytes, row after row.
+/// A rectangle of samples, row after row.
 struct Plane {
     std::int32_t rows = 0, columns = 0;
 };
@@ -31,6 +31,7 @@ struct Planes {
         for (const Plane& each : plane) sum += each.rows;
         return sum;
     }
+    /// Of all planes, if a sample has one byte.
     [[nodiscard]] constexpr std::size_t bytes() const {
         std::size_t sum = 0;
         for (const Plane& each : plane)

@@ -83,6 +83,14 @@ TEST_F(CommandLineTest, ValuesAreTaken) {
     EXPECT_EQ(folder_.files(), 0u) << "trying a file leaves nothing behind";
 }
 
+TEST_F(CommandLineTest, NumbersMayHavePlusSignsAndBeTooSmallForDoubles) {
+    EXPECT_EQ(parse({"--share", "+0.25"}).share, 0.25);
+    EXPECT_EQ(parse({"--share", "1e-400"}).share, 0);
+    EXPECT_EQ(numbers("--at", "+1,-2e3,1e-999", 3, "three"), (std::vector<double>{1, -2000, 0}));
+    for (const char* text : {"", "1", "1,2,", ",1,2", "1,2,3,4", "1,,3", "1,2,nan", "1,2,1e999", "1,2,+-3"})
+        EXPECT_THROW(static_cast<void>(numbers("--at", text, 3, "three")), headrace::Error) << text;
+}
+
 TEST_F(CommandLineTest, ListsAreTakenFromEachPlaceInTurn) {
     const Values values = parse({"--parts", "a b", "-", "c,d", "--size", "2", "--parts", "e"});
     EXPECT_EQ(values.parts, (std::vector<std::string>{"a b", "-", "c,d", "e"}));
@@ -107,7 +115,7 @@ TEST_F(CommandLineTest, MistakesNameTheOptionAndWhatItTakes) {
     for (const char* text : {"-2", "101", "1.5", "1e1", "many", "", " 1", "99999999999999999999"})
         expect_refused({"--size", text}, "--size");
     expect_refused({"--size", "101"}, "a whole number from -1 to 100");
-    for (const char* text : {"-0.1", "1.01", "nan", "inf", "half", ""})
+    for (const char* text : {"-0.1", "1.01", "nan", "inf", "1e400", "+-1", "half", ""})
         expect_refused({"--share", text}, "--share");
     expect_refused({"--share", "2"}, "a number from 0 to 1");
     expect_refused({"--mode", "Fast"}, "slow or fast or idle");

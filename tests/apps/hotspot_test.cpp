@@ -206,15 +206,22 @@ TEST_F(HotspotFiles, AreReadAsTheyWereWritten) {
     EXPECT_EQ(read, cells);
     read_cells(folder_.write("cells", " 1\t2\r\n3.5e0   4 5 6 7"), read);
     EXPECT_EQ(read, (std::vector<float>{1, 2, 3.5f, 4, 5, 6, 7}));
+    read_cells(folder_.write("cells", "+1 -2 +3.5E+00 1e-60 -1e-999 0.5e0 .25"), read);
+    EXPECT_EQ(read, (std::vector<float>{1, -2, 3.5f, 0, 0, 0.5f, 0.25f}));
 }
 
 TEST_F(HotspotFiles, AreRefusedByName) {
     EXPECT_NE(refusal("1 2 3", 4).find("number 4 of 4 is missing"), std::string::npos);
     EXPECT_NE(refusal("1 2 3 4 5", 4).find("--size"), std::string::npos);
     EXPECT_NE(refusal("", 1).find("number 1 of 1"), std::string::npos);
-    for (const char* bad :
-         {"1 2 x 4", "1 2 3x 4", "1 2 nan 4", "1 2 inf 4", "1 2 1e99 4", "1 2 0x3 4", "1,2,3,4"})
+    for (const char* bad : {"1 2 x 4", "1 2 3x 4", "1 2 0x3 4", "1 2 +-3 4", "1 2 3e 4", "1,2,3,4"})
         EXPECT_NE(refusal(bad, 4).find("is no number"), std::string::npos) << bad;
+    for (const char* word : {"nan", "inf", "-inf", "1e99", "-1e999", "3.5e38"})
+        EXPECT_NE(refusal("1 2 " + std::string(word) + " 4", 4)
+                      .find("number 3 of 4 is " + std::string(word) + ", which is no finite float32"),
+                  std::string::npos)
+            << word;
+    EXPECT_NE(refusal(std::string(10'000, ' '), 4).find("more than 5000 bytes"), std::string::npos);
     std::vector<float> read(1);
     EXPECT_THROW(read_cells(folder_.path() / "nowhere", read), headrace::Error);
     EXPECT_THROW(read_cells(folder_.path(), read), headrace::Error);

@@ -4,9 +4,11 @@
 #include "matrices/host_multiply.hpp"
 #include "matrices/normalise.hpp"
 #include "random/philox.hpp"
+#include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -135,6 +137,35 @@ TEST(Normalise, NumbersThatAreAllAlikeBecomeZeros) {
         Floats normalised(100, 9.0f);
         EXPECT_EQ(normalise(numbers, normalised, threads).norm, 0);
         EXPECT_EQ(normalised, Floats(100, 0.0f));
+    }
+}
+
+// Floats hold neither the differences of the first nor the factor of the others, 1 / norm.
+TEST(Normalise, ReachesAsFarAsFloatsDo) {
+    HostThreads threads(2);
+    for (const Floats& numbers : {Floats{3e38f, -3e38f, 0, 1e38f}, Floats{1e-40f, 0, 0, 2e-40f},
+                                  Floats{1.5e38f, 3e38f, 2e38f, 2.5e38f}}) {
+        Floats normalised(numbers.size());
+        const Normalisation found = normalise(numbers, normalised, threads);
+        const ReferenceNormalisation expected(numbers);
+        EXPECT_NEAR(found.norm / expected.norm, 1, 1e-12);
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            EXPECT_NEAR(normalised[i], expected.numbers[i], 6e-8) << i; // half a float's last bit below 1
+    }
+}
+
+TEST(Normalise, SaysWhichNumberIsBeyondFloat) {
+    HostThreads threads(2);
+    for (const float odd : {HUGE_VALF, -HUGE_VALF, std::nanf("")}) {
+        Floats numbers(100'000, 1), normalised(numbers.size());
+        numbers[70'000] = odd;
+        try {
+            normalise(numbers, normalised, threads, "power 7");
+            FAIL() << odd;
+        } catch (const headrace::Error& error) {
+            EXPECT_EQ(error.kind(), headrace::ErrorKind::invalid_argument);
+            EXPECT_NE(error.message().find("power 7: number 70001"), std::string::npos) << error.message();
+        }
     }
 }
 

@@ -37,7 +37,7 @@ protected:
     [[nodiscard]] std::string refusal(const std::string& bytes) const {
         std::vector<float> numbers(6);
         try {
-            read_npy(write(bytes), {2, 3}, numbers);
+            NpyFile(write(bytes)).read({2, 3}, numbers);
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
             return error.message();
@@ -55,19 +55,20 @@ TEST_F(Npy, WhatIsWrittenCanBeRead) {
     const std::string bytes = npy_of(six, {2, 3});
     EXPECT_EQ((bytes.size() - 6 * sizeof(float)) % 64, 0u) << "where numbers begin, by NumPy's rule";
     const auto file = write(bytes);
-    EXPECT_EQ(npy_size(file), (NpySize{2, 3}));
+    EXPECT_EQ(NpyFile(file).size(), (NpySize{2, 3}));
     std::vector<float> numbers(6);
-    read_npy(file, {2, 3}, numbers);
+    NpyFile(file).read({2, 3}, numbers);
     EXPECT_EQ(numbers, six);
 }
 
 TEST_F(Npy, ReadsDoublesAndLaterVersions) {
     std::vector<float> numbers(6);
     const std::string doubles = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n";
-    read_npy(write(file_of(doubles, bytes_of(std::vector<double>(six.begin(), six.end())))), {2, 3}, numbers);
+    NpyFile(write(file_of(doubles, bytes_of(std::vector<double>(six.begin(), six.end())))))
+        .read({2, 3}, numbers);
     EXPECT_EQ(numbers, six);
     std::ranges::fill(numbers, 0.0f);
-    read_npy(write(file_of(floats, bytes_of(six), 2)), {2, 3}, numbers);
+    NpyFile(write(file_of(floats, bytes_of(six), 2))).read({2, 3}, numbers);
     EXPECT_EQ(numbers, six);
 }
 
@@ -85,6 +86,7 @@ TEST_F(Npy, SaysWhatIsWrongWithAFile) {
     EXPECT_NE(with("<f4", "<i8").find("ends before its last number"), std::string::npos);
     EXPECT_NE(with("'<f4'", "[('a', '<f4'), ('b', '<i2')]").find("structures"), std::string::npos);
     EXPECT_NE(with("(2, 3)", "(6,)").find("is no matrix"), std::string::npos);
+    EXPECT_NE(with("(2, 3)", "(0, 3)").find("is no matrix"), std::string::npos);
     EXPECT_NE(with("(2, 3)", "(3, 2)").find("is 3 x 2; wanted is 2 x 3"), std::string::npos);
     EXPECT_NE(with("'descr'", "'desc'").find("broken header"), std::string::npos);
 }
@@ -93,10 +95,10 @@ TEST_F(Npy, SaysWhatIsWrongWithAFile) {
 TEST_F(Npy, ReadsWhatNumPyWrites) {
     const auto read = [&](const std::string& type, const std::string& numbers, bool is_fortran = false) {
         std::vector<float> found(6);
-        read_npy(write(file_of("{'descr': '" + type + "', 'fortran_order': " +
-                                   (is_fortran ? "True" : "False") + ", 'shape': (2, 3), }\n",
-                               numbers)),
-                 {2, 3}, found);
+        NpyFile(write(file_of("{'descr': '" + type + "', 'fortran_order': " +
+                                  (is_fortran ? "True" : "False") + ", 'shape': (2, 3), }\n",
+                              numbers)))
+            .read({2, 3}, found);
         return found;
     };
     EXPECT_EQ(read("<f4", bytes_of(std::vector<float>{1, 4.5f, -2, 5, 3, 6}), true), six);
@@ -149,7 +151,7 @@ TEST_F(Npy, SaysWhatIsBeyondFloat) {
 
 TEST_F(Npy, AFileThatIsNotThereIsNotFound) {
     try {
-        static_cast<void>(npy_size(folder_.path() / "absent.npy"));
+        NpyFile(folder_.path() / "absent.npy");
         FAIL() << "found it";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::not_found);

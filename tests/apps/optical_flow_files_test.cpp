@@ -2,6 +2,7 @@
 #include "flow_files.hpp"
 #include "frame_source.hpp"
 #include "program/png.hpp"
+#include "truth.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
@@ -88,6 +89,37 @@ TEST(FlowFiles, FloKeepsEveryBit) {
         ASSERT_EQ(std::memcmp(&bytes[12 + 8 * i], &flow.u[i], 4), 0) << i;
         ASSERT_EQ(std::memcmp(&bytes[16 + 8 * i], &flow.v[i], 4), 0) << i;
     }
+}
+
+/// The true flow (1, 2), but for two pixels; the one that was found is off by 0, 3, 5 and 4e9 in turns.
+TEST(FlowTruth, HasEndPointErrorsOfKnownPixels) {
+    const Size size{4, 2};
+    const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+    const std::vector<float> true_u{1, 1, 1, 1, 1e10f, nan, 1, -2e9f}, true_v{2, 2, 2, 2, 2, 2, inf, 2};
+    const std::vector<float> u{1, 4, 4, 4e9f, 1, 1, 1, 1}, v{2, 2, 6, 2, 2, 2, 2, 2};
+    const std::string flo = encode_flo(size, true_u, true_v);
+    const EndPointErrors found = end_point_errors("true.flo", flo, size, u, v);
+    EXPECT_EQ(found.known, 4U);
+    EXPECT_EQ(found.large, 2U) << "3 is not above 3";
+    EXPECT_NEAR(found.mean(), (0 + 3 + 5 + 4e9) / 4, 1);
+    EXPECT_EQ(found.share_of_large(), 0.5);
+    const auto refused = [&](const std::string& bytes, Size frames, const std::string& words) {
+        const std::vector<float> any(frames.pixels());
+        try {
+            static_cast<void>(end_point_errors("true.flo", bytes, frames, any, any));
+            ADD_FAILURE() << words;
+        } catch (const headrace::Error& error) {
+            EXPECT_TRUE(error.is_users_mistake());
+            EXPECT_NE(error.message().find("true.flo: " + words), std::string::npos) << error.message();
+        }
+    };
+    refused("", size, "is no .flo file");
+    refused("PIEX" + flo.substr(4), size, "is no .flo file");
+    refused(flo.substr(0, 11), size, "ends within its header");
+    refused(flo, {2, 4}, "is flow of 4 x 2 pixels; frames have 2 x 4");
+    refused(flo.substr(0, flo.size() - 1), size, "has 75 bytes; flow of its size has 76");
+    refused(flo + "x", size, "has 77 bytes");
+    refused(encode_flo(size, std::vector<float>(8, 1e10f), true_v), size, "knows no pixel's flow");
 }
 
 TEST(FlowColours, AreThoseOfTheWheel) {

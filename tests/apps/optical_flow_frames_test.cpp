@@ -244,7 +244,7 @@ TEST(OpticalFlowFrames, APictureThatIsCutAnywhereIsBroken) {
             const Found found = read_all(folder.write("cut.file", whole.substr(0, length)));
             ASSERT_TRUE(found.frames.empty()) << length;
             ASSERT_TRUE(found.says("cut.file")) << length;
-            ASSERT_EQ(found.error->kind(), ErrorKind::io) << length;
+            ASSERT_EQ(found.error->kind(), ErrorKind::invalid_argument) << length;
         }
     }
 }
@@ -264,7 +264,7 @@ TEST(OpticalFlowFrames, BytesThatAreWrongAreFoundOrHarmless) {
             const Found found = read_all(folder.write("wrong.file", bytes));
             ASSERT_EQ(found.frames.size(), found.error ? 0u : 1u);
             if (found.error) {
-                ASSERT_EQ(found.error->kind(), ErrorKind::io) << found.error->what();
+                ASSERT_EQ(found.error->kind(), ErrorKind::invalid_argument) << found.error->what();
                 ASSERT_TRUE(found.says("wrong.file"));
             }
         }
@@ -276,12 +276,13 @@ TEST(OpticalFlowFrames, BrokenFilesSayWhatIsWrong) {
         const Found found = read_all(folder.write("bad.ppm", bytes));
         ASSERT_TRUE(found.says("bad.ppm") && found.says(word))
             << word << ": " << (found.error ? found.error->what() : "no error");
-        EXPECT_EQ(found.error->kind(), ErrorKind::io);
+        EXPECT_EQ(found.error->kind(), ErrorKind::invalid_argument);
     };
     refused("", "is empty");
     refused("P", "neither");
     refused("P3 1 1 255 0", "neither");
     refused("GIF89a", "neither");
+    EXPECT_TRUE(read_all("/dev/zero").says("neither")) << "without reading all of it";
     for (const char* none : {"0", "-1", "65536", "4294967297", "99999999999999999999", "x"}) {
         const std::string text = none;
         refused("P5 " + text + " 1 255 abc", "width");
@@ -322,7 +323,7 @@ TEST(OpticalFlowFrames, BeforeABrokenFileAreReadAndThenItIsNamed) {
         const Found found = read_all(name + "a.png," + name + "b.pgm," + name + bad + "," + name + "a.png");
         EXPECT_EQ(found.frames.size(), 2u) << bad;
         EXPECT_TRUE(found.says(name + bad)) << bad;
-        EXPECT_EQ(found.error->kind(), ErrorKind::io) << bad;
+        EXPECT_EQ(found.error->kind(), ErrorKind::invalid_argument) << bad;
     }
     const Found large = read_all(name + "a.png," + name + "large.png");
     EXPECT_TRUE(large.says("6 x 8") && large.says("8 x 6")) << large.error->what();
@@ -464,12 +465,40 @@ TEST(OpticalFlowFrames, OfAVideoAreItsLuma) {
         EXPECT_FALSE(found.error);
         expect_small_film(found, 3);
     }
+    expect_small_film(read_all(folder.write("a film of another name", small_film("mono", 0, 2))), 2);
+    for (const int bits : {9, 10, 12, 16}) {
+        std::string deep = "YUV4MPEG2 W2 H1 C420p" + std::to_string(bits) + "\n";
+        const int most = (1 << bits) - 1;
+        for (int i = 0; i < 2; ++i) {
+            deep += "FRAME\n";
+            for (const int sample : {most, most / 3 + i, 7, 7})
+                deep += {static_cast<char>(sample % 256), static_cast<char>(sample / 256)};
+        }
+        const Found found = read_all(folder.write("deep.y4m", deep));
+        ASSERT_EQ(found.frames.size(), 2U) << bits;
+        for (int i = 0; i < 2; ++i) {
+            EXPECT_EQ(found.frames[i][0], 1);
+            EXPECT_EQ(found.frames[i][1], static_cast<float>(most / 3 + i) / static_cast<float>(most));
+        }
+    }
     const std::string film = small_film("420jpeg", 12, 3);
     const Found cut = read_all(folder.write("cut.y4m", film.substr(0, film.size() - 1)));
     expect_small_film(cut, 2);
     EXPECT_TRUE(cut.says("cut.y4m") && cut.says("frame 3"));
     EXPECT_EQ(cut.error->kind(), ErrorKind::io);
     EXPECT_TRUE(read_all(folder.write("empty.y4m", "")).says("empty.y4m: is empty"));
+}
+
+TEST(OpticalFlowFrames, OfAnInterlacedVideoHaveANote) {
+    const ScratchFolder folder;
+    const auto note = [&](const std::string& interlacing) {
+        const std::string film = folder.write("film.y4m", "YUV4MPEG2 W1 H1" + interlacing + "\nFRAME\nabc");
+        return open_frames({film}, no_size)->note();
+    };
+    for (const char* none : {"", " Ip", " I?"}) EXPECT_EQ(note(none), "") << none;
+    EXPECT_NE(note(" It").find("top field first"), std::string::npos);
+    EXPECT_NE(note(" Ib").find("bottom field first"), std::string::npos);
+    EXPECT_NE(note(" Im").find("from frame to frame"), std::string::npos);
 }
 
 TEST(OpticalFlowFrames, ComeFromStandardInputAndFromPipes) {

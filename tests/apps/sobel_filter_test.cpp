@@ -30,8 +30,7 @@ public:
         if (next_ == breaks_at_) throw Error{ErrorKind::io, "the source broke"};
         if (next_ > std::max(ends_at_, breaks_at_)) ADD_FAILURE() << "reads on after the end";
         std::ranges::copy(noise(planes_, static_cast<std::uint32_t>(next_)), pixels.begin());
-        header.length = 1;
-        header.text[0] = static_cast<char>('a' + next_ % 26);
+        header.text = std::string(1, static_cast<char>('a' + next_ % 26));
         ++next_;
         return true;
     }
@@ -49,7 +48,7 @@ public:
     void write(const FrameHeader& header, ConstPixels pixels) override {
         if (static_cast<std::int64_t>(frames.size()) == breaks_at_)
             throw Error{ErrorKind::io, "the sink broke"};
-        EXPECT_EQ(header.text[0], static_cast<char>('a' + frames.size() % 26)) << "not its own header";
+        EXPECT_EQ(header.text.at(0), static_cast<char>('a' + frames.size() % 26)) << "not its own header";
         frames.emplace_back(pixels.begin(), pixels.end());
     }
     void close() override { closed = true; }
@@ -101,6 +100,37 @@ TEST_P(SobelFilter, FindsTheEdgesOfEveryPlaneOfOddSizes) {
         Machine machine(device(), frames);
         EXPECT_EQ(machine.filter().run(&source, &sink, endless), 2);
         expect_edges(frames.planes, sink.frames, 2);
+    }
+}
+
+/// One frame, again and again.
+class OneFrameSource final : public FrameSource {
+public:
+    OneFrameSource(Frame frame, int frames) : frame_(std::move(frame)), left_(frames) {}
+    bool read(FrameHeader& header, Pixels pixels) override {
+        header.text = "a";
+        std::ranges::copy(frame_, pixels.begin());
+        return left_-- > 0;
+    }
+
+private:
+    const Frame frame_;
+    int left_;
+};
+
+TEST_P(SobelFilter, FindsTheEdgesOfFieldsAndOfMoreThanEightBits) {
+    for (const char* format : {"W33 H19 C420p10", "W18 H5 C422p12", "W40 H9 C444p16", "W17 H31 Cmono9",
+                               "W5 H4 Cmono14", "W1 H1 C420p10", "W33 H19 It", "W40 H12 Ib C420mpeg2",
+                               "W17 H3 It", "W16 H2 Ib", "W50 H20 It C422p10", "W9 H9 It C444p16"}) {
+        SCOPED_TRACE(format);
+        const FrameFormat frames = video::parse_y4m("made up", std::string("YUV4MPEG2 ") + format);
+        const Frame frame = noise(frames, 3);
+        OneFrameSource source(frame, 1);
+        KeepingSink sink;
+        Machine machine(device(), frames);
+        EXPECT_EQ(machine.filter().run(&source, &sink, endless), 1);
+        ASSERT_EQ(sink.frames.size(), 1U);
+        EXPECT_EQ(sink.frames[0], reference(frames, frame));
     }
 }
 

@@ -108,6 +108,36 @@ TEST_F(FramePrograms, HotspotRefusesWhatDoesNotFit) {
     expect_refusal(HEADRACE_HOTSPOT, {"--devices", "cuda:99"}, {"cuda:99"});
 }
 
+TEST_F(FramePrograms, HotspotSaysWhatIsBeyondFloat) {
+    const auto chip = [](const char* temperatures, const char* power) {
+        return Options{"--size", "2", "--temperatures", temperatures, "--power", power, "--out", "out"};
+    };
+    folder_.write("nan", "1 2 nan 4");
+    folder_.write("hot", "3e38 -3e38 3e38 3e38");
+    folder_.write("warm", "300 300 300 300");
+    for (const Options& devices : {on_cpu, on_copies}) {
+        expect_refusal(HEADRACE_HOTSPOT, devices + chip("nan", "warm"), {"nan: number 3 of 4 is nan"});
+        expect_refusal(HEADRACE_HOTSPOT, devices + chip("warm", "nan"), {"nan: number 3 of 4 is nan"});
+        expect_refusal(HEADRACE_HOTSPOT, devices + chip("hot", "warm"),
+                       {"row 1, column 1", "beyond float32"});
+    }
+}
+
+TEST_F(FramePrograms, HotspotReadsPipes) {
+    folder_.write("warm", "300 301 302 303");
+    const Options chip = on_cpu + Options{"--size", "2", "--temperatures"};
+    report(HEADRACE_HOTSPOT, chip + Options{"warm", "--out", "from file"});
+    const Outcome outcome =
+        Program("/bin/sh",
+                {"-c", "cat warm | '" HEADRACE_HOTSPOT "' --devices cpu --size 2 --temperatures /dev/stdin "
+                       "--out piped --quiet"},
+                folder_.path())
+            .wait();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_EQ(content("piped"), content("from file"));
+    EXPECT_FALSE(content("piped").empty());
+}
+
 TEST_F(FramePrograms, MandelbrotWritesTheSameFramesInBothModesAndOnCopies) {
     const auto zoom = [&](const Options& devices, const char* mode, const char* folder) {
         std::filesystem::create_directory(folder_.path() / folder);
@@ -136,11 +166,23 @@ TEST_F(FramePrograms, MandelbrotWritesTheSameFramesInBothModesAndOnCopies) {
     EXPECT_NE(content("sync/frame_00000.png"), content("sync/frame_00011.png"));
 }
 
+// Pixels of frame n are 2^-n * 4 / 64 apart, near -0.75: further than 2^-52 * 0.75 up to n = 48.
+TEST_F(FramePrograms, MandelbrotZoomsAsDeepAsDoublesReach) {
+    const Options zoom =
+        on_cpu + Options{"--width", "64", "--height", "64", "--zoom", "0.5", "--target", "-0.75,0.1",
+                         "--y1",    "-2", "--y2",     "2",  "--x1",   "-2",  "--x2",     "2"};
+    report(HEADRACE_MANDELBROT, zoom + Options{"--frames", "49"});
+    expect_refusal(HEADRACE_MANDELBROT, zoom + Options{"--frames", "60"}, {"frame 49", "--frames 49"});
+}
+
 TEST_F(FramePrograms, MandelbrotRefusesWhatItCannotDo) {
     expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--out", "nowhere"}, {"nowhere"});
     expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--target", "1"}, {"--target 1", "X,Y"});
     expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--target", "1,b"}, {"--target b"});
     expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--zoom", "1"}, {"--zoom 1"});
+    expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--zoom", "nan"}, {"--zoom nan"});
+    expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--target", "inf,0"}, {"--target inf"});
+    expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--x1", "1", "--x2", "1"}, {"frame 0", "--x1"});
     expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--frames", "0"}, {"--frames 0"});
     expect_refusal(HEADRACE_MANDELBROT, on_cpu + Options{"--mode", "fast"}, {"--mode fast"});
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -39,7 +40,7 @@ protected:
     }
     void expect_written(const std::string& name, const std::vector<double>& expected) const {
         std::vector<float> four(4);
-        matrices::read_npy(scratch_.path() / name, {2, 2}, four);
+        matrices::NpyFile(scratch_.path() / name).read({2, 2}, four);
         for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(four[i], expected[i], 1e-6) << i; // floats below 1
     }
 
@@ -118,11 +119,75 @@ TEST_F(MatrixFiles, AStreamOfOnesOwnThroughConstantsOfOnesOwn) {
     EXPECT_NEAR(report.at("norms").at(2), std::sqrt(0.0 + 1 + 4 + 16) / 9, 1e-6);
 }
 
+TEST_F(MatrixFiles, WhatIsBeyondFloatIsToldAndEndsWith2) {
+    const std::string one = matrix("one.npy", {1, 0, 0, 1}), ones = one + "," + one + "," + one + "," + one;
+    matrix("nan.npy", {1, std::nanf(""), 0, 1});
+    const std::string huge = matrix("huge.npy", {1e20f, 0, 0, 1}),
+                      both = one + "," + huge + "," + one + "," + huge;
+    struct Case {
+        const char* executable;
+        std::vector<std::string> arguments;
+        const char* named;
+    };
+    for (const std::string devices : {"cpu", test::two_private_cpus, "opencl:pocl"})
+        for (const auto& [executable, arguments, named] :
+             {Case{HEADRACE_MATRIX_POW, {"--matrix", "nan.npy"}, "nan.npy: number 2 is nan"},
+              Case{HEADRACE_MATRIX_POW, {"--matrix", "huge.npy", "--steps", "1"}, "power 2: number 1"},
+              Case{
+                  HEADRACE_CHAIN_MATMUL, {"--matrices", "nan.npy", "--constants", ones}, "nan.npy: number 2"},
+              Case{HEADRACE_CHAIN_MATMUL, {"--constants", "one.npy,one.npy,nan.npy,one.npy"}, "nan.npy"},
+              Case{HEADRACE_CHAIN_MATMUL, {"--matrices", one, "--constants", both}, "B: number 1"}}) {
+            std::vector<std::string> all = arguments;
+            all.insert(all.end(), {"--devices", devices, "--out", "out.npy"});
+            const Outcome outcome = run(executable, all);
+            EXPECT_EQ(outcome.exit_code, 2) << devices << " " << outcome.errors;
+            EXPECT_NE(outcome.errors.find(named), std::string::npos) << devices << " " << outcome.errors;
+            EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "out.npy"));
+        }
+}
+
+// A product that floats hold, less its least number, and the factor of a product near 0, are beyond float.
+TEST_F(MatrixFiles, NormalisingReachesAsFarAsFloatsDo) {
+    const std::string one = matrix("one.npy", {1, 0, 0, 1}), ones = one + "," + one + "," + one + "," + one;
+    const auto normalised = [&](const std::vector<float>& four, const std::vector<double>& expected) {
+        static_cast<void>(report_of(HEADRACE_CHAIN_MATMUL,
+                                    {"--devices", "cpu", "--constants", ones, "--matrices",
+                                     matrix("a.npy", four), "--iterations", "1", "--out", "out.npy"}));
+        expect_written("out.npy", expected);
+    };
+    const double root = std::sqrt(6.0), small = std::sqrt(5.0);
+    normalised({3e38f, -3e38f, 0, 0}, {2 / root, 0, 1 / root, 1 / root});
+    normalised({0x1p-133f, 0, 0, 0x1p-132f}, {1 / small, 0, 0, 2 / small});
+}
+
+TEST_F(MatrixFiles, MatricesComeFromPipes) {
+    matrix("one.npy", {1, 0, 0, 1});
+    matrix("a.npy", {1, 1, 0, 1});
+    const auto written = [&](const std::string& executable, const std::string& options) {
+        const std::string command = "cat a.npy | '" + executable + "' --devices cpu --quiet --out out.npy ";
+        const Outcome outcome = Program("/bin/sh", {"-c", command + options}, scratch_.path()).wait();
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    };
+    written(HEADRACE_MATRIX_POW, "--matrix /dev/stdin --steps 3");
+    expect_written("out.npy", {1 / std::sqrt(18.0), 4 / std::sqrt(18.0), 0, 1 / std::sqrt(18.0)});
+    const Outcome endless = run(HEADRACE_MATRIX_POW, {"--devices", "cpu", "--matrix", "/dev/zero"});
+    EXPECT_EQ(endless.exit_code, 2);
+    EXPECT_NE(endless.errors.find("/dev/zero: is no .npy file"), std::string::npos) << endless.errors;
+    written(HEADRACE_CHAIN_MATMUL,
+            "--matrices /dev/stdin --constants one.npy,one.npy,one.npy,one.npy --iterations 3");
+    expect_written("out.npy", {1 / std::sqrt(3.0), 1 / std::sqrt(3.0), 0, 1 / std::sqrt(3.0)});
+}
+
 TEST_F(MatrixFiles, OnesThatDoNotFitAreToldAndEndWith2) {
     matrix("small.npy", {1, 2, 3, 4});
     scratch_.write("wide.npy", matrices::npy_of(std::vector<float>(6), {2, 3}));
+    std::string tall = matrices::npy_of(std::vector<float>(6), {2, 3}); // says so, and has six numbers
+    tall.replace(tall.find("(2, 3), }      "), 15, "(999999, 1), } ");
+    scratch_.write("tall.npy", tall);
     for (const auto& [program, option, files, named] :
          {std::array{HEADRACE_MATRIX_POW, "--matrix", "wide.npy", "2 x 3"},
+          {HEADRACE_MATRIX_POW, "--matrix", "tall.npy", "999999 x 1"},
+          {HEADRACE_CHAIN_MATMUL, "--constants", "tall.npy,tall.npy,tall.npy,tall.npy", "999999 x 1"},
           {HEADRACE_MATRIX_POW, "--matrix", "absent.npy", "absent.npy"},
           {HEADRACE_CHAIN_MATMUL, "--constants", "small.npy,small.npy", "four files"},
           {HEADRACE_CHAIN_MATMUL, "--matrices", "small.npy,wide.npy",

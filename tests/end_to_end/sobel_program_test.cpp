@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -57,6 +58,126 @@ TEST_F(SobelProgram, FilesAndPipesGiveTheSame) {
                             "copies.y4m", "--mode", mode}));
         EXPECT_EQ(content("copies.y4m"), edges) << mode;
     }
+}
+
+/// The top field is black; the bottom one is black down to row 7 and white from row 9 on.
+std::string combed_film(const std::string& interlacing, const std::string& parameters) {
+    std::string film = "YUV4MPEG2 W16 H16 F25:1 " + interlacing + " Cmono\nFRAME" + parameters + "\n";
+    for (int y = 0; y < 16; ++y) film.append(16, y % 2 == 1 && y > 8 ? '\x50' : '\0');
+    return film;
+}
+
+TEST_F(SobelProgram, FieldsAreFilteredApart) {
+    for (const std::string devices : {"cpu", test::two_private_cpus, "opencl:pocl"})
+        for (const std::string interlacing : {"Ip", "It", "Ib", "Im"}) {
+            SCOPED_TRACE(devices + " " + interlacing);
+            const std::string film = combed_film(interlacing, " Itii Xparameter=" + std::string(300, 'x'));
+            folder_.write("film.y4m", film);
+            const Outcome outcome = run({"--devices", devices, "--input", "film.y4m", "--output", "out.y4m"});
+            expect_success(outcome);
+            const std::size_t first = film.size() - 16 * 16; // of the pixels
+            std::string expected = film.substr(0, first);
+            const bool has_fields = interlacing == "It" || interlacing == "Ib";
+            for (int y = 0; y < 16; ++y) { // between rows 7 and 9 of the field; of whole frames, around row 8
+                const bool is_edge = has_fields ? y == 7 || y == 9 : y == 8;
+                expected += '\0' + std::string(14, is_edge ? '\xff' : '\0') + '\0';
+            }
+            EXPECT_EQ(content("out.y4m"), expected);
+            EXPECT_EQ(outcome.errors.find("(Im)") != std::string::npos, interlacing == "Im");
+        }
+}
+
+TEST_F(SobelProgram, TenBitsAreKept) {
+    // Columns of 100 and of 600: a gradient of 4 * 500, cut at 1023.
+    std::string film = "YUV4MPEG2 W8 H5 F25:1 Ip C420p10 XYSCSS=420P10\n";
+    const std::size_t header = film.size();
+    const auto add = [](std::string& bytes, int sample) {
+        bytes += {static_cast<char>(sample % 256), static_cast<char>(sample / 256)};
+    };
+    std::string expected = film;
+    for (int frame = 0; frame < 3; ++frame) {
+        const int step = frame == 0 ? 500 : 100 * frame;
+        film += "FRAME\n";
+        expected += "FRAME\n";
+        for (int y = 0; y < 5; ++y)
+            for (int x = 0; x < 8; ++x) {
+                add(film, x < 4 ? 100 : 100 + step);
+                add(expected, y > 0 && y < 4 && (x == 3 || x == 4) ? std::min(4 * step, 1023) : 0);
+            }
+        for (int i = 0; i < 2 * 4 * 3; ++i) {
+            add(film, 512);
+            add(expected, 0);
+        }
+    }
+    folder_.write("film.y4m", film);
+    for (const std::string devices : {"cpu", test::two_private_cpus, "opencl:pocl"})
+        for (const char* mode : {"async", "sync"}) {
+            expect_success(
+                run({"--devices", devices, "--input", "film.y4m", "--output", "out.y4m", "--mode", mode}));
+            EXPECT_EQ(content("out.y4m"), expected) << devices;
+        }
+    folder_.write("film.y4m", film.substr(0, film.size() - 1));
+    expect_refusal({"--input", "film.y4m", "--output", "out.y4m"}, {"film.y4m", "frame 3"}, 1);
+    EXPECT_EQ(content("out.y4m").size(), header + 2 * (6 + 2 * (8 * 5 + 2 * 4 * 3)));
+}
+
+TEST_F(SobelProgram, PicturesMayHaveNumbersInTheirNames) {
+    // Red steps up in the middle by 10 to 12, green is flat, blue steps by 100: gradients of 4 times as much,
+    // cut.
+    const auto ppm = [](const char* maximum, auto&& pixel) {
+        std::string bytes = std::string("P6\n6 4\n") + maximum + "\n";
+        for (int y = 0; y < 4; ++y)
+            for (int x = 0; x < 6; ++x) bytes += pixel(y, x);
+        return bytes;
+    };
+    const auto file = [](const char* name, int number) { return name + std::to_string(number) + ".ppm"; };
+    const auto edges = [&](int step) {
+        return ppm("255", [&](int y, int x) {
+            const bool is_edge = (y == 1 || y == 2) && (x == 2 || x == 3);
+            return is_edge ? std::string{static_cast<char>(4 * step), '\0', '\xff'} : std::string(3, '\0');
+        });
+    };
+    for (int number = 9; number < 12; ++number)
+        folder_.write(
+            file("in_", number), ppm("255", [&](int, int x) {
+                return x < 3 ? std::string{5, 7, 0} : std::string{static_cast<char>(6 + number), 7, 100};
+            }));
+    for (const std::string devices : {"cpu", test::two_private_cpus, "opencl:pocl"}) {
+        expect_success(run({"--devices", devices, "--input", "in_%d.ppm", "--output", "out_%d.ppm"}));
+        for (int number = 9; number < 12; ++number)
+            EXPECT_EQ(content(file("out_", number)), edges(1 + number));
+    }
+    expect_success(
+        run({"--input", "out_%d.ppm", "--output", "png_%02d.png", "--start", "10", "--frames", "1"}));
+    EXPECT_EQ(content("png_10.png").substr(1, 3), "PNG");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "png_09.png"));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "png_11.png"));
+
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out.y4m"}, {"out.y4m", "edges_%04d.png"});
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out_%d.pgm"}, {"out_9.pgm", "RGB", ".ppm"});
+    expect_refusal({"--input", "in_%d.ppm", "--output", "in_%d.ppm"}, {"in_9.ppm", "--output"});
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out_%d.ppm", "--start", "8"}, {"in_8.ppm"});
+    folder_.write("deep_1.pgm", "P5 2 1 1023 \x01\x02\x03\x04");
+    expect_refusal({"--input", "deep_%d.pgm", "--output", "o_%d.png"}, {"o_1.png", "8 bits", ".pgm"});
+    expect_success(run({"--input", "deep_%d.pgm", "--output", "o_%d.pgm"}));
+    EXPECT_EQ(content("o_1.pgm"), "P5\n2 1\n1023\n" + std::string(4, '\0'));
+    make_film(1);
+    expect_refusal({"--input", "film.y4m", "--output", "out_%d.png"}, {"out_0.png", ".y4m"});
+    expect_refusal({"--input", "film.y4m", "--output", "o.y4m", "--start", "1"}, {"--start 1"});
+    std::filesystem::remove(folder_.path() / "in_10.ppm");
+    expect_refusal({"--input", "in_%d.ppm", "--output", "out_%d.ppm"}, {"in_10.ppm: is missing"});
+    folder_.write("in_10.ppm", "P6 2 2 255 ");
+    expect_refusal({"--input", "in_%d.ppm", "--output", "new_%d.ppm"}, {"in_10.ppm", "0 of its 12"});
+    EXPECT_EQ(content("new_9.ppm"), edges(10));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "new_10.ppm"));
+}
+
+TEST_F(SobelProgram, AShellsPipesAreFilms) {
+    make_film(3);
+    expect_success(run({"--input", "film.y4m", "--output", "file.y4m"}));
+    expect_success(shell("bash -c '\"" HEADRACE_SOBEL "\" --devices cpu --input <(cat film.y4m) --output "
+                         ">(cat >pipe.y4m) && wait $!'"));
+    EXPECT_EQ(content("pipe.y4m"), content("file.y4m"));
 }
 
 TEST_F(SobelProgram, RawFramesAreTheSameWithoutHeaders) {
@@ -146,7 +267,7 @@ TEST_F(SobelProgram, InputsThatCannotBeUsedLeaveTheOutputAlone) {
     folder_.write("out.y4m", "what was here");
     folder_.write("empty.y4m", "");
     folder_.write("noise.y4m", "RIFF\1\2\3AVI \n");
-    folder_.write("deep.y4m", "YUV4MPEG2 W64 H48 C420p10\nFRAME\n");
+    folder_.write("odd.y4m", "YUV4MPEG2 W64 H48 CRGB24\nFRAME\n");
     folder_.write("huge.y4m", "YUV4MPEG2 W99999999 H48\nFRAME\n");
     folder_.write("large.y4m", "YUV4MPEG2 W65535 H65535 C444\nFRAME\n");
     const auto refuse = [&](const char* input, std::initializer_list<const char*> words) {
@@ -156,7 +277,7 @@ TEST_F(SobelProgram, InputsThatCannotBeUsedLeaveTheOutputAlone) {
     refuse(".", {"directory"});
     refuse("empty.y4m", {"empty.y4m", "empty"});
     refuse("noise.y4m", {"noise.y4m", "YUV4MPEG2", "--width"});
-    refuse("deep.y4m", {"deep.y4m", "C420p10"});
+    refuse("odd.y4m", {"odd.y4m", "CRGB24"});
     refuse("huge.y4m", {"huge.y4m", "99999999"});
     refuse("large.y4m", {"GB"});
     refuse("out.y4m", {"out.y4m"});

@@ -15,13 +15,17 @@ read_obj | read_mtl | read_ply | read_gltf)
     app=$root/apps/path_tracer
     sources="$(echo "$app"/read_*.cpp) $app/gltf_file.cpp $app/polygon.cpp $app/scene.cpp $app/scene_files.cpp"
     sources="$sources $root/apps/program/numbers.cpp $root/apps/program/used_files.cpp" ;;
+read_film | read_picture)
+    app=$root/apps/video libraries="-lpng -ljpeg"
+    sources="$(echo "$app"/*.cpp | sed "s#$app/picture_stream.cpp##")"
+    sources="$sources $root/apps/program/numbers.cpp $root/apps/program/used_files.cpp" ;;
 *) app=$root/apps/fluorescence sources="$(echo "$root"/apps/fluorescence/problem.cpp "$root"/apps/fluorescence/read_*.cpp)" ;;
 esac
 
 ${CLANGXX:-clang++-15} -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 \
     -I"$root/build/release/include" -I"$root/apps" -I"$app" \
-    "$root/tests/fuzz/$target.cpp" $sources "$root/core/error.cpp" -ltomlplusplus -o "$work/fuzz"
+    "$root/tests/fuzz/$target.cpp" $sources "$root/core/error.cpp" -ltomlplusplus ${libraries:-} -o "$work/fuzz"
 
 "$work/fuzz" "$work/found" "$corpus" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix="$work/"

@@ -1,8 +1,7 @@
-// apps/optical_flow/png_picture.cpp - PNG by libpng's full interface; see picture.hpp.
+// apps/video/png_picture.cpp - PNG by libpng's full interface; see picture.hpp.
 // Its simplified one converts between gammas, and samples shall be as they are stored.
-#include "brightness.hpp"
-#include "picture.hpp"
 #include "program/png_failure.hpp"
+#include "video/picture.hpp"
 #include <headrace/core/error.hpp>
 
 #include <png.h>
@@ -12,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace optical_flow {
+namespace video {
 namespace {
 
 /// What libpng reads, and what it says when it fails.
@@ -85,6 +84,7 @@ public:
                 static_cast<int>(png_get_image_height(reader_.png, reader_.info))};
     }
     void decode() override {
+        if (!samples_.empty()) return;
         const std::size_t stride = png_get_rowbytes(reader_.png, reader_.info);
         const auto height = static_cast<std::size_t>(size().height);
         samples_.resize(stride * height);
@@ -93,16 +93,16 @@ public:
         if (!read_rows(reader_, rows.data())) fail(reader_.failure.message);
         bytes_ = {};
     }
-    void read(std::span<float> brightness) override {
-        if (samples_.empty()) decode();
+    Samples samples() override {
+        decode();
         const int channels = png_get_channels(reader_.png, reader_.info);
         const int bits = png_get_bit_depth(reader_.png, reader_.info);
-        convert({samples_, channels, (1 << bits) - 1}, size(), brightness);
+        return {samples_, channels, (1 << bits) - 1};
     }
 
 private:
     [[noreturn]] void fail(const char* why) const {
-        throw headrace::Error{headrace::ErrorKind::io, file_ + ": the PNG is broken: " + why};
+        throw headrace::Error{headrace::ErrorKind::invalid_argument, file_ + ": the PNG is broken: " + why};
     }
 
     const std::string file_;
@@ -117,4 +117,4 @@ std::unique_ptr<Picture> open_png(const std::string& file, std::string bytes) {
     return std::make_unique<PngPicture>(file, std::move(bytes));
 }
 
-} // namespace optical_flow
+} // namespace video

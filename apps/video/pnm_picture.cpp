@@ -1,17 +1,16 @@
-// apps/optical_flow/pnm_picture.cpp - binary PGM and PPM; see picture.hpp.
-#include "brightness.hpp"
-#include "picture.hpp"
+// apps/video/pnm_picture.cpp - binary PGM and PPM; see picture.hpp.
+#include "video/picture.hpp"
 #include <headrace/core/error.hpp>
 
 #include <string_view>
 
-namespace optical_flow {
+namespace video {
 namespace {
 
 /// White space, as Netpbm has it.
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// What stands before the samples. Errors: io
+/// What stands before the samples. Errors: invalid_argument
 class Header {
 public:
     Header(const std::string& file, std::string_view text) : file_(file), text_(text) {}
@@ -35,7 +34,7 @@ public:
         return at_ + 1;
     }
     [[noreturn]] void fail(const std::string& why) const {
-        throw headrace::Error{headrace::ErrorKind::io, file_ + ": " + why};
+        throw headrace::Error{headrace::ErrorKind::invalid_argument, file_ + ": " + why};
     }
 
 private:
@@ -63,24 +62,23 @@ public:
         size_.height = header.number("height");
         maximum_ = header.number("maximum");
         first_ = header.end();
-        const std::size_t promised =
-            size_.pixels() * static_cast<std::size_t>(channels_) * (maximum_ > 255 ? 2 : 1);
-        if (bytes_.size() - first_ < promised)
+        promised_ = size_.pixels() * static_cast<std::size_t>(channels_) * (maximum_ > 255 ? 2 : 1);
+        if (bytes_.size() - first_ < promised_)
             header.fail("ends after " + std::to_string(bytes_.size() - first_) + " of its " +
-                        std::to_string(promised) + " bytes of samples");
+                        std::to_string(promised_) + " bytes of samples");
     }
 
     Size size() const override { return size_; }
-    void read(std::span<float> brightness) override {
+    Samples samples() override {
         const auto* const bytes = reinterpret_cast<const std::uint8_t*>(bytes_.data());
-        convert({{bytes + first_, bytes + bytes_.size()}, channels_, maximum_}, size_, brightness);
+        return {{bytes + first_, promised_}, channels_, maximum_};
     }
 
 private:
     const std::string bytes_;
     int channels_, maximum_ = 0;
     Size size_;
-    std::size_t first_ = 0; ///< of the samples
+    std::size_t first_ = 0, promised_ = 0; ///< of the samples' bytes: where they begin, how many there are
 };
 
 } // namespace
@@ -89,4 +87,4 @@ std::unique_ptr<Picture> open_pnm(const std::string& file, std::string bytes) {
     return std::make_unique<PnmPicture>(file, std::move(bytes));
 }
 
-} // namespace optical_flow
+} // namespace video

@@ -1,0 +1,19 @@
+// apps/video/size.hpp - how large frames and pictures are.
+#pragma once
+#include <cstddef>
+
+namespace video {
+
+/// In pixels.
+struct Size {
+    int width = 0, height = 0;
+
+    [[nodiscard]] constexpr std::size_t pixels() const {
+        return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    }
+    friend constexpr bool operator==(Size, Size) = default;
+};
+
+inline constexpr int longest_side = 65535;
+
+} // namespace video
