@@ -203,9 +203,9 @@ headrace::Job Gravity::tree_job() const {
                 task.write(s.order).origin,
                 task.write(d.bodies).origin,
                 task.write(d.boxes).origin,
-                task.write(d.tests).origin,
-                task.write(d.links).origin,
-                task.write(d.moments).origin,
+                task.update(d.tests).origin,
+                task.update(d.links).origin,
+                task.update(d.moments).origin,
                 static_cast<std::uint32_t>(d.tests.size()),
                 task.write(s.level_nodes).origin,
                 nullptr,
@@ -214,9 +214,10 @@ headrace::Job Gravity::tree_job() const {
     };
     headrace::Job job("tree", 1);
     if (opening().accuracy > 0) job.reads(sources_->strengths);
+    // How many nodes there will be is not known yet: the room behind the last one stays as it is.
     job.reads(sources_->places, sources_->masses)
-        .writes(sources_->order, sources_->level_nodes, domains_->bodies, domains_->boxes, domains_->tests,
-                domains_->links, domains_->moments);
+        .writes(sources_->order, sources_->level_nodes, domains_->bodies, domains_->boxes)
+        .updates(domains_->tests, domains_->links, domains_->moments);
     job.host_function(
         "cpu", [view](Task& task, const headrace::NativeStream&) { barnes_hut::build_on_host(view(task)); });
 #if defined(BARNES_HUT_HAS_CUDA)
