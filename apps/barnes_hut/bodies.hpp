@@ -11,17 +11,17 @@ struct Vector {
     friend bool operator==(const Vector&, const Vector&) = default;
 };
 
-/// In the order of the input. Units: such that G is 1.
+/// In the order of the input.
 struct Bodies {
     std::vector<Vector> places, velocities;
     std::vector<double> masses; ///< 0 or more
     [[nodiscard]] std::size_t size() const { return masses.size(); }
 };
 
-/// Plummer's sphere in equilibrium: total mass 1, a = 3 pi / 16, so that E = -1/4 and 2 K / |W| = 1 but for
-/// the outermost 0.1 %, which are cut off. The centre of mass rests in the origin.
+/// Plummer's sphere in equilibrium: total mass 1, a = 3 pi / 16, so that E = -G/4 and 2 K / |W| = 1 but for
+/// the outermost 0.1 %, which are cut off. The centre of mass rests in the origin. `gravity`: G
 /// Source  S. J. Aarseth, M. Henon, R. Wielen, "A comparison of numerical methods for the study of star
 ///         cluster dynamics", A&A 37, 1974
-[[nodiscard]] Bodies plummer_sphere(std::size_t count, std::uint64_t seed);
+[[nodiscard]] Bodies plummer_sphere(std::size_t count, std::uint64_t seed, double gravity = 1);
 
 } // namespace barnes_hut

@@ -146,7 +146,7 @@ void Gravity::place_on_device() {
     copy<double>(bodies_->masses, sources_->masses);
     if (knows_strength_) copy<double>(strengths_, sources_->strengths);
     whole_ = whole_of(*bodies_);
-    scale_ = scale_of(whole_, settings_.softening);
+    scale_ = scale_of(whole_, settings_.softening, settings_.gravity);
 }
 
 void Gravity::build_tree(const Run& run) {
@@ -155,7 +155,8 @@ void Gravity::build_tree(const Run& run) {
 }
 
 void Gravity::build_on_host() {
-    const Tree& tree = builder_.build(*bodies_, opening(), strengths_, settings_.softening);
+    const Tree& tree =
+        builder_.build(*bodies_, opening(), strengths_, settings_.softening, settings_.gravity);
     scale_ = tree.scale;
     order_ = tree.order;
     nodes_ = tree.tests.size();
@@ -172,7 +173,7 @@ void Gravity::build_on_host() {
 void Gravity::build_on_device(const Run& run) {
     if (has_moved_) {
         whole_.places = sources_->extremes.gather().front();
-        scale_ = scale_of(whole_, settings_.softening);
+        scale_ = scale_of(whole_, settings_.softening, settings_.gravity);
     }
     for (std::size_t room = std::max(bodies_->size() / 3, nodes_) + 64;; room *= 2) {
         make_room(room, bodies_->size());

@@ -23,6 +23,7 @@ struct Settings {
     double theta = 0.5;     ///< 0 to 1; 0: every pair
     double accuracy = 0;    ///< > 0: of an acceleration; decides instead of theta where those are known
     double softening = 0;   ///< Plummer's, a length
+    double gravity = 1;     ///< G
     std::uint32_t load = 0; ///< synthetic, at each visited node
     /// Interactions of a group, list entries, after which a producer hands on its walk if others are idle.
     std::uint32_t budget = 256;

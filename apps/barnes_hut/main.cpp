@@ -45,8 +45,9 @@ void write_results(const Options& options, Simulation& simulation) {
 }
 
 void run(const Options& options) {
-    Bodies bodies =
-        options.input.empty() ? plummer_sphere(options.plummer, options.seed) : read_bodies(options.input);
+    Bodies bodies = options.input.empty()
+                        ? plummer_sphere(options.plummer, options.seed, options.settings.gravity)
+                        : read_bodies(options.input);
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime(options.runtime);
@@ -66,7 +67,7 @@ void run(const Options& options) {
         simulation.before_forces(
             [&](const auto& make_job) { job_program::measure_alone(runtime, make_job); });
     job_program::ProgressBar bar(options.steps, shows && options.steps > 0);
-    std::vector<Energy> energies;
+    std::vector<Totals> history;
     const auto is_due = [](std::uint64_t step, std::uint64_t every) {
         return every > 0 && step % every == 0;
     };
@@ -76,22 +77,22 @@ void run(const Options& options) {
                                  bodies_table(options.output, simulation.bodies()));
     };
     simulation.compute_field(true);
-    energies.push_back(simulation.energy());
+    history.push_back(simulation.totals());
     write_snapshot();
     for (std::uint64_t step = 1; step <= options.steps; ++step) {
         const bool wants_energy = step == options.steps || is_due(step, options.energy_every);
         simulation.step(wants_energy);
-        if (wants_energy) energies.push_back(simulation.energy());
+        if (wants_energy) history.push_back(simulation.totals());
         write_snapshot();
         bar.show(step);
     }
     bar.finish();
     write_results(options, simulation);
-    program::write_output(options.report, json_of(options, simulation, energies, jobs));
+    program::write_output(options.report, json_of(options, simulation, history, jobs));
     if (trace) options.trace.write(*trace);
     if (options.quiet) return;
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
-    std::fputs(table_of(simulation, energies, jobs).c_str(), stdout_is_taken ? stderr : stdout);
+    std::fputs(table_of(simulation, history, jobs).c_str(), stdout_is_taken ? stderr : stdout);
 }
 
 } // namespace

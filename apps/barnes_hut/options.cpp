@@ -18,12 +18,13 @@ Options parse_options(int argc, char** argv) {
     program::CommandLine line(
         "headrace-barnes-hut",
         "Gravity among many bodies by the Barnes-Hut algorithm, on every device of this machine at once.\n\n"
-        "Units: any in which G = 1, the same for input and output; a Plummer sphere has mass 1 and energy "
-        "-1/4. A node of the octree is opened for a group of 64 neighbouring bodies if its centre of mass is "
+        "Units: any in which G = 1, or is what --G says, the same for input and output; a Plummer sphere has "
+        "mass 1 and energy -G/4. A node of the octree is opened for a group of 64 neighbouring bodies if its "
+        "centre of mass is "
         "nearer to the box around them than size / theta + offset: size is the longest side of the box "
         "around "
         "the node's bodies, offset how far its centre of mass lies from the middle of that box. So no body "
-        "meets a node that is nearer than that. Softening is Plummer's: potential -m / sqrt(r^2 + "
+        "meets a node that is nearer than that. Softening is Plummer's: potential -G m / sqrt(r^2 + "
         "softening^2). Motion is by leapfrog (kick, drift, kick).");
     line.group("Bodies");
     line.input("--input", options.input,
@@ -42,6 +43,7 @@ Options parse_options(int argc, char** argv) {
         "the group, by the step before, and within theta 1; 0.0012 has the median error of theta 0.5 "
         "for much less work. 0: theta alone decides");
     line.real("--softening", settings.softening, 0, 1e100, "LENGTH", "Below it, attraction is weakened");
+    line.real("--G", settings.gravity, 1e-100, 1e100, "CONSTANT", "The gravitational constant");
     line.choice("--order", order, {"monopole", "quadrupole"}, "What a node that is not opened pulls with");
     line.whole("--steps", options.steps, 0, std::uint64_t{1} << 40, "N",
                "Of motion; 0: forces of the start alone");

@@ -4,7 +4,6 @@
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <cmath>
@@ -107,39 +106,12 @@ const Field& Simulation::field() {
     return field_;
 }
 
-Energy Simulation::energy() {
+Totals Simulation::totals() {
     const Bodies& bodies = this->bodies();
-    const std::vector<double>& potentials = field().potentials;
-    HEADRACE_ASSERT(potentials.size() == bodies.size());
-    using Pair = std::pair<double, double>;
-    // In blocks of a fixed size and a fixed order: the same sum on any number of cores.
-    const Pair twice = tbb::parallel_deterministic_reduce(
-        tbb::blocked_range<std::size_t>(0, bodies.size(), 1 << 12), Pair{},
-        [&](const auto& range, Pair sum) {
-            for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                const Vector& v = bodies.velocities[i];
-                sum.first += bodies.masses[i] * (v.x * v.x + v.y * v.y + v.z * v.z);
-                sum.second += bodies.masses[i] * potentials[i];
-            }
-            return sum;
-        },
-        [](const Pair& a, const Pair& b) {
-            return Pair{a.first + b.first, a.second + b.second};
-        });
-    if (!std::isfinite(twice.first) || !std::isfinite(twice.second))
-        throw headrace::Error{headrace::ErrorKind::invalid_argument,
-                              "energies are beyond 1e308; choose other units"};
-    return {steps_, twice.first / 2, gravity_.has_infinite_potential() ? -HUGE_VAL : twice.second / 2};
-}
-
-std::optional<double> energy_drift(const std::vector<Energy>& energies) {
-    if (energies.size() < 2 || energies.front().total() == 0) return std::nullopt;
-    double largest = 0;
-    for (const Energy& energy : energies) {
-        if (!std::isfinite(energy.total())) return std::nullopt;
-        largest = std::max(largest, std::abs(energy.total() / energies.front().total() - 1));
-    }
-    return largest;
+    Totals totals = totals_of(bodies, field().potentials);
+    if (gravity_.has_infinite_potential()) totals.potential = -HUGE_VAL;
+    totals.step = steps_;
+    return totals;
 }
 
 } // namespace barnes_hut

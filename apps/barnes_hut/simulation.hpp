@@ -1,19 +1,13 @@
 // apps/barnes_hut/simulation.hpp - bodies that move.
 #pragma once
 #include "gravity.hpp"
+#include "totals.hpp"
 
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace barnes_hut {
-
-struct Energy {
-    std::uint64_t step = 0;
-    double kinetic = 0, potential = 0;
-    [[nodiscard]] double total() const { return kinetic + potential; }
-};
 
 /// Seconds of wall-clock time.
 struct Times {
@@ -41,8 +35,8 @@ public:
     void compute_field(bool with_potential);
     /// One step; the field must be that of now, and is so afterwards.
     void step(bool with_potential);
-    /// The field must have the potential.
-    [[nodiscard]] Energy energy();
+    /// The field must have the potential. Errors  invalid_argument if they are beyond doubles
+    [[nodiscard]] Totals totals();
 
     [[nodiscard]] const Bodies& bodies(); ///< now; copied from devices if they have newer ones
     [[nodiscard]] const Field& field();   ///< likewise
@@ -66,8 +60,5 @@ private:
     Times times_;
     std::uint64_t steps_ = 0;
 };
-
-/// The largest |E - E0| / |E0|; none for fewer than two, or E0 = 0.
-[[nodiscard]] std::optional<double> energy_drift(const std::vector<Energy>& energies);
 
 } // namespace barnes_hut

@@ -4,6 +4,7 @@
 #include "program/npy.hpp"
 #include "read_bodies.hpp"
 #include "reference_gravity.hpp"
+#include "totals.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
@@ -237,6 +238,41 @@ TEST(BodyFiles, ComeBackAsTheyWereWritten) {
     std::filesystem::rename(folder.path() / "bodies.npy", folder.path() / "bodies.dat");
     EXPECT_EQ(read_bodies(folder.path() / "bodies.dat").size(), 50u);
     EXPECT_THROW(static_cast<void>(read_bodies(folder.path() / "lost.csv")), Error);
+}
+
+/// Sums in which large terms cancel each other: a plain one says 0.
+TEST(Totals, AreSummedWithoutLoss) {
+    Bodies bodies;
+    for (const double speed : {1e16, 1.0, -1e16}) {
+        bodies.places.push_back({0, 1, 0});
+        bodies.velocities.push_back({speed, 2 * speed, -3 * speed});
+        bodies.masses.push_back(1);
+    }
+    const Totals totals = totals_of(bodies, std::vector<double>{1e17, -3, -1e17});
+    EXPECT_EQ(totals.momentum, (Vector{1, 2, -3}));
+    EXPECT_EQ(totals.angular_momentum, (Vector{-3, 0, -1})); // (0, 1, 0) x (1, 2, -3)
+    EXPECT_EQ(totals.potential, -1.5);
+    EXPECT_EQ(totals.kinetic, 14e32);
+
+    const Bodies sphere = plummer_sphere(30000, 1);
+    long double x = 0, z = 0;
+    for (std::size_t i = 0; i < sphere.size(); ++i) {
+        const Vector &at = sphere.places[i], &v = sphere.velocities[i];
+        const auto mass = static_cast<long double>(sphere.masses[i]);
+        x += mass * static_cast<long double>(v.x);
+        z += mass * (static_cast<long double>(at.x) * static_cast<long double>(v.y) -
+                     static_cast<long double>(at.y) * static_cast<long double>(v.x));
+    }
+    const Totals found = totals_of(sphere, std::vector<double>(sphere.size()));
+    EXPECT_NEAR(found.momentum.x, static_cast<double>(x), 1e-19); // 0.5 of all |m v|, as doubles are rounded
+    EXPECT_NEAR(found.angular_momentum.z, static_cast<double>(z), 1e-17);
+    EXPECT_GT(std::abs(found.angular_momentum.z), 1e-4);
+}
+
+TEST(Totals, BeyondNumbersAreRefused) {
+    const Bodies bodies{{{1e150, 0, 0}}, {{0, 1e100, 0}}, {1e100}};
+    EXPECT_NE(refusal([&] { return totals_of(bodies, std::vector<double>{0}); }).find("beyond 1e308"),
+              std::string::npos);
 }
 
 TEST(Density, AddsUpMassesWhereTheyAreSeen) {

@@ -110,6 +110,13 @@ TEST_P(BarnesHut, KeepsEnergy) {
     EXPECT_LT(found["energy_drift"].get<double>(), 5e-5);
     EXPECT_GT(found["energy_drift"].get<double>(), 0);
     EXPECT_EQ(found["forces_computed"], 17);
+    // Of a sphere at rest. Floats, and nodes that pull without being pulled at: 1e-4 of forces of about 1.
+    for (const json& totals : {found["energies"][0], found["energies"][4]})
+        for (unsigned axis = 0; axis < 3; ++axis) {
+            EXPECT_NEAR(totals["momentum"][axis].get<double>(), 0, 1e-5);
+            EXPECT_NEAR(totals["angular_momentum"][axis].get<double>(),
+                        found["energies"][0]["angular_momentum"][axis].get<double>(), 1e-5);
+        }
     EXPECT_GT(found["interactions"]["body_body"].get<double>(), 1000.0 * 17 * 64);
 }
 
@@ -197,6 +204,30 @@ TEST(BarnesHutProgram, WritesSnapshotsPicturesAndWhatItDid) {
     EXPECT_FALSE(json::parse(text_of(folder, "trace.json"), nullptr, false).is_discarded());
 }
 
+/// The Earth on its way around the Sun, in metres, seconds and kilograms.
+TEST(BarnesHutProgram, TakesTheConstantOfAnyUnits) {
+    const Scratch folder;
+    folder.write("sun.csv",
+                 "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1.98892e30\n1.495978707e11,0,0,0,29788.5570,0,5.9722e24\n");
+    const json found = report_of(folder, {"--input", "sun.csv", "--G", "6.6743e-11", "--softening", "0",
+                                          "--steps", "1000", "--dt", "31554.1013", "--devices", "cpu",
+                                          "--kernel", "consumer", "--output", "after.csv"});
+    EXPECT_EQ(found["G"], 6.6743e-11);
+    std::istringstream text(text_of(folder, "after.csv"));
+    std::string line;
+    for (int i = 0; i < 3; ++i) std::getline(text, line);
+    double x = 0, y = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf", &x, &y), 2) << line;
+    // A year later: leapfrog with 1000 steps is 1e-5 late, and the Sun has moved by 3e6.
+    EXPECT_NEAR(x, 1.495978707e11, 1e7);
+    EXPECT_NEAR(y, 0, 1e7);
+    const json& first = found["energies"][0];
+    EXPECT_NEAR(first["total"].get<double>(), -2.64973e+33, 1e28); // - G m M / 2 r
+    EXPECT_NEAR(first["momentum"][1].get<double>(), 1.77903e+29, 1e24);
+    EXPECT_NEAR(first["angular_momentum"][2].get<double>(), 2.66139e+40, 1e35);
+    EXPECT_NEAR(found["energies"][1]["angular_momentum"][2].get<double>(), 2.66139e+40, 1e35);
+}
+
 TEST(BarnesHutProgram, SaysWhatItsUnitsAndItsCriterionAre) {
     const Scratch folder;
     const Outcome outcome = run(folder, {"--help"});
@@ -228,6 +259,8 @@ TEST(BarnesHutProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "bad.txt"}, {"bad.txt", "line 1: field 1 (x): \"1,5\" is no number"});
     refuses({"--plummer", "5", "--theta", "1.5"}, {"--theta 1.5"});
     refuses({"--plummer", "5", "--softening", "-1"}, {"--softening"});
+    for (const char* constant : {"0", "-1", "nan", "inf", "1e101", "six", ""})
+        refuses({"--plummer", "5", "--G", constant}, {"--G", "takes a number from 1e-100 to 1e+100"});
     refuses({"--plummer", "5", "--order", "octupole"}, {"--order octupole"});
     refuses({"--plummer", "5", "--kernel", "both"}, {"--kernel both"});
     refuses({"--plummer", "5", "--steps", "-1"}, {"--steps -1"});
