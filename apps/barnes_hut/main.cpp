@@ -11,6 +11,7 @@
 #include "read_bodies.hpp"
 #include "report.hpp"
 #include "simulation.hpp"
+#include "write_bodies.hpp"
 #include <headrace/core/trace.hpp>
 
 #include <cstdio>
@@ -38,6 +39,9 @@ void write_results(const Options& options, Simulation& simulation) {
     if (!options.accelerations.empty())
         program::write_whole(options.accelerations,
                              vectors_table(options.accelerations, simulation.field().accelerations));
+    if (!options.potentials.empty())
+        program::write_whole(options.potentials,
+                             potentials_table(options.potentials, simulation.potentials()));
     if (!options.output.empty())
         program::write_whole(options.output, bodies_table(options.output, simulation.bodies()));
     if (!options.image.empty())

@@ -3,7 +3,7 @@
 #include "job_program/baselines.hpp"
 #include "job_program/options.hpp"
 #include "program/used_files.hpp"
-#include "read_bodies.hpp"
+#include "write_bodies.hpp"
 
 #include <limits>
 #include <utility>
@@ -62,6 +62,9 @@ Options parse_options(int argc, char** argv) {
     line.group("Results");
     line.output("--accelerations", options.accelerations,
                 "Accelerations at the end, ax,ay,az in the order of the input: .csv or .npy");
+    line.output("--potentials", options.potentials,
+                "Potentials at the end, one for each body in the order of the input: .csv or .npy; -G m / "
+                "sqrt(r^2 + softening^2) summed over all other bodies, so they are 0 or less");
     line.output("--output", options.output, "Bodies at the end, in the form of the input: .csv or .npy");
     line.whole("--output-every", options.output_every, 0, std::numeric_limits<std::uint64_t>::max(), "K",
                "Bodies of the start and of every K-th step too: FILE.000000.csv, and so on");
@@ -75,7 +78,8 @@ Options parse_options(int argc, char** argv) {
     if (options.input.empty() == (options.plummer == 0))
         program::refuse("either --input FILE or --plummer N is needed; see --help");
     for (const auto& [name, file] :
-         {std::pair("--accelerations", &options.accelerations), std::pair("--output", &options.output)})
+         {std::pair("--accelerations", &options.accelerations),
+          std::pair("--potentials", &options.potentials), std::pair("--output", &options.output)})
         if (!file->empty()) check_table_name(name, *file);
     if (!options.image.empty() && options.image.extension() != ".png")
         program::refuse("--image " + options.image.string() + ": takes a name that ends with .png");

@@ -20,7 +20,7 @@ struct Options {
     std::uint64_t steps = 0;
     double dt = 0.01;
     headrace::RuntimeOptions runtime;
-    std::filesystem::path accelerations, output, image, report; ///< empty: none
+    std::filesystem::path accelerations, potentials, output, image, report; ///< empty: none
     program::TraceFiles trace;
     std::uint64_t output_every = 0; ///< 0: at the end alone
     std::uint64_t energy_every = 0; ///< 0: at start and end alone

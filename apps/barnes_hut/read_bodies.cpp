@@ -377,45 +377,4 @@ Bodies read_bodies(const std::filesystem::path& file) {
     return bodies;
 }
 
-void check_table_name(const std::string& option, const std::filesystem::path& file) {
-    if (!is_npy(file) && file.extension() != ".csv")
-        throw Error{ErrorKind::invalid_argument,
-                    option + " " + file.string() + ": takes a name that ends with .csv or .npy"};
-}
-
-std::string table_of(const std::filesystem::path& file, const std::vector<double>& numbers,
-                     const std::vector<std::string>& names) {
-    if (is_npy(file)) return program::npy_of(numbers, {numbers.size() / names.size(), names.size()});
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i) text += (i > 0 ? "," : "") + names[i];
-    text += '\n';
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        std::array<char, 32> digits; // the fewest that give the same double
-        const auto end = std::to_chars(digits.begin(), digits.end(), numbers[i]).ptr;
-        text.append(digits.begin(), end);
-        text += (i + 1) % names.size() == 0 ? '\n' : ',';
-    }
-    return text;
-}
-
-std::string bodies_table(const std::filesystem::path& file, const Bodies& bodies) {
-    std::vector<double> numbers;
-    numbers.reserve(7 * bodies.size());
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-        const Vector &place = bodies.places[i], &velocity = bodies.velocities[i];
-        for (const double number :
-             {place.x, place.y, place.z, velocity.x, velocity.y, velocity.z, bodies.masses[i]})
-            numbers.push_back(number);
-    }
-    return table_of(file, numbers, {columns.begin(), columns.end()});
-}
-
-std::string vectors_table(const std::filesystem::path& file, const std::vector<Vector>& accelerations) {
-    std::vector<double> numbers;
-    numbers.reserve(3 * accelerations.size());
-    for (const Vector& vector : accelerations)
-        for (const double number : {vector.x, vector.y, vector.z}) numbers.push_back(number);
-    return table_of(file, numbers, {"ax", "ay", "az"});
-}
-
 } // namespace barnes_hut

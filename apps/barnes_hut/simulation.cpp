@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace barnes_hut {
@@ -46,6 +48,24 @@ std::vector<double> lengths_of(const std::vector<Vector>& vectors) {
         }
     });
     return lengths;
+}
+
+/// The potentials of bodies at the place of another that has mass become -HUGE_VAL.
+void sink_bodies_that_meet(const Bodies& bodies, std::vector<double>& potentials) {
+    std::vector<std::size_t> order(bodies.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto place = [&](std::size_t body) {
+        const Vector& at = bodies.places[body];
+        return std::tie(at.x, at.y, at.z);
+    };
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+        std::size_t with_mass = 0;
+        for (end = begin; end < order.size() && place(order[end]) == place(order[begin]); ++end)
+            with_mass += bodies.masses[order[end]] > 0 ? 1 : 0;
+        for (std::size_t i = begin; i < end; ++i)
+            if (with_mass > (bodies.masses[order[i]] > 0 ? 1u : 0u)) potentials[order[i]] = -HUGE_VAL;
+    }
 }
 
 } // namespace
@@ -104,6 +124,13 @@ const Bodies& Simulation::bodies() {
 const Field& Simulation::field() {
     if (std::exchange(field_is_old_, false)) gravity_.collect(field_);
     return field_;
+}
+
+std::vector<double> Simulation::potentials() {
+    std::vector<double> potentials = field().potentials;
+    HEADRACE_ASSERT(potentials.size() == size());
+    if (gravity_.has_infinite_potential()) sink_bodies_that_meet(this->bodies(), potentials);
+    return potentials;
 }
 
 Totals Simulation::totals() {

@@ -40,6 +40,9 @@ public:
 
     [[nodiscard]] const Bodies& bodies(); ///< now; copied from devices if they have newer ones
     [[nodiscard]] const Field& field();   ///< likewise
+    /// Of each body in the field of all others: 0 or less. The field must have them. Without softening a body
+    /// at the place of another that has mass is infinitely deep: -HUGE_VAL.
+    [[nodiscard]] std::vector<double> potentials();
     [[nodiscard]] std::size_t size() const { return bodies_.size(); }
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] const Times& times() const { return times_; }

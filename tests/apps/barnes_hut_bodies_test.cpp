@@ -5,6 +5,7 @@
 #include "read_bodies.hpp"
 #include "reference_gravity.hpp"
 #include "totals.hpp"
+#include "write_bodies.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 

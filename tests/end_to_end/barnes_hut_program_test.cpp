@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -95,6 +96,50 @@ TEST_P(BarnesHut, FindsTheForcesThatAllOthersFind) {
                       .exit_code,
                   0);
         expect_near(rows_of(folder, "a.csv"), rows_of(folder, "b.csv"));
+    }
+}
+
+/// Against the sum over all pairs, in the order of the input, through text and arrays.
+TEST_P(BarnesHut, WritesThePotentialOfEachBody) {
+    const Scratch folder;
+    std::string text = "m,x,y,z\n";
+    std::vector<std::array<double, 4>> bodies;
+    for (int i = 0; i < 150; ++i) {
+        const auto part = [&](int factor) { return (i * factor % 151) / 151.0; };
+        bodies.push_back(
+            {part(7) + (i == 5 ? 100 : 0), part(31), part(58) * part(58), i % 9 == 0 ? 0 : part(3)});
+        std::ostringstream line;
+        line.precision(17);
+        line << bodies.back()[3] << ',' << bodies.back()[0] << ',' << bodies.back()[1] << ','
+             << bodies.back()[2];
+        text += line.str() + '\n';
+    }
+    folder.write("b.csv", text);
+    for (const char* softening : {"0", "0.25"}) {
+        const Options what{"--input", "b.csv",       "--theta", "0",      "--G",
+                           "3",       "--softening", softening, "--quiet"};
+        ASSERT_EQ(run(folder, what + chosen() + Options{"--potentials", "p.csv"}).exit_code, 0);
+        ASSERT_EQ(run(folder, what + chosen() + Options{"--potentials", "p.npy"}).exit_code, 0);
+        std::istringstream lines(text_of(folder, "p.csv"));
+        std::string line;
+        std::getline(lines, line);
+        EXPECT_EQ(line, "potential");
+        const std::string array = text_of(folder, "p.npy");
+        EXPECT_NE(array.find("'shape': (150, )"), std::string::npos);
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+            double sum = 0;
+            for (std::size_t j = 0; j < bodies.size(); ++j)
+                if (j != i)
+                    sum -= 3 * bodies[j][3] /
+                           std::hypot(std::hypot(bodies[i][0] - bodies[j][0], bodies[i][1] - bodies[j][1]),
+                                      std::hypot(bodies[i][2] - bodies[j][2], std::stod(softening)));
+            ASSERT_TRUE(std::getline(lines, line));
+            EXPECT_NEAR(std::stod(line), sum, 4e-6 * -sum) << i; // barnes_hut_ranges_test says why
+            double number = 0;
+            std::memcpy(&number, array.data() + array.size() - 8 * (bodies.size() - i), sizeof number);
+            EXPECT_NEAR(number, sum, 4e-6 * -sum);
+        }
+        EXPECT_FALSE(std::getline(lines, line));
     }
 }
 
@@ -189,6 +234,25 @@ TEST(BarnesHutProgram, KeepsTheOrderOfItsInput) {
     EXPECT_NE(text_of(folder, "a.npy").find("'shape': (3, 3)"), std::string::npos);
 }
 
+/// Infinite, or not there: what is in one place without softening.
+TEST_P(BarnesHut, SaysWhichPotentialsAreInfinite) {
+    const Scratch folder;
+    folder.write("b.csv", "x,y,z,m\n1,1,1,2\n0,0,0,1\n1,1,1,0\n0,0,0,3\n-0,2,0,4\n0,2,-0,0\n5,5,5,0\n");
+    const Options what{"--input", "b.csv", "--potentials", "p.csv", "--softening"};
+    const json found = report_of(folder, chosen() + what + Options{"0"});
+    EXPECT_TRUE(found["energies"][0]["potential"].is_null());
+    std::istringstream lines(text_of(folder, "p.csv"));
+    std::string line;
+    std::getline(lines, line);
+    for (const bool is_infinite : {false, true, true, true, false, true, false}) {
+        ASSERT_TRUE(std::getline(lines, line));
+        EXPECT_EQ(line == "-inf", is_infinite) << line;
+        EXPECT_LT(std::stod(line), 0);
+    }
+    EXPECT_FALSE(report_of(folder, chosen() + what + Options{"0.1"})["energies"][0]["potential"].is_null());
+    EXPECT_EQ(text_of(folder, "p.csv").find("inf"), std::string::npos);
+}
+
 TEST(BarnesHutProgram, WritesSnapshotsPicturesAndWhatItDid) {
     const Scratch folder;
     const Outcome outcome =
@@ -266,6 +330,8 @@ TEST(BarnesHutProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--plummer", "5", "--steps", "-1"}, {"--steps -1"});
     refuses({"--plummer", "5", "--output", "out.txt"}, {"--output out.txt", ".csv or .npy"});
     refuses({"--plummer", "5", "--accelerations", "no/folder/a.csv"}, {"no/folder"});
+    refuses({"--plummer", "5", "--potentials", "p.txt"}, {"--potentials p.txt", ".csv or .npy"});
+    refuses({"--plummer", "5", "--potentials", "p.csv", "--output", "p.csv"}, {"--potentials", "--output"});
     refuses({"--plummer", "5", "--image", "out.jpg"}, {"--image out.jpg", ".png"});
     refuses({"--plummer", "5", "--output-every", "2"}, {"--output-every", "--output"});
 }
