@@ -18,6 +18,12 @@ struct Bodies {
     [[nodiscard]] std::size_t size() const { return masses.size(); }
 };
 
+/// What they do to each other, in the same order.
+struct Field {
+    std::vector<Vector> accelerations;
+    std::vector<double> potentials; ///< empty unless asked for
+};
+
 /// Plummer's sphere in equilibrium: total mass 1, a = 3 pi / 16, so that E = -G/4 and 2 K / |W| = 1 but for
 /// the outermost 0.1 %, which are cut off. The centre of mass rests in the origin. `gravity`: G
 /// Source  S. J. Aarseth, M. Henon, R. Wielen, "A comparison of numerical methods for the study of star

@@ -49,6 +49,14 @@ void copy(std::span<const T> from, const Domain<T>& to) {
     });
 }
 
+template <class T>
+void clear(const Domain<T>& domain) {
+    const std::span<T> elements = domain.fill();
+    in_blocks(elements.size(), [&](std::size_t begin, std::size_t end) {
+        std::ranges::fill(elements.subspan(begin, end - begin), T{});
+    });
+}
+
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
     kernel.name = "barnes_hut.cl";
@@ -118,6 +126,10 @@ void Gravity::make_room(std::size_t nodes, std::size_t bodies) {
                        pinned<GroupBox>(runtime_, "group boxes", {groups}),
                        pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP})};
     std::ranges::fill(domains_->forces.fill(), Force{}); // of the last group no kernel writes all
+    if (!is_on_device_) return;
+    clear(domains_->tests); // the tree job writes as many nodes as there are
+    clear(domains_->links);
+    clear(domains_->moments);
 }
 
 void Gravity::place(const Bodies& bodies, std::span<const double> strengths) {
@@ -347,6 +359,21 @@ void Gravity::check_distances() const {
 
 bool Gravity::has_infinite_potential() const {
     return settings_.softening == 0 && counts_.gather()[BARNES_HUT_TOGETHER] > 0;
+}
+
+void Gravity::restore(const Field& field) {
+    HEADRACE_ASSERT(is_on_device_ && domains_.has_value());
+    const std::span<Force> forces = domains_->forces.fill();
+    const std::span<const std::uint32_t> order = sources_->order.gather();
+    std::ranges::fill(forces, Force{});
+    // Each was a float times the unit: two roundings of a double do not change which float.
+    const double per_acceleration = scale_.acceleration();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Vector& pull = field.accelerations[order[i]];
+        forces[i] = {static_cast<float>(pull.x / per_acceleration),
+                     static_cast<float>(pull.y / per_acceleration),
+                     static_cast<float>(pull.z / per_acceleration), 0};
+    }
 }
 
 headrace::Job Gravity::motion(double kick, double drift) {

@@ -30,12 +30,6 @@ struct Settings {
     TreeChoice tree = TreeChoice::by_itself;
 };
 
-/// In the order of the input.
-struct Field {
-    std::vector<Vector> accelerations;
-    std::vector<double> potentials; ///< empty unless asked for
-};
-
 /// Pairs that forces were computed of.
 struct Interactions {
     std::uint64_t with_nodes = 0, with_bodies = 0;
@@ -75,6 +69,9 @@ public:
 
     /// Whether it has the bodies on devices, where motion() moves them: no field need be collected for that.
     [[nodiscard]] bool moves_bodies() const { return is_on_device_; }
+    /// As if the last job had found this, of bodies that are placed and whose tree is built. On devices
+    /// alone: elsewhere forces are the host's after each job.
+    void restore(const Field& field);
     /// By the forces of the last job: velocities change by `kick` times them, then places by `drift` times
     /// the velocities.
     [[nodiscard]] headrace::Job motion(double kick, double drift);

@@ -11,10 +11,12 @@
 #include "read_bodies.hpp"
 #include "report.hpp"
 #include "simulation.hpp"
+#include "snapshot.hpp"
 #include "write_bodies.hpp"
 #include <headrace/core/trace.hpp>
 
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,12 +29,21 @@ using namespace barnes_hut;
 constexpr const char* program_name = "headrace-barnes-hut";
 constexpr std::uint32_t image_pixels = 1024;
 
-/// Where the bodies of a step go: out.csv of step 20 is out.000020.csv.
-std::filesystem::path snapshot_of(const std::filesystem::path& file, std::uint64_t step) {
-    std::string number = std::to_string(step);
-    number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
-    std::filesystem::path numbered = file;
-    return numbered.replace_filename(file.stem().string() + "." + number + file.extension().string());
+/// What the run begins with; what a snapshot has of it goes into the options.
+Snapshot start_of(Options& options) {
+    Snapshot start;
+    if (options.restart.empty()) {
+        start.bodies = options.input.empty()
+                           ? plummer_sphere(options.plummer, options.seed, options.settings.gravity)
+                           : read_bodies(options.input);
+    } else {
+        std::ifstream stream = open_file(options.restart);
+        start = parse_snapshot(stream, options.restart.string());
+        go_on_from(start, options);
+    }
+    if (options.snapshot_every > 0)
+        note_numbered("--snapshot-every", options.output, snapshot_extension, start.step + 1);
+    return start;
 }
 
 void write_results(const Options& options, Simulation& simulation) {
@@ -48,10 +59,8 @@ void write_results(const Options& options, Simulation& simulation) {
         program::write_whole(options.image, density_png(simulation.bodies(), image_pixels));
 }
 
-void run(const Options& options) {
-    Bodies bodies = options.input.empty()
-                        ? plummer_sphere(options.plummer, options.seed, options.settings.gravity)
-                        : read_bodies(options.input);
+void run(Options options) {
+    Snapshot start = start_of(options);
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime(options.runtime);
@@ -59,7 +68,7 @@ void run(const Options& options) {
 
     const bool shows = options.progress && !options.quiet;
     JobSum jobs;
-    Simulation simulation(runtime, options.settings, std::move(bodies), options.dt,
+    Simulation simulation(runtime, options.settings, std::move(start.bodies), options.dt,
                           [&](const headrace::Job& job, Simulation::Phase phase) {
                               const bool is_forces = phase == Simulation::Phase::forces;
                               const headrace::JobHandle handle = runtime.submit(job);
@@ -71,22 +80,35 @@ void run(const Options& options) {
         simulation.before_forces(
             [&](const auto& make_job) { job_program::measure_alone(runtime, make_job); });
     job_program::ProgressBar bar(options.steps, shows && options.steps > 0);
-    std::vector<Totals> history;
+    std::vector<Totals> history = std::move(start.history);
     const auto is_due = [](std::uint64_t step, std::uint64_t every) {
         return every > 0 && step % every == 0;
     };
-    const auto write_snapshot = [&] {
+    const auto write_bodies = [&] {
         if (is_due(simulation.steps(), options.output_every))
-            program::write_whole(snapshot_of(options.output, simulation.steps()),
+            program::write_whole(numbered(options.output, simulation.steps(), options.output.extension()),
                                  bodies_table(options.output, simulation.bodies()));
     };
-    simulation.compute_field(true);
-    history.push_back(simulation.totals());
-    write_snapshot();
-    for (std::uint64_t step = 1; step <= options.steps; ++step) {
-        const bool wants_energy = step == options.steps || is_due(step, options.energy_every);
+    const auto write_snapshot = [&] {
+        if (is_due(simulation.steps(), options.snapshot_every))
+            program::write_whole(
+                numbered(options.output, simulation.steps(), snapshot_extension),
+                bytes_of({simulation.steps(), parameters_of(options), simulation.has_infinite_energy(),
+                          history, simulation.bodies(), simulation.field()}));
+    };
+    if (options.restart.empty()) {
+        simulation.compute_field(true);
+        history.push_back(simulation.totals());
+        write_bodies();
+    } else {
+        simulation.resume(start.step, std::move(start.field), start.have_met);
+    }
+    for (std::uint64_t step = start.step + 1; step <= options.steps; ++step) {
+        const bool wants_energy = step == options.steps || is_due(step, options.energy_every) ||
+                                  is_due(step, options.snapshot_every);
         simulation.step(wants_energy);
         if (wants_energy) history.push_back(simulation.totals());
+        write_bodies();
         write_snapshot();
         bar.show(step);
     }

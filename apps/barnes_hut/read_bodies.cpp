@@ -237,7 +237,11 @@ void note_left_out(const std::string& file, const Columns& names) {
     if (!list.empty()) headrace::log_warning(file + ": columns that are not used: " + list);
 }
 
-std::ifstream open(const std::filesystem::path& file) {
+bool is_npy(const std::filesystem::path& file) { return file.extension() == ".npy"; }
+
+} // namespace
+
+std::ifstream open_file(const std::filesystem::path& file) {
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(file, ignored);
     errno = 0;
@@ -248,10 +252,6 @@ std::ifstream open(const std::filesystem::path& file) {
                         (is_folder ? "it is a folder" : std::generic_category().message(errno))};
     return stream;
 }
-
-bool is_npy(const std::filesystem::path& file) { return file.extension() == ".npy"; }
-
-} // namespace
 
 Bodies parse_csv(std::string_view text, const std::string& name) {
     Bodies bodies;
@@ -367,7 +367,7 @@ Bodies parse_npy(std::istream& stream, const std::string& name) {
 }
 
 Bodies read_bodies(const std::filesystem::path& file) {
-    std::ifstream stream = open(file);
+    std::ifstream stream = open_file(file);
     const std::string name = file.string();
     constexpr char npy = '\x93'; // no text begins with it
     const bool is_array = is_npy(file) || stream.peek() == std::char_traits<char>::to_int_type(npy);

@@ -3,11 +3,15 @@
 #include "bodies.hpp"
 
 #include <filesystem>
+#include <fstream>
 #include <istream>
 #include <string>
 #include <string_view>
 
 namespace barnes_hut {
+
+/// Errors  not_found, and why: it is not there, or a folder
+[[nodiscard]] std::ifstream open_file(const std::filesystem::path& file);
 
 /// A text of any name, or an .npy file. See parse_csv and parse_npy.
 /// Errors  not_found; io; invalid_argument: which file, which line (of an .npy: row), which field, and why

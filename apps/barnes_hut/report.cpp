@@ -122,6 +122,7 @@ std::string json_of(const Options& options, const Simulation& simulation, const 
     for (const Totals& totals : history) json["energies"].push_back(json_of(totals, options.dt));
     const std::optional<double> drift = energy_drift(history);
     json["energy_drift"] = drift ? Json(*drift) : Json(nullptr);
+    if (!options.restart.empty()) json["restarted_from"] = options.restart.string();
     json["forces_computed"] = jobs.jobs();
     json["interactions"] = {{"body_node", simulation.interactions().with_nodes},
                             {"body_body", simulation.interactions().with_bodies}};

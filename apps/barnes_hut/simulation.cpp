@@ -74,6 +74,19 @@ Simulation::Simulation(const headrace::Runtime& runtime, const Settings& setting
                        Run run)
     : bodies_(std::move(bodies)), dt_(dt), run_(std::move(run)), gravity_(runtime, settings) {}
 
+void Simulation::resume(std::uint64_t steps, Field field, bool have_met) {
+    HEADRACE_ASSERT(field.accelerations.size() == size());
+    steps_ = steps;
+    field_ = std::move(field);
+    have_met_ = have_met;
+    if (!gravity_.moves_bodies()) return;
+    const Stopwatch watch(times_.tree);
+    gravity_.place(bodies_);
+    gravity_.build_tree([this](const headrace::Job& job) { run_(job, Phase::tree); });
+    gravity_.restore(field_);
+    is_placed_ = true;
+}
+
 void Simulation::compute_field(bool with_potential) {
     {
         const Stopwatch watch(times_.tree);
@@ -129,14 +142,14 @@ const Field& Simulation::field() {
 std::vector<double> Simulation::potentials() {
     std::vector<double> potentials = field().potentials;
     HEADRACE_ASSERT(potentials.size() == size());
-    if (gravity_.has_infinite_potential()) sink_bodies_that_meet(this->bodies(), potentials);
+    if (has_infinite_energy()) sink_bodies_that_meet(this->bodies(), potentials);
     return potentials;
 }
 
 Totals Simulation::totals() {
     const Bodies& bodies = this->bodies();
     Totals totals = totals_of(bodies, field().potentials);
-    if (gravity_.has_infinite_potential()) totals.potential = -HUGE_VAL;
+    if (has_infinite_energy()) totals.potential = -HUGE_VAL;
     totals.step = steps_;
     return totals;
 }

@@ -31,6 +31,9 @@ public:
     using Rehearse = std::function<void(const std::function<headrace::Job()>& make_job)>;
     void before_forces(Rehearse rehearse) { rehearse_ = std::move(rehearse); }
 
+    /// Instead of the first field: of a run that has done so many steps. `field`: of the bodies where they
+    /// are, with potentials. `have_met`: see has_infinite_energy().
+    void resume(std::uint64_t steps, Field field, bool have_met);
     /// Computes the field where the bodies are now. `with_potential`: for energy().
     void compute_field(bool with_potential);
     /// One step; the field must be that of now, and is so afterwards.
@@ -43,6 +46,8 @@ public:
     /// Of each body in the field of all others: 0 or less. The field must have them. Without softening a body
     /// at the place of another that has mass is infinitely deep: -HUGE_VAL.
     [[nodiscard]] std::vector<double> potentials();
+    /// Whether bodies have been at one place without softening, since the beginning.
+    [[nodiscard]] bool has_infinite_energy() const { return have_met_ || gravity_.has_infinite_potential(); }
     [[nodiscard]] std::size_t size() const { return bodies_.size(); }
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] const Times& times() const { return times_; }
@@ -59,6 +64,7 @@ private:
     Field field_;
     std::vector<double> strengths_; ///< of the field's accelerations, if the host moves the bodies
     bool bodies_are_old_ = false, field_is_old_ = false; ///< devices have newer ones
+    bool have_met_ = false;                              ///< before this run went on
     bool is_placed_ = false;                             ///< as they are now, where trees are built
     Times times_;
     std::uint64_t steps_ = 0;

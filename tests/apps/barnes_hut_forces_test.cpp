@@ -294,6 +294,37 @@ TEST_P(Forces, MoveBodiesAlikeOnHostAndDevice) {
     }
 }
 
+/// From what a snapshot has, whoever has the bodies. Where kernels of one kind do the same sums each time,
+/// that is to the bit.
+TEST_P(Forces, GoOnAsIfTheyHadNotStopped) {
+    for (const TreeChoice tree : {TreeChoice::host, TreeChoice::device}) {
+        if (tree == TreeChoice::device && !builds_trees()) continue;
+        for (const double accuracy : {0.0, 1e-3}) {
+            Settings settings{KernelChoice::consumer};
+            settings.softening = 0.01;
+            settings.accuracy = accuracy;
+            settings.gravity = 6.6743e-11;
+            settings.tree = tree;
+            const Bodies bodies = plummer_sphere(3001, 1, settings.gravity);
+            const double dt = 1e3;
+            Simulation expected = simulation(settings, bodies, dt);
+            expected.compute_field(true);
+            for (int step = 0; step < 3; ++step) expected.step(step == 2);
+            Simulation found = simulation(settings, expected.bodies(), dt);
+            found.resume(3, expected.field(), false);
+            EXPECT_EQ(found.totals().energy(), expected.totals().energy());
+            for (Simulation* each : {&expected, &found})
+                for (int step = 0; step < 3; ++step) each->step(step == 2);
+            EXPECT_EQ(found.steps(), 6u);
+            EXPECT_EQ(found.bodies().places, expected.bodies().places);
+            EXPECT_EQ(found.bodies().velocities, expected.bodies().velocities);
+            EXPECT_EQ(found.field().accelerations, expected.field().accelerations);
+            EXPECT_EQ(found.field().potentials, expected.field().potentials);
+            EXPECT_NE(found.bodies().places, bodies.places);
+        }
+    }
+}
+
 TEST_P(Forces, DoNotChangeUnderASyntheticLoad) {
     const Bodies bodies = plummer_sphere(300, 1);
     for (const KernelChoice kernel : every_kernel) {
