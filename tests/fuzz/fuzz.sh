@@ -11,6 +11,7 @@ work=$root/build/fuzz/$target
 mkdir -p "$work/found"
 case $target in
 read_bodies_*) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/read_bodies.cpp $root/apps/program/npy.cpp" ;;
+read_snapshot) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/snapshot.cpp" ;;
 read_obj | read_mtl | read_ply | read_gltf)
     app=$root/apps/path_tracer
     sources="$(echo "$app"/read_*.cpp) $app/gltf_file.cpp $app/polygon.cpp $app/scene.cpp $app/scene_files.cpp"
