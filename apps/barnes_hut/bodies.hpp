@@ -14,7 +14,10 @@ struct Vector {
 /// In the order of the input.
 struct Bodies {
     std::vector<Vector> places, velocities;
-    std::vector<double> masses; ///< 0 or more
+    std::vector<double> masses;           ///< 0 or more
+    std::vector<std::uint64_t> ids = {};  ///< as the input numbers them; or none
+    std::vector<std::uint8_t> types = {}; ///< GADGET's, 0 to 5; or none
+    double time = 0;                      ///< when they were so, in the input
     [[nodiscard]] std::size_t size() const { return masses.size(); }
 };
 

@@ -46,6 +46,11 @@ Snapshot start_of(Options& options) {
     return start;
 }
 
+/// By the clock of the input.
+double time_of(const Options& options, const Simulation& simulation) {
+    return simulation.begin() + static_cast<double>(simulation.steps()) * options.dt;
+}
+
 void write_results(const Options& options, Simulation& simulation) {
     if (!options.accelerations.empty())
         program::write_whole(options.accelerations,
@@ -54,7 +59,8 @@ void write_results(const Options& options, Simulation& simulation) {
         program::write_whole(options.potentials,
                              potentials_table(options.potentials, simulation.potentials()));
     if (!options.output.empty())
-        program::write_whole(options.output, bodies_table(options.output, simulation.bodies()));
+        program::write_whole(options.output,
+                             bodies_file(options.output, simulation.bodies(), time_of(options, simulation)));
     if (!options.image.empty())
         program::write_whole(options.image, density_png(simulation.bodies(), image_pixels));
 }
@@ -86,8 +92,9 @@ void run(Options options) {
     };
     const auto write_bodies = [&] {
         if (is_due(simulation.steps(), options.output_every))
-            program::write_whole(numbered(options.output, simulation.steps(), options.output.extension()),
-                                 bodies_table(options.output, simulation.bodies()));
+            program::write_whole(
+                numbered(options.output, simulation.steps(), options.output.extension()),
+                bodies_file(options.output, simulation.bodies(), time_of(options, simulation)));
     };
     const auto write_snapshot = [&] {
         if (is_due(simulation.steps(), options.snapshot_every))

@@ -46,7 +46,7 @@ Options parse_options(int argc, char** argv) {
     line.group("Bodies");
     line.input("--input", options.input,
                "Lines of x,y,z,vx,vy,vz,m or x,y,z,m with commas or blanks; a first line may name columns in "
-               "another order; or .npy with such rows, or structured");
+               "another order; .npy with such rows, or structured; or a snapshot of GADGET (.hdf5)");
     line.whole("--plummer", options.plummer, 0, std::size_t{1} << 27, "N",
                "Instead: a Plummer sphere of so many bodies, in equilibrium");
     line.whole("--seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max(), "N",
@@ -87,7 +87,8 @@ Options parse_options(int argc, char** argv) {
     line.output("--potentials", options.potentials,
                 "Potentials at the end, one for each body in the order of the input: .csv or .npy; -G m / "
                 "sqrt(r^2 + softening^2) summed over all other bodies, so they are 0 or less");
-    line.output("--output", options.output, "Bodies at the end, in the form of the input: .csv or .npy");
+    line.output("--output", options.output,
+                "Bodies at the end: .csv or .npy in the form of the input, or .hdf5 as GADGET's snapshots");
     line.whole("--output-every", options.output_every, 0, std::numeric_limits<std::uint64_t>::max(), "K",
                "Bodies of the start and of every K-th step too: FILE.000000.csv, and so on");
     line.whole(
@@ -103,10 +104,10 @@ Options parse_options(int argc, char** argv) {
     line.parse(argc, argv);
     if (!options.input.empty() + (options.plummer > 0) + !options.restart.empty() != 1)
         program::refuse("either --input FILE, --plummer N or --restart FILE is needed; see --help");
-    for (const auto& [name, file] :
-         {std::pair("--accelerations", &options.accelerations),
-          std::pair("--potentials", &options.potentials), std::pair("--output", &options.output)})
+    for (const auto& [name, file] : {std::pair("--accelerations", &options.accelerations),
+                                     std::pair("--potentials", &options.potentials)})
         if (!file->empty()) check_table_name(name, *file);
+    if (!options.output.empty()) check_bodies_name("--output", options.output);
     if (!options.image.empty() && options.image.extension() != ".png")
         program::refuse("--image " + options.image.string() + ": takes a name that ends with .png");
     if (options.output_every > 0 && options.output.empty())

@@ -1,5 +1,6 @@
 // apps/barnes_hut/read_bodies.cpp - see read_bodies.hpp.
 #include "read_bodies.hpp"
+#include "gadget.hpp"
 #include "program/npy.hpp"
 #include <headrace/core/error.hpp>
 #include <headrace/core/log.hpp>
@@ -132,12 +133,8 @@ std::string field_text(std::size_t field, std::size_t column) {
 
 /// What a body may be made of.
 void check(const Place& place, std::size_t field, std::size_t column, double value) {
-    const auto refuse = [&](const char* why) { place.refuse(field_text(field, column) + ": " + why); };
-    if (!std::isfinite(value)) refuse("must be finite");
-    if (std::abs(value) > largest) refuse("is beyond 1e100; choose other units");
-    if (column == mass_column && value < 0) refuse("a mass must not be negative");
-    if (column == mass_column && value > 0 && value < least_mass)
-        refuse("is below 1e-100 and not 0; choose other units");
+    if (const char* why = why_not(value, column == mass_column))
+        place.refuse(field_text(field, column) + ": " + why);
 }
 
 void append(Bodies& bodies, const Row& row) {
@@ -240,6 +237,14 @@ void note_left_out(const std::string& file, const Columns& names) {
 bool is_npy(const std::filesystem::path& file) { return file.extension() == ".npy"; }
 
 } // namespace
+
+const char* why_not(double value, bool is_mass) {
+    if (!std::isfinite(value)) return "must be finite";
+    if (std::abs(value) > largest) return "is beyond 1e100; choose other units";
+    if (is_mass && value < 0) return "a mass must not be negative";
+    if (is_mass && value > 0 && value < least_mass) return "is below 1e-100 and not 0; choose other units";
+    return nullptr;
+}
 
 std::ifstream open_file(const std::filesystem::path& file) {
     std::error_code ignored;
@@ -369,7 +374,9 @@ Bodies parse_npy(std::istream& stream, const std::string& name) {
 Bodies read_bodies(const std::filesystem::path& file) {
     std::ifstream stream = open_file(file);
     const std::string name = file.string();
-    constexpr char npy = '\x93'; // no text begins with it
+    constexpr char npy = '\x93', hdf5 = '\x89'; // no text begins with them
+    if (is_gadget_name(file) || stream.peek() == std::char_traits<char>::to_int_type(hdf5))
+        return read_gadget(file);
     const bool is_array = is_npy(file) || stream.peek() == std::char_traits<char>::to_int_type(npy);
     Bodies bodies = is_array ? parse_npy(stream, name)
                              : parse_csv(std::string{std::istreambuf_iterator<char>(stream), {}}, name);

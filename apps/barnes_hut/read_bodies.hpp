@@ -13,7 +13,10 @@ namespace barnes_hut {
 /// Errors  not_found, and why: it is not there, or a folder
 [[nodiscard]] std::ifstream open_file(const std::filesystem::path& file);
 
-/// A text of any name, or an .npy file. See parse_csv and parse_npy.
+/// Why a number cannot be a coordinate or a speed, or a mass; null if it can.
+[[nodiscard]] const char* why_not(double value, bool is_mass);
+
+/// A text of any name, an .npy file, or a snapshot of GADGET. See parse_csv, parse_npy and gadget.hpp.
 /// Errors  not_found; io; invalid_argument: which file, which line (of an .npy: row), which field, and why
 [[nodiscard]] Bodies read_bodies(const std::filesystem::path& file);
 

@@ -63,9 +63,9 @@ headrace::Figure balance_of(const std::vector<DeviceReport>& devices, const head
 
 Json json_of(const Vector& v) { return Json::array({v.x, v.y, v.z}); }
 
-Json json_of(const Totals& totals, double dt) {
+Json json_of(const Totals& totals, double begin, double dt) {
     return {{"step", totals.step},
-            {"time", static_cast<double>(totals.step) * dt},
+            {"time", begin + static_cast<double>(totals.step) * dt},
             {"kinetic", totals.kinetic},
             {"potential", totals.potential},
             {"total", totals.energy()},
@@ -119,7 +119,8 @@ std::string json_of(const Options& options, const Simulation& simulation, const 
               {"steps", simulation.steps()},
               {"dt", options.dt}};
     json["energies"] = Json::array();
-    for (const Totals& totals : history) json["energies"].push_back(json_of(totals, options.dt));
+    for (const Totals& totals : history)
+        json["energies"].push_back(json_of(totals, simulation.begin(), options.dt));
     const std::optional<double> drift = energy_drift(history);
     json["energy_drift"] = drift ? Json(*drift) : Json(nullptr);
     if (!options.restart.empty()) json["restarted_from"] = options.restart.string();

@@ -49,6 +49,8 @@ public:
     /// Whether bodies have been at one place without softening, since the beginning.
     [[nodiscard]] bool has_infinite_energy() const { return have_met_ || gravity_.has_infinite_potential(); }
     [[nodiscard]] std::size_t size() const { return bodies_.size(); }
+    /// The time of step 0.
+    [[nodiscard]] double begin() const { return bodies_.time; }
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] const Times& times() const { return times_; }
     [[nodiscard]] Interactions interactions() const { return gravity_.interactions(); } ///< of all fields

@@ -74,6 +74,12 @@ public:
         checksum_.add(row);
         return row;
     }
+    std::uint64_t word() {
+        std::uint64_t word = 0;
+        read(word);
+        checksum_.add(word);
+        return word;
+    }
     void expect_end() {
         std::uint64_t sum = 0;
         read(sum);
@@ -96,6 +102,7 @@ private:
 
 struct Sizes {
     std::uint64_t bodies = 0, past = 0;
+    bool has_ids = false, has_types = false;
 };
 
 Sizes read_header(Reader& reader, Snapshot& snapshot) {
@@ -111,7 +118,9 @@ Sizes read_header(Reader& reader, Snapshot& snapshot) {
               json.at("softening").get<double>(),  json.at("theta").get<double>(),
               json.at("accuracy").get<double>(),   json.at("quadrupole").get<bool>(),
               json.at("kernel").get<std::string>()};
-        sizes = {json.at("bodies").get<std::uint64_t>(), json.at("history").get<std::uint64_t>()};
+        snapshot.bodies.time = json.at("time").get<double>();
+        sizes = {json.at("bodies").get<std::uint64_t>(), json.at("history").get<std::uint64_t>(),
+                 json.at("ids").get<bool>(), json.at("types").get<bool>()};
     } catch (const nlohmann::json::exception&) {
         reader.refuse("is a broken snapshot: its second line does not say what is in it");
     }
@@ -145,7 +154,10 @@ std::string bytes_of(const Snapshot& snapshot) {
                                       {"quadrupole", of.quadrupole},
                                       {"kernel", of.kernel},
                                       {"have_met", snapshot.have_met},
-                                      {"history", snapshot.history.size()}};
+                                      {"history", snapshot.history.size()},
+                                      {"time", bodies.time},
+                                      {"ids", !bodies.ids.empty()},
+                                      {"types", !bodies.types.empty()}};
     std::string bytes(first_line);
     bytes += json.dump() + '\n';
     Checksum checksum;
@@ -164,6 +176,12 @@ std::string bytes_of(const Snapshot& snapshot) {
         append(bytes, row);
         checksum.add(row);
     }
+    const auto append_label = [&](std::uint64_t label) {
+        append(bytes, label);
+        checksum.add(label);
+    };
+    for (const std::uint64_t id : bodies.ids) append_label(id);
+    for (const std::uint8_t type : bodies.types) append_label(type);
     append(bytes, checksum.value());
     return bytes;
 }
@@ -196,6 +214,12 @@ Snapshot parse_snapshot(std::istream& stream, const std::string& name) {
         bodies.masses.push_back(row[6]);
         snapshot.field.accelerations.push_back({row[7], row[8], row[9]});
         snapshot.field.potentials.push_back(row[10]);
+    }
+    for (std::uint64_t i = 0; sizes.has_ids && i < sizes.bodies; ++i) bodies.ids.push_back(reader.word());
+    for (std::uint64_t i = 0; sizes.has_types && i < sizes.bodies; ++i) {
+        const std::uint64_t type = reader.word();
+        if (type > 5) reader.refuse("is a broken snapshot: a body has a type beyond 5");
+        bodies.types.push_back(static_cast<std::uint8_t>(type));
     }
     reader.expect_end();
     if (bodies.size() == 0 || snapshot.history.empty()) reader.refuse("is a broken snapshot: it is empty");

@@ -1,5 +1,6 @@
 // apps/barnes_hut/write_bodies.cpp - see write_bodies.hpp.
 #include "write_bodies.hpp"
+#include "gadget.hpp"
 #include "program/npy.hpp"
 #include <headrace/core/error.hpp>
 
@@ -41,6 +42,17 @@ void check_table_name(const std::string& option, const std::filesystem::path& fi
     if (!is_npy(file) && file.extension() != ".csv")
         throw Error{ErrorKind::invalid_argument,
                     option + " " + file.string() + ": takes a name that ends with .csv or .npy"};
+}
+
+void check_bodies_name(const std::string& option, const std::filesystem::path& file) {
+    if (is_gadget_name(file)) return expect_hdf5(option + " " + file.string());
+    if (!is_npy(file) && file.extension() != ".csv")
+        throw Error{ErrorKind::invalid_argument,
+                    option + " " + file.string() + ": takes a name that ends with .csv, .npy or .hdf5"};
+}
+
+std::string bodies_file(const std::filesystem::path& file, const Bodies& bodies, double time) {
+    return is_gadget_name(file) ? gadget_bytes(bodies, time) : bodies_table(file, bodies);
 }
 
 std::string bodies_table(const std::filesystem::path& file, const Bodies& bodies) {

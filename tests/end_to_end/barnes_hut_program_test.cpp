@@ -205,9 +205,46 @@ TEST(BarnesHutBaselines, SayWhatWorkingTogetherGainsAndCountNowhere) {
     EXPECT_GT(with["heterogeneous_speed_up"], with["heterogeneous_efficiency"]);
 }
 
+#if defined(HEADRACE_HAS_HDF5)
+constexpr std::array file_kinds{".csv", ".npy", ".hdf5"};
+
+TEST(BarnesHutProgram, GoesOnWithSnapshotsOfGadgetFromWhereTheyAre) {
+    const Scratch folder;
+    const Options what{"--devices", "cpu", "--kernel", "consumer", "--dt", "0.25"};
+    const json first = report_of(folder, what + Options{"--plummer", "300", "--steps", "2", "--output",
+                                                        "a.hdf5", "--output-every", "1"});
+    EXPECT_EQ(first["energies"][1]["time"], 0.5);
+    // The time goes on, and so do bodies.
+    const json then =
+        report_of(folder, what + Options{"--input", "a.000001.hdf5", "--steps", "1", "--output", "b.hdf5"});
+    EXPECT_EQ(then["energies"][0]["time"], 0.25);
+    EXPECT_EQ(then["energies"][1]["time"], 0.5);
+    EXPECT_EQ(text_of(folder, "b.hdf5"), text_of(folder, "a.hdf5"));
+    // What bodies are called and when it is are in our own snapshots, too.
+    report_of(folder, what + Options{"--input", "a.000001.hdf5", "--steps", "1", "--output", "c.hdf5",
+                                     "--snapshot-every", "1"});
+    report_of(folder,
+              {"--devices", "cpu", "--restart", "c.000001.snapshot", "--steps", "1", "--output", "d.hdf5"});
+    EXPECT_EQ(text_of(folder, "d.hdf5"), text_of(folder, "b.hdf5"));
+}
+#else
+constexpr std::array file_kinds{".csv", ".npy"};
+
+TEST(BarnesHutProgram, SaysThatItHasNoHdf5) {
+    const Scratch folder;
+    folder.write("a.hdf5", "\x89HDF\r\n\x1a\n");
+    for (const Options& use :
+         {Options{"--input", "a.hdf5"}, Options{"--plummer", "5", "--output", "b.hdf5"}}) {
+        const Outcome outcome = run(folder, use);
+        EXPECT_EQ(outcome.exit_code, 2);
+        EXPECT_NE(outcome.errors.find("built without HDF5"), std::string::npos) << outcome.errors;
+    }
+}
+#endif
+
 TEST(BarnesHutProgram, ReadsWhatItWrites) {
     const Scratch folder;
-    for (const std::string end : {".csv", ".npy"}) {
+    for (const std::string end : file_kinds) {
         ASSERT_EQ(run(folder, {"--plummer", "200", "--devices", "cpu", "--output", "bodies" + end,
                                "--accelerations", "a.csv", "--quiet"})
                       .exit_code,
@@ -328,7 +365,7 @@ TEST(BarnesHutProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--plummer", "5", "--order", "octupole"}, {"--order octupole"});
     refuses({"--plummer", "5", "--kernel", "both"}, {"--kernel both"});
     refuses({"--plummer", "5", "--steps", "-1"}, {"--steps -1"});
-    refuses({"--plummer", "5", "--output", "out.txt"}, {"--output out.txt", ".csv or .npy"});
+    refuses({"--plummer", "5", "--output", "out.txt"}, {"--output out.txt", ".csv, .npy or .hdf5"});
     refuses({"--plummer", "5", "--accelerations", "no/folder/a.csv"}, {"no/folder"});
     refuses({"--plummer", "5", "--potentials", "p.txt"}, {"--potentials p.txt", ".csv or .npy"});
     refuses({"--plummer", "5", "--potentials", "p.csv", "--output", "p.csv"}, {"--potentials", "--output"});
