@@ -100,25 +100,17 @@ public:
         for (const char letter : name.substr(0, name.find_first_of("[(")))
             if (letter != ' ' && letter != '_')
                 plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-        constexpr std::array<std::pair<std::string_view, std::size_t>, 14> others{{{"mass", 6},
-                                                                                   {"masses", 6},
-                                                                                   {"posx", 0},
-                                                                                   {"posy", 1},
-                                                                                   {"posz", 2},
-                                                                                   {"velx", 3},
-                                                                                   {"vely", 4},
-                                                                                   {"velz", 5},
-                                                                                   {"pos0", 0},
-                                                                                   {"pos1", 1},
-                                                                                   {"pos2", 2},
-                                                                                   {"vel0", 3},
-                                                                                   {"vel1", 4},
-                                                                                   {"vel2", 5}}};
-        const auto* const ours = std::ranges::find(columns, plain);
-        if (ours != columns.end()) return static_cast<std::size_t>(ours - columns.begin());
-        const auto* const other =
-            std::ranges::find(others, plain, &std::pair<std::string_view, std::size_t>::first);
-        return other != others.end() ? other->second : unused;
+        if (const auto* const ours = std::ranges::find(columns, plain); ours != columns.end())
+            return static_cast<std::size_t>(ours - columns.begin());
+        constexpr std::array<std::string_view, 5> places{"pos", "position", "positions", "coord",
+                                                         "coordinates"},
+            velocities{"vel", "velocity", "velocities", "v", "speed"};
+        const std::string_view all = plain, stem = all.substr(0, all.size() - (all.empty() ? 0 : 1));
+        const std::size_t axis = all.empty() ? unused : std::string_view("x0y1z2").find(all.back()) / 2;
+        if (axis < velocity_column && std::ranges::find(places, stem) != places.end()) return axis;
+        if (axis < velocity_column && std::ranges::find(velocities, stem) != velocities.end())
+            return velocity_column + axis;
+        return plain == "mass" || plain == "masses" ? mass_column : unused;
     }
 
 private:
@@ -147,6 +139,14 @@ std::string_view trimmed(std::string_view text) {
     const auto begin = text.find_first_not_of(" \t");
     if (begin == std::string_view::npos) return {};
     return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+/// Without a remark behind data, which a blank comes before.
+std::string_view without_remark(std::string_view line) {
+    for (auto mark = line.find('#'); mark != line.npos; mark = line.find('#', mark + 1))
+        if (mark > 0 && (line[mark - 1] == ' ' || line[mark - 1] == '\t'))
+            return trimmed(line.substr(0, mark));
+    return line;
 }
 
 /// As C, Fortran (1.5D+03) and NumPy write it.
@@ -179,9 +179,11 @@ std::vector<std::string_view> fields_of(std::string_view line) {
         for (;;) {
             const auto end = std::min(line.find(mark), line.size());
             fields.push_back(trimmed(line.substr(0, end)));
-            if (end == line.size()) return fields;
+            if (end == line.size()) break;
             line.remove_prefix(end + 1);
         }
+        if (fields.size() > 1 && fields.back().empty()) fields.pop_back(); // a mark behind each number
+        return fields;
     }
     constexpr std::string_view blanks = " \t";
     for (line = trimmed(line); !line.empty(); line = trimmed(line)) {
@@ -281,7 +283,7 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
             continue;
         }
         const Place place{name, "line", number};
-        const std::vector<std::string_view> fields = fields_of(line);
+        const std::vector<std::string_view> fields = fields_of(without_remark(line));
         if (!order) {
             if (is_header(fields)) {
                 order.emplace(place, names_in(fields));

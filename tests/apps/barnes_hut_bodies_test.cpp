@@ -103,6 +103,9 @@ TEST(CsvBodies, ThatCannotBeReadAreNamedByFileLineAndField) {
     expect("1,,3,4,5,6,7", "field 2 (y): \"\" is no number");
     expect("1,2,3,4,5,6", "field 7 (m): is missing");
     expect("1,2,3,4,5,6,7,8", "8 fields");
+    expect("1,2,3,4,5 # 6,6,7", "field 6 (vz): is missing");
+    expect("1,2,3,4,5,6,", "field 7 (m): is missing");
+    expect("1,2,3,4,5,6,7,,", "8 fields");
     expect("1,2,nan,4,5,6,7", "field 3 (z): must be finite");
     expect("1,2,3,inf,5,6,7", "field 4 (vx): must be finite");
     expect("1,2,3,4,1e101,6,7", "field 5 (vy): is beyond 1e100");
@@ -135,6 +138,12 @@ TEST(CsvBodies, AreReadFromTheTablesThatUsersHave) {
             "1 2 3 4 5 6 7\n8 9 10 11 12 13 14\n",
             "# positions, velocities and masses of x\n 1\t2 3   4 5 6 7 \r\n\n8 9 10 11 12 13 14",
             "1.0D+00 2 3 4 5 6 7\n.8d1 9 10 11 12 13 14\n", // Fortran
+            "1,2,3,4,5,6,7,\n8,9,10,11,12,13,14, \n",
+            "x,y,z,vx,vy,vz,m,\n1,2,3,4,5,6,7,\n8,9,10,11,12,13,14\n",
+            "1 2 3 4 5 6 7 # the Sun\n8 9 10 11 12 13 14\t# x,y\n",
+            "name,x,y,z,vx,vy,vz,m\nstar#1,1,2,3,4,5,6,7\n a#2,8,9,10,11,12,13,14\n",
+            "Position_X,Position_Y,Position_Z,velocity x,velocity y,velocity z,Masses\n1,2,3,4,5,6,7\n"
+            "8,9,10,11,12,13,14\n",
         }) {
         SCOPED_TRACE(text);
         const Bodies bodies = parse_csv(text, "b.txt");
@@ -194,20 +203,33 @@ TEST(NpyBodies, AreReadInBothPrecisionsAndNamedByRowAndField) {
           file_of(
               "{'descr': [('m', '<f8'), ('pos', '<f8', (3,)), ('vel', '<f8', (3,))], 'fortran_order': False, "
               "'shape': (2,), }\n",
-              by_name)}) {
+              by_name),
+          file_of("{'descr': [('Masses', '<f8'), ('Coordinates', '<f8', (3,)), ('Velocities', '<f8', (3,))], "
+                  "'fortran_order': False, 'shape': (2,), }\n",
+                  by_name),
+          file_of("{'descr': [('name', '<U2'), ('m', '<f8'), ('pos', '<f8', (3,)), ('vel', '<f8', (3,)), "
+                  "('kind', 'S8')], "
+                  "'fortran_order': False, 'shape': (2,), }\n",
+                  std::vector<double>{-1, 7, 1, 2, 3, 4, 5, 6, -1, -1, 14, 8, 9, 10, 11, 12, 13, -1})}) {
         const Bodies found = read(bytes);
         EXPECT_EQ(found.places, (std::vector<Vector>{{1, 2, 3}, {8, 9, 10}})) << bytes;
         EXPECT_EQ(found.velocities, (std::vector<Vector>{{4, 5, 6}, {11, 12, 13}}));
         EXPECT_EQ(found.masses, (std::vector<double>{7, 14}));
     }
 
+    // Elements that are longer than the number in them.
+    const Bodies padded =
+        read(file_of("{'descr': [('a', '<f8'), ('', '|V8')], 'fortran_order': False, 'shape': (1, 4), }\n",
+                     std::vector<double>{1, -1, 2, -1, 3, -1, 4, -1}));
+    EXPECT_EQ(padded.places, (std::vector<Vector>{{1, 2, 3}}));
+    EXPECT_EQ(padded.masses, (std::vector<double>{4}));
+
     const auto refused = [&](const std::string& bytes) { return refusal([&] { return read(bytes); }); };
-    EXPECT_NE(
-        refused(
-            file_of("{'descr': [('x', '<f8'), ('name', '<U8')], 'fortran_order': False, 'shape': (2,), }\n",
-                    rows))
-            .find("numbers of type <U8"),
-        std::string::npos);
+    EXPECT_NE(refused(file_of("{'descr': [('x', '<f8'), ('y', '<f8'), ('name', '<U8')], 'fortran_order': "
+                              "False, 'shape': (2,), }\n",
+                              rows))
+                  .find("no column is z"),
+              std::string::npos);
     EXPECT_NE(refused(file_of("{'descr': '<f8', 'fortran_order': True, 'shape': (100000000, 7), }\n", rows))
                   .find("ends before"),
               std::string::npos);

@@ -10,7 +10,7 @@ work=$root/build/fuzz/$target
 [ -d "$corpus" ] || { echo "fuzz.sh: no target $target: there are $(ls "$root/tests/fuzz/corpus" | sed 's/^/read_/' | tr '\n' ' ')" >&2; exit 2; }
 mkdir -p "$work/found"
 case $target in
-read_bodies_*) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/read_bodies.cpp $root/apps/program/npy.cpp" ;;
+read_bodies_*) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/read_bodies.cpp $root/apps/barnes_hut/gadget_absent.cpp $root/apps/program/npy.cpp" ;;
 read_snapshot) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/snapshot.cpp" ;;
 read_obj | read_mtl | read_ply | read_gltf)
     app=$root/apps/path_tracer
