@@ -3,10 +3,14 @@
 #pragma once
 #include "bodies.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
 namespace barnes_hut {
+
+/// PartType0 to 5: gas, halo, disk, bulge, stars, boundary.
+inline constexpr std::size_t gadget_types = 6;
 
 /// By the name: .hdf5 or .h5.
 [[nodiscard]] inline bool is_gadget_name(const std::filesystem::path& file) {

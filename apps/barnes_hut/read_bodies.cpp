@@ -236,8 +236,6 @@ void note_left_out(const std::string& file, const Columns& names) {
     if (!list.empty()) headrace::log_warning(file + ": columns that are not used: " + list);
 }
 
-bool is_npy(const std::filesystem::path& file) { return file.extension() == ".npy"; }
-
 } // namespace
 
 const char* why_not(double value, bool is_mass) {
@@ -379,7 +377,7 @@ Bodies read_bodies(const std::filesystem::path& file) {
     constexpr char npy = '\x93', hdf5 = '\x89'; // no text begins with them
     if (is_gadget_name(file) || stream.peek() == std::char_traits<char>::to_int_type(hdf5))
         return read_gadget(file);
-    const bool is_array = is_npy(file) || stream.peek() == std::char_traits<char>::to_int_type(npy);
+    const bool is_array = is_npy_name(file) || stream.peek() == std::char_traits<char>::to_int_type(npy);
     Bodies bodies = is_array ? parse_npy(stream, name)
                              : parse_csv(std::string{std::istreambuf_iterator<char>(stream), {}}, name);
     if (bodies.size() == 0) throw Error{ErrorKind::invalid_argument, name + ": has no bodies"};

@@ -10,6 +10,10 @@
 
 namespace barnes_hut {
 
+[[nodiscard]] inline bool is_npy_name(const std::filesystem::path& file) {
+    return file.extension() == ".npy";
+}
+
 /// Errors  not_found, and why: it is not there, or a folder
 [[nodiscard]] std::ifstream open_file(const std::filesystem::path& file);
 

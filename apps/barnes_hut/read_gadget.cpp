@@ -18,10 +18,9 @@
 namespace barnes_hut {
 namespace {
 
-constexpr std::size_t types = 6;
 constexpr std::size_t rows_at_once = 1 << 16;
-constexpr std::uint64_t most_bodies = std::uint64_t{1} << 28; ///< see check_size
-constexpr std::size_t largest_chunk = std::size_t{1} << 26;   ///< bytes: HDF5 holds one whole
+constexpr std::uint64_t most_particles = std::uint64_t{1} << 28; ///< see check_size
+constexpr std::size_t largest_chunk = std::size_t{1} << 26;      ///< bytes: HDF5 holds one whole
 /// Deflate makes no more out of a byte, so what a file claims takes no more memory than this many times its
 /// size.
 constexpr std::uint64_t most_per_byte = 1100;
@@ -171,8 +170,8 @@ private:
 };
 
 struct Header {
-    std::array<std::uint64_t, types> counts{};
-    std::array<double, types> masses{}; ///< 0: each body says its own
+    std::array<std::uint64_t, gadget_types> counts{};
+    std::array<double, gadget_types> masses{}; ///< 0: each body says its own
     double time = 0;
 };
 
@@ -192,18 +191,18 @@ Header read_header(const GadgetFile& file) {
         file.refuse("is one of several files (NumFilesPerSnapshot); snapshots in one file are read");
     std::uint64_t all = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-        if (!(counts[i] >= 0 && counts[i] < static_cast<double>(most_bodies)) ||
+        if (!(counts[i] >= 0 && counts[i] < static_cast<double>(most_particles)) ||
             counts[i] != std::floor(counts[i]))
             file.refuse("the Header's NumPart_ThisFile is below 0, no whole number, or more than the 2^28 "
                         "that there is room for");
-        if (i >= types && counts[i] > 0)
+        if (i >= gadget_types && counts[i] > 0)
             file.refuse("has particles of type " + std::to_string(i) + "; types 0 to 5 are read");
-        if (i < types) header.counts[i] = static_cast<std::uint64_t>(counts[i]);
-        if (i < types) all += header.counts[i];
-        if (i < types && i < masses.size()) header.masses[i] = masses[i];
+        if (i < gadget_types) header.counts[i] = static_cast<std::uint64_t>(counts[i]);
+        if (i < gadget_types) all += header.counts[i];
+        if (i < gadget_types && i < masses.size()) header.masses[i] = masses[i];
     }
     if (all == 0) file.refuse("has no bodies");
-    if (all >= most_bodies)
+    if (all >= most_particles)
         file.refuse("has " + std::to_string(all) + " bodies: there is room for fewer than 2^28");
     header.time = number("Time", 0);
     if (!std::isfinite(header.time)) file.refuse("the Header's Time is no number");
@@ -228,7 +227,7 @@ std::string unused(const GadgetFile& file, const Header& header) {
 
 /// What the process that reads says before the numbers.
 struct Contents {
-    std::array<std::uint64_t, types> counts;
+    std::array<std::uint64_t, gadget_types> counts;
     double time;
     bool has_ids;
 };
@@ -271,12 +270,12 @@ void send(const std::filesystem::path& path, std::FILE* to) {
     const GadgetFile file(path);
     const Header header = read_header(file);
     Contents contents{header.counts, header.time, true};
-    for (std::size_t type = 0; type < types; ++type)
+    for (std::size_t type = 0; type < gadget_types; ++type)
         if (header.counts[type] > 0)
             contents.has_ids = contents.has_ids &&
                                GadgetFile::has(file.group("PartType" + std::to_string(type)), "ParticleIDs");
     put(to, &contents, 1);
-    for (std::size_t type = 0; type < types; ++type)
+    for (std::size_t type = 0; type < gadget_types; ++type)
         if (header.counts[type] > 0) send_type(file, header, type, contents.has_ids, to);
     const std::string note = unused(file, header);
     put(to, note.data(), note.size());
@@ -300,7 +299,7 @@ std::string receive(std::FILE* from, Bodies& bodies) {
     Contents contents{};
     if (std::fread(&contents, sizeof contents, 1, from) != 1) return {};
     bodies.time = contents.time;
-    for (std::size_t type = 0; type < types; ++type) {
+    for (std::size_t type = 0; type < gadget_types; ++type) {
         const std::uint64_t count = contents.counts[type];
         if (count == 0) continue;
         receive(from, bodies.places, count);

@@ -20,8 +20,8 @@ constexpr std::string_view first_line = "headrace-barnes-hut snapshot 1\n";
 constexpr std::size_t most_header = 4096;
 constexpr double farthest = 1e150, heaviest = 1e100; ///< see scale_of and read_bodies
 
-using Row = std::array<double, 11>;    ///< place, velocity, mass, acceleration, potential
-using PastRow = std::array<double, 9>; ///< step, kinetic, potential, momentum, angular momentum
+using BodyRow = std::array<double, 11>; ///< place, velocity, mass, acceleration, potential
+using PastRow = std::array<double, 9>;  ///< step, kinetic, potential, momentum, angular momentum
 
 /// Tells files apart of which a bit is wrong.
 /// Source  G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, "The FNV non-cryptographic hash algorithm", 1991;
@@ -127,7 +127,7 @@ Sizes read_header(Reader& reader, Snapshot& snapshot) {
     return sizes;
 }
 
-bool is_plausible(const Row& row) {
+bool is_plausible(const BodyRow& row) {
     const auto is_near = [](double place) { return std::abs(place) <= farthest; };
     return std::ranges::all_of(row, [](double number) { return std::isfinite(number); }) &&
            std::ranges::all_of(std::span(row).first(6), is_near) && row[6] >= 0 && row[6] <= heaviest;
@@ -162,7 +162,8 @@ std::string bytes_of(const Snapshot& snapshot) {
     bytes += json.dump() + '\n';
     Checksum checksum;
     checksum.add(bytes);
-    bytes.reserve(bytes.size() + sizeof(PastRow) * snapshot.history.size() + sizeof(Row) * bodies.size() + 8);
+    bytes.reserve(bytes.size() + sizeof(PastRow) * snapshot.history.size() + sizeof(BodyRow) * bodies.size() +
+                  8);
     for (const Totals& past : snapshot.history) {
         const Vector &p = past.momentum, &l = past.angular_momentum;
         const PastRow row{
@@ -172,7 +173,8 @@ std::string bytes_of(const Snapshot& snapshot) {
     }
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const Vector &at = bodies.places[i], &v = bodies.velocities[i], &a = field.accelerations[i];
-        const Row row{at.x, at.y, at.z, v.x, v.y, v.z, bodies.masses[i], a.x, a.y, a.z, field.potentials[i]};
+        const BodyRow row{
+            at.x, at.y, at.z, v.x, v.y, v.z, bodies.masses[i], a.x, a.y, a.z, field.potentials[i]};
         append(bytes, row);
         checksum.add(row);
     }
@@ -206,7 +208,7 @@ Snapshot parse_snapshot(std::istream& stream, const std::string& name) {
     }
     Bodies& bodies = snapshot.bodies;
     for (std::uint64_t i = 0; i < sizes.bodies; ++i) {
-        const Row row = reader.row<std::tuple_size_v<Row>>();
+        const BodyRow row = reader.row<std::tuple_size_v<BodyRow>>();
         if (!is_plausible(row))
             reader.refuse("is a broken snapshot: body " + std::to_string(i + 1) + " cannot be");
         bodies.places.push_back({row[0], row[1], row[2]});

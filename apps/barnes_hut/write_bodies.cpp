@@ -2,6 +2,7 @@
 #include "write_bodies.hpp"
 #include "gadget.hpp"
 #include "program/npy.hpp"
+#include "read_bodies.hpp"
 #include <headrace/core/error.hpp>
 
 #include <array>
@@ -13,13 +14,11 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
-bool is_npy(const std::filesystem::path& file) { return file.extension() == ".npy"; }
-
 /// Rows of the columns that `names` has, as text or as an array of float64, by the extension. Reading gives
 /// the same numbers again.
 std::string table_of(const std::filesystem::path& file, const std::vector<double>& numbers,
                      const std::vector<std::string>& names) {
-    if (is_npy(file)) {
+    if (is_npy_name(file)) {
         std::vector<std::size_t> shape{numbers.size() / names.size()};
         if (names.size() > 1) shape.push_back(names.size());
         return program::npy_of(numbers, shape);
@@ -39,14 +38,14 @@ std::string table_of(const std::filesystem::path& file, const std::vector<double
 } // namespace
 
 void check_table_name(const std::string& option, const std::filesystem::path& file) {
-    if (!is_npy(file) && file.extension() != ".csv")
+    if (!is_npy_name(file) && file.extension() != ".csv")
         throw Error{ErrorKind::invalid_argument,
                     option + " " + file.string() + ": takes a name that ends with .csv or .npy"};
 }
 
 void check_bodies_name(const std::string& option, const std::filesystem::path& file) {
     if (is_gadget_name(file)) return expect_hdf5(option + " " + file.string());
-    if (!is_npy(file) && file.extension() != ".csv")
+    if (!is_npy_name(file) && file.extension() != ".csv")
         throw Error{ErrorKind::invalid_argument,
                     option + " " + file.string() + ": takes a name that ends with .csv, .npy or .hdf5"};
 }

@@ -11,7 +11,6 @@
 namespace barnes_hut {
 namespace {
 
-constexpr std::size_t types = 6;
 constexpr const char* failure = "a GADGET snapshot cannot be made in memory";
 
 void expect(herr_t status) {
@@ -51,7 +50,7 @@ void write_dataset(hid_t group, const char* name, hid_t type, const std::vector<
     expect(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
 }
 
-void write_header(hid_t file, const std::array<std::uint32_t, types>& counts, double time) {
+void write_header(hid_t file, const std::array<std::uint32_t, gadget_types>& counts, double time) {
     const Hdf5Handle header = create_group(file, "Header");
     const auto number = [&](const char* name, double value) {
         write_attribute<double>(header, name, H5T_NATIVE_DOUBLE, {&value, 1});
@@ -59,8 +58,8 @@ void write_header(hid_t file, const std::array<std::uint32_t, types>& counts, do
     const auto whole = [&](const char* name, std::int32_t value) {
         write_attribute<std::int32_t>(header, name, H5T_NATIVE_INT32, {&value, 1});
     };
-    constexpr std::array<std::uint32_t, types> none{};
-    constexpr std::array<double, types> no_mass{}; // each body says its own
+    constexpr std::array<std::uint32_t, gadget_types> none{};
+    constexpr std::array<double, gadget_types> no_mass{}; // each body says its own
     write_attribute<std::uint32_t>(header, "NumPart_ThisFile", H5T_NATIVE_UINT32, counts);
     write_attribute<std::uint32_t>(header, "NumPart_Total", H5T_NATIVE_UINT32, counts);
     write_attribute<std::uint32_t>(header, "NumPart_Total_HighWord", H5T_NATIVE_UINT32, none);
@@ -95,10 +94,10 @@ void write_type(hid_t file, std::size_t type, const Bodies& bodies, const std::v
 
 std::string gadget_bytes(const Bodies& bodies, double time) {
     constexpr std::size_t usual = 1; // GADGET's halo: no gas
-    std::array<std::vector<std::size_t>, types> members;
+    std::array<std::vector<std::size_t>, gadget_types> members;
     for (std::size_t i = 0; i < bodies.size(); ++i)
         members.at(bodies.types.empty() ? usual : bodies.types[i]).push_back(i);
-    std::array<std::uint32_t, types> counts{};
+    std::array<std::uint32_t, gadget_types> counts{};
     std::ranges::transform(members, counts.begin(),
                            [](const auto& all) { return static_cast<std::uint32_t>(all.size()); });
 
@@ -109,7 +108,7 @@ std::string gadget_bytes(const Bodies& bodies, double time) {
     const Hdf5Handle file(H5Fcreate("snapshot", H5F_ACC_TRUNC, without_times(H5P_FILE_CREATE), in_memory),
                           H5Fclose, failure);
     write_header(file, counts, time);
-    for (std::size_t type = 0; type < types; ++type)
+    for (std::size_t type = 0; type < gadget_types; ++type)
         if (!members[type].empty()) write_type(file, type, bodies, members[type]);
     expect(H5Fflush(file, H5F_SCOPE_GLOBAL));
     const ssize_t size = H5Fget_file_image(file, nullptr, 0);

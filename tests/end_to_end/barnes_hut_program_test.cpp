@@ -1,5 +1,6 @@
 // headrace-barnes-hut as a user runs it: every option, every device and kernel, splits over devices, and what
 // can be wrong with what it is given.
+#include "end_to_end/barnes_hut_runs.hpp"
 #include "end_to_end/path_tracer.hpp" // which devices there are
 
 #include <core/environment_variable.hpp>
@@ -11,8 +12,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -22,15 +21,6 @@ namespace {
 
 using nlohmann::json;
 using Rows = std::vector<std::array<double, 3>>;
-
-Outcome run(const Scratch& folder, const Options& options) {
-    return Program(HEADRACE_BARNES_HUT, options, folder.path()).wait();
-}
-
-std::string text_of(const Scratch& folder, const std::string& name) {
-    std::ifstream stream(folder.path() / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// The report of a run that must succeed.
 json report_of(const Scratch& folder, const Options& options) {

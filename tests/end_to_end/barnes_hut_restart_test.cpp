@@ -1,26 +1,18 @@
 // headrace-barnes-hut that stops and goes on: --snapshot-every and --restart.
+#include "end_to_end/barnes_hut_runs.hpp"
 #include "end_to_end/path_tracer.hpp" // which devices there are
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
+#include <filesystem>
 #include <string>
 
 namespace headrace::end_to_end {
 namespace {
 
 using nlohmann::json;
-
-Outcome run(const Scratch& folder, const Options& options) {
-    return Program(HEADRACE_BARNES_HUT, options, folder.path()).wait();
-}
-
-std::string text_of(const Scratch& folder, const std::string& name) {
-    std::ifstream stream(folder.path() / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// Device lists, of devices of one kind each.
 class Restart : public testing::TestWithParam<const char*> {
