@@ -22,7 +22,8 @@ esac
 ${CLANGXX:-clang++-15} -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 \
     -I"$root/build/release/include" -I"$root/apps" -I"$app" \
-    "$root/tests/fuzz/$target.cpp" $sources "$root/core/error.cpp" -ltomlplusplus -o "$work/fuzz"
+    "$root/tests/fuzz/$target.cpp" $sources "$root/core/error.cpp" "$root/core/log.cpp" \
+    -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL -lspdlog -lfmt -ltomlplusplus -o "$work/fuzz"
 
 "$work/fuzz" "$work/found" "$corpus" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix="$work/"
