@@ -240,17 +240,26 @@ HR_FUNCTION bool pull_distant_bodies(Walk* walk, HrKernelGroup* group, uint firs
     return true;
 }
 
-// However near they are to the group's bodies.
+// However near they are to the group's bodies: pairs that are not are computed as elsewhere.
 HR_FUNCTION void pull_near_bodies(Walk* walk, HrKernelGroup* group, uint first, uint count,
                                   __global const Body* bodies, Space space) {
     Force sums[BARNES_HUT_MINE] = {{0, 0, 0, 0}};
     bool is_too_near = false, is_together = false;
+    const GroupBox box = walk->box;
+    const float near2 = 1.01f * box.near2; // with room for rounding
     for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
         const uint self = body_of(walk, i, space);
-        const Body target = bodies[self];
         for (uint j = 0; j < count; ++j) {
             if (first + j == self) continue;
             const Body body = walk->shared->bodies[j];
+            const float x = relative(body.x, body.low_x, box.x) - walk->x[i],
+                        y = relative(body.y, body.low_y, box.y) - walk->y[i],
+                        z = relative(body.z, body.low_z, box.z) - walk->z[i];
+            if (x * x + (y * y + z * z) > near2) {
+                add(sums + i, pull(x, y, z, body.mass, space.softening2));
+                continue;
+            }
+            const Body target = bodies[self];
             const uint odd = pull_precisely(sums + i, &target, &body, space.softening2);
             is_too_near = is_too_near || odd == IS_TOO_NEAR;
             is_together = is_together || odd == IS_TOGETHER;

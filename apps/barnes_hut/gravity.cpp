@@ -49,6 +49,14 @@ void copy(std::span<const T> from, const Domain<T>& to) {
     });
 }
 
+template <class T>
+void clear(const Domain<T>& domain) {
+    const std::span<T> elements = domain.fill();
+    in_blocks(elements.size(), [&](std::size_t begin, std::size_t end) {
+        std::ranges::fill(elements.subspan(begin, end - begin), T{});
+    });
+}
+
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
     kernel.name = "barnes_hut.cl";
@@ -118,6 +126,10 @@ void Gravity::make_room(std::size_t nodes, std::size_t bodies) {
                        pinned<GroupBox>(runtime_, "group boxes", {groups}),
                        pinned<Force>(runtime_, "forces", {groups, BARNES_HUT_GROUP})};
     std::ranges::fill(domains_->forces.fill(), Force{}); // of the last group no kernel writes all
+    if (!is_on_device_) return;
+    clear(domains_->tests); // the tree job writes as many nodes as there are
+    clear(domains_->links);
+    clear(domains_->moments);
 }
 
 void Gravity::place(const Bodies& bodies, std::span<const double> strengths) {
@@ -146,7 +158,7 @@ void Gravity::place_on_device() {
     copy<double>(bodies_->masses, sources_->masses);
     if (knows_strength_) copy<double>(strengths_, sources_->strengths);
     whole_ = whole_of(*bodies_);
-    scale_ = scale_of(whole_, settings_.softening);
+    scale_ = scale_of(whole_, settings_.softening, settings_.gravity);
 }
 
 void Gravity::build_tree(const Run& run) {
@@ -155,7 +167,8 @@ void Gravity::build_tree(const Run& run) {
 }
 
 void Gravity::build_on_host() {
-    const Tree& tree = builder_.build(*bodies_, opening(), strengths_, settings_.softening);
+    const Tree& tree =
+        builder_.build(*bodies_, opening(), strengths_, settings_.softening, settings_.gravity);
     scale_ = tree.scale;
     order_ = tree.order;
     nodes_ = tree.tests.size();
@@ -172,7 +185,7 @@ void Gravity::build_on_host() {
 void Gravity::build_on_device(const Run& run) {
     if (has_moved_) {
         whole_.places = sources_->extremes.gather().front();
-        scale_ = scale_of(whole_, settings_.softening);
+        scale_ = scale_of(whole_, settings_.softening, settings_.gravity);
     }
     for (std::size_t room = std::max(bodies_->size() / 3, nodes_) + 64;; room *= 2) {
         make_room(room, bodies_->size());
@@ -203,9 +216,9 @@ headrace::Job Gravity::tree_job() const {
                 task.write(s.order).origin,
                 task.write(d.bodies).origin,
                 task.write(d.boxes).origin,
-                task.write(d.tests).origin,
-                task.write(d.links).origin,
-                task.write(d.moments).origin,
+                task.update(d.tests).origin,
+                task.update(d.links).origin,
+                task.update(d.moments).origin,
                 static_cast<std::uint32_t>(d.tests.size()),
                 task.write(s.level_nodes).origin,
                 nullptr,
@@ -214,9 +227,10 @@ headrace::Job Gravity::tree_job() const {
     };
     headrace::Job job("tree", 1);
     if (opening().accuracy > 0) job.reads(sources_->strengths);
+    // How many nodes there will be is not known yet: the room behind the last one stays as it is.
     job.reads(sources_->places, sources_->masses)
-        .writes(sources_->order, sources_->level_nodes, domains_->bodies, domains_->boxes, domains_->tests,
-                domains_->links, domains_->moments);
+        .writes(sources_->order, sources_->level_nodes, domains_->bodies, domains_->boxes)
+        .updates(domains_->tests, domains_->links, domains_->moments);
     job.host_function(
         "cpu", [view](Task& task, const headrace::NativeStream&) { barnes_hut::build_on_host(view(task)); });
 #if defined(BARNES_HUT_HAS_CUDA)
@@ -345,6 +359,21 @@ void Gravity::check_distances() const {
 
 bool Gravity::has_infinite_potential() const {
     return settings_.softening == 0 && counts_.gather()[BARNES_HUT_TOGETHER] > 0;
+}
+
+void Gravity::restore(const Field& field) {
+    HEADRACE_ASSERT(is_on_device_ && domains_.has_value());
+    const std::span<Force> forces = domains_->forces.fill();
+    const std::span<const std::uint32_t> order = sources_->order.gather();
+    std::ranges::fill(forces, Force{});
+    // Each was a float times the unit: two roundings of a double do not change which float.
+    const double per_acceleration = scale_.acceleration();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const Vector& pull = field.accelerations[order[i]];
+        forces[i] = {static_cast<float>(pull.x / per_acceleration),
+                     static_cast<float>(pull.y / per_acceleration),
+                     static_cast<float>(pull.z / per_acceleration), 0};
+    }
 }
 
 headrace::Job Gravity::motion(double kick, double drift) {

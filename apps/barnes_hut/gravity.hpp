@@ -23,16 +23,11 @@ struct Settings {
     double theta = 0.5;     ///< 0 to 1; 0: every pair
     double accuracy = 0;    ///< > 0: of an acceleration; decides instead of theta where those are known
     double softening = 0;   ///< Plummer's, a length
+    double gravity = 1;     ///< G
     std::uint32_t load = 0; ///< synthetic, at each visited node
     /// Interactions of a group, list entries, after which a producer hands on its walk if others are idle.
     std::uint32_t budget = 256;
     TreeChoice tree = TreeChoice::by_itself;
-};
-
-/// In the order of the input.
-struct Field {
-    std::vector<Vector> accelerations;
-    std::vector<double> potentials; ///< empty unless asked for
 };
 
 /// Pairs that forces were computed of.
@@ -74,6 +69,9 @@ public:
 
     /// Whether it has the bodies on devices, where motion() moves them: no field need be collected for that.
     [[nodiscard]] bool moves_bodies() const { return is_on_device_; }
+    /// As if the last job had found this, of bodies that are placed and whose tree is built. On devices
+    /// alone: elsewhere forces are the host's after each job.
+    void restore(const Field& field);
     /// By the forces of the last job: velocities change by `kick` times them, then places by `drift` times
     /// the velocities.
     [[nodiscard]] headrace::Job motion(double kick, double drift);

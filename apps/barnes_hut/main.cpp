@@ -11,9 +11,12 @@
 #include "read_bodies.hpp"
 #include "report.hpp"
 #include "simulation.hpp"
+#include "snapshot.hpp"
+#include "write_bodies.hpp"
 #include <headrace/core/trace.hpp>
 
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,27 +29,44 @@ using namespace barnes_hut;
 constexpr const char* program_name = "headrace-barnes-hut";
 constexpr std::uint32_t image_pixels = 1024;
 
-/// Where the bodies of a step go: out.csv of step 20 is out.000020.csv.
-std::filesystem::path snapshot_of(const std::filesystem::path& file, std::uint64_t step) {
-    std::string number = std::to_string(step);
-    number.insert(0, number.size() < 6 ? 6 - number.size() : 0, '0');
-    std::filesystem::path numbered = file;
-    return numbered.replace_filename(file.stem().string() + "." + number + file.extension().string());
+/// What the run begins with; what a snapshot has of it goes into the options.
+Snapshot start_of(Options& options) {
+    Snapshot start;
+    if (options.restart.empty()) {
+        start.bodies = options.input.empty()
+                           ? plummer_sphere(options.plummer, options.seed, options.settings.gravity)
+                           : read_bodies(options.input);
+    } else {
+        std::ifstream stream = open_file(options.restart);
+        start = parse_snapshot(stream, options.restart.string());
+        go_on_from(start, options);
+    }
+    if (options.snapshot_every > 0)
+        note_numbered("--snapshot-every", options.output, snapshot_extension, start.step + 1);
+    return start;
+}
+
+/// By the clock of the input.
+double time_of(const Options& options, const Simulation& simulation) {
+    return simulation.begin() + static_cast<double>(simulation.steps()) * options.dt;
 }
 
 void write_results(const Options& options, Simulation& simulation) {
     if (!options.accelerations.empty())
         program::write_whole(options.accelerations,
                              vectors_table(options.accelerations, simulation.field().accelerations));
+    if (!options.potentials.empty())
+        program::write_whole(options.potentials,
+                             potentials_table(options.potentials, simulation.potentials()));
     if (!options.output.empty())
-        program::write_whole(options.output, bodies_table(options.output, simulation.bodies()));
+        program::write_whole(options.output,
+                             bodies_file(options.output, simulation.bodies(), time_of(options, simulation)));
     if (!options.image.empty())
         program::write_whole(options.image, density_png(simulation.bodies(), image_pixels));
 }
 
-void run(const Options& options) {
-    Bodies bodies =
-        options.input.empty() ? plummer_sphere(options.plummer, options.seed) : read_bodies(options.input);
+void run(Options options) {
+    Snapshot start = start_of(options);
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime(options.runtime);
@@ -54,7 +74,7 @@ void run(const Options& options) {
 
     const bool shows = options.progress && !options.quiet;
     JobSum jobs;
-    Simulation simulation(runtime, options.settings, std::move(bodies), options.dt,
+    Simulation simulation(runtime, options.settings, std::move(start.bodies), options.dt,
                           [&](const headrace::Job& job, Simulation::Phase phase) {
                               const bool is_forces = phase == Simulation::Phase::forces;
                               const headrace::JobHandle handle = runtime.submit(job);
@@ -66,32 +86,46 @@ void run(const Options& options) {
         simulation.before_forces(
             [&](const auto& make_job) { job_program::measure_alone(runtime, make_job); });
     job_program::ProgressBar bar(options.steps, shows && options.steps > 0);
-    std::vector<Energy> energies;
+    std::vector<Totals> history = std::move(start.history);
     const auto is_due = [](std::uint64_t step, std::uint64_t every) {
         return every > 0 && step % every == 0;
     };
-    const auto write_snapshot = [&] {
+    const auto write_bodies = [&] {
         if (is_due(simulation.steps(), options.output_every))
-            program::write_whole(snapshot_of(options.output, simulation.steps()),
-                                 bodies_table(options.output, simulation.bodies()));
+            program::write_whole(
+                numbered(options.output, simulation.steps(), options.output.extension()),
+                bodies_file(options.output, simulation.bodies(), time_of(options, simulation)));
     };
-    simulation.compute_field(true);
-    energies.push_back(simulation.energy());
-    write_snapshot();
-    for (std::uint64_t step = 1; step <= options.steps; ++step) {
-        const bool wants_energy = step == options.steps || is_due(step, options.energy_every);
+    const auto write_snapshot = [&] {
+        if (is_due(simulation.steps(), options.snapshot_every))
+            program::write_whole(
+                numbered(options.output, simulation.steps(), snapshot_extension),
+                bytes_of({simulation.steps(), parameters_of(options), simulation.has_infinite_energy(),
+                          history, simulation.bodies(), simulation.field()}));
+    };
+    if (options.restart.empty()) {
+        simulation.compute_field(true);
+        history.push_back(simulation.totals());
+        write_bodies();
+    } else {
+        simulation.resume(start.step, std::move(start.field), start.have_met);
+    }
+    for (std::uint64_t step = start.step + 1; step <= options.steps; ++step) {
+        const bool wants_energy = step == options.steps || is_due(step, options.energy_every) ||
+                                  is_due(step, options.snapshot_every);
         simulation.step(wants_energy);
-        if (wants_energy) energies.push_back(simulation.energy());
+        if (wants_energy) history.push_back(simulation.totals());
+        write_bodies();
         write_snapshot();
         bar.show(step);
     }
     bar.finish();
     write_results(options, simulation);
-    program::write_output(options.report, json_of(options, simulation, energies, jobs));
+    program::write_output(options.report, json_of(options, simulation, history, jobs));
     if (trace) options.trace.write(*trace);
     if (options.quiet) return;
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
-    std::fputs(table_of(simulation, energies, jobs).c_str(), stdout_is_taken ? stderr : stdout);
+    std::fputs(table_of(simulation, history, jobs).c_str(), stdout_is_taken ? stderr : stdout);
 }
 
 } // namespace

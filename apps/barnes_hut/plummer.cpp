@@ -42,7 +42,7 @@ void centre(std::vector<Vector>& vectors) {
 
 } // namespace
 
-Bodies plummer_sphere(std::size_t count, std::uint64_t seed) {
+Bodies plummer_sphere(std::size_t count, std::uint64_t seed, double gravity) {
     constexpr double a = 3 * std::numbers::pi / 16, kept = 0.999;
     Bodies bodies;
     bodies.places.resize(count);
@@ -59,7 +59,7 @@ Bodies plummer_sphere(std::size_t count, std::uint64_t seed) {
             q = random.next();
             chance = 0.1 * random.next();
         }
-        bodies.velocities[i] = random.direction(q * std::sqrt(2 / std::sqrt(r * r + a * a)));
+        bodies.velocities[i] = random.direction(q * std::sqrt(2 * gravity / std::sqrt(r * r + a * a)));
     });
     if (count > 1) {
         centre(bodies.places);

@@ -1,5 +1,6 @@
 // apps/barnes_hut/read_bodies.cpp - see read_bodies.hpp.
 #include "read_bodies.hpp"
+#include "gadget.hpp"
 #include "program/npy.hpp"
 #include <headrace/core/error.hpp>
 #include <headrace/core/log.hpp>
@@ -99,25 +100,17 @@ public:
         for (const char letter : name.substr(0, name.find_first_of("[(")))
             if (letter != ' ' && letter != '_')
                 plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-        constexpr std::array<std::pair<std::string_view, std::size_t>, 14> others{{{"mass", 6},
-                                                                                   {"masses", 6},
-                                                                                   {"posx", 0},
-                                                                                   {"posy", 1},
-                                                                                   {"posz", 2},
-                                                                                   {"velx", 3},
-                                                                                   {"vely", 4},
-                                                                                   {"velz", 5},
-                                                                                   {"pos0", 0},
-                                                                                   {"pos1", 1},
-                                                                                   {"pos2", 2},
-                                                                                   {"vel0", 3},
-                                                                                   {"vel1", 4},
-                                                                                   {"vel2", 5}}};
-        const auto* const ours = std::ranges::find(columns, plain);
-        if (ours != columns.end()) return static_cast<std::size_t>(ours - columns.begin());
-        const auto* const other =
-            std::ranges::find(others, plain, &std::pair<std::string_view, std::size_t>::first);
-        return other != others.end() ? other->second : unused;
+        if (const auto* const ours = std::ranges::find(columns, plain); ours != columns.end())
+            return static_cast<std::size_t>(ours - columns.begin());
+        constexpr std::array<std::string_view, 5> places{"pos", "position", "positions", "coord",
+                                                         "coordinates"},
+            velocities{"vel", "velocity", "velocities", "v", "speed"};
+        const std::string_view all = plain, stem = all.substr(0, all.size() - (all.empty() ? 0 : 1));
+        const std::size_t axis = all.empty() ? unused : std::string_view("x0y1z2").find(all.back()) / 2;
+        if (axis < velocity_column && std::ranges::find(places, stem) != places.end()) return axis;
+        if (axis < velocity_column && std::ranges::find(velocities, stem) != velocities.end())
+            return velocity_column + axis;
+        return plain == "mass" || plain == "masses" ? mass_column : unused;
     }
 
 private:
@@ -132,12 +125,8 @@ std::string field_text(std::size_t field, std::size_t column) {
 
 /// What a body may be made of.
 void check(const Place& place, std::size_t field, std::size_t column, double value) {
-    const auto refuse = [&](const char* why) { place.refuse(field_text(field, column) + ": " + why); };
-    if (!std::isfinite(value)) refuse("must be finite");
-    if (std::abs(value) > largest) refuse("is beyond 1e100; choose other units");
-    if (column == mass_column && value < 0) refuse("a mass must not be negative");
-    if (column == mass_column && value > 0 && value < least_mass)
-        refuse("is below 1e-100 and not 0; choose other units");
+    if (const char* why = why_not(value, column == mass_column))
+        place.refuse(field_text(field, column) + ": " + why);
 }
 
 void append(Bodies& bodies, const Row& row) {
@@ -150,6 +139,14 @@ std::string_view trimmed(std::string_view text) {
     const auto begin = text.find_first_not_of(" \t");
     if (begin == std::string_view::npos) return {};
     return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+/// Without a remark behind data, which a blank comes before.
+std::string_view without_remark(std::string_view line) {
+    for (auto mark = line.find('#'); mark != line.npos; mark = line.find('#', mark + 1))
+        if (mark > 0 && (line[mark - 1] == ' ' || line[mark - 1] == '\t'))
+            return trimmed(line.substr(0, mark));
+    return line;
 }
 
 /// As C, Fortran (1.5D+03) and NumPy write it.
@@ -182,9 +179,11 @@ std::vector<std::string_view> fields_of(std::string_view line) {
         for (;;) {
             const auto end = std::min(line.find(mark), line.size());
             fields.push_back(trimmed(line.substr(0, end)));
-            if (end == line.size()) return fields;
+            if (end == line.size()) break;
             line.remove_prefix(end + 1);
         }
+        if (fields.size() > 1 && fields.back().empty()) fields.pop_back(); // a mark behind each number
+        return fields;
     }
     constexpr std::string_view blanks = " \t";
     for (line = trimmed(line); !line.empty(); line = trimmed(line)) {
@@ -237,7 +236,17 @@ void note_left_out(const std::string& file, const Columns& names) {
     if (!list.empty()) headrace::log_warning(file + ": columns that are not used: " + list);
 }
 
-std::ifstream open(const std::filesystem::path& file) {
+} // namespace
+
+const char* why_not(double value, bool is_mass) {
+    if (!std::isfinite(value)) return "must be finite";
+    if (std::abs(value) > largest) return "is beyond 1e100; choose other units";
+    if (is_mass && value < 0) return "a mass must not be negative";
+    if (is_mass && value > 0 && value < least_mass) return "is below 1e-100 and not 0; choose other units";
+    return nullptr;
+}
+
+std::ifstream open_file(const std::filesystem::path& file) {
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(file, ignored);
     errno = 0;
@@ -248,10 +257,6 @@ std::ifstream open(const std::filesystem::path& file) {
                         (is_folder ? "it is a folder" : std::generic_category().message(errno))};
     return stream;
 }
-
-bool is_npy(const std::filesystem::path& file) { return file.extension() == ".npy"; }
-
-} // namespace
 
 Bodies parse_csv(std::string_view text, const std::string& name) {
     Bodies bodies;
@@ -276,7 +281,7 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
             continue;
         }
         const Place place{name, "line", number};
-        const std::vector<std::string_view> fields = fields_of(line);
+        const std::vector<std::string_view> fields = fields_of(without_remark(line));
         if (!order) {
             if (is_header(fields)) {
                 order.emplace(place, names_in(fields));
@@ -367,55 +372,16 @@ Bodies parse_npy(std::istream& stream, const std::string& name) {
 }
 
 Bodies read_bodies(const std::filesystem::path& file) {
-    std::ifstream stream = open(file);
+    std::ifstream stream = open_file(file);
     const std::string name = file.string();
-    constexpr char npy = '\x93'; // no text begins with it
-    const bool is_array = is_npy(file) || stream.peek() == std::char_traits<char>::to_int_type(npy);
+    constexpr char npy = '\x93', hdf5 = '\x89'; // no text begins with them
+    if (is_gadget_name(file) || stream.peek() == std::char_traits<char>::to_int_type(hdf5))
+        return read_gadget(file);
+    const bool is_array = is_npy_name(file) || stream.peek() == std::char_traits<char>::to_int_type(npy);
     Bodies bodies = is_array ? parse_npy(stream, name)
                              : parse_csv(std::string{std::istreambuf_iterator<char>(stream), {}}, name);
     if (bodies.size() == 0) throw Error{ErrorKind::invalid_argument, name + ": has no bodies"};
     return bodies;
-}
-
-void check_table_name(const std::string& option, const std::filesystem::path& file) {
-    if (!is_npy(file) && file.extension() != ".csv")
-        throw Error{ErrorKind::invalid_argument,
-                    option + " " + file.string() + ": takes a name that ends with .csv or .npy"};
-}
-
-std::string table_of(const std::filesystem::path& file, const std::vector<double>& numbers,
-                     const std::vector<std::string>& names) {
-    if (is_npy(file)) return program::npy_of(numbers, {numbers.size() / names.size(), names.size()});
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i) text += (i > 0 ? "," : "") + names[i];
-    text += '\n';
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        std::array<char, 32> digits; // the fewest that give the same double
-        const auto end = std::to_chars(digits.begin(), digits.end(), numbers[i]).ptr;
-        text.append(digits.begin(), end);
-        text += (i + 1) % names.size() == 0 ? '\n' : ',';
-    }
-    return text;
-}
-
-std::string bodies_table(const std::filesystem::path& file, const Bodies& bodies) {
-    std::vector<double> numbers;
-    numbers.reserve(7 * bodies.size());
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-        const Vector &place = bodies.places[i], &velocity = bodies.velocities[i];
-        for (const double number :
-             {place.x, place.y, place.z, velocity.x, velocity.y, velocity.z, bodies.masses[i]})
-            numbers.push_back(number);
-    }
-    return table_of(file, numbers, {columns.begin(), columns.end()});
-}
-
-std::string vectors_table(const std::filesystem::path& file, const std::vector<Vector>& accelerations) {
-    std::vector<double> numbers;
-    numbers.reserve(3 * accelerations.size());
-    for (const Vector& vector : accelerations)
-        for (const double number : {vector.x, vector.y, vector.z}) numbers.push_back(number);
-    return table_of(file, numbers, {"ax", "ay", "az"});
 }
 
 } // namespace barnes_hut

@@ -1,16 +1,26 @@
-// apps/barnes_hut/read_bodies.hpp - bodies in files, and numbers of bodies to files: CSV and NumPy's .npy.
+// apps/barnes_hut/read_bodies.hpp - bodies in files: text and NumPy's .npy.
 #pragma once
 #include "bodies.hpp"
 
 #include <filesystem>
+#include <fstream>
 #include <istream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace barnes_hut {
 
-/// A text of any name, or an .npy file. See parse_csv and parse_npy.
+[[nodiscard]] inline bool is_npy_name(const std::filesystem::path& file) {
+    return file.extension() == ".npy";
+}
+
+/// Errors  not_found, and why: it is not there, or a folder
+[[nodiscard]] std::ifstream open_file(const std::filesystem::path& file);
+
+/// Why a number cannot be a coordinate or a speed, or a mass; null if it can.
+[[nodiscard]] const char* why_not(double value, bool is_mass);
+
+/// A text of any name, an .npy file, or a snapshot of GADGET. See parse_csv, parse_npy and gadget.hpp.
 /// Errors  not_found; io; invalid_argument: which file, which line (of an .npy: row), which field, and why
 [[nodiscard]] Bodies read_bodies(const std::filesystem::path& file);
 
@@ -21,18 +31,5 @@ namespace barnes_hut {
 [[nodiscard]] Bodies parse_csv(std::string_view text, const std::string& name);
 /// Rows of the same numbers, of any type and in any order; or a structured array, whose fields are columns.
 [[nodiscard]] Bodies parse_npy(std::istream& stream, const std::string& name);
-
-/// `rows` rows of the columns that `names` has, as text or as an .npy file of float64, by the extension.
-/// Numbers are written so that reading gives the same again.
-/// Errors  invalid_argument for another extension
-[[nodiscard]] std::string table_of(const std::filesystem::path& file, const std::vector<double>& numbers,
-                                   const std::vector<std::string>& names);
-/// Refuses an extension that is neither.
-void check_table_name(const std::string& option, const std::filesystem::path& file);
-
-/// x, y, z, vx, vy, vz, m; and ax, ay, az.
-[[nodiscard]] std::string bodies_table(const std::filesystem::path& file, const Bodies& bodies);
-[[nodiscard]] std::string vectors_table(const std::filesystem::path& file,
-                                        const std::vector<Vector>& accelerations);
 
 } // namespace barnes_hut

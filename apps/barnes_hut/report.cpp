@@ -61,12 +61,16 @@ headrace::Figure balance_of(const std::vector<DeviceReport>& devices, const head
     return {first / last, {}};
 }
 
-Json json_of(const Energy& energy, double dt) {
-    return {{"step", energy.step},
-            {"time", static_cast<double>(energy.step) * dt},
-            {"kinetic", energy.kinetic},
-            {"potential", energy.potential},
-            {"total", energy.total()}};
+Json json_of(const Vector& v) { return Json::array({v.x, v.y, v.z}); }
+
+Json json_of(const Totals& totals, double begin, double dt) {
+    return {{"step", totals.step},
+            {"time", begin + static_cast<double>(totals.step) * dt},
+            {"kinetic", totals.kinetic},
+            {"potential", totals.potential},
+            {"total", totals.energy()},
+            {"momentum", json_of(totals.momentum)},
+            {"angular_momentum", json_of(totals.angular_momentum)}};
 }
 
 } // namespace
@@ -100,7 +104,7 @@ void JobSum::add(const headrace::JobReport& job) {
     total_.energy_delay_product = delayed(total_.energy_joules);
 }
 
-std::string json_of(const Options& options, const Simulation& simulation, const std::vector<Energy>& energies,
+std::string json_of(const Options& options, const Simulation& simulation, const std::vector<Totals>& history,
                     const JobSum& jobs) {
     const Settings& settings = options.settings;
     const Times& times = simulation.times();
@@ -110,13 +114,16 @@ std::string json_of(const Options& options, const Simulation& simulation, const 
               {"theta", settings.theta},
               {"accuracy", settings.accuracy},
               {"softening", settings.softening},
+              {"G", settings.gravity},
               {"synthetic_load", settings.load},
               {"steps", simulation.steps()},
               {"dt", options.dt}};
     json["energies"] = Json::array();
-    for (const Energy& energy : energies) json["energies"].push_back(json_of(energy, options.dt));
-    const std::optional<double> drift = energy_drift(energies);
+    for (const Totals& totals : history)
+        json["energies"].push_back(json_of(totals, simulation.begin(), options.dt));
+    const std::optional<double> drift = energy_drift(history);
     json["energy_drift"] = drift ? Json(*drift) : Json(nullptr);
+    if (!options.restart.empty()) json["restarted_from"] = options.restart.string();
     json["forces_computed"] = jobs.jobs();
     json["interactions"] = {{"body_node", simulation.interactions().with_nodes},
                             {"body_body", simulation.interactions().with_bodies}};
@@ -125,7 +132,7 @@ std::string json_of(const Options& options, const Simulation& simulation, const 
     return json.dump(2) + '\n';
 }
 
-std::string table_of(const Simulation& simulation, const std::vector<Energy>& energies, const JobSum& jobs) {
+std::string table_of(const Simulation& simulation, const std::vector<Totals>& history, const JobSum& jobs) {
     std::string text;
     const auto line = [&](const char* form, auto... values) {
         char buffer[200];
@@ -133,10 +140,12 @@ std::string table_of(const Simulation& simulation, const std::vector<Energy>& en
         text += buffer;
     };
     line("%zu bodies, %llu steps\n", simulation.size(), static_cast<unsigned long long>(simulation.steps()));
-    for (const Energy& energy : energies)
+    for (const Totals& totals : history)
         line("  step %-10llu energy %.9g (kinetic %.9g, potential %.9g)\n",
-             static_cast<unsigned long long>(energy.step), energy.total(), energy.kinetic, energy.potential);
-    if (const auto drift = energy_drift(energies)) line("  energy drift    %.3g\n", *drift);
+             static_cast<unsigned long long>(totals.step), totals.energy(), totals.kinetic, totals.potential);
+    if (const auto drift = energy_drift(history)) line("  energy drift    %.3g\n", *drift);
+    const Vector &p = history.back().momentum, &l = history.back().angular_momentum;
+    line("  momentum        %.9g %.9g %.9g, angular %.9g %.9g %.9g\n", p.x, p.y, p.z, l.x, l.y, l.z);
     const double pairs = static_cast<double>(simulation.size()) * static_cast<double>(jobs.jobs());
     line("  each body met %.0f nodes and %.0f bodies\n",
          static_cast<double>(simulation.interactions().with_nodes) / pairs,

@@ -22,8 +22,8 @@ private:
 };
 
 [[nodiscard]] std::string json_of(const Options& options, const Simulation& simulation,
-                                  const std::vector<Energy>& energies, const JobSum& jobs);
-[[nodiscard]] std::string table_of(const Simulation& simulation, const std::vector<Energy>& energies,
+                                  const std::vector<Totals>& history, const JobSum& jobs);
+[[nodiscard]] std::string table_of(const Simulation& simulation, const std::vector<Totals>& history,
                                    const JobSum& jobs);
 
 } // namespace barnes_hut

@@ -4,10 +4,11 @@
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace barnes_hut {
@@ -49,11 +50,42 @@ std::vector<double> lengths_of(const std::vector<Vector>& vectors) {
     return lengths;
 }
 
+/// The potentials of bodies at the place of another that has mass become -HUGE_VAL.
+void sink_bodies_that_meet(const Bodies& bodies, std::vector<double>& potentials) {
+    std::vector<std::size_t> order(bodies.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto place = [&](std::size_t body) {
+        const Vector& at = bodies.places[body];
+        return std::tie(at.x, at.y, at.z);
+    };
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+        std::size_t with_mass = 0;
+        for (end = begin; end < order.size() && place(order[end]) == place(order[begin]); ++end)
+            with_mass += bodies.masses[order[end]] > 0 ? 1 : 0;
+        for (std::size_t i = begin; i < end; ++i)
+            if (with_mass > (bodies.masses[order[i]] > 0 ? 1u : 0u)) potentials[order[i]] = -HUGE_VAL;
+    }
+}
+
 } // namespace
 
 Simulation::Simulation(const headrace::Runtime& runtime, const Settings& settings, Bodies bodies, double dt,
                        Run run)
     : bodies_(std::move(bodies)), dt_(dt), run_(std::move(run)), gravity_(runtime, settings) {}
+
+void Simulation::resume(std::uint64_t steps, Field field, bool have_met) {
+    HEADRACE_ASSERT(field.accelerations.size() == size());
+    steps_ = steps;
+    field_ = std::move(field);
+    have_met_ = have_met;
+    if (!gravity_.moves_bodies()) return;
+    const Stopwatch watch(times_.tree);
+    gravity_.place(bodies_);
+    gravity_.build_tree([this](const headrace::Job& job) { run_(job, Phase::tree); });
+    gravity_.restore(field_);
+    is_placed_ = true;
+}
 
 void Simulation::compute_field(bool with_potential) {
     {
@@ -107,39 +139,19 @@ const Field& Simulation::field() {
     return field_;
 }
 
-Energy Simulation::energy() {
-    const Bodies& bodies = this->bodies();
-    const std::vector<double>& potentials = field().potentials;
-    HEADRACE_ASSERT(potentials.size() == bodies.size());
-    using Pair = std::pair<double, double>;
-    // In blocks of a fixed size and a fixed order: the same sum on any number of cores.
-    const Pair twice = tbb::parallel_deterministic_reduce(
-        tbb::blocked_range<std::size_t>(0, bodies.size(), 1 << 12), Pair{},
-        [&](const auto& range, Pair sum) {
-            for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                const Vector& v = bodies.velocities[i];
-                sum.first += bodies.masses[i] * (v.x * v.x + v.y * v.y + v.z * v.z);
-                sum.second += bodies.masses[i] * potentials[i];
-            }
-            return sum;
-        },
-        [](const Pair& a, const Pair& b) {
-            return Pair{a.first + b.first, a.second + b.second};
-        });
-    if (!std::isfinite(twice.first) || !std::isfinite(twice.second))
-        throw headrace::Error{headrace::ErrorKind::invalid_argument,
-                              "energies are beyond 1e308; choose other units"};
-    return {steps_, twice.first / 2, gravity_.has_infinite_potential() ? -HUGE_VAL : twice.second / 2};
+std::vector<double> Simulation::potentials() {
+    std::vector<double> potentials = field().potentials;
+    HEADRACE_ASSERT(potentials.size() == size());
+    if (has_infinite_energy()) sink_bodies_that_meet(this->bodies(), potentials);
+    return potentials;
 }
 
-std::optional<double> energy_drift(const std::vector<Energy>& energies) {
-    if (energies.size() < 2 || energies.front().total() == 0) return std::nullopt;
-    double largest = 0;
-    for (const Energy& energy : energies) {
-        if (!std::isfinite(energy.total())) return std::nullopt;
-        largest = std::max(largest, std::abs(energy.total() / energies.front().total() - 1));
-    }
-    return largest;
+Totals Simulation::totals() {
+    const Bodies& bodies = this->bodies();
+    Totals totals = totals_of(bodies, field().potentials);
+    if (has_infinite_energy()) totals.potential = -HUGE_VAL;
+    totals.step = steps_;
+    return totals;
 }
 
 } // namespace barnes_hut

@@ -1,19 +1,13 @@
 // apps/barnes_hut/simulation.hpp - bodies that move.
 #pragma once
 #include "gravity.hpp"
+#include "totals.hpp"
 
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace barnes_hut {
-
-struct Energy {
-    std::uint64_t step = 0;
-    double kinetic = 0, potential = 0;
-    [[nodiscard]] double total() const { return kinetic + potential; }
-};
 
 /// Seconds of wall-clock time.
 struct Times {
@@ -37,16 +31,26 @@ public:
     using Rehearse = std::function<void(const std::function<headrace::Job()>& make_job)>;
     void before_forces(Rehearse rehearse) { rehearse_ = std::move(rehearse); }
 
+    /// Instead of the first field: of a run that has done so many steps. `field`: of the bodies where they
+    /// are, with potentials. `have_met`: see has_infinite_energy().
+    void resume(std::uint64_t steps, Field field, bool have_met);
     /// Computes the field where the bodies are now. `with_potential`: for energy().
     void compute_field(bool with_potential);
     /// One step; the field must be that of now, and is so afterwards.
     void step(bool with_potential);
-    /// The field must have the potential.
-    [[nodiscard]] Energy energy();
+    /// The field must have the potential. Errors  invalid_argument if they are beyond doubles
+    [[nodiscard]] Totals totals();
 
     [[nodiscard]] const Bodies& bodies(); ///< now; copied from devices if they have newer ones
     [[nodiscard]] const Field& field();   ///< likewise
+    /// Of each body in the field of all others: 0 or less. The field must have them. Without softening a body
+    /// at the place of another that has mass is infinitely deep: -HUGE_VAL.
+    [[nodiscard]] std::vector<double> potentials();
+    /// Whether bodies have been at one place without softening, since the beginning.
+    [[nodiscard]] bool has_infinite_energy() const { return have_met_ || gravity_.has_infinite_potential(); }
     [[nodiscard]] std::size_t size() const { return bodies_.size(); }
+    /// The time of step 0.
+    [[nodiscard]] double begin() const { return bodies_.time; }
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] const Times& times() const { return times_; }
     [[nodiscard]] Interactions interactions() const { return gravity_.interactions(); } ///< of all fields
@@ -62,12 +66,10 @@ private:
     Field field_;
     std::vector<double> strengths_; ///< of the field's accelerations, if the host moves the bodies
     bool bodies_are_old_ = false, field_is_old_ = false; ///< devices have newer ones
+    bool have_met_ = false;                              ///< before this run went on
     bool is_placed_ = false;                             ///< as they are now, where trees are built
     Times times_;
     std::uint64_t steps_ = 0;
 };
-
-/// The largest |E - E0| / |E0|; none for fewer than two, or E0 = 0.
-[[nodiscard]] std::optional<double> energy_drift(const std::vector<Energy>& energies);
 
 } // namespace barnes_hut

@@ -79,7 +79,7 @@ double scaled_mass(const Whole& whole, double softening, double length) {
 
 } // namespace
 
-Scale scale_of(const Whole& whole, double softening) {
+Scale scale_of(const Whole& whole, double softening, double gravity) {
     constexpr double farthest = 1e150; // squares are doubles
     const Extremes& places = whole.places;
     const auto middle = [&](unsigned i) { return places.low[i] / 2 + places.high[i] / 2; };
@@ -92,13 +92,14 @@ Scale scale_of(const Whole& whole, double softening) {
     const double length = power_of_two(side);
     const Scale scale{{middle(0), middle(1), middle(2)},
                       length,
-                      power_of_two(whole.mass) / scaled_mass(whole, softening, length)};
+                      power_of_two(whole.mass) / scaled_mass(whole, softening, length),
+                      gravity};
     // What is a float there is a double here.
     constexpr double least = 1e-270, most = 1e300;
     for (const double unit : {1 / scale.length, 1 / scale.mass, scale.acceleration(), scale.potential()})
         if (!(unit >= least && unit <= most))
             refuse_range("bodies of mass " + text_of(whole.mass) + " together within a space of " +
-                         text_of(side) +
+                         text_of(side) + (gravity == 1 ? "" : " with --G " + text_of(gravity)) +
                          ": what they do to each other is beyond 1e-300 to 1e300; choose other units");
     return scale;
 }
@@ -125,11 +126,11 @@ float inverse_of(double theta) {
 }
 
 const Tree& TreeBuilder::build(const Bodies& bodies, const Opening& opening,
-                               std::span<const double> strengths, double softening) {
+                               std::span<const double> strengths, double softening, double gravity) {
     check_size(bodies);
     HEADRACE_ASSERT(bodies.size() > 0);
     HEADRACE_ASSERT(strengths.empty() || strengths.size() == bodies.size());
-    tree_.scale = scale_of(whole_of(bodies), softening);
+    tree_.scale = scale_of(whole_of(bodies), softening, gravity);
     sort(bodies, opening, strengths);
     grow();
     sum_up(opening);

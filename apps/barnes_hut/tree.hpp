@@ -12,9 +12,10 @@ namespace barnes_hut {
 struct Scale {
     Vector centre;
     double length = 1, mass = 1; ///< powers of two
+    double gravity = 1;          ///< G, which kernels do not see: theirs is 1
 
-    [[nodiscard]] double acceleration() const { return mass / length / length; }
-    [[nodiscard]] double potential() const { return mass / length; }
+    [[nodiscard]] double acceleration() const { return gravity * (mass / length / length); }
+    [[nodiscard]] double potential() const { return gravity * (mass / length); }
     [[nodiscard]] Placement placement() const { return {centre, 1 / length, 1 / mass}; }
 };
 
@@ -32,7 +33,7 @@ struct Whole {
 /// precision, and all together 2^-33 if that is enough: then no pull of bodies at known distances is beyond
 /// floats.
 /// Errors  invalid_argument, which range, for what floats or doubles cannot hold
-[[nodiscard]] Scale scale_of(const Whole& whole, double softening);
+[[nodiscard]] Scale scale_of(const Whole& whole, double softening, double gravity = 1);
 
 /// Arrays as layout.h has them, and which body is where.
 struct Tree {
@@ -54,7 +55,7 @@ public:
     /// At least one body, fewer than 2^28. `strengths`: how large the acceleration of each body is, about,
     /// for an accuracy; else empty. Errors  invalid_argument for too many bodies; of scale_of
     const Tree& build(const Bodies& bodies, const Opening& opening, std::span<const double> strengths = {},
-                      double softening = 0);
+                      double softening = 0, double gravity = 1);
 
 private:
     struct Keyed {

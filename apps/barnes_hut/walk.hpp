@@ -253,7 +253,8 @@ private:
         group_.sync(); // read, and may be written
     }
 
-    /// However near they are to the group's bodies.
+    /// However near they are to the group's bodies. Of most lists like that few pairs are near: the others
+    /// are computed as in lists without any.
     HEADRACE_HOST_DEVICE void pull_near_bodies(uint32_t at, uint32_t count) {
         Body* const fetched = reinterpret_cast<Body*>(fetched_);
         group_.each([&](uint32_t lane) {
@@ -262,17 +263,26 @@ private:
         group_.sync(); // fetched
         const auto too_near = static_cast<uint32_t>(Oddity::too_near),
                    together = static_cast<uint32_t>(Oddity::together);
+        const float softening2 = tree_.space.softening2, near2 = 1.01f * box_.near2; // with room for rounding
         group_.each([&](uint32_t lane) {
+            const Targets targets = targets_[lane];
             Sums sums{};
             uint32_t odd = 0; // a bit for each kind
-            for (uint32_t i = 0; i < mine; ++i) {
-                const uint32_t self = body_of(lane, i);
-                const Body target = tree_.bodies[self];
-                Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
-                for (uint32_t j = 0; j < count; ++j)
-                    if (body_list_[at + j] != self)
+            for (uint32_t j = 0; j < count; ++j) {
+                const Source body = source_of(fetched[j], box_);
+                const uint32_t number = body_list_[at + j];
+                for (uint32_t i = 0; i < mine; ++i) {
+                    const uint32_t self = body_of(lane, i);
+                    if (number == self) continue;
+                    Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
+                    const float x = body.x - targets.x[i], y = body.y - targets.y[i],
+                                z = body.z - targets.z[i];
+                    if (x * x + (y * y + z * z) > near2)
+                        pull<true>(sum, x, y, z, body.mass, softening2, false);
+                    else // rarely: the place is not kept for it
                         odd |= 1u << static_cast<uint32_t>(
-                                   pull_precisely(sum, target, fetched[j], tree_.space.softening2));
+                                   pull_precisely(sum, tree_.bodies[self], fetched[j], softening2));
+                }
             }
             add(sums_[lane], sums);
             odd_[lane] = odd;

@@ -158,6 +158,8 @@ void CommandLine::parse(int argc, char** argv) {
     }
 }
 
+bool CommandLine::has(const std::string& name) const { return impl_->app.count(name) > 0; }
+
 bool CommandLine::writes_to_stdout() const {
     return std::ranges::any_of(impl_->outputs, [](const Output& output) { return output.name() == "-"; });
 }

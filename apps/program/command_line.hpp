@@ -70,6 +70,8 @@ public:
     /// Fills in the variables. Errors: invalid_argument, which option, what is wrong with it, what it takes.
     /// Throws Answered.
     void parse(int argc, char** argv);
+    /// Whether the option was written, if only with what it is by default. After `parse`.
+    [[nodiscard]] bool has(const std::string& name) const;
     /// True if an output is "-": messages then belong elsewhere.
     [[nodiscard]] bool writes_to_stdout() const;
 

@@ -125,7 +125,7 @@ void read_as(std::istream& stream, const NpyHeader& header, const std::string& n
     HEADRACE_ASSERT(to.size() % header.fields.size() == 0);
     const NpyField& first = header.fields.front();
     if (header.fields.size() == 1 && first.kind == 'f' && first.bytes == sizeof(Number) &&
-        !first.is_big_endian) {
+        first.bytes == header.element_bytes && !first.is_big_endian) {
         if (!stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size_bytes())))
             refuse(name, "ends before its last number");
         for (std::size_t i = 0; i < to.size(); ++i) converted<Number>(double{to[i]}, name, i); // may refuse
@@ -181,9 +181,9 @@ void read_structure(const std::string& name, const std::string& text, NpyHeader&
         const std::size_t count = product_of(name, (*each)[3], shape);
         if (count > 1000) refuse(name, "has a field of more than 1000 numbers");
         const std::string type = (*each)[2];
-        static const std::regex padding("[|<>=]?V([0-9]{1,4})");
-        if (std::smatch bytes; std::regex_match(type, bytes, padding)) {
-            header.element_bytes += count * std::stoul(bytes[1]);
+        static const std::regex no_number("[|<>=]?([VSU])([0-9]{1,4})"); // room, bytes, letters of 4 bytes
+        if (std::smatch bytes; std::regex_match(type, bytes, no_number)) {
+            header.element_bytes += count * std::stoul(bytes[2]) * (bytes[1] == "U" ? 4 : 1);
             continue;
         }
         for (std::size_t i = 0; i < count; ++i) {

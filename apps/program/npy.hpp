@@ -23,6 +23,7 @@ struct NpyField {
 };
 
 /// What a file says of itself: numbers of any type that a double or a float can take, or structures of them.
+/// Texts in structures are passed over.
 struct NpyHeader {
     std::vector<std::size_t> shape;
     std::vector<NpyField> fields;

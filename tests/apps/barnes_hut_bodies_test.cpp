@@ -4,6 +4,8 @@
 #include "program/npy.hpp"
 #include "read_bodies.hpp"
 #include "reference_gravity.hpp"
+#include "totals.hpp"
+#include "write_bodies.hpp"
 #include <core/scratch_folder.hpp>
 #include <headrace/core/error.hpp>
 
@@ -101,6 +103,9 @@ TEST(CsvBodies, ThatCannotBeReadAreNamedByFileLineAndField) {
     expect("1,,3,4,5,6,7", "field 2 (y): \"\" is no number");
     expect("1,2,3,4,5,6", "field 7 (m): is missing");
     expect("1,2,3,4,5,6,7,8", "8 fields");
+    expect("1,2,3,4,5 # 6,6,7", "field 6 (vz): is missing");
+    expect("1,2,3,4,5,6,", "field 7 (m): is missing");
+    expect("1,2,3,4,5,6,7,,", "8 fields");
     expect("1,2,nan,4,5,6,7", "field 3 (z): must be finite");
     expect("1,2,3,inf,5,6,7", "field 4 (vx): must be finite");
     expect("1,2,3,4,1e101,6,7", "field 5 (vy): is beyond 1e100");
@@ -133,6 +138,12 @@ TEST(CsvBodies, AreReadFromTheTablesThatUsersHave) {
             "1 2 3 4 5 6 7\n8 9 10 11 12 13 14\n",
             "# positions, velocities and masses of x\n 1\t2 3   4 5 6 7 \r\n\n8 9 10 11 12 13 14",
             "1.0D+00 2 3 4 5 6 7\n.8d1 9 10 11 12 13 14\n", // Fortran
+            "1,2,3,4,5,6,7,\n8,9,10,11,12,13,14, \n",
+            "x,y,z,vx,vy,vz,m,\n1,2,3,4,5,6,7,\n8,9,10,11,12,13,14\n",
+            "1 2 3 4 5 6 7 # the Sun\n8 9 10 11 12 13 14\t# x,y\n",
+            "name,x,y,z,vx,vy,vz,m\nstar#1,1,2,3,4,5,6,7\n a#2,8,9,10,11,12,13,14\n",
+            "Position_X,Position_Y,Position_Z,velocity x,velocity y,velocity z,Masses\n1,2,3,4,5,6,7\n"
+            "8,9,10,11,12,13,14\n",
         }) {
         SCOPED_TRACE(text);
         const Bodies bodies = parse_csv(text, "b.txt");
@@ -192,20 +203,33 @@ TEST(NpyBodies, AreReadInBothPrecisionsAndNamedByRowAndField) {
           file_of(
               "{'descr': [('m', '<f8'), ('pos', '<f8', (3,)), ('vel', '<f8', (3,))], 'fortran_order': False, "
               "'shape': (2,), }\n",
-              by_name)}) {
+              by_name),
+          file_of("{'descr': [('Masses', '<f8'), ('Coordinates', '<f8', (3,)), ('Velocities', '<f8', (3,))], "
+                  "'fortran_order': False, 'shape': (2,), }\n",
+                  by_name),
+          file_of("{'descr': [('name', '<U2'), ('m', '<f8'), ('pos', '<f8', (3,)), ('vel', '<f8', (3,)), "
+                  "('kind', 'S8')], "
+                  "'fortran_order': False, 'shape': (2,), }\n",
+                  std::vector<double>{-1, 7, 1, 2, 3, 4, 5, 6, -1, -1, 14, 8, 9, 10, 11, 12, 13, -1})}) {
         const Bodies found = read(bytes);
         EXPECT_EQ(found.places, (std::vector<Vector>{{1, 2, 3}, {8, 9, 10}})) << bytes;
         EXPECT_EQ(found.velocities, (std::vector<Vector>{{4, 5, 6}, {11, 12, 13}}));
         EXPECT_EQ(found.masses, (std::vector<double>{7, 14}));
     }
 
+    // Elements that are longer than the number in them.
+    const Bodies padded =
+        read(file_of("{'descr': [('a', '<f8'), ('', '|V8')], 'fortran_order': False, 'shape': (1, 4), }\n",
+                     std::vector<double>{1, -1, 2, -1, 3, -1, 4, -1}));
+    EXPECT_EQ(padded.places, (std::vector<Vector>{{1, 2, 3}}));
+    EXPECT_EQ(padded.masses, (std::vector<double>{4}));
+
     const auto refused = [&](const std::string& bytes) { return refusal([&] { return read(bytes); }); };
-    EXPECT_NE(
-        refused(
-            file_of("{'descr': [('x', '<f8'), ('name', '<U8')], 'fortran_order': False, 'shape': (2,), }\n",
-                    rows))
-            .find("numbers of type <U8"),
-        std::string::npos);
+    EXPECT_NE(refused(file_of("{'descr': [('x', '<f8'), ('y', '<f8'), ('name', '<U8')], 'fortran_order': "
+                              "False, 'shape': (2,), }\n",
+                              rows))
+                  .find("no column is z"),
+              std::string::npos);
     EXPECT_NE(refused(file_of("{'descr': '<f8', 'fortran_order': True, 'shape': (100000000, 7), }\n", rows))
                   .find("ends before"),
               std::string::npos);
@@ -237,6 +261,41 @@ TEST(BodyFiles, ComeBackAsTheyWereWritten) {
     std::filesystem::rename(folder.path() / "bodies.npy", folder.path() / "bodies.dat");
     EXPECT_EQ(read_bodies(folder.path() / "bodies.dat").size(), 50u);
     EXPECT_THROW(static_cast<void>(read_bodies(folder.path() / "lost.csv")), Error);
+}
+
+/// Sums in which large terms cancel each other: a plain one says 0.
+TEST(Totals, AreSummedWithoutLoss) {
+    Bodies bodies;
+    for (const double speed : {1e16, 1.0, -1e16}) {
+        bodies.places.push_back({0, 1, 0});
+        bodies.velocities.push_back({speed, 2 * speed, -3 * speed});
+        bodies.masses.push_back(1);
+    }
+    const Totals totals = totals_of(bodies, std::vector<double>{1e17, -3, -1e17});
+    EXPECT_EQ(totals.momentum, (Vector{1, 2, -3}));
+    EXPECT_EQ(totals.angular_momentum, (Vector{-3, 0, -1})); // (0, 1, 0) x (1, 2, -3)
+    EXPECT_EQ(totals.potential, -1.5);
+    EXPECT_EQ(totals.kinetic, 14e32);
+
+    const Bodies sphere = plummer_sphere(30000, 1);
+    long double x = 0, z = 0;
+    for (std::size_t i = 0; i < sphere.size(); ++i) {
+        const Vector &at = sphere.places[i], &v = sphere.velocities[i];
+        const auto mass = static_cast<long double>(sphere.masses[i]);
+        x += mass * static_cast<long double>(v.x);
+        z += mass * (static_cast<long double>(at.x) * static_cast<long double>(v.y) -
+                     static_cast<long double>(at.y) * static_cast<long double>(v.x));
+    }
+    const Totals found = totals_of(sphere, std::vector<double>(sphere.size()));
+    EXPECT_NEAR(found.momentum.x, static_cast<double>(x), 1e-19); // 0.5 of all |m v|, as doubles are rounded
+    EXPECT_NEAR(found.angular_momentum.z, static_cast<double>(z), 1e-17);
+    EXPECT_GT(std::abs(found.angular_momentum.z), 1e-4);
+}
+
+TEST(Totals, BeyondNumbersAreRefused) {
+    const Bodies bodies{{{1e150, 0, 0}}, {{0, 1e100, 0}}, {1e100}};
+    EXPECT_NE(refusal([&] { return totals_of(bodies, std::vector<double>{0}); }).find("beyond 1e308"),
+              std::string::npos);
 }
 
 TEST(Density, AddsUpMassesWhereTheyAreSeen) {

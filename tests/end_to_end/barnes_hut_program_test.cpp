@@ -1,5 +1,6 @@
 // headrace-barnes-hut as a user runs it: every option, every device and kernel, splits over devices, and what
 // can be wrong with what it is given.
+#include "end_to_end/barnes_hut_runs.hpp"
 #include "end_to_end/path_tracer.hpp" // which devices there are
 
 #include <core/environment_variable.hpp>
@@ -10,8 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -21,15 +21,6 @@ namespace {
 
 using nlohmann::json;
 using Rows = std::vector<std::array<double, 3>>;
-
-Outcome run(const Scratch& folder, const Options& options) {
-    return Program(HEADRACE_BARNES_HUT, options, folder.path()).wait();
-}
-
-std::string text_of(const Scratch& folder, const std::string& name) {
-    std::ifstream stream(folder.path() / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// The report of a run that must succeed.
 json report_of(const Scratch& folder, const Options& options) {
@@ -98,6 +89,50 @@ TEST_P(BarnesHut, FindsTheForcesThatAllOthersFind) {
     }
 }
 
+/// Against the sum over all pairs, in the order of the input, through text and arrays.
+TEST_P(BarnesHut, WritesThePotentialOfEachBody) {
+    const Scratch folder;
+    std::string text = "m,x,y,z\n";
+    std::vector<std::array<double, 4>> bodies;
+    for (int i = 0; i < 150; ++i) {
+        const auto part = [&](int factor) { return (i * factor % 151) / 151.0; };
+        bodies.push_back(
+            {part(7) + (i == 5 ? 100 : 0), part(31), part(58) * part(58), i % 9 == 0 ? 0 : part(3)});
+        std::ostringstream line;
+        line.precision(17);
+        line << bodies.back()[3] << ',' << bodies.back()[0] << ',' << bodies.back()[1] << ','
+             << bodies.back()[2];
+        text += line.str() + '\n';
+    }
+    folder.write("b.csv", text);
+    for (const char* softening : {"0", "0.25"}) {
+        const Options what{"--input", "b.csv",       "--theta", "0",      "--G",
+                           "3",       "--softening", softening, "--quiet"};
+        ASSERT_EQ(run(folder, what + chosen() + Options{"--potentials", "p.csv"}).exit_code, 0);
+        ASSERT_EQ(run(folder, what + chosen() + Options{"--potentials", "p.npy"}).exit_code, 0);
+        std::istringstream lines(text_of(folder, "p.csv"));
+        std::string line;
+        std::getline(lines, line);
+        EXPECT_EQ(line, "potential");
+        const std::string array = text_of(folder, "p.npy");
+        EXPECT_NE(array.find("'shape': (150, )"), std::string::npos);
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+            double sum = 0;
+            for (std::size_t j = 0; j < bodies.size(); ++j)
+                if (j != i)
+                    sum -= 3 * bodies[j][3] /
+                           std::hypot(std::hypot(bodies[i][0] - bodies[j][0], bodies[i][1] - bodies[j][1]),
+                                      std::hypot(bodies[i][2] - bodies[j][2], std::stod(softening)));
+            ASSERT_TRUE(std::getline(lines, line));
+            EXPECT_NEAR(std::stod(line), sum, 4e-6 * -sum) << i; // barnes_hut_ranges_test says why
+            double number = 0;
+            std::memcpy(&number, array.data() + array.size() - 8 * (bodies.size() - i), sizeof number);
+            EXPECT_NEAR(number, sum, 4e-6 * -sum);
+        }
+        EXPECT_FALSE(std::getline(lines, line));
+    }
+}
+
 TEST_P(BarnesHut, KeepsEnergy) {
     const Scratch folder;
     const json found = report_of(folder, chosen() + Options{"--plummer", "1000", "--steps", "16", "--dt",
@@ -110,6 +145,13 @@ TEST_P(BarnesHut, KeepsEnergy) {
     EXPECT_LT(found["energy_drift"].get<double>(), 5e-5);
     EXPECT_GT(found["energy_drift"].get<double>(), 0);
     EXPECT_EQ(found["forces_computed"], 17);
+    // Of a sphere at rest. Floats, and nodes that pull without being pulled at: 1e-4 of forces of about 1.
+    for (const json& totals : {found["energies"][0], found["energies"][4]})
+        for (unsigned axis = 0; axis < 3; ++axis) {
+            EXPECT_NEAR(totals["momentum"][axis].get<double>(), 0, 1e-5);
+            EXPECT_NEAR(totals["angular_momentum"][axis].get<double>(),
+                        found["energies"][0]["angular_momentum"][axis].get<double>(), 1e-5);
+        }
     EXPECT_GT(found["interactions"]["body_body"].get<double>(), 1000.0 * 17 * 64);
 }
 
@@ -153,9 +195,46 @@ TEST(BarnesHutBaselines, SayWhatWorkingTogetherGainsAndCountNowhere) {
     EXPECT_GT(with["heterogeneous_speed_up"], with["heterogeneous_efficiency"]);
 }
 
+#if defined(HEADRACE_HAS_HDF5)
+constexpr std::array file_kinds{".csv", ".npy", ".hdf5"};
+
+TEST(BarnesHutProgram, GoesOnWithSnapshotsOfGadgetFromWhereTheyAre) {
+    const Scratch folder;
+    const Options what{"--devices", "cpu", "--kernel", "consumer", "--dt", "0.25"};
+    const json first = report_of(folder, what + Options{"--plummer", "300", "--steps", "2", "--output",
+                                                        "a.hdf5", "--output-every", "1"});
+    EXPECT_EQ(first["energies"][1]["time"], 0.5);
+    // The time goes on, and so do bodies.
+    const json then =
+        report_of(folder, what + Options{"--input", "a.000001.hdf5", "--steps", "1", "--output", "b.hdf5"});
+    EXPECT_EQ(then["energies"][0]["time"], 0.25);
+    EXPECT_EQ(then["energies"][1]["time"], 0.5);
+    EXPECT_EQ(text_of(folder, "b.hdf5"), text_of(folder, "a.hdf5"));
+    // What bodies are called and when it is are in our own snapshots, too.
+    report_of(folder, what + Options{"--input", "a.000001.hdf5", "--steps", "1", "--output", "c.hdf5",
+                                     "--snapshot-every", "1"});
+    report_of(folder,
+              {"--devices", "cpu", "--restart", "c.000001.snapshot", "--steps", "1", "--output", "d.hdf5"});
+    EXPECT_EQ(text_of(folder, "d.hdf5"), text_of(folder, "b.hdf5"));
+}
+#else
+constexpr std::array file_kinds{".csv", ".npy"};
+
+TEST(BarnesHutProgram, SaysThatItHasNoHdf5) {
+    const Scratch folder;
+    folder.write("a.hdf5", "\x89HDF\r\n\x1a\n");
+    for (const Options& use :
+         {Options{"--input", "a.hdf5"}, Options{"--plummer", "5", "--output", "b.hdf5"}}) {
+        const Outcome outcome = run(folder, use);
+        EXPECT_EQ(outcome.exit_code, 2);
+        EXPECT_NE(outcome.errors.find("built without HDF5"), std::string::npos) << outcome.errors;
+    }
+}
+#endif
+
 TEST(BarnesHutProgram, ReadsWhatItWrites) {
     const Scratch folder;
-    for (const std::string end : {".csv", ".npy"}) {
+    for (const std::string end : file_kinds) {
         ASSERT_EQ(run(folder, {"--plummer", "200", "--devices", "cpu", "--output", "bodies" + end,
                                "--accelerations", "a.csv", "--quiet"})
                       .exit_code,
@@ -182,6 +261,25 @@ TEST(BarnesHutProgram, KeepsTheOrderOfItsInput) {
     EXPECT_NE(text_of(folder, "a.npy").find("'shape': (3, 3)"), std::string::npos);
 }
 
+/// Infinite, or not there: what is in one place without softening.
+TEST_P(BarnesHut, SaysWhichPotentialsAreInfinite) {
+    const Scratch folder;
+    folder.write("b.csv", "x,y,z,m\n1,1,1,2\n0,0,0,1\n1,1,1,0\n0,0,0,3\n-0,2,0,4\n0,2,-0,0\n5,5,5,0\n");
+    const Options what{"--input", "b.csv", "--potentials", "p.csv", "--softening"};
+    const json found = report_of(folder, chosen() + what + Options{"0"});
+    EXPECT_TRUE(found["energies"][0]["potential"].is_null());
+    std::istringstream lines(text_of(folder, "p.csv"));
+    std::string line;
+    std::getline(lines, line);
+    for (const bool is_infinite : {false, true, true, true, false, true, false}) {
+        ASSERT_TRUE(std::getline(lines, line));
+        EXPECT_EQ(line == "-inf", is_infinite) << line;
+        EXPECT_LT(std::stod(line), 0);
+    }
+    EXPECT_FALSE(report_of(folder, chosen() + what + Options{"0.1"})["energies"][0]["potential"].is_null());
+    EXPECT_EQ(text_of(folder, "p.csv").find("inf"), std::string::npos);
+}
+
 TEST(BarnesHutProgram, WritesSnapshotsPicturesAndWhatItDid) {
     const Scratch folder;
     const Outcome outcome =
@@ -195,6 +293,30 @@ TEST(BarnesHutProgram, WritesSnapshotsPicturesAndWhatItDid) {
     EXPECT_NE(text_of(folder, "out.csv"), text_of(folder, "out.000002.csv"));
     EXPECT_EQ(text_of(folder, "out.png").substr(1, 3), "PNG");
     EXPECT_FALSE(json::parse(text_of(folder, "trace.json"), nullptr, false).is_discarded());
+}
+
+/// The Earth on its way around the Sun, in metres, seconds and kilograms.
+TEST(BarnesHutProgram, TakesTheConstantOfAnyUnits) {
+    const Scratch folder;
+    folder.write("sun.csv",
+                 "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1.98892e30\n1.495978707e11,0,0,0,29788.5570,0,5.9722e24\n");
+    const json found = report_of(folder, {"--input", "sun.csv", "--G", "6.6743e-11", "--softening", "0",
+                                          "--steps", "1000", "--dt", "31554.1013", "--devices", "cpu",
+                                          "--kernel", "consumer", "--output", "after.csv"});
+    EXPECT_EQ(found["G"], 6.6743e-11);
+    std::istringstream text(text_of(folder, "after.csv"));
+    std::string line;
+    for (int i = 0; i < 3; ++i) std::getline(text, line);
+    double x = 0, y = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf", &x, &y), 2) << line;
+    // A year later: leapfrog with 1000 steps is 1e-5 late, and the Sun has moved by 3e6.
+    EXPECT_NEAR(x, 1.495978707e11, 1e7);
+    EXPECT_NEAR(y, 0, 1e7);
+    const json& first = found["energies"][0];
+    EXPECT_NEAR(first["total"].get<double>(), -2.64973e+33, 1e28); // - G m M / 2 r
+    EXPECT_NEAR(first["momentum"][1].get<double>(), 1.77903e+29, 1e24);
+    EXPECT_NEAR(first["angular_momentum"][2].get<double>(), 2.66139e+40, 1e35);
+    EXPECT_NEAR(found["energies"][1]["angular_momentum"][2].get<double>(), 2.66139e+40, 1e35);
 }
 
 TEST(BarnesHutProgram, SaysWhatItsUnitsAndItsCriterionAre) {
@@ -228,11 +350,15 @@ TEST(BarnesHutProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "bad.txt"}, {"bad.txt", "line 1: field 1 (x): \"1,5\" is no number"});
     refuses({"--plummer", "5", "--theta", "1.5"}, {"--theta 1.5"});
     refuses({"--plummer", "5", "--softening", "-1"}, {"--softening"});
+    for (const char* constant : {"0", "-1", "nan", "inf", "1e101", "six", ""})
+        refuses({"--plummer", "5", "--G", constant}, {"--G", "takes a number from 1e-100 to 1e+100"});
     refuses({"--plummer", "5", "--order", "octupole"}, {"--order octupole"});
     refuses({"--plummer", "5", "--kernel", "both"}, {"--kernel both"});
     refuses({"--plummer", "5", "--steps", "-1"}, {"--steps -1"});
-    refuses({"--plummer", "5", "--output", "out.txt"}, {"--output out.txt", ".csv or .npy"});
+    refuses({"--plummer", "5", "--output", "out.txt"}, {"--output out.txt", ".csv, .npy or .hdf5"});
     refuses({"--plummer", "5", "--accelerations", "no/folder/a.csv"}, {"no/folder"});
+    refuses({"--plummer", "5", "--potentials", "p.txt"}, {"--potentials p.txt", ".csv or .npy"});
+    refuses({"--plummer", "5", "--potentials", "p.csv", "--output", "p.csv"}, {"--potentials", "--output"});
     refuses({"--plummer", "5", "--image", "out.jpg"}, {"--image out.jpg", ".png"});
     refuses({"--plummer", "5", "--output-every", "2"}, {"--output-every", "--output"});
 }

@@ -10,7 +10,8 @@ work=$root/build/fuzz/$target
 [ -d "$corpus" ] || { echo "fuzz.sh: no target $target: there are $(ls "$root/tests/fuzz/corpus" | sed 's/^/read_/' | tr '\n' ' ')" >&2; exit 2; }
 mkdir -p "$work/found"
 case $target in
-read_bodies_*) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/read_bodies.cpp $root/apps/program/npy.cpp" ;;
+read_bodies_*) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/read_bodies.cpp $root/apps/barnes_hut/gadget_absent.cpp $root/apps/program/npy.cpp" ;;
+read_snapshot) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/snapshot.cpp" ;;
 read_obj | read_mtl | read_ply | read_gltf)
     app=$root/apps/path_tracer
     sources="$(echo "$app"/read_*.cpp) $app/gltf_file.cpp $app/polygon.cpp $app/scene.cpp $app/scene_files.cpp"
@@ -25,7 +26,8 @@ esac
 ${CLANGXX:-clang++-15} -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 \
     -I"$root/build/release/include" -I"$root/apps" -I"$app" \
-    "$root/tests/fuzz/$target.cpp" $sources "$root/core/error.cpp" -ltomlplusplus ${libraries:-} -o "$work/fuzz"
+    "$root/tests/fuzz/$target.cpp" $sources "$root/core/error.cpp" "$root/core/log.cpp" \
+    -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL -lspdlog -lfmt -ltomlplusplus ${libraries:-} -o "$work/fuzz"
 
 "$work/fuzz" "$work/found" "$corpus" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
     -print_final_stats=1 -artifact_prefix="$work/"
