@@ -1,10 +1,18 @@
 // apps/fluorescence/fluorescence.cl - the kernels of fluorescence.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h, philox.cl and turns.cl come before this text. Why things are done as they are is said there.
+// both. layout.h, philox.cl, turns.cl and scattering.cl come before this text. Why things are done as they are is said
+// there. FLUORESCENCE_GENERAL: a general kernel.
 
+#ifdef FLUORESCENCE_GENERAL
+    #define GENERAL_PARAMETERS , __global const PhaseNode* phases
+    #define GENERAL_ARGUMENTS , phases
+#else
+    #define GENERAL_PARAMETERS
+    #define GENERAL_ARGUMENTS
+#endif
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const Layer *layers, __global ulong *totals, __global ulong *absorption, __global ulong *escaped,        \
-        Tissue tissue
-#define HEADRACE_ARGUMENTS layers, totals, absorption, escaped, tissue
+        Tissue tissue GENERAL_PARAMETERS
+#define HEADRACE_ARGUMENTS layers, totals, absorption, escaped, tissue GENERAL_ARGUMENTS
 
 typedef Packet HrUnit;
 
@@ -12,6 +20,9 @@ typedef struct TissueView {
     __global const Layer* layers;
     __global ulong *totals, *absorption, *escaped;
     Tissue tissue;
+#ifdef FLUORESCENCE_GENERAL
+    __global const PhaseNode* phases;
+#endif
 } TissueView;
 
 typedef struct Medium {
@@ -160,23 +171,6 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
     return GOES_ON;
 }
 
-HR_FUNCTION void scatter(const Optics* optics, Packet* packet, float random, float turns, bool scatters) {
-    const float root = 1 / (optics->root[0] + optics->root[1] * random);
-    const float t = (2 + random * (optics->bend[0] + random * optics->bend[1])) * (root * root);
-    const float cosine = optics->forward - optics->forward * t;
-    const float sine = sqrt(fabs(t * (2 - t)));
-    float a, b;
-    sin_cos_of_turns(turns, &b, &a);
-    a *= sine;
-    b *= sine;
-    const float across = a * packet->ux + b * packet->uy;
-    const float kept = cosine - across / (1 + fabs(packet->uz));
-    const float uz = cosine * packet->uz - as_float(as_uint(across) ^ (as_uint(packet->uz) & 1u << 31));
-    packet->ux = scatters ? kept * packet->ux + a : packet->ux;
-    packet->uy = scatters ? kept * packet->uy + b : packet->uy;
-    packet->uz = scatters ? uz : packet->uz;
-}
-
 HR_FUNCTION void make_unit_length(Packet* packet) {
     const float scale =
         1.5f - 0.5f * (packet->ux * packet->ux + packet->uy * packet->uy + packet->uz * packet->uz);
@@ -235,7 +229,11 @@ HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* 
     incident->emitting = emits ? weight : incident->emitting;
     incident->stopped = !interacts || emits || packet->weight < FLUORESCENCE_ROULETTE_BELOW;
     absorb(view, medium, packet, (int)lost);
+#ifdef FLUORESCENCE_GENERAL
+    scatter_by_phase(view->phases, optics, packet, b, turns, interacts);
+#else
     scatter(optics, packet, (float)b, turns, interacts);
+#endif
 }
 
 HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
@@ -277,7 +275,7 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
 
 #ifdef HEADRACE_CONSUMER
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
-    const TissueView view = {layers, totals, absorption, escaped, tissue};
+    const TissueView view = {HEADRACE_ARGUMENTS};
     Packet packet = begin_packet(&tissue, index), excitation = packet;
     StepResult result;
     bool waits = false;
@@ -301,7 +299,7 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit packet, HEADRACE_PARAMETERS) {
-    const TissueView view = {layers, totals, absorption, escaped, tissue};
+    const TissueView view = {HEADRACE_ARGUMENTS};
     StepResult result;
     follow(&view, &packet, &result);
     if (result.goes_on) hr_spawn(lane, 0, &packet);

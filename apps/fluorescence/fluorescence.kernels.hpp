@@ -1,6 +1,6 @@
 // apps/fluorescence/fluorescence.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP.
-// fluorescence.cl has them in OpenCL C. Both take the same steps with the same
-// random numbers.
+// fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers. A view says
+// which tissue they are for: plain or general (view.hpp).
 #pragma once
 #include "transport.hpp"
 
@@ -8,11 +8,11 @@ namespace fluorescence {
 
 /// Consumer: a work index is a packet with the fluorescent ones that it emits. Each of those is followed at
 /// once, since it emits no other.
-template <class Grid>
+template <class Grid, class View = TissueView>
 struct TracePacket {
     static constexpr unsigned resident_lanes = 896;
 
-    TissueView view;
+    View view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
@@ -42,13 +42,13 @@ struct IncidentPackets {
 };
 
 /// Consumer-producer: a work unit is a few steps, after which there are none, one or two packets.
-template <class Grid>
+template <class Grid, class View = TissueView>
 struct TraceSteps {
     using Units = headrace::Kinds<headrace::Kind<Packet, 2>>;
     static constexpr unsigned refill_percent = 100; // a call is long beside a refill
     static constexpr unsigned resident_lanes = 896;
 
-    TissueView view;
+    View view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
@@ -63,5 +63,10 @@ using TracePacketRz = TracePacket<Rz>;
 using TracePacketXyz = TracePacket<Xyz>;
 using TraceStepsRz = TraceSteps<Rz>;
 using TraceStepsXyz = TraceSteps<Xyz>;
+
+using TraceGeneralPacketRz = TracePacket<Rz, GeneralView>;
+using TraceGeneralPacketXyz = TracePacket<Xyz, GeneralView>;
+using TraceGeneralStepsRz = TraceSteps<Rz, GeneralView>;
+using TraceGeneralStepsXyz = TraceSteps<Xyz, GeneralView>;
 
 } // namespace fluorescence

@@ -49,8 +49,24 @@ typedef struct __attribute__((aligned(16))) Optics {
     float root[2], bend[2];
     float forward;  ///< 1, or -1 for scattering that is rather backwards
     uint32_t keeps; ///< 1: `part` is what a packet keeps
-    uint32_t unused[2];
+    uint32_t phase; ///< FLUORESCENCE_PHASE_...; only general kernels know others than Henyey and Greenstein's
+    uint32_t
+        phase_data; ///< modified: chance of Henyey and Greenstein's, times 2^32; tabulated: its first node
 } Optics;
+
+#define FLUORESCENCE_PHASE_HENYEY_GREENSTEIN 0u
+#define FLUORESCENCE_PHASE_MODIFIED 1u
+#define FLUORESCENCE_PHASE_RAYLEIGH 2u
+/// And the number of its nodes in the bits above the lowest eight.
+#define FLUORESCENCE_PHASE_TABULATED 3u
+
+/// Where a piece of a tabulated phase function begins, whose density is linear in 1 - cosine. Per word of 32
+/// bits, the random number that chooses a cosine.
+typedef struct __attribute__((aligned(16))) PhaseNode {
+    uint32_t below;       ///< words for less 1 - cosine
+    float turn;           ///< 1 - cosine
+    float density, slope; ///< words for each unit of 1 - cosine, and how that grows
+} PhaseNode;
 
 /// The boundary above a layer, or below it.
 typedef struct __attribute__((aligned(16))) Side {
@@ -104,6 +120,7 @@ typedef struct Packet {
 #define FLUORESCENCE_MOST_LAYERS 255
 
 #ifndef __OPENCL_C_VERSION__
+static_assert(sizeof(PhaseNode) == 16);
 static_assert(sizeof(Optics) == 48 && sizeof(Side) == 16 && sizeof(Layer) == 144 &&
               offsetof(Layer, optics) == 48);
 static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);

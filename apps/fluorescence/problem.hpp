@@ -1,5 +1,7 @@
 // apps/fluorescence/problem.hpp - what is to be simulated, and the files that say so.
 #pragma once
+#include "phase.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -12,9 +14,10 @@ namespace fluorescence {
 /// line.
 inline constexpr double least_n = 0.01, most_n = 100;
 
-/// Coefficients in 1/cm; g: mean cosine of the scattering angle.
+/// Coefficients in 1/cm; g: of Henyey and Greenstein's phase function, whose mean cosine it is.
 struct Optical {
     double mua = 0, mus = 0, g = 0;
+    Phase phase = {};
 };
 
 struct LayerSpec {

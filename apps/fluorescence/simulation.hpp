@@ -2,6 +2,8 @@
 #pragma once
 #include "layout.h"
 #include "problem.hpp"
+#include "settings.hpp"
+#include "tissue.hpp"
 #include <headrace/domains/headrace.hpp>
 
 #include <cstdint>
@@ -10,19 +12,6 @@
 #include <vector>
 
 namespace fluorescence {
-
-enum class KernelChoice : std::uint8_t { consumer, producer };
-enum class GridChoice : std::uint8_t { rz, xyz };
-
-struct Settings {
-    KernelChoice kernel = KernelChoice::producer;
-    GridChoice grid = GridChoice::rz;
-    std::uint64_t photons = 1'000'000; ///< packets
-    std::uint64_t seed = 1;
-    double emission_weight = 0.1; ///< of a fluorescent packet, at least; smaller: more of them, less noise
-    std::uint32_t most_steps =
-        1u << 29; ///< where nothing absorbs, some packets never end: see Totals::cut_off
-};
 
 /// Per packet. No standard error where there were too few packets to tell.
 struct Estimate {
@@ -50,13 +39,6 @@ struct Grids {
     std::vector<double> escape[2][2];          ///< [1] below: 1/(cm2 sr), without angles 1/cm2
 };
 
-/// The layers as kernels see them, and everything else they are told.
-/// Errors: invalid_argument for a grid that is too large
-[[nodiscard]] std::vector<Layer> make_layers(const Problem& problem, const Settings& settings);
-[[nodiscard]] Tissue make_tissue(const Problem& problem, const Settings& settings);
-/// Part of the beam that the surface, or a clear first layer, throws back.
-[[nodiscard]] double specular_reflectance(const Problem& problem);
-
 /// Figures of sums as kernels leave them (Scores::totals).
 [[nodiscard]] Totals totals_of(const Problem& problem, const Settings& settings,
                                std::span<const std::uint64_t> sums);
@@ -78,6 +60,7 @@ private:
     Settings settings_;
     Tissue tissue_;
     headrace::Domain<Layer> layers_;
+    std::optional<headrace::Domain<PhaseNode>> phases_;            ///< of general kernels
     headrace::Domain<std::uint64_t> totals_, absorption_, escape_; ///< see Scores
 };
 

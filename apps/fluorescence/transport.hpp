@@ -1,15 +1,14 @@
 // apps/fluorescence/transport.hpp - steps of a packet of photons through layered tissue. fluorescence.cl has
-// them in OpenCL C: change both.
+// them in OpenCL C: change both. What only general kernels do (view.hpp) is behind `if constexpr`.
 //
 // Source    L. Wang, S. L. Jacques, L. Zheng, "MCML - Monte Carlo modeling of light transport in
 //           multi-layered tissues", Computer Methods and Programs in Biomedicine 47, 1995; differs in:
 //           weights are whole numbers, and what roulette takes or gives counts as absorbed, so that energy
 //           is conserved exactly; the free path is drawn anew behind a boundary, since it has no memory
 #pragma once
-#include "layout.h"
 #include "random/philox.hpp"
-#include "random/turns.hpp"
-#include <headrace/domains/view.hpp>
+#include "scattering.hpp"
+#include "view.hpp"
 
 #include <bit>
 #include <cmath>
@@ -26,38 +25,6 @@
 #endif
 
 namespace fluorescence {
-
-/// Where kernels add what happens.
-struct Scores {
-    headrace::Sum<uint64_t> totals;     ///< [batch][total]
-    headrace::Sum<uint64_t> absorption; ///< [wavelength][z][y][x], or [wavelength][z][r]
-    headrace::Sum<uint64_t> escape;     ///< [wavelength][side][y][x], or [wavelength][side][r][angle]
-};
-
-struct TissueView {
-    headrace::View<const Layer> layers;
-    Tissue tissue;
-    Scores scores;
-
-    /// Sums that are kept near the lanes: all totals, then the absorption in the part of the grid that gets
-    /// most.
-    HEADRACE_HOST_DEVICE uint32_t local_sums() const {
-        return FLUORESCENCE_BATCHES * tissue.totals +
-               tissue.near_wavelengths * tissue.near_depths * tissue.near_rows * tissue.near_columns;
-    }
-    HEADRACE_HOST_DEVICE uint64_t& sum_of(uint32_t number) const {
-        const uint32_t totals = FLUORESCENCE_BATCHES * tissue.totals;
-        if (number < totals) return scores.totals.origin[number];
-        const uint32_t cell = number - totals, depths = cell / (tissue.near_rows * tissue.near_columns);
-        const uint32_t row = cell / tissue.near_columns % tissue.near_rows;
-        return absorption(depths / tissue.near_depths, depths % tissue.near_depths,
-                          row + tissue.first_near_row, cell % tissue.near_columns + tissue.first_near_column);
-    }
-    HEADRACE_HOST_DEVICE uint64_t& absorption(uint32_t wavelength, uint32_t z, uint32_t y, uint32_t x) const {
-        const uint64_t plane = uint64_t{wavelength} * tissue.depths + z;
-        return scores.absorption.origin[(plane * tissue.rows + y) * tissue.columns + x];
-    }
-};
 
 /// What a packet meets in its layer, at its wavelength.
 struct Medium {
@@ -268,43 +235,6 @@ HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lan
     return Fate::goes_on;
 }
 
-/// Of `turns` from anywhere, at most one.
-HEADRACE_HOST_DEVICE inline void sin_cos_of(float turns, float& sine, float& cosine) {
-#if defined(__CUDA_ARCH__)
-    __sincosf(turns * 6.28318531f - 3.14159265f, &sine, &cosine); // 2^-21 off, and from another beginning
-#else
-    random_numbers::sin_cos_of_turns(turns, sine, cosine);
-#endif
-}
-
-/// `value`, or its negative if `sign` is negative.
-HEADRACE_HOST_DEVICE inline float with_sign_of(float sign, float value) {
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ (std::bit_cast<uint32_t>(sign) & 1u << 31));
-}
-
-/// Another direction, by Henyey and Greenstein, at an angle `random` / 2^32 of the way through its
-/// distribution, and `turns` around the old one; the old one unless it `scatters`.
-///
-/// Since every way around is as likely, any two axes across the old direction will do; with those of
-/// Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017, nearly everything falls out.
-HEADRACE_HOST_DEVICE inline void scatter(const Optics& optics, Packet& packet, float random, float turns,
-                                         bool scatters) {
-    const float root = 1 / (optics.root[0] + optics.root[1] * random);
-    const float t = (2 + random * (optics.bend[0] + random * optics.bend[1])) * (root * root);
-    const float cosine = optics.forward - optics.forward * t;
-    const float sine = std::sqrt(std::fabs(t * (2 - t))); // t may be rounded to below 0, or above 2
-    float a, b;
-    sin_cos_of(turns, b, a);
-    a *= sine;
-    b *= sine;
-    const float across = a * packet.ux + b * packet.uy;
-    const float kept = cosine - across / (1 + std::fabs(packet.uz));
-    const float uz = cosine * packet.uz - with_sign_of(packet.uz, across);
-    packet.ux = scatters ? kept * packet.ux + a : packet.ux;
-    packet.uy = scatters ? kept * packet.uy + b : packet.uy;
-    packet.uz = scatters ? uz : packet.uz;
-}
-
 /// Rounding would make a direction grow or shrink over thousands of steps; over those of a call by some 1e-6.
 HEADRACE_HOST_DEVICE inline void normalise(Packet& packet) {
     const float scale = 1.5f - 0.5f * (packet.ux * packet.ux + packet.uy * packet.uy + packet.uz * packet.uz);
@@ -354,8 +284,8 @@ HEADRACE_HOST_DEVICE Fate play_roulette(const TissueView& view, auto& lane, cons
 /// Two random words are enough: `a` for the free path, `b` for the angle of scattering, the lower bits of
 /// both for the direction around, which the rounding of a loss to 2^-30 shares. Boundaries, emission and
 /// roulette ask both words together, which tells nothing of either.
-template <class Grid>
-HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE void interact(const View& view, auto& lane, const Medium& medium, Packet& packet,
                                    uint32_t a, uint32_t b, Incident& incident) {
     const Optics& optics = medium.optics;
     // Of a random number from 2^-33 to 1 - 2^-24: neither 0 nor endless.
@@ -382,14 +312,17 @@ HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Med
     incident.emitting = emits ? weight : incident.emitting;
     incident.stopped = !interacts | emits | (packet.weight < FLUORESCENCE_ROULETTE_BELOW);
     absorb<Grid>(view, lane, medium, packet, lost);
-    scatter(optics, packet, static_cast<float>(b), turns, interacts);
+    if constexpr (View::is_general)
+        scatter(view.phases, optics, packet, b, turns, interacts);
+    else
+        scatter(optics, packet, static_cast<float>(b), turns, interacts);
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
 /// Ever the same for a packet, whoever follows it. One that has stopped waits for the end of a turn, with
 /// others that have: what happens there takes long, and few lanes come to it at a time.
-template <class Grid>
-HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packet& packet) {
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE StepResult follow(const View& view, auto& lane, Packet& packet) {
     StepResult result{false, false, {}};
     const uint32_t begin = packet.step;
     Medium medium = medium_of(view, packet);

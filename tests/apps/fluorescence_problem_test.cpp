@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 namespace fluorescence {
@@ -147,6 +149,69 @@ TEST(Toml, ReadsWhatAnMciFileCannotSay) {
     EXPECT_EQ(problem.layers[0].fluorophore_mua, 1.0);
     EXPECT_EQ(problem.layers[0].quantum_yield, 0.3);
     EXPECT_FALSE(problem.layers[1].emission);
+}
+
+/// A layer whose keys from `g` on are these.
+Problem with_phase(const std::string& keys, const std::string& where = "a.toml") {
+    return parse_toml("[[layer]]\nn = 1\nmua = 1\nmus = 2\nd = 1\n" + keys, where);
+}
+
+TEST(Toml, ReadsPhaseFunctions) {
+    const auto phase = [](const std::string& keys) { return with_phase(keys).layers[0].excitation.phase; };
+    EXPECT_EQ(phase("g = 0.5").kind, PhaseKind::henyey_greenstein);
+    EXPECT_EQ(phase("g = 0.5\nphase = 'henyey-greenstein'").kind, PhaseKind::henyey_greenstein);
+    EXPECT_EQ(phase("phase = 'rayleigh'").kind, PhaseKind::rayleigh);
+    EXPECT_EQ(phase("phase = { kind = 'rayleigh' }").kind, PhaseKind::rayleigh);
+    const Phase modified = phase("g = 0.9\nphase = { kind = 'modified-henyey-greenstein', part = 0.8 }");
+    EXPECT_EQ(modified.kind, PhaseKind::modified_henyey_greenstein);
+    EXPECT_EQ(modified.part, 0.8);
+
+    const auto folder = std::filesystem::path(testing::TempDir()) / "headrace_phase_tables";
+    std::filesystem::create_directories(folder / "below");
+    std::ofstream(folder / "below/p.csv") << "cos_theta,p\n-1,1\n1,2\n";
+    const Problem tabulated = with_phase("phase = { kind = 'tabulated', file = 'below/p.csv' }\n"
+                                         "emission = { mua = 1, mus = 1 }",
+                                         folder / "a.toml");
+    ASSERT_EQ(tabulated.layers[0].excitation.phase.table.size(), 2u);
+    EXPECT_EQ(tabulated.layers[0].excitation.phase.table[1].density, 2);
+    EXPECT_EQ(tabulated.layers[0].emission->phase.kind, PhaseKind::tabulated); // as the layer
+    const auto refuses = [&](const std::string& file, const char* why) {
+        try {
+            static_cast<void>(
+                with_phase("phase = { kind = 'tabulated', file = '" + file + "' }", folder / "below/a.toml"));
+            ADD_FAILURE() << file << " was taken";
+        } catch (const Error& error) {
+            EXPECT_TRUE(error.is_users_mistake());
+            EXPECT_THAT(error.message(), HasSubstr(why)) << file;
+        }
+    };
+    std::ofstream(folder / "outside.csv") << "-1,1\n1,2\n";
+    std::ofstream(folder / "below/wrong.csv") << "-1,1\n1,x\n";
+    refuses("../outside.csv", "not below the folder");
+    refuses(folder / "below/p.csv", "not below the folder");
+    refuses("/dev/zero", "not below the folder");
+    refuses("none.csv", "cannot be read");
+    refuses(".", "not below the folder");
+    refuses("wrong.csv", "line 2: 'x' is no number");
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Toml, RefusesPhaseFunctionsThatContradict) {
+    const std::string begin = "[[layer]]\nn = 1\nmua = 1\nmus = 2\nd = 1\n";
+    const auto refuses = [&](const std::string& keys, std::initializer_list<const char*> words) {
+        expect_refusal(begin + keys, words, "a.toml");
+    };
+    refuses("phase = 'mie'", {"line 6", "is one of henyey-greenstein"});
+    refuses("phase = 3", {"line 6", "is one of henyey-greenstein"});
+    refuses("phase = { part = 1 }", {"\"kind\" is missing"});
+    refuses("phase = { kind = 'rayleigh', part = 1 }", {"\"part\" means nothing here"});
+    refuses("g = 0.5\nphase = 'rayleigh'", {"line 6", "\"g\"", "mean cosine of its own"});
+    refuses("phase = 'modified-henyey-greenstein'", {"line 6", "part"});
+    refuses("g = 0.5\nphase = { kind = 'modified-henyey-greenstein', part = 2 }", {"line 7", "\"part\""});
+    refuses("phase = { kind = 'modified-henyey-greenstein', part = 0.5 }", {"\"g\" is missing"});
+    refuses("phase = 'tabulated'", {"line 6", "file"});
+    refuses("phase = { kind = 'tabulated', file = 3 }", {"line 6", "\"file\""});
+    refuses("emission = { mua = 1, mus = 1, g = 0.1, phase = 'rayleigh' }", {"\"g\"", "of its own"});
 }
 
 TEST(Toml, SaysWhichLineAndKeyIsWrong) {

@@ -125,12 +125,12 @@ private:
                 if (uniform() >= 0.1) return;
                 weight *= 10;
             }
-            direction = scattered(direction, here.g);
+            direction = scattered(direction, here);
             depth_left = -std::log(1 - uniform());
         }
     }
 
-    Direction scattered(const Direction& before, double g) {
+    double cosine_by_henyey_greenstein(double g) {
         const double u = uniform();
         double cosine = 2 * u - 1;
         if (std::abs(g) < 1e-4) {
@@ -139,6 +139,40 @@ private:
             const double part = (1 - g * g) / (1 + g * (2 * u - 1));
             cosine = std::clamp((1 + g * g - part * part) / (2 * g), -1.0, 1.0);
         }
+        return cosine;
+    }
+    /// Any cosine, taken as often as its density says, which is at most `most`.
+    double cosine_by_rejection(double most, const auto& density) {
+        for (;;) {
+            const double cosine = 2 * uniform() - 1;
+            if (uniform() * most < density(cosine)) return cosine;
+        }
+    }
+    double cosine_of(const Optical& optical) {
+        const auto& table = optical.phase.table;
+        double most = 0;
+        for (const PhaseRow& row : table) most = std::max(most, row.density);
+        switch (optical.phase.kind) {
+        case PhaseKind::henyey_greenstein:
+            break;
+        case PhaseKind::modified_henyey_greenstein:
+            if (uniform() < optical.phase.part) break;
+            return cosine_by_rejection(1, [](double cosine) { return cosine * cosine; });
+        case PhaseKind::rayleigh:
+            return cosine_by_rejection(2, [](double cosine) { return 1 + cosine * cosine; });
+        case PhaseKind::tabulated:
+            return cosine_by_rejection(most, [&](double cosine) {
+                std::size_t row = 1;
+                while (row + 1 < table.size() && table[row].cosine < cosine) ++row;
+                const PhaseRow &a = table[row - 1], &b = table[row];
+                return a.density + (b.density - a.density) * (cosine - a.cosine) / (b.cosine - a.cosine);
+            });
+        }
+        return cosine_by_henyey_greenstein(optical.g);
+    }
+
+    Direction scattered(const Direction& before, const Optical& optical) {
+        const double cosine = cosine_of(optical);
         const double sine = std::sqrt(1 - cosine * cosine), turn = 2 * std::numbers::pi * uniform();
         const Direction other = std::abs(before[0]) < 0.5 ? Direction{1, 0, 0} : Direction{0, 1, 0};
         const Direction a = unit(cross(before, other)), b = cross(before, a);

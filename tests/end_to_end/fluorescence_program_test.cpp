@@ -263,6 +263,10 @@ TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
 TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     const Scratch folder;
     folder.write("skin.toml", tissue);
+    const auto with_phase = [](const std::string& phase) {
+        return std::string(tissue).replace(std::string(tissue).find("g = 0.8"), 7, "phase = " + phase);
+    };
+    folder.write("air.toml", with_phase("'rayleigh'"));
     folder.write("cut.mci", std::string(mcmls_sample).substr(0, 60));
     folder.write("large.toml", std::string(tissue).replace(std::string(tissue).find("nr = 30"), 7,
                                                            "nr = 1000000\nnx = 1000000"));
@@ -285,6 +289,10 @@ TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "skin.toml", "--plot", "no/folder/p.png"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", "no/folder"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", ".", "--grid", "xyz"}, {"--mco", "--grid rz"});
+    refuses({"--input", "air.toml", "--mco", "."}, {"--mco", "phase functions"});
+    folder.write("p.csv", "cos_theta,p\n-1,1\n1,1\n");
+    folder.write("mie.toml", with_phase("{ kind = 'tabulated', file = 'p.csv' }"));
+    refuses({"--input", "mie.toml", "--report", "p.csv"}, {"p.csv", "--report"}); // not over an input
 }
 
 } // namespace

@@ -1,0 +1,26 @@
+// apps/fluorescence/tissue.hpp - a problem as kernels see it.
+#pragma once
+#include "layout.h"
+#include "problem.hpp"
+#include "settings.hpp"
+
+#include <vector>
+
+namespace fluorescence {
+
+/// The layers. Those with a tabulated phase function say where it begins in `make_phases`.
+[[nodiscard]] std::vector<Layer> make_layers(const Problem& problem, const Settings& settings);
+/// Phase functions of all layers, at either wavelength: never empty.
+[[nodiscard]] std::vector<PhaseNode> make_phases(const Problem& problem);
+/// Everything else. Errors: invalid_argument for a grid that is too large
+[[nodiscard]] Tissue make_tissue(const Problem& problem, const Settings& settings);
+/// Part of the beam that the surface, or a clear first layer, throws back.
+[[nodiscard]] double specular_reflectance(const Problem& problem);
+/// What a whole packet weighs: that with which they begin is rounded, and must be what is not reflected.
+[[nodiscard]] double unit_weight_of(const Problem& problem);
+/// Cells of the grid, at one wavelength.
+[[nodiscard]] std::uint64_t cells(const Tissue& tissue);
+/// Whether plain kernels cannot do it (view.hpp).
+[[nodiscard]] bool is_general(const Problem& problem);
+
+} // namespace fluorescence
