@@ -1,11 +1,13 @@
 // apps/fluorescence/fluorescence.cl - the kernels of fluorescence.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h, philox.cl, turns.cl and scattering.cl come before this text. Why things are done as they are is said
+// both. layout.h, philox.cl, turns.cl, fresnel.cl, scattering.cl and source.cl come before this text. Why things are done as they are is said
 // there. FLUORESCENCE_GENERAL: a general kernel.
 
 #ifdef FLUORESCENCE_GENERAL
-    #define GENERAL_PARAMETERS , __global const PhaseNode* phases
-    #define GENERAL_ARGUMENTS , phases
+    #define BEGIN_PACKET(index) begin_general_packet(&tissue, &general.source, index)
+    #define GENERAL_PARAMETERS , General general, __global const PhaseNode *phases
+    #define GENERAL_ARGUMENTS , general, phases
 #else
+    #define BEGIN_PACKET(index) begin_packet(&tissue, index)
     #define GENERAL_PARAMETERS
     #define GENERAL_ARGUMENTS
 #endif
@@ -21,6 +23,7 @@ typedef struct TissueView {
     __global ulong *totals, *absorption, *escaped;
     Tissue tissue;
 #ifdef FLUORESCENCE_GENERAL
+    General general;
     __global const PhaseNode* phases;
 #endif
 } TissueView;
@@ -64,19 +67,6 @@ HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
 
 HR_FUNCTION uint4 random_words(const Packet* packet) {
     return philox4x32((uint4)(packet->name, packet->layer_and_name >> 8, packet->origin, packet->step / 2), 0, 0);
-}
-
-HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
-    Packet packet;
-    packet.x = packet.y = packet.z = packet.ux = packet.uy = 0;
-    packet.uz = 1;
-    packet.weight = packet.entered = tissue->weight;
-    const uint4 words =
-        philox4x32((uint4)((uint)number, (uint)(number >> 32), 0, 0), tissue->seed_low, tissue->seed_high);
-    packet.name = (uint)number % FLUORESCENCE_BATCHES + words.x / FLUORESCENCE_BATCHES * FLUORESCENCE_BATCHES;
-    packet.layer_and_name = words.y << 8 | tissue->first_layer;
-    packet.origin = packet.step = 0;
-    return packet;
 }
 
 HR_FUNCTION uint cell_at(float place, float cells_per_cm, uint cells) {
@@ -128,17 +118,6 @@ HR_FUNCTION void escape(const TissueView* view, Packet* packet) {
     packet->weight = 0;
 }
 
-HR_FUNCTION float reflectance(const Side* side, float cosine, float* cosine_beyond) {
-    *cosine_beyond = cosine;
-    if (side->n_ratio == 1) return 0;
-    const float a = side->n_ratio * cosine, square = a * a + side->beyond;
-    if (!(square > 0)) return 1;
-    const float b = sqrt(square), c = side->n_ratio * b;
-    *cosine_beyond = fmax(b, side->least_refracted);
-    const float s = (a - b) / (a + b), p = (c - cosine) / (c + cosine);
-    return 0.5f * (s * s + p * p);
-}
-
 HR_FUNCTION void end_packet(const TissueView* view, const Medium* medium, Packet* packet) {
     absorb(view, medium, packet, (int)packet->weight);
     packet->weight = 0;
@@ -185,11 +164,7 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     emitted.step = 0;
     emitted.weight = emitted.entered = weight;
     const uint4 words = random_words(&emitted);
-    emitted.uz = 2 * uniform_of(words.x) - (1 - 1.0f / 16777216.0f);
-    const float level = sqrt(1 - emitted.uz * emitted.uz);
-    sin_cos_of_turns(uniform_of(words.y), &emitted.uy, &emitted.ux);
-    emitted.ux *= level;
-    emitted.uy *= level;
+    choose_direction(&emitted, uniform_of(words.x), uniform_of(words.y));
     emitted.step = 2;
     add_to_total(view, &emitted, FLUORESCENCE_EMITTED, (int)weight);
     return emitted;
@@ -276,7 +251,7 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
 #ifdef HEADRACE_CONSUMER
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
     const TissueView view = {HEADRACE_ARGUMENTS};
-    Packet packet = begin_packet(&tissue, index), excitation = packet;
+    Packet packet = BEGIN_PACKET(index), excitation = packet;
     StepResult result;
     bool waits = false;
     for (;;) {
@@ -295,7 +270,7 @@ void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
 #else
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     *kind = 0;
-    *unit = begin_packet(&tissue, index);
+    *unit = BEGIN_PACKET(index);
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit packet, HEADRACE_PARAMETERS) {

@@ -2,6 +2,7 @@
 // fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers. A view says
 // which tissue they are for: plain or general (view.hpp).
 #pragma once
+#include "source.hpp"
 #include "transport.hpp"
 
 namespace fluorescence {
@@ -17,7 +18,7 @@ struct TracePacket {
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t index) const {
-        Packet packet = begin_packet(view.tissue, index), excitation{};
+        Packet packet = begin_packet(view, index), excitation{};
         bool waits = false; // the excitation packet, for the fluorescent one
         for (;;) {
             const StepResult result = follow<Grid>(view, lane, packet);
@@ -39,6 +40,16 @@ struct IncidentPackets {
     Tissue tissue;
 
     HEADRACE_KERNEL Packet operator()(std::uint64_t index) const { return begin_packet(tissue, index); }
+};
+
+/// The same of general kernels: it begins where the source says.
+struct GeneralPackets {
+    Tissue tissue;
+    Source source;
+
+    HEADRACE_KERNEL Packet operator()(std::uint64_t index) const {
+        return begin_packet(tissue, source, index);
+    }
 };
 
 /// Consumer-producer: a work unit is a few steps, after which there are none, one or two packets.

@@ -105,6 +105,30 @@ typedef struct Tissue {
     uint32_t near_wavelengths, near_depths, near_rows, near_columns, first_near_row, first_near_column;
 } Tissue;
 
+/// Where packets begin, and into which direction; the layer is Tissue::first_layer.
+typedef struct Source {
+    Side surface; ///< fibre on the tissue: what its light comes to first
+    uint32_t kind;
+    float depth;         ///< from the top of the layer
+    float radius;        ///< gaussian: where a share of exp(-2) of the greatest is left
+    float ux, uz;        ///< oblique: within the tissue
+    float square_sine;   ///< fibre: of the flattest ray, where it begins
+    uint32_t is_outside; ///< 1: the fibre is on the tissue, not within
+    uint32_t unused;
+} Source;
+
+#define FLUORESCENCE_SOURCE_PENCIL 0u
+#define FLUORESCENCE_SOURCE_GAUSSIAN 1u
+#define FLUORESCENCE_SOURCE_DISC 2u
+#define FLUORESCENCE_SOURCE_ISOTROPIC 3u
+#define FLUORESCENCE_SOURCE_OBLIQUE 4u
+#define FLUORESCENCE_SOURCE_FIBRE 5u
+
+/// What general kernels are told besides.
+typedef struct General {
+    Source source;
+} General;
+
 /// A packet of photons between two steps: the work unit of the consumer-producer kernel.
 typedef struct Packet {
     float x, y, z; ///< z from the top of its layer
@@ -120,7 +144,7 @@ typedef struct Packet {
 #define FLUORESCENCE_MOST_LAYERS 255
 
 #ifndef __OPENCL_C_VERSION__
-static_assert(sizeof(PhaseNode) == 16);
+static_assert(sizeof(PhaseNode) == 16 && sizeof(Source) == 48);
 static_assert(sizeof(Optics) == 48 && sizeof(Side) == 16 && sizeof(Layer) == 144 &&
               offsetof(Layer, optics) == 48);
 static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);

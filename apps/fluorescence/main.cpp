@@ -44,7 +44,8 @@ bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b
 void check_results(const Options& options, const std::vector<Problem>& problems) {
     for (std::size_t i = 0; i < problems.size(); ++i) {
         if (is_general(problems[i]))
-            program::refuse("--mco: MCML has no phase functions but Henyey and Greenstein's; use --grids");
+            program::refuse(
+                "--mco: MCML has pencil beams and Henyey and Greenstein's phase function only; use --grids");
         const std::filesystem::path file = mco_of_run(options, problems[i]);
         for (std::size_t before = 0; before < i; ++before)
             if (is_same_file(mco_of_run(options, problems[before]), file))

@@ -37,7 +37,24 @@ struct GridSpec {
     std::optional<int> nx, ny;      ///< 2 nr if left out
 };
 
-/// A pencil beam from above onto layers of tissue.
+enum class SourceKind : std::uint8_t {
+    pencil,
+    gaussian,  ///< a beam whose share exp(-2) is at `radius`
+    disc,      ///< a beam that is as bright everywhere within `radius`
+    isotropic, ///< a point at `depth`
+    oblique,   ///< a pencil beam at `angle`, towards x
+    fibre      ///< down from its end at `depth`, where it gives each part of its cone the same light
+};
+
+/// Where light comes from. Beams come from above, along the axis unless said.
+struct SourceSpec {
+    SourceKind kind = SourceKind::pencil;
+    double radius = 0, depth = 0; ///< cm
+    double angle = 0;             ///< degrees from the axis, above the tissue
+    double numerical_aperture = 0;
+};
+
+/// Light onto, or into, layers of tissue.
 struct Problem {
     std::string name;
     double n_above = 1, n_below = 1;
@@ -45,6 +62,7 @@ struct Problem {
     std::optional<std::uint64_t> seed;
     GridSpec grid;
     std::vector<LayerSpec> layers; ///< the uppermost first
+    SourceSpec source = {};
 };
 
 /// Of MCML's files, which may have several runs, or of a TOML file (`.toml`), which has one.
@@ -57,5 +75,7 @@ struct Problem {
 
 /// The range of a field, for both readers: a complaint that begins where the value stands, or nothing.
 [[nodiscard]] std::optional<std::string> complaint(const LayerSpec& layer);
+/// What of the source does not go with the tissue.
+[[nodiscard]] std::optional<std::string> source_complaint(const Problem& problem);
 
 } // namespace fluorescence

@@ -1,5 +1,4 @@
-// apps/fluorescence/read_toml.cpp - problems as TOML files; what .mci files cannot say, fluorescence, is in
-// there.
+// apps/fluorescence/read_toml.cpp - problems as TOML files, which say what .mci files cannot.
 #include "layout.h"
 #include "problem.hpp"
 #include "program/named_file.hpp"
@@ -125,6 +124,39 @@ GridSpec read_grid(const TomlReader& reader, const toml::table& table) {
     return grid;
 }
 
+/// Each kind has the keys that mean something to it.
+SourceSpec read_source(const TomlReader& reader, const toml::table& table) {
+    constexpr double largest = 1e6; // cm: squares of it are exact enough
+    const toml::node* const node = table.get("kind");
+    if (node == nullptr) reader.refuse(table, "key \"kind\" is missing");
+    const std::string kind = node->value_exact<std::string>().value_or("");
+    SourceSpec source;
+    if (kind == "pencil") {
+        reader.allow(table, {"kind"});
+    } else if (kind == "gaussian" || kind == "disc") {
+        reader.allow(table, {"kind", "radius"});
+        source.kind = kind == "disc" ? SourceKind::disc : SourceKind::gaussian;
+        source.radius = reader.needed(table, "radius", 0, largest);
+    } else if (kind == "isotropic") {
+        reader.allow(table, {"kind", "depth"});
+        source.kind = SourceKind::isotropic;
+        source.depth = reader.number(table, "depth", 0.0, no_limit).value_or(0);
+    } else if (kind == "oblique") {
+        reader.allow(table, {"kind", "angle"});
+        source.kind = SourceKind::oblique;
+        source.angle = reader.needed(table, "angle", 0, 89.999);
+    } else if (kind == "fibre") {
+        reader.allow(table, {"kind", "radius", "numerical_aperture", "depth"});
+        source.kind = SourceKind::fibre;
+        source.radius = reader.needed(table, "radius", 0, largest);
+        source.numerical_aperture = reader.needed(table, "numerical_aperture", 0, most_n);
+        source.depth = reader.number(table, "depth", 0.0, no_limit).value_or(0);
+    } else {
+        reader.refuse(*node, "a source is one of pencil, gaussian, disc, isotropic, oblique, fibre");
+    }
+    return source;
+}
+
 } // namespace
 
 Problem parse_toml(const std::string& text, const std::string& where) {
@@ -135,7 +167,7 @@ Problem parse_toml(const std::string& text, const std::string& where) {
     } catch (const toml::parse_error& error) {
         reader.refuse(error.source().begin.line, std::string(error.description()));
     }
-    reader.allow(file, {"name", "n_above", "n_below", "photons", "seed", "grid", "layer"});
+    reader.allow(file, {"name", "n_above", "n_below", "photons", "seed", "grid", "layer", "source"});
     Problem problem;
     problem.name = file["name"].value_or(std::filesystem::path(where).stem().string());
     problem.n_above = reader.number(file, "n_above", least_n, most_n).value_or(1);
@@ -153,6 +185,10 @@ Problem parse_toml(const std::string& text, const std::string& where) {
         reader.refuse(*layers, "more than " + std::to_string(FLUORESCENCE_MOST_LAYERS) + " layers");
     for (const toml::node& node : *layers->as_array())
         problem.layers.push_back(read_layer(reader, reader.table(node, "layer")));
+    if (const toml::node* const node = file.get("source")) {
+        problem.source = read_source(reader, reader.table(*node, "source"));
+        if (const auto why = source_complaint(problem)) reader.refuse(*node, "source: " + *why);
+    }
     return problem;
 }
 

@@ -5,6 +5,14 @@ HR_FUNCTION float with_sign_of(float sign, float value) {
     return as_float(as_uint(value) ^ (as_uint(sign) & 1u << 31));
 }
 
+HR_FUNCTION void choose_direction(Packet* packet, float height, float turns) {
+    packet->uz = 2 * height - (1 - 1.0f / 16777216.0f);
+    const float level = sqrt(1 - packet->uz * packet->uz);
+    sin_cos_of_turns(turns, &packet->uy, &packet->ux);
+    packet->ux *= level;
+    packet->uy *= level;
+}
+
 HR_FUNCTION void turn_by(Packet* packet, float forward, float t, float turns, bool scatters) {
     const float cosine = forward - forward * t;
     const float sine = sqrt(fabs(t * (2 - t)));

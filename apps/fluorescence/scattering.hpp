@@ -23,6 +23,15 @@ HEADRACE_HOST_DEVICE inline float with_sign_of(float sign, float value) {
     return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ (std::bit_cast<uint32_t>(sign) & 1u << 31));
 }
 
+/// Any direction, as likely as any other. Never level: the packet could not leave a clear layer.
+HEADRACE_HOST_DEVICE inline void choose_direction(Packet& packet, float height, float turns) {
+    packet.uz = 2 * height - (1 - 1.0f / 16777216.0f);
+    const float level = std::sqrt(1 - packet.uz * packet.uz);
+    sin_cos_of(turns, packet.uy, packet.ux);
+    packet.ux *= level;
+    packet.uy *= level;
+}
+
 /// Another direction, at an angle whose cosine is `forward` (1 - t) and `turns` around the old one; the old
 /// one unless it `scatters`.
 ///

@@ -3,9 +3,11 @@
 #include "fluorescence.kernels.hpp"
 
 #include "fluorescence.cl.hpp"
+#include "fresnel.cl.hpp"
 #include "layout.h.hpp"
 #include "philox.cl.hpp"
 #include "scattering.cl.hpp"
+#include "source.cl.hpp"
 #include "turns.cl.hpp"
 
 #include <algorithm>
@@ -29,9 +31,9 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool is_general) {
     headrace::OpenClKernel kernel;
     kernel.name = "fluorescence.cl";
     if (is_general) kernel.source += "#define FLUORESCENCE_GENERAL\n";
+    using namespace headrace::embedded;
     for (const std::string_view part :
-         {headrace::embedded::layout_h, headrace::embedded::philox_cl, headrace::embedded::turns_cl,
-          headrace::embedded::scattering_cl, headrace::embedded::fluorescence_cl})
+         {layout_h, philox_cl, turns_cl, fresnel_cl, scattering_cl, source_cl, fluorescence_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceStepsRz::Units::count;
@@ -43,23 +45,21 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool is_general) {
     return kernel;
 }
 
-template <class Grid, class MakeView>
-void add_kernel(headrace::Job& job, KernelChoice choice, const Tissue& tissue, const MakeView& view) {
+template <class Grid, class Seeds, class MakeView>
+void add_kernel(headrace::Job& job, KernelChoice choice, const Seeds& seeds, const MakeView& view) {
     using View = std::invoke_result_t<MakeView, headrace::Task&>;
     if (choice == KernelChoice::consumer)
         job.kernel([=](headrace::Task& task) { return TracePacket<Grid, View>{view(task)}; });
     else
-        job.seeds(IncidentPackets{tissue}).kernel([=](headrace::Task& task) {
-            return TraceSteps<Grid, View>{view(task)};
-        });
+        job.seeds(seeds).kernel([=](headrace::Task& task) { return TraceSteps<Grid, View>{view(task)}; });
 }
 
-template <class MakeView>
-void add_kernel(headrace::Job& job, const Settings& settings, const Tissue& tissue, const MakeView& view) {
+template <class Seeds, class MakeView>
+void add_kernel(headrace::Job& job, const Settings& settings, const Seeds& seeds, const MakeView& view) {
     if (settings.grid == GridChoice::rz)
-        add_kernel<Rz>(job, settings.kernel, tissue, view);
+        add_kernel<Rz>(job, settings.kernel, seeds, view);
     else
-        add_kernel<Xyz>(job, settings.kernel, tissue, view);
+        add_kernel<Xyz>(job, settings.kernel, seeds, view);
 }
 
 /// Packets numbered 0 to photons - 1 that are in a batch.
@@ -115,18 +115,20 @@ headrace::Job Simulation::job() const {
     job.reads(layers_).accumulates(totals_, absorption_, escape_).share_units();
     const headrace::OpenClKernel opencl = opencl_kernel(settings_.kernel, phases_.has_value());
     if (!phases_) {
-        add_kernel(job, settings_, tissue_, plain);
+        add_kernel(job, settings_, IncidentPackets{tissue_}, plain);
         job.opencl(opencl, plain_arguments);
         return job;
     }
+    const General general{make_source(problem_)};
     job.reads(*phases_);
-    add_kernel(job, settings_, tissue_, [plain, phases = *phases_](headrace::Task& task) {
-        return GeneralView{plain(task), task.read(phases)};
-    });
-    job.opencl(opencl, [plain_arguments, phases = *phases_](headrace::Task& task,
-                                                            headrace::OpenClArguments& arguments) {
+    add_kernel(job, settings_, GeneralPackets{tissue_, general.source},
+               [plain, general, phases = *phases_](headrace::Task& task) {
+                   return GeneralView{plain(task), general, task.read(phases)};
+               });
+    job.opencl(opencl, [plain_arguments, general, phases = *phases_](headrace::Task& task,
+                                                                     headrace::OpenClArguments& arguments) {
         plain_arguments(task, arguments);
-        arguments.buffer(task.memory(phases));
+        arguments.value(general).buffer(task.memory(phases));
     });
     return job;
 }

@@ -1,5 +1,6 @@
 // apps/fluorescence/simulation.hpp - a problem as a job, and what came out of it.
 #pragma once
+#include "incidence.hpp"
 #include "layout.h"
 #include "problem.hpp"
 #include "settings.hpp"

@@ -1,5 +1,6 @@
 // apps/fluorescence/tissue.cpp - see tissue.hpp.
 #include "tissue.hpp"
+#include "incidence.hpp"
 #include <headrace/core/error.hpp>
 
 #include <algorithm>
@@ -18,7 +19,6 @@ bool is_clear(const Optical& optical) { return optical.mua + optical.mus == 0; }
 const Optical& optical_of(const LayerSpec& layer, std::size_t wavelength) {
     return wavelength == 1 && layer.emission ? *layer.emission : layer.excitation;
 }
-bool is_clear(const LayerSpec& layer) { return is_clear(layer.excitation); }
 
 /// What kernels take for the thickness. Squares of lengths along such a layer must not overflow.
 float thickness_of(const LayerSpec& layer) {
@@ -74,6 +74,8 @@ double critical_cosine(double n, double n_beyond) {
     return static_cast<float>(n / n_beyond) > 1 ? std::sqrt(1 - n_beyond / n * (n_beyond / n)) : 0;
 }
 
+} // namespace
+
 Side side_of(double n, double n_beyond) {
     const double ratio = n / n_beyond;
     // A ray that comes in flatter than the critical one for the way back has been rounded.
@@ -81,6 +83,8 @@ Side side_of(double n, double n_beyond) {
     return {static_cast<float>(ratio), static_cast<float>(1 - ratio * ratio),
             static_cast<float>(critical_cosine(n_beyond, n) * more), 0};
 }
+
+namespace {
 
 /// See Layer::trapped. Up and down, a ray that is too flat for one of the layers on the way to the first one
 /// that is not clear, which may be the outside, comes back.
@@ -158,16 +162,6 @@ std::uint64_t cells(const Tissue& tissue) {
     return std::uint64_t{tissue.depths} * tissue.rows * tissue.columns;
 }
 
-double specular_reflectance(const Problem& problem) {
-    const auto normal = [](double a, double b) { return (a - b) / (a + b) * ((a - b) / (a + b)); };
-    const LayerSpec& first = problem.layers.front();
-    const double surface = normal(problem.n_above, first.n);
-    if (!is_clear(first) || problem.layers.size() == 1) return surface;
-    // Back and forth within the clear layer. Source: as transport.hpp, eq. 3.5
-    const double below = normal(first.n, problem.layers[1].n);
-    return surface + (1 - surface) * (1 - surface) * below / (1 - surface * below);
-}
-
 std::vector<Layer> make_layers(const Problem& problem, const Settings& settings) {
     std::vector<Layer> layers;
     double depth = 0;
@@ -221,18 +215,18 @@ std::vector<PhaseNode> make_phases(const Problem& problem) {
 }
 
 bool is_general(const Problem& problem) {
-    return std::ranges::any_of(problem.layers, [](const LayerSpec& layer) {
-        return optical_of(layer, 0).phase.kind != PhaseKind::henyey_greenstein ||
-               optical_of(layer, 1).phase.kind != PhaseKind::henyey_greenstein;
-    });
+    return problem.source.kind != SourceKind::pencil ||
+           std::ranges::any_of(problem.layers, [](const LayerSpec& layer) {
+               return optical_of(layer, 0).phase.kind != PhaseKind::henyey_greenstein ||
+                      optical_of(layer, 1).phase.kind != PhaseKind::henyey_greenstein;
+           });
 }
 
 Tissue make_tissue(const Problem& problem, const Settings& settings) {
     const GridSpec& grid = problem.grid;
     Tissue tissue{};
     tissue.layers = static_cast<std::uint32_t>(problem.layers.size());
-    // Reflections within a clear first layer are in the specular reflectance: packets begin below it.
-    tissue.first_layer = is_clear(problem.layers.front()) && tissue.layers > 1 ? 1 : 0;
+    tissue.first_layer = first_layer_of(problem);
     tissue.most_steps = settings.most_steps;
     tissue.weight = to_weight(1 - specular_reflectance(problem));
     tissue.emission_weight = emission_weight(settings);

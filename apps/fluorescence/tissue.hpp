@@ -14,8 +14,8 @@ namespace fluorescence {
 [[nodiscard]] std::vector<PhaseNode> make_phases(const Problem& problem);
 /// Everything else. Errors: invalid_argument for a grid that is too large
 [[nodiscard]] Tissue make_tissue(const Problem& problem, const Settings& settings);
-/// Part of the beam that the surface, or a clear first layer, throws back.
-[[nodiscard]] double specular_reflectance(const Problem& problem);
+/// A boundary from a medium to another.
+[[nodiscard]] Side side_of(double n, double n_beyond);
 /// What a whole packet weighs: that with which they begin is rounded, and must be what is not reflected.
 [[nodiscard]] double unit_weight_of(const Problem& problem);
 /// Cells of the grid, at one wavelength.

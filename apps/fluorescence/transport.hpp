@@ -6,6 +6,7 @@
 //           weights are whole numbers, and what roulette takes or gives counts as absorbed, so that energy
 //           is conserved exactly; the free path is drawn anew behind a boundary, since it has no memory
 #pragma once
+#include "fresnel.hpp"
 #include "random/philox.hpp"
 #include "scattering.hpp"
 #include "view.hpp"
@@ -87,19 +88,6 @@ HEADRACE_HOST_DEVICE inline uint32_t low_bytes_of(uint32_t a, uint32_t b) {
 #else
     return ((a & 255u) << 8 | (b & 255u)) * 0x10001u;
 #endif
-}
-
-HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t number) {
-    Packet packet{};
-    packet.uz = 1;
-    packet.weight = packet.entered = tissue.weight;
-    const auto words =
-        random_numbers::philox4x32({static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), 0, 0},
-                                   tissue.seed_low, tissue.seed_high);
-    packet.name = static_cast<uint32_t>(number) % FLUORESCENCE_BATCHES +
-                  words.a / FLUORESCENCE_BATCHES * FLUORESCENCE_BATCHES;
-    packet.layer_and_name = words.b << 8 | tissue.first_layer;
-    return packet;
 }
 
 /// The cell in which a place lies, counted from the first. As MCML: what lies beyond the grid counts in its
@@ -185,19 +173,6 @@ HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, Packet& pac
     packet.weight = 0;
 }
 
-/// Fresnel's reflectance for unpolarised light; `cosine_beyond` becomes that of the refracted ray. No cosine
-/// is too large for it, however it is rounded: the sine of the ray is not asked for.
-HEADRACE_HOST_DEVICE inline float reflectance(const Side& side, float cosine, float& cosine_beyond) {
-    cosine_beyond = cosine;
-    if (side.n_ratio == 1) return 0;
-    const float a = side.n_ratio * cosine, square = a * a + side.beyond;
-    if (!(square > 0)) return 1;
-    const float b = std::sqrt(square), c = side.n_ratio * b;
-    cosine_beyond = std::fmax(b, side.least_refracted);
-    const float s = (a - b) / (a + b), p = (c - cosine) / (c + cosine);
-    return 0.5f * (s * s + p * p);
-}
-
 /// The packet has come to its end: all that it still carries stays where it is.
 template <class Grid>
 HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& medium, Packet& packet) {
@@ -252,12 +227,7 @@ HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, cons
     emitted.step = 0;
     emitted.weight = emitted.entered = weight;
     const auto words = random_words(emitted);
-    // Never level: the packet could not leave a clear layer.
-    emitted.uz = 2 * random_numbers::uniform(words.a) - (1 - 1.0f / 16777216.0f);
-    const float level = std::sqrt(1 - emitted.uz * emitted.uz);
-    sin_cos_of(random_numbers::uniform(words.b), emitted.uy, emitted.ux);
-    emitted.ux *= level;
-    emitted.uy *= level;
+    choose_direction(emitted, random_numbers::uniform(words.a), random_numbers::uniform(words.b));
     emitted.step = 2;
     add_to_total(view, lane, emitted, FLUORESCENCE_EMITTED, static_cast<int32_t>(weight));
     return emitted;

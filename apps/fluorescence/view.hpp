@@ -46,6 +46,7 @@ struct TissueView {
 struct GeneralView : TissueView {
     static constexpr bool is_general = true;
 
+    General general;
     headrace::View<const PhaseNode> phases;
 };
 

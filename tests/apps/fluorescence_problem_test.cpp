@@ -214,6 +214,38 @@ TEST(Toml, RefusesPhaseFunctionsThatContradict) {
     refuses("emission = { mua = 1, mus = 1, g = 0.1, phase = 'rayleigh' }", {"\"g\"", "of its own"});
 }
 
+TEST(Toml, ReadsSources) {
+    const std::string layers = "[[layer]]\nn = 1.4\nmua = 1\nmus = 2\nd = 1\n[source]\n";
+    const auto source = [&](const std::string& keys) { return parse_toml(layers + keys, "a.toml").source; };
+    EXPECT_EQ(parse_toml(toml, "a.toml").source.kind, SourceKind::pencil);
+    EXPECT_EQ(source("kind = 'pencil'").kind, SourceKind::pencil);
+    EXPECT_EQ(source("kind = 'gaussian'\nradius = 0.5").radius, 0.5);
+    EXPECT_EQ(source("kind = 'disc'\nradius = 1").kind, SourceKind::disc);
+    EXPECT_EQ(source("kind = 'isotropic'\ndepth = 0.7").depth, 0.7);
+    EXPECT_EQ(source("kind = 'oblique'\nangle = 30").angle, 30);
+    const SourceSpec fibre = source("kind = 'fibre'\nradius = 0.01\nnumerical_aperture = 0.22\ndepth = 0.2");
+    EXPECT_EQ(fibre.kind, SourceKind::fibre);
+    EXPECT_EQ(fibre.numerical_aperture, 0.22);
+    EXPECT_EQ(fibre.depth, 0.2);
+    const auto refuses = [&](const std::string& keys, std::initializer_list<const char*> words) {
+        expect_refusal(layers + keys, words, "a.toml");
+    };
+    refuses("radius = 1", {"\"kind\" is missing"});
+    refuses("kind = 'laser'", {"line 7", "one of pencil"});
+    refuses("kind = 'pencil'\nradius = 1", {"line 8", "\"radius\" means nothing here"});
+    refuses("kind = 'gaussian'", {"\"radius\" is missing"});
+    refuses("kind = 'gaussian'\nradius = -1", {"line 8", "\"radius\""});
+    refuses("kind = 'disc'\nradius = 1\nangle = 3", {"line 9", "\"angle\" means nothing here"});
+    refuses("kind = 'oblique'\nangle = 90", {"line 8", "\"angle\""});
+    refuses("kind = 'oblique'\nangle = 30\ndepth = 0.1", {"line 9", "\"depth\""});
+    refuses("kind = 'isotropic'\ndepth = 1", {"source: depth must be within the layers"});
+    refuses("kind = 'isotropic'\nradius = 1", {"line 8", "\"radius\""});
+    refuses("kind = 'fibre'\nradius = 1", {"\"numerical_aperture\" is missing"});
+    refuses("kind = 'fibre'\nradius = 1\nnumerical_aperture = 1.1", {"numerical_aperture must be at most n"});
+    EXPECT_NO_THROW(source("kind = 'fibre'\nradius = 1\nnumerical_aperture = 1.1\ndepth = 0.1"));
+    refuses("kind = 'oblique'\nangle = nan", {"line 8", "\"angle\""});
+}
+
 TEST(Toml, SaysWhichLineAndKeyIsWrong) {
     const auto refuses = [](const std::string& what, const std::string& instead,
                             std::initializer_list<const char*> words) {

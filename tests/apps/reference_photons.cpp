@@ -33,20 +33,70 @@ public:
 
     /// What one packet of weight 1 becomes.
     struct Packet {
-        double reflectance = 0, transmittance = 0, emitted = 0, top = 0, bottom = 0, reabsorbed = 0;
+        double reflectance = 0, reflected_near = 0, transmittance = 0, emitted = 0, top = 0, bottom = 0,
+               reabsorbed = 0;
         std::vector<double> absorbed;
     };
     Packet follow_one() {
         Packet found;
         found.absorbed.resize(problem_.layers.size());
-        std::size_t layer = 0;
-        double weight = 1 - fresnel(problem_.n_above, problem_.layers[0].n, 1);
-        follow({0, 0, 1}, 0, layer, weight, false, found);
+        Start start = start_of_source();
+        follow(start.direction, start.x, start.y, start.z, start.layer, start.weight, false, found);
         return found;
     }
 
 private:
     double uniform() { return std::uniform_real_distribution<double>(0, 1)(random_); }
+
+    struct Start {
+        Direction direction{0, 0, 1};
+        double x = 0, y = 0, z = 0, weight = 1;
+        std::size_t layer = 0;
+    };
+    /// What is lost at the surface lessens the weight.
+    Start start_of_source() {
+        using std::numbers::pi;
+        const SourceSpec& source = problem_.source;
+        const double n_first = problem_.layers[0].n;
+        Start start;
+        start.z = source.depth;
+        while (start.z > 0 && start.z >= problem_.layers[start.layer].thickness)
+            start.z -= problem_.layers[start.layer++].thickness;
+        const double turn = 2 * pi * uniform(), u = uniform();
+        double distance = 0, angle = 0; // from the axis; of the ray, where the source is
+        bool enters = source.depth == 0;
+        switch (source.kind) {
+        case SourceKind::pencil:
+            break;
+        case SourceKind::gaussian:
+            distance = source.radius * std::sqrt(-std::log(1 - u) / 2);
+            break;
+        case SourceKind::disc:
+            distance = source.radius * std::sqrt(u);
+            break;
+        case SourceKind::oblique:
+            angle = source.angle * pi / 180;
+            break;
+        case SourceKind::isotropic:
+            angle = std::acos(1 - 2 * uniform());
+            enters = false;
+            break;
+        case SourceKind::fibre:
+            distance = source.radius * std::sqrt(u);
+            angle = std::asin(source.numerical_aperture * std::sqrt(uniform()) /
+                              (enters ? problem_.n_above : problem_.layers[start.layer].n));
+        }
+        start.x = distance * std::cos(turn);
+        start.y = distance * std::sin(turn);
+        if (enters) {
+            start.weight = 1 - fresnel(problem_.n_above, n_first, std::cos(angle));
+            angle = std::asin(std::min(1.0, std::sin(angle) * problem_.n_above / n_first));
+        }
+        const double around = source.kind == SourceKind::oblique ? 0 : 2 * pi * uniform();
+        start.direction = {std::sin(angle) * std::cos(around), std::sin(angle) * std::sin(around),
+                           std::cos(angle)};
+        return start;
+    }
 
     /// By Fresnel's formulas in their trigonometric form.
     static double fresnel(double n1, double n2, double cosine) {
@@ -61,8 +111,8 @@ private:
     }
 
     /// `z`: from the top of the layer.
-    void follow(Direction direction, double z, std::size_t layer, double weight, bool is_emission,
-                Packet& found) {
+    void follow(Direction direction, double x, double y, double z, std::size_t layer, double weight,
+                bool is_emission, Packet& found) {
         const auto optics = [&] {
             const LayerSpec& spec = problem_.layers[layer];
             return is_emission ? spec.emission.value_or(spec.excitation) : spec.excitation;
@@ -76,6 +126,8 @@ private:
                 direction[2] != 0 ? (goal - z) / direction[2] : std::numeric_limits<double>::infinity();
             if (to_boundary * attenuation <= depth_left) {
                 depth_left -= to_boundary * attenuation;
+                x += direction[0] * to_boundary;
+                y += direction[1] * to_boundary;
                 z = goal;
                 const bool down = direction[2] > 0;
                 const double n1 = problem_.layers[layer].n;
@@ -89,6 +141,8 @@ private:
                 if (leaves) {
                     (is_emission ? (down ? found.bottom : found.top)
                                  : (down ? found.transmittance : found.reflectance)) += weight;
+                    if (!is_emission && !down && std::hypot(x, y) < problem_.grid.dr)
+                        found.reflected_near += weight;
                     return;
                 }
                 layer = down ? layer + 1 : layer - 1;
@@ -100,6 +154,8 @@ private:
                 direction[2] = std::copysign(std::sqrt(1 - level), direction[2]);
                 continue;
             }
+            x += direction[0] * depth_left / attenuation;
+            y += direction[1] * depth_left / attenuation;
             z += direction[2] * depth_left / attenuation;
             const double lost = weight * here.mua / attenuation;
             weight -= lost;
@@ -116,8 +172,8 @@ private:
                         found.emitted += sent;
                         const double cosine = 2 * uniform() - 1, turn = 2 * std::numbers::pi * uniform();
                         const double level = std::sqrt(1 - cosine * cosine);
-                        follow({level * std::cos(turn), level * std::sin(turn), cosine}, z, layer, sent, true,
-                               found);
+                        follow({level * std::cos(turn), level * std::sin(turn), cosine}, x, y, z, layer, sent,
+                               true, found);
                     }
                 }
             }
@@ -198,6 +254,7 @@ ReferenceTotals follow(const Problem& problem, std::uint64_t packets, std::uint6
     for (std::uint64_t i = 0; i < packets; ++i) {
         const auto packet = tracer.follow_one();
         totals.reflectance.add(packet.reflectance);
+        totals.reflected_near.add(packet.reflected_near);
         totals.transmittance.add(packet.transmittance);
         totals.emitted.add(packet.emitted);
         totals.escaped_top.add(packet.top);

@@ -29,6 +29,7 @@ struct Tally {
 struct ReferenceTotals {
     std::uint64_t packets = 0, steps = 0;
     Tally reflectance, transmittance, emitted, escaped_top, escaped_bottom, reabsorbed;
+    Tally reflected_near;        ///< within the grid's first ring
     std::vector<Tally> absorbed; ///< by layer
 
     [[nodiscard]] double mean(const Tally& tally) const { return tally.sum / static_cast<double>(packets); }

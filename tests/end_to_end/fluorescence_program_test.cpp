@@ -289,7 +289,7 @@ TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "skin.toml", "--plot", "no/folder/p.png"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", "no/folder"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", ".", "--grid", "xyz"}, {"--mco", "--grid rz"});
-    refuses({"--input", "air.toml", "--mco", "."}, {"--mco", "phase functions"});
+    refuses({"--input", "air.toml", "--mco", "."}, {"--mco", "phase function"});
     folder.write("p.csv", "cos_theta,p\n-1,1\n1,1\n");
     folder.write("mie.toml", with_phase("{ kind = 'tabulated', file = 'p.csv' }"));
     refuses({"--input", "mie.toml", "--report", "p.csv"}, {"p.csv", "--report"}); // not over an input
