@@ -1,32 +1,8 @@
 // apps/fluorescence/fluorescence.cl - the kernels of fluorescence.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h, philox.cl, turns.cl, fresnel.cl, scattering.cl and source.cl come before this text. Why things are done as they are is said
-// there. FLUORESCENCE_GENERAL: a general kernel.
-
-#ifdef FLUORESCENCE_GENERAL
-    #define BEGIN_PACKET(index) begin_general_packet(&tissue, &general.source, index)
-    #define GENERAL_PARAMETERS , General general, __global const PhaseNode *phases
-    #define GENERAL_ARGUMENTS , general, phases
-#else
-    #define BEGIN_PACKET(index) begin_packet(&tissue, index)
-    #define GENERAL_PARAMETERS
-    #define GENERAL_ARGUMENTS
-#endif
-#define HEADRACE_PARAMETERS                                                                                            \
-    __global const Layer *layers, __global ulong *totals, __global ulong *absorption, __global ulong *escaped,        \
-        Tissue tissue GENERAL_PARAMETERS
-#define HEADRACE_ARGUMENTS layers, totals, absorption, escaped, tissue GENERAL_ARGUMENTS
+// both. layout.h, philox.cl, turns.cl and all others of this folder come before this text. Why things are done as they are is
+// said there.
 
 typedef Packet HrUnit;
-
-typedef struct TissueView {
-    __global const Layer* layers;
-    __global ulong *totals, *absorption, *escaped;
-    Tissue tissue;
-#ifdef FLUORESCENCE_GENERAL
-    General general;
-    __global const PhaseNode* phases;
-#endif
-} TissueView;
 
 typedef struct Medium {
     float top, thickness;
@@ -41,16 +17,11 @@ typedef struct Incident {
 
 typedef enum Fate { GOES_ON, EMITS, ENDS, ESCAPES } Fate;
 
-typedef struct Cell {
-    uint z, y, x;
-} Cell;
-
 typedef struct StepResult {
     bool goes_on, emits;
     Packet emitted;
 } StepResult;
 
-HR_FUNCTION uint wavelength(const Packet* packet) { return packet->origin != 0 ? 1 : 0; }
 HR_FUNCTION uint layer_of(const Packet* packet) { return packet->layer_and_name & 255u; }
 HR_FUNCTION void enter(Packet* packet, uint layer) {
     packet->layer_and_name = (packet->layer_and_name & ~255u) | layer;
@@ -129,6 +100,9 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
     const bool down = packet->uz > 0;
     const Side side = layer->sides[down ? 1 : 0];
     const float edge = down ? medium->thickness : 0, way = (edge - packet->z) / packet->uz;
+#ifdef FLUORESCENCE_GENERAL
+    track(view, packet, medium->top + packet->z, way, (float)packet->weight);
+#endif
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
     packet->z = edge;
@@ -189,6 +163,9 @@ HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* 
     const float way = -log2((float)a * 0x1.fffffep-33f + 0x1p-33f) * optics->free_path;
     const float depth = packet->z + way * packet->uz;
     const bool interacts = !incident->stopped && as_uint(depth) <= as_uint(medium->thickness);
+#ifdef FLUORESCENCE_GENERAL
+    if (interacts) track(view, packet, medium->top + packet->z, way, (float)packet->weight);
+#endif
     packet->x = interacts ? packet->x + way * packet->ux : packet->x;
     packet->y = interacts ? packet->y + way * packet->uy : packet->y;
     packet->z = interacts ? depth : packet->z;
@@ -216,6 +193,9 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
     Medium medium = medium_of(view, packet);
     Fate fate = packet->step < view->tissue.most_steps ? GOES_ON : ENDS;
     Incident incident = {fate != GOES_ON, 0, 0};
+#ifdef FLUORESCENCE_GENERAL
+    track_beginning(view, packet);
+#endif
     for (uint turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN && !incident.stopped; ++turn) {
         for (uint block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
             const uint4 words = random_words(packet);

@@ -81,6 +81,12 @@ std::uint32_t first_layer_of(const Problem& problem) {
     return problem.source.depth > 0 ? place_of(problem).layer : 0;
 }
 
+double passes_before(const Problem& problem) {
+    if (!is_along_axis(problem.source.kind) || !has_clear_first_layer(problem)) return 0;
+    const double below = reflectance_of(problem.layers[0].n, problem.layers[1].n, 0);
+    return (1 + below) / (1 - below); // what passes is 1 - below of what comes down; below of it goes up
+}
+
 Source make_source(const Problem& problem) {
     const SourceSpec& spec = problem.source;
     Source source{};

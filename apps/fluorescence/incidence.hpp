@@ -14,6 +14,9 @@ namespace fluorescence {
 /// In which packets begin: of beams along the axis the second, if the first is clear.
 [[nodiscard]] std::uint32_t first_layer_of(const Problem& problem);
 
+/// General::passes_before.
+[[nodiscard]] double passes_before(const Problem& problem);
+
 [[nodiscard]] Source make_source(const Problem& problem);
 
 } // namespace fluorescence

@@ -127,6 +127,13 @@ typedef struct Source {
 /// What general kernels are told besides.
 typedef struct General {
     Source source;
+    float
+        fluence_scale; ///< what a unit of weight adds to the fluence for each cm of its way; 0: not asked for
+    /// What packets stand for above their layer when they begin, if the one above is clear: for a unit of
+    /// their weight, so much goes down and up there.
+    float passes_before;
+    float depth_size, row_size, column_size; ///< of a cell, in cm
+    uint32_t unused[3];
 } General;
 
 /// A packet of photons between two steps: the work unit of the consumer-producer kernel.
@@ -144,7 +151,7 @@ typedef struct Packet {
 #define FLUORESCENCE_MOST_LAYERS 255
 
 #ifndef __OPENCL_C_VERSION__
-static_assert(sizeof(PhaseNode) == 16 && sizeof(Source) == 48);
+static_assert(sizeof(PhaseNode) == 16 && sizeof(Source) == 48 && sizeof(General) == 80);
 static_assert(sizeof(Optics) == 48 && sizeof(Side) == 16 && sizeof(Layer) == 144 &&
               offsetof(Layer, optics) == 48);
 static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);

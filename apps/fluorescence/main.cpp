@@ -43,7 +43,7 @@ bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b
 /// Before hours of work: every run's result can be written, and none takes another's place.
 void check_results(const Options& options, const std::vector<Problem>& problems) {
     for (std::size_t i = 0; i < problems.size(); ++i) {
-        if (is_general(problems[i]))
+        if (!is_mcmls(problems[i]))
             program::refuse(
                 "--mco: MCML has pencil beams and Henyey and Greenstein's phase function only; use --grids");
         const std::filesystem::path file = mco_of_run(options, problems[i]);
@@ -76,6 +76,10 @@ void write_grids(const Problem& problem, const Settings& settings, const std::st
         program::write_whole(begin + "." + name + ".npy", program::npy_of(cells, shape));
     };
     write("absorption", grids.absorption[0], grids.absorption_shape);
+    if (settings.fluence) {
+        write("fluence", grids.fluence[0], grids.absorption_shape);
+        write("emission_fluence", grids.fluence[1], grids.absorption_shape);
+    }
     write("reflectance", grids.escape[0][0], grids.escape_shape);
     write("transmittance", grids.escape[0][1], grids.escape_shape);
     write("emission_absorption", grids.absorption[1], grids.absorption_shape);
@@ -108,6 +112,9 @@ void note_outputs(const Options& options, const std::vector<Problem>& problems) 
             for (const char* name : {"absorption", "reflectance", "transmittance", "emission_absorption",
                                      "emission_top", "emission_bottom"})
                 program::note_output("--grids" + run, options.grids + number + "." + name + ".npy");
+            if (!options.no_fluence)
+                for (const char* name : {"fluence", "emission_fluence"})
+                    program::note_output("--grids" + run, options.grids + number + "." + name + ".npy");
             program::note_output("--grids" + run, options.grids + number + ".vti");
         }
         if (!options.plot.empty() && options.plot != "-" && !number.empty())

@@ -14,7 +14,8 @@ struct Settings {
     std::uint64_t seed = 1;
     double emission_weight = 0.1; ///< of a fluorescent packet, at least; smaller: more of them, less noise
     std::uint32_t most_steps =
-        1u << 29; ///< where nothing absorbs, some packets never end: see Totals::cut_off
+        1u << 29;         ///< where nothing absorbs, some packets never end: see Totals::cut_off
+    bool fluence = false; ///< by the ways of packets
 };
 
 } // namespace fluorescence

@@ -8,7 +8,9 @@
 #include "philox.cl.hpp"
 #include "scattering.cl.hpp"
 #include "source.cl.hpp"
+#include "tracks.cl.hpp"
 #include "turns.cl.hpp"
+#include "view.cl.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,8 +34,8 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool is_general) {
     kernel.name = "fluorescence.cl";
     if (is_general) kernel.source += "#define FLUORESCENCE_GENERAL\n";
     using namespace headrace::embedded;
-    for (const std::string_view part :
-         {layout_h, philox_cl, turns_cl, fresnel_cl, scattering_cl, source_cl, fluorescence_cl})
+    for (const std::string_view part : {layout_h, view_cl, philox_cl, turns_cl, fresnel_cl, scattering_cl,
+                                        source_cl, tracks_cl, fluorescence_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceStepsRz::Units::count;
@@ -73,8 +75,9 @@ std::string kernel_name(const Problem& problem, const Settings& settings) {
     const std::string_view bytes(reinterpret_cast<const char*>(layers.data()), layers.size() * sizeof(Layer));
     std::ostringstream name;
     name << "fluorescence, " << (settings.kernel == KernelChoice::consumer ? "consumer" : "producer")
-         << (settings.grid == GridChoice::rz ? ", rz, " : ", xyz, ") << settings.emission_weight
-         << ", layers " << std::hex << std::hash<std::string_view>{}(bytes);
+         << (settings.grid == GridChoice::rz ? ", rz, " : ", xyz, ")
+         << (is_general(problem, settings) ? "general, " : "") << (settings.fluence ? "fluence, " : "")
+         << settings.emission_weight << ", layers " << std::hex << std::hash<std::string_view>{}(bytes);
     return name.str();
 }
 
@@ -89,10 +92,12 @@ Simulation::Simulation(const Problem& problem, const Settings& settings)
       absorption_("absorption", extent(2 * cells(tissue_))),
       escape_("escape", extent(std::uint64_t{4} * tissue_.rows * tissue_.columns * tissue_.angles)) {
     std::ranges::copy(make_layers(problem, settings), layers_.fill().begin());
-    if (!is_general(problem)) return;
+    if (!is_general(problem, settings)) return;
     const std::vector<PhaseNode> phases = make_phases(problem);
-    phases_.emplace("phase functions", extent(phases.size()));
-    std::ranges::copy(phases, phases_->fill().begin());
+    more_.emplace(More{make_general(problem, settings),
+                       {"phase functions", extent(phases.size())},
+                       {"fluence", extent(settings.fluence ? 2 * cells(tissue_) : 1)}});
+    std::ranges::copy(phases, more_->phases.fill().begin());
 }
 
 headrace::Job Simulation::job() const {
@@ -113,23 +118,23 @@ headrace::Job Simulation::job() const {
     headrace::Job job("fluorescence", settings_.photons);
     job.kernel_name(kernel_name(problem_, settings_));
     job.reads(layers_).accumulates(totals_, absorption_, escape_).share_units();
-    const headrace::OpenClKernel opencl = opencl_kernel(settings_.kernel, phases_.has_value());
-    if (!phases_) {
+    const headrace::OpenClKernel opencl = opencl_kernel(settings_.kernel, more_.has_value());
+    if (!more_) {
         add_kernel(job, settings_, IncidentPackets{tissue_}, plain);
         job.opencl(opencl, plain_arguments);
         return job;
     }
-    const General general{make_source(problem_)};
-    job.reads(*phases_);
-    add_kernel(job, settings_, GeneralPackets{tissue_, general.source},
-               [plain, general, phases = *phases_](headrace::Task& task) {
-                   return GeneralView{plain(task), general, task.read(phases)};
-               });
-    job.opencl(opencl, [plain_arguments, general, phases = *phases_](headrace::Task& task,
-                                                                     headrace::OpenClArguments& arguments) {
-        plain_arguments(task, arguments);
-        arguments.value(general).buffer(task.memory(phases));
-    });
+    job.reads(more_->phases).accumulates(more_->fluence);
+    add_kernel(
+        job, settings_, GeneralPackets{tissue_, more_->general.source},
+        [plain, more = *more_](headrace::Task& task) {
+            return GeneralView{plain(task), more.general, task.read(more.phases), task.sum(more.fluence)};
+        });
+    job.opencl(
+        opencl, [plain_arguments, more = *more_](headrace::Task& task, headrace::OpenClArguments& arguments) {
+            plain_arguments(task, arguments);
+            arguments.value(more.general).buffer(task.memory(more.phases)).buffer(task.memory(more.fluence));
+        });
     return job;
 }
 
@@ -210,6 +215,17 @@ Grids Simulation::grids() const {
                                                          area(i / angles) / (is_rz ? cone(i % angles) : 1));
         }
     }
+    if (!settings_.fluence) return grids;
+    const double units = packets * double{more_->general.fluence_scale};
+    const auto fluence = more_->fluence.gather();
+    if (std::ranges::any_of(fluence, [](std::uint64_t sum) { return sum >> 63 != 0; }))
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              problem_.name +
+                                  ": sums of the fluence run over: cells are too large for so many "
+                                  "steps; ask for smaller ones"};
+    for (std::size_t i = 0; i < fluence.size(); ++i)
+        grids.fluence[i / cells(tissue_)].push_back(static_cast<double>(fluence[i]) / units /
+                                                    area(i % around) / problem_.grid.dz);
     return grids;
 }
 

@@ -36,6 +36,7 @@ struct Totals {
 struct Grids {
     std::vector<std::size_t> absorption_shape; ///< z, r or z, y, x
     std::vector<double> absorption[2];         ///< 1/cm3
+    std::vector<double> fluence[2];            ///< 1/cm2, as absorption; empty unless it was asked for
     std::vector<std::size_t> escape_shape;     ///< r, angle or y, x
     std::vector<double> escape[2][2];          ///< [1] below: 1/(cm2 sr), without angles 1/cm2
 };
@@ -63,6 +64,13 @@ private:
     headrace::Domain<Layer> layers_;
     std::optional<headrace::Domain<PhaseNode>> phases_;            ///< of general kernels
     headrace::Domain<std::uint64_t> totals_, absorption_, escape_; ///< see Scores
+    /// Of general kernels.
+    struct More {
+        General general;
+        headrace::Domain<PhaseNode> phases;
+        headrace::Domain<std::uint64_t> fluence; ///< see GeneralView
+    };
+    std::optional<More> more_;
 };
 
 } // namespace fluorescence

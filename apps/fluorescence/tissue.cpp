@@ -214,12 +214,32 @@ std::vector<PhaseNode> make_phases(const Problem& problem) {
     return phases;
 }
 
-bool is_general(const Problem& problem) {
-    return problem.source.kind != SourceKind::pencil ||
-           std::ranges::any_of(problem.layers, [](const LayerSpec& layer) {
-               return optical_of(layer, 0).phase.kind != PhaseKind::henyey_greenstein ||
-                      optical_of(layer, 1).phase.kind != PhaseKind::henyey_greenstein;
+bool is_mcmls(const Problem& problem) {
+    return problem.source.kind == SourceKind::pencil &&
+           std::ranges::all_of(problem.layers, [](const LayerSpec& layer) {
+               return optical_of(layer, 0).phase.kind == PhaseKind::henyey_greenstein &&
+                      optical_of(layer, 1).phase.kind == PhaseKind::henyey_greenstein;
            });
+}
+
+General make_general(const Problem& problem, const Settings& settings) {
+    const GridSpec& grid = problem.grid;
+    const bool is_rz = settings.grid == GridChoice::rz;
+    const double dx = is_rz ? grid.dr : grid.dx.value_or(grid.dr), dy = grid.dy.value_or(grid.dr);
+    General general{};
+    general.source = make_source(problem);
+    general.depth_size = static_cast<float>(grid.dz);
+    general.row_size = static_cast<float>(dy);
+    general.column_size = static_cast<float>(dx);
+    general.passes_before = static_cast<float>(passes_before(problem));
+    if (!settings.fluence) return general;
+    // The longest way through a cell adds at most 2^30 units. As many as 2^16 such ways of each packet, on
+    // average, can be added up.
+    const double longest = is_rz ? std::hypot(grid.dz, 2 * dx * std::sqrt(2.0 * grid.nr))
+                                 : std::hypot(grid.dz, std::hypot(dx, dy));
+    const double units = std::min(30.0, 47 - std::ceil(std::log2(static_cast<double>(settings.photons))));
+    general.fluence_scale = static_cast<float>(std::exp2(units) / FLUORESCENCE_UNIT_WEIGHT / longest);
+    return general;
 }
 
 Tissue make_tissue(const Problem& problem, const Settings& settings) {

@@ -20,7 +20,13 @@ namespace fluorescence {
 [[nodiscard]] double unit_weight_of(const Problem& problem);
 /// Cells of the grid, at one wavelength.
 [[nodiscard]] std::uint64_t cells(const Tissue& tissue);
+/// Whether MCML could say it, but for fluorescence: a pencil beam, and Henyey and Greenstein's scattering.
+[[nodiscard]] bool is_mcmls(const Problem& problem);
 /// Whether plain kernels cannot do it (view.hpp).
-[[nodiscard]] bool is_general(const Problem& problem);
+[[nodiscard]] inline bool is_general(const Problem& problem, const Settings& settings) {
+    return !is_mcmls(problem) || settings.fluence;
+}
+/// What general kernels are told besides.
+[[nodiscard]] General make_general(const Problem& problem, const Settings& settings);
 
 } // namespace fluorescence

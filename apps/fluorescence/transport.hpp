@@ -7,8 +7,10 @@
 //           is conserved exactly; the free path is drawn anew behind a boundary, since it has no memory
 #pragma once
 #include "fresnel.hpp"
+#include "grid.hpp"
 #include "random/philox.hpp"
 #include "scattering.hpp"
+#include "tracks.hpp"
 #include "view.hpp"
 
 #include <bit>
@@ -45,18 +47,12 @@ struct Incident {
 /// What a packet comes to where it has stopped.
 enum class Fate : uint8_t { goes_on, emits, ends, escapes };
 
-/// Where a packet is in the grid, counted from the top and from the axis or a corner.
-struct Cell {
-    uint32_t z, y, x;
-};
-
 struct StepResult {
     bool goes_on; ///< the packet
     bool emits;   ///< a fluorescent one
     Packet emitted;
 };
 
-HEADRACE_HOST_DEVICE inline uint32_t wavelength(const Packet& packet) { return packet.origin != 0 ? 1 : 0; }
 HEADRACE_HOST_DEVICE inline uint32_t layer_of(const Packet& packet) { return packet.layer_and_name & 255u; }
 HEADRACE_HOST_DEVICE inline void enter(Packet& packet, uint32_t layer) {
     packet.layer_and_name = (packet.layer_and_name & ~255u) | layer;
@@ -89,50 +85,6 @@ HEADRACE_HOST_DEVICE inline uint32_t low_bytes_of(uint32_t a, uint32_t b) {
     return ((a & 255u) << 8 | (b & 255u)) * 0x10001u;
 #endif
 }
-
-/// The cell in which a place lies, counted from the first. As MCML: what lies beyond the grid counts in its
-/// last cell, so that nothing is left out of sums.
-HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float cells_per_cm, uint32_t cells) {
-#if defined(__CUDA_ARCH__)
-    // The lower bits of 2^23 + cell: a conversion would wait for the unit that has roots and sines to find.
-    const uint32_t cell = __float_as_uint(__fmaf_rz(place, cells_per_cm, 8388608.0f)) - 0x4b000000u;
-#else
-    const auto cell = static_cast<uint32_t>(std::fmin(place * cells_per_cm, 4294967040.0f));
-#endif
-    return cell < cells ? cell : cells - 1;
-}
-
-/// A grid of depth and radius. `depth`: of the packet, from the surface.
-struct Rz {
-    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet, float depth) {
-        const float radius = std::sqrt(packet.x * packet.x + packet.y * packet.y);
-        return {cell_of(depth, tissue.depths_per_cm, tissue.depths), 0,
-                cell_of(radius, tissue.columns_per_cm, tissue.columns)};
-    }
-    /// Its place among the local sums, which begin with `first`.
-    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
-                                                        uint32_t first) {
-        return {first + cell.z * tissue.near_columns + cell.x,
-                cell.z < tissue.near_depths && cell.x < tissue.near_columns};
-    }
-};
-
-/// A grid of depth, row and column.
-struct Xyz {
-    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet, float depth) {
-        const float y = std::fmax(packet.y - tissue.row_edge, 0.0f);
-        const float x = std::fmax(packet.x - tissue.column_edge, 0.0f);
-        return {cell_of(depth, tissue.depths_per_cm, tissue.depths),
-                cell_of(y, tissue.rows_per_cm, tissue.rows),
-                cell_of(x, tissue.columns_per_cm, tissue.columns)};
-    }
-    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
-                                                        uint32_t first) {
-        const uint32_t y = cell.y - tissue.first_near_row, x = cell.x - tissue.first_near_column;
-        return {first + (cell.z * tissue.near_rows + y) * tissue.near_columns + x,
-                cell.z < tissue.near_depths && y < tissue.near_rows && x < tissue.near_columns};
-    }
-};
 
 /// To a total of the packet's batch.
 HEADRACE_HOST_DEVICE inline void add_to_total(const TissueView& view, auto& lane, const Packet& packet,
@@ -183,12 +135,15 @@ HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& 
 
 /// At the boundary to which it moves: reflected, or into the next layer, or out of the tissue; or it would be
 /// thrown from side to side of clear layers for ever.
-HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lane, Medium& medium,
-                                               Packet& packet, float random) {
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE Fate meet_boundary(const View& view, auto& lane, Medium& medium, Packet& packet,
+                                        float random) {
     const Layer& layer = view.layers[layer_of(packet)];
     const bool down = packet.uz > 0;
     const Side side = layer.sides[down ? 1 : 0];
     const float edge = down ? medium.thickness : 0, way = (edge - packet.z) / packet.uz;
+    if constexpr (View::is_general)
+        track<Grid>(view, packet, medium.top + packet.z, way, static_cast<float>(packet.weight));
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
     packet.z = edge;
@@ -264,6 +219,9 @@ HEADRACE_HOST_DEVICE void interact(const View& view, auto& lane, const Medium& m
     // From 0 to the thickness: as whole numbers, negative depths are the largest.
     const bool interacts =
         !incident.stopped & (std::bit_cast<uint32_t>(depth) <= std::bit_cast<uint32_t>(medium.thickness));
+    if constexpr (View::is_general)
+        if (interacts)
+            track<Grid>(view, packet, medium.top + packet.z, way, static_cast<float>(packet.weight));
     packet.x = interacts ? packet.x + way * packet.ux : packet.x;
     packet.y = interacts ? packet.y + way * packet.uy : packet.y;
     packet.z = interacts ? depth : packet.z;
@@ -298,6 +256,7 @@ HEADRACE_HOST_DEVICE StepResult follow(const View& view, auto& lane, Packet& pac
     Medium medium = medium_of(view, packet);
     Fate fate = packet.step < view.tissue.most_steps ? Fate::goes_on : Fate::ends;
     Incident incident{fate != Fate::goes_on, 0, 0};
+    if constexpr (View::is_general) track_beginning<Grid>(view, packet);
     FLUORESCENCE_UNROLL(unroll 1)
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
         // As if it never left a loop: or another device would follow it by other numbers.
@@ -315,7 +274,7 @@ HEADRACE_HOST_DEVICE StepResult follow(const View& view, auto& lane, Packet& pac
             if (packet.weight < FLUORESCENCE_ROULETTE_BELOW)
                 fate = play_roulette<Grid>(view, lane, medium, packet, random);
             else if (incident.emitting == 0)
-                fate = meet_boundary(view, lane, medium, packet, random);
+                fate = meet_boundary<Grid>(view, lane, medium, packet, random);
             if (incident.emitting != 0 && fate == Fate::goes_on) fate = Fate::emits;
             incident.stopped = fate != Fate::goes_on;
         }

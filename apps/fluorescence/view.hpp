@@ -48,6 +48,9 @@ struct GeneralView : TissueView {
 
     General general;
     headrace::View<const PhaseNode> phases;
+    headrace::Sum<uint64_t> fluence; ///< as Scores::absorption; a single one if it is not asked for
 };
+
+HEADRACE_HOST_DEVICE inline uint32_t wavelength(const Packet& packet) { return packet.origin != 0 ? 1 : 0; }
 
 } // namespace fluorescence

@@ -164,15 +164,21 @@ TEST(FluorescenceProgram, WritesGridsThatNumpyReads) {
         ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
         EXPECT_NE(outcome.output.find("fluorescence emitted"), std::string::npos);
         for (const char* name : {"absorption", "reflectance", "transmittance", "emission_absorption",
-                                 "emission_top", "emission_bottom"}) {
+                                 "emission_top", "emission_bottom", "fluence", "emission_fluence"}) {
             std::ifstream stream(folder.path() / (std::string(grid) + "." + name + ".npy"), std::ios::binary);
             const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
             ASSERT_GT(bytes.size(), 128u) << name;
             EXPECT_EQ(bytes.substr(1, 5), "NUMPY");
-            const bool is_by_depth = std::string(name).ends_with("absorption");
+            const bool is_by_depth =
+                std::string(name).ends_with("absorption") || std::string(name).ends_with("fluence");
             EXPECT_EQ(bytes.find(shape) != std::string::npos, is_by_depth) << bytes.substr(0, 128);
         }
     }
+    const Outcome without = run(folder, {"--input", "skin.toml", "--photons", "1000", "--devices", "cpu",
+                                         "--no-fluence", "--grids", "less"});
+    EXPECT_EQ(without.exit_code, 0) << without.errors;
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "less.absorption.npy"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "less.fluence.npy"));
 }
 
 TEST(FluorescenceProgram, WritesMcmlsResultsUnderTheNamesThatItsInputSays) {
