@@ -22,7 +22,6 @@ typedef struct StepResult {
     Packet emitted;
 } StepResult;
 
-HR_FUNCTION uint layer_of(const Packet* packet) { return packet->layer_and_name & 255u; }
 HR_FUNCTION void enter(Packet* packet, uint layer) {
     packet->layer_and_name = (packet->layer_and_name & ~255u) | layer;
 }
@@ -78,6 +77,9 @@ HR_FUNCTION void absorb(const TissueView* view, const Medium* medium, const Pack
 }
 
 HR_FUNCTION void escape(const TissueView* view, Packet* packet) {
+#ifdef FLUORESCENCE_DETECTING
+    detect(view, packet);
+#endif
     const Tissue* tissue = &view->tissue;
     const uint which = wavelength(packet) * 2 + (packet->uz > 0 ? 1 : 0);
     add_to_total(view, packet, which, (int)packet->weight);
@@ -103,6 +105,9 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
 #ifdef FLUORESCENCE_GENERAL
     track(view, packet, medium->top + packet->z, way, (float)packet->weight);
 #endif
+#ifdef FLUORESCENCE_DETECTING
+    packet->stay += way;
+#endif
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
     packet->z = edge;
@@ -113,6 +118,9 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
         return cosine <= layer->trapped[wavelength(packet)] ? ENDS : GOES_ON;
     }
     settle(view, packet);
+#ifdef FLUORESCENCE_DETECTING
+    leave_layer(packet, side.n);
+#endif
     packet->uz = copysign(cosine_beyond, packet->uz);
     const uint next = layer_of(packet) + (down ? 1u : ~0u);
     if (next >= view->tissue.layers) return ESCAPES;
@@ -165,6 +173,9 @@ HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* 
     const bool interacts = !incident->stopped && as_uint(depth) <= as_uint(medium->thickness);
 #ifdef FLUORESCENCE_GENERAL
     if (interacts) track(view, packet, medium->top + packet->z, way, (float)packet->weight);
+#endif
+#ifdef FLUORESCENCE_DETECTING
+    packet->stay += interacts ? way : 0;
 #endif
     packet->x = interacts ? packet->x + way * packet->ux : packet->x;
     packet->y = interacts ? packet->y + way * packet->uy : packet->y;

@@ -1,6 +1,6 @@
 // apps/fluorescence/fluorescence.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP.
 // fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers. A view says
-// which tissue they are for: plain or general (view.hpp).
+// which tissue they are for: plain, general or detecting (view.hpp).
 #pragma once
 #include "source.hpp"
 #include "transport.hpp"
@@ -18,10 +18,10 @@ struct TracePacket {
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t index) const {
-        Packet packet = begin_packet(view, index), excitation{};
+        typename View::Unit packet = begin_packet(view, index), excitation{};
         bool waits = false; // the excitation packet, for the fluorescent one
         for (;;) {
-            const StepResult result = follow<Grid>(view, lane, packet);
+            const auto result = follow<Grid>(view, lane, packet);
             if (result.emits) {
                 excitation = packet;
                 waits = result.goes_on;
@@ -52,10 +52,20 @@ struct GeneralPackets {
     }
 };
 
+/// And of detecting ones: with the way behind it.
+struct TrackedPackets {
+    Tissue tissue;
+    General general;
+
+    HEADRACE_KERNEL TrackedPacket operator()(std::uint64_t index) const {
+        return begin_packet(tissue, general, index);
+    }
+};
+
 /// Consumer-producer: a work unit is a few steps, after which there are none, one or two packets.
 template <class Grid, class View = TissueView>
 struct TraceSteps {
-    using Units = headrace::Kinds<headrace::Kind<Packet, 2>>;
+    using Units = headrace::Kinds<headrace::Kind<typename View::Unit, 2>>;
     static constexpr unsigned refill_percent = 100; // a call is long beside a refill
     static constexpr unsigned resident_lanes = 896;
 
@@ -63,8 +73,8 @@ struct TraceSteps {
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
-    HEADRACE_KERNEL void operator()(auto& lane, Packet packet) const {
-        const StepResult result = follow<Grid>(view, lane, packet);
+    HEADRACE_KERNEL void operator()(auto& lane, typename View::Unit packet) const {
+        const auto result = follow<Grid>(view, lane, packet);
         if (result.goes_on) lane.spawn(packet);
         if (result.emits) lane.spawn(result.emitted);
     }
@@ -79,5 +89,10 @@ using TraceGeneralPacketRz = TracePacket<Rz, GeneralView>;
 using TraceGeneralPacketXyz = TracePacket<Xyz, GeneralView>;
 using TraceGeneralStepsRz = TraceSteps<Rz, GeneralView>;
 using TraceGeneralStepsXyz = TraceSteps<Xyz, GeneralView>;
+
+using DetectPacketRz = TracePacket<Rz, DetectingView>;
+using DetectPacketXyz = TracePacket<Xyz, DetectingView>;
+using DetectStepsRz = TraceSteps<Rz, DetectingView>;
+using DetectStepsXyz = TraceSteps<Xyz, DetectingView>;
 
 } // namespace fluorescence

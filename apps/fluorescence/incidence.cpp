@@ -87,6 +87,12 @@ double passes_before(const Problem& problem) {
     return (1 + below) / (1 - below); // what passes is 1 - below of what comes down; below of it goes up
 }
 
+double passes_in_first_layer(const Problem& problem) {
+    const double n = problem.layers[0].n,
+                 again = reflectance_of(n, problem.n_above, 0) * reflectance_of(n, problem.layers[1].n, 0);
+    return again > 0 ? 1 / std::log(again) : 0; // so often is a logarithm larger by less
+}
+
 Source make_source(const Problem& problem) {
     const SourceSpec& spec = problem.source;
     Source source{};

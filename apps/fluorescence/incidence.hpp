@@ -16,6 +16,8 @@ namespace fluorescence {
 
 /// General::passes_before.
 [[nodiscard]] double passes_before(const Problem& problem);
+/// General::passes.
+[[nodiscard]] double passes_in_first_layer(const Problem& problem);
 
 [[nodiscard]] Source make_source(const Problem& problem);
 

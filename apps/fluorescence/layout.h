@@ -73,7 +73,7 @@ typedef struct __attribute__((aligned(16))) Side {
     float n_ratio;         ///< of the layer's refractive index to the one beyond
     float beyond;          ///< 1 - n_ratio^2
     float least_refracted; ///< cosine: every ray that comes in can go out again, also a rounded one
-    uint32_t unused;
+    float n;               ///< of the layer
 } Side;
 
 /// Depths of packets count from the top of their layer: thin layers far below the surface are as exact as
@@ -133,8 +133,32 @@ typedef struct General {
     /// their weight, so much goes down and up there.
     float passes_before;
     float depth_size, row_size, column_size; ///< of a cell, in cm
-    uint32_t unused[3];
+    /// In a clear first layer, packets have gone down once, and twice its thickness more for each time that
+    /// they went up again: by chance, the logarithm of a random number times `passes`.
+    float first_thickness, first_n, passes;
+    uint32_t detectors, gates;
+    float gates_per_cm; ///< of optical path, which is n times the way
+    float path_scale;   ///< what a unit of weight adds to a detector's sum for each cm
 } General;
+
+/// A round part of a surface, and the angles that it sees.
+typedef struct __attribute__((aligned(16))) Detector {
+    float x, y, square_radius;
+    float square_sine; ///< of the flattest ray, times n squared, where it is: its numerical aperture, squared
+    uint32_t side;     ///< 0 above, 1 below
+    uint32_t unused[3];
+} Detector;
+/// Sums of a detector, of a batch and a wavelength: packets, their weight, those whose path was cut to
+/// FLUORESCENCE_MOST_PATH, then for each layer weight times path.
+#define FLUORESCENCE_DETECTED_PATHS 3u
+#define FLUORESCENCE_MOST_PATH 131072.0f /* cm */
+#define FLUORESCENCE_MOST_PATHS 16       /* layers, where paths are kept */
+
+/// What detecting kernels keep of the way of a packet, in cm: in its layer since it came there, the optical
+/// path before that, and in each layer.
+#define FLUORESCENCE_PATHS                                                                                   \
+    float stay, flight;                                                                                      \
+    float paths[FLUORESCENCE_MOST_PATHS];
 
 /// A packet of photons between two steps: the work unit of the consumer-producer kernel.
 typedef struct Packet {
@@ -146,12 +170,22 @@ typedef struct Packet {
     uint32_t layer_and_name; ///< the layer in the lower 8 bits, the name's upper 24 above
     uint32_t origin;         ///< 0: excitation; else the step with which that went on that emitted it
     uint32_t step;           ///< the next
+#ifdef FLUORESCENCE_DETECTING
+    FLUORESCENCE_PATHS
+#endif
 } Packet;
 
 #define FLUORESCENCE_MOST_LAYERS 255
 
 #ifndef __OPENCL_C_VERSION__
-static_assert(sizeof(PhaseNode) == 16 && sizeof(Source) == 48 && sizeof(General) == 80);
+/// A packet whose way is known.
+struct TrackedPacket : Packet {
+    FLUORESCENCE_PATHS
+};
+
+static_assert(sizeof(TrackedPacket) == 120);
+static_assert(sizeof(PhaseNode) == 16 && sizeof(Source) == 48 && sizeof(General) == 96 &&
+              sizeof(Detector) == 32);
 static_assert(sizeof(Optics) == 48 && sizeof(Side) == 16 && sizeof(Layer) == 144 &&
               offsetof(Layer, optics) == 48);
 static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);

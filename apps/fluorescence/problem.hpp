@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,19 @@ struct SourceSpec {
     double numerical_aperture = 0;
 };
 
+/// A round part of the upper or the lower surface, which sees what leaves there.
+struct DetectorSpec {
+    double x = 0, y = 0, radius = 0; ///< cm
+    double numerical_aperture = std::numeric_limits<double>::infinity();
+    bool is_below = false;
+};
+
+/// When light leaves, since it came to the tissue: gates one after another.
+struct TimeSpec {
+    double step = 1; ///< ps
+    std::uint32_t gates = 0;
+};
+
 /// Light onto, or into, layers of tissue.
 struct Problem {
     std::string name;
@@ -63,6 +77,8 @@ struct Problem {
     GridSpec grid;
     std::vector<LayerSpec> layers; ///< the uppermost first
     SourceSpec source = {};
+    std::vector<DetectorSpec> detectors = {};
+    TimeSpec time = {};
 };
 
 /// Of MCML's files, which may have several runs, or of a TOML file (`.toml`), which has one.

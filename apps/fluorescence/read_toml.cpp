@@ -4,6 +4,7 @@
 #include "program/named_file.hpp"
 #include "toml_reader.hpp"
 
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -157,6 +158,65 @@ SourceSpec read_source(const TomlReader& reader, const toml::table& table) {
     return source;
 }
 
+DetectorSpec read_detector(const TomlReader& reader, const toml::table& table) {
+    reader.allow(table, {"position", "radius", "numerical_aperture", "side"});
+    DetectorSpec detector;
+    const toml::node* const position = table.get("position");
+    if (position == nullptr)
+        reader.refuse(table, "key \"position\" is missing: [x, y] or the distance from the axis, in cm");
+    const toml::array* const both = position->as_array();
+    const auto coordinate = [&](const toml::node* node) {
+        const auto value = node != nullptr ? node->value<double>() : std::nullopt;
+        if (!value || !(std::abs(*value) <= 1e6))
+            reader.refuse(*position, "key \"position\": must be [x, y] or one number, in cm");
+        return *value;
+    };
+    if (both != nullptr && both->size() != 2)
+        reader.refuse(*position, "key \"position\": must be [x, y] or one number, in cm");
+    detector.x = coordinate(both != nullptr ? both->get(0) : position);
+    detector.y = both != nullptr ? coordinate(both->get(1)) : 0;
+    detector.radius = reader.needed(table, "radius", 0, 1e6);
+    if (detector.radius == 0) reader.refuse(table, "key \"radius\": must be more than 0");
+    detector.numerical_aperture =
+        reader.number(table, "numerical_aperture", 0.0, most_n).value_or(detector.numerical_aperture);
+    if (const toml::node* const node = table.get("side")) {
+        const std::string side = node->value_exact<std::string>().value_or("");
+        if (side != "above" && side != "below") reader.refuse(*node, "key \"side\": is above or below");
+        detector.is_below = side == "below";
+    }
+    return detector;
+}
+
+TimeSpec read_time(const TomlReader& reader, const toml::table& table) {
+    reader.allow(table, {"step", "gates"});
+    TimeSpec time;
+    time.step = reader.needed(table, "step", 1e-6, 1e12);
+    const auto gates = reader.number(table, "gates", 1, 1 << 20);
+    if (!gates) reader.refuse(table, "key \"gates\" is missing");
+    time.gates = static_cast<std::uint32_t>(*gates);
+    return time;
+}
+
+/// Detectors and gates, which need room together.
+void read_detection(const TomlReader& reader, const toml::table& file, Problem& problem) {
+    if (const toml::node* const node = file.get("detector")) {
+        const toml::array* const detectors = node->as_array();
+        if (detectors == nullptr)
+            reader.refuse(*node, "write [[detector]], with position and radius, for each");
+        if (problem.layers.size() > FLUORESCENCE_MOST_PATHS)
+            reader.refuse(*node, "detectors know the paths in at most " +
+                                     std::to_string(FLUORESCENCE_MOST_PATHS) + " layers");
+        if (detectors->size() > 1000) reader.refuse(*node, "more than 1000 detectors");
+        for (const toml::node& each : *detectors)
+            problem.detectors.push_back(read_detector(reader, reader.table(each, "detector")));
+    }
+    if (const toml::node* const node = file.get("time")) {
+        problem.time = read_time(reader, reader.table(*node, "time"));
+        if ((problem.detectors.size() + 2) * problem.time.gates > std::size_t{1} << 26)
+            reader.refuse(*node, "more than 2^26 gates of all detectors; ask for fewer");
+    }
+}
+
 } // namespace
 
 Problem parse_toml(const std::string& text, const std::string& where) {
@@ -167,7 +227,8 @@ Problem parse_toml(const std::string& text, const std::string& where) {
     } catch (const toml::parse_error& error) {
         reader.refuse(error.source().begin.line, std::string(error.description()));
     }
-    reader.allow(file, {"name", "n_above", "n_below", "photons", "seed", "grid", "layer", "source"});
+    reader.allow(file, {"name", "n_above", "n_below", "photons", "seed", "grid", "layer", "source",
+                        "detector", "time"});
     Problem problem;
     problem.name = file["name"].value_or(std::filesystem::path(where).stem().string());
     problem.n_above = reader.number(file, "n_above", least_n, most_n).value_or(1);
@@ -189,6 +250,7 @@ Problem parse_toml(const std::string& text, const std::string& where) {
         problem.source = read_source(reader, reader.table(*node, "source"));
         if (const auto why = source_complaint(problem)) reader.refuse(*node, "source: " + *why);
     }
+    read_detection(reader, file, problem);
     return problem;
 }
 

@@ -2,6 +2,7 @@
 #include "simulation.hpp"
 #include "fluorescence.kernels.hpp"
 
+#include "detection.cl.hpp"
 #include "fluorescence.cl.hpp"
 #include "fresnel.cl.hpp"
 #include "layout.h.hpp"
@@ -29,17 +30,18 @@ namespace {
 
 headrace::Extent extent(std::uint64_t size) { return {{size, 1, 1}}; }
 
-headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool is_general) {
+headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool is_general, bool detects) {
     headrace::OpenClKernel kernel;
     kernel.name = "fluorescence.cl";
     if (is_general) kernel.source += "#define FLUORESCENCE_GENERAL\n";
+    if (detects) kernel.source += "#define FLUORESCENCE_DETECTING\n";
     using namespace headrace::embedded;
     for (const std::string_view part : {layout_h, view_cl, philox_cl, turns_cl, fresnel_cl, scattering_cl,
-                                        source_cl, tracks_cl, fluorescence_cl})
+                                        source_cl, tracks_cl, detection_cl, fluorescence_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceStepsRz::Units::count;
-        kernel.unit_bytes = sizeof(Packet);
+        kernel.unit_bytes = detects ? sizeof(TrackedPacket) : sizeof(Packet);
         kernel.max_spawns = 2;
     }
     // Steps near boundaries depend on it: divisions and roots as exact as in C++.
@@ -69,6 +71,31 @@ std::uint64_t in_batch(std::uint64_t photons, std::uint32_t batch) {
     return photons / FLUORESCENCE_BATCHES + (batch < photons % FLUORESCENCE_BATCHES ? 1 : 0);
 }
 
+/// A detector's figures. `sums`: of the first batch; those of the next are `batch` further on.
+Detected detected_of(std::span<const std::uint64_t> sums, std::size_t batch, std::size_t layers,
+                     std::uint64_t photons, double packet, double path_scale) {
+    Detected detected;
+    double weight = 0, squares = 0;
+    std::vector<double> paths(layers), parts;
+    for (std::uint32_t i = 0; i < FLUORESCENCE_BATCHES; ++i) {
+        const auto of_batch = sums.subspan(i * batch);
+        detected.packets += of_batch[0];
+        detected.cut += of_batch[2];
+        weight += static_cast<double>(of_batch[1]);
+        for (std::size_t layer = 0; layer < layers; ++layer)
+            paths[layer] += static_cast<double>(of_batch[FLUORESCENCE_DETECTED_PATHS + layer]) / path_scale;
+        const auto packets = static_cast<double>(std::max<std::uint64_t>(1, in_batch(photons, i)));
+        parts.push_back(static_cast<double>(of_batch[1]) / packet / packets);
+    }
+    detected.part.value = weight / packet / static_cast<double>(photons);
+    for (const double part : parts) squares += (part - detected.part.value) * (part - detected.part.value);
+    if (photons >= 10 * FLUORESCENCE_BATCHES)
+        detected.part.standard_error = std::sqrt(squares / FLUORESCENCE_BATCHES / (FLUORESCENCE_BATCHES - 1));
+    if (weight > 0)
+        for (const double path : paths) detected.path_per_layer.push_back(path / weight);
+    return detected;
+}
+
 /// Measurements are of this tissue, seen so.
 std::string kernel_name(const Problem& problem, const Settings& settings) {
     const std::vector<Layer> layers = make_layers(problem, settings);
@@ -76,8 +103,11 @@ std::string kernel_name(const Problem& problem, const Settings& settings) {
     std::ostringstream name;
     name << "fluorescence, " << (settings.kernel == KernelChoice::consumer ? "consumer" : "producer")
          << (settings.grid == GridChoice::rz ? ", rz, " : ", xyz, ")
-         << (is_general(problem, settings) ? "general, " : "") << (settings.fluence ? "fluence, " : "")
-         << settings.emission_weight << ", layers " << std::hex << std::hash<std::string_view>{}(bytes);
+         << (detects(problem)                ? "detecting, "
+             : is_general(problem, settings) ? "general, "
+                                             : "")
+         << (settings.fluence ? "fluence, " : "") << settings.emission_weight << ", layers " << std::hex
+         << std::hash<std::string_view>{}(bytes);
     return name.str();
 }
 
@@ -98,6 +128,14 @@ Simulation::Simulation(const Problem& problem, const Settings& settings)
                        {"phase functions", extent(phases.size())},
                        {"fluence", extent(settings.fluence ? 2 * cells(tissue_) : 1)}});
     std::ranges::copy(phases, more_->phases.fill().begin());
+    if (!detects(problem)) return;
+    const std::vector<Detector> detectors = make_detectors(problem);
+    const std::uint64_t sums = std::uint64_t{FLUORESCENCE_BATCHES} * detectors.size() * 2 *
+                               (FLUORESCENCE_DETECTED_PATHS + problem.layers.size());
+    const std::uint64_t gates = 2 * (2 + problem.detectors.size()) * (std::uint64_t{problem.time.gates} + 1);
+    detection_.emplace(Detection{
+        {"detectors", extent(detectors.size())}, {"detected", extent(sums)}, {"gated", extent(gates)}});
+    std::ranges::copy(detectors, detection_->detectors.fill().begin());
 }
 
 headrace::Job Simulation::job() const {
@@ -118,24 +156,63 @@ headrace::Job Simulation::job() const {
     headrace::Job job("fluorescence", settings_.photons);
     job.kernel_name(kernel_name(problem_, settings_));
     job.reads(layers_).accumulates(totals_, absorption_, escape_).share_units();
-    const headrace::OpenClKernel opencl = opencl_kernel(settings_.kernel, more_.has_value());
+    const headrace::OpenClKernel opencl =
+        opencl_kernel(settings_.kernel, more_.has_value(), detection_.has_value());
     if (!more_) {
         add_kernel(job, settings_, IncidentPackets{tissue_}, plain);
         job.opencl(opencl, plain_arguments);
         return job;
     }
     job.reads(more_->phases).accumulates(more_->fluence);
-    add_kernel(
-        job, settings_, GeneralPackets{tissue_, more_->general.source},
-        [plain, more = *more_](headrace::Task& task) {
-            return GeneralView{plain(task), more.general, task.read(more.phases), task.sum(more.fluence)};
-        });
-    job.opencl(
-        opencl, [plain_arguments, more = *more_](headrace::Task& task, headrace::OpenClArguments& arguments) {
-            plain_arguments(task, arguments);
-            arguments.value(more.general).buffer(task.memory(more.phases)).buffer(task.memory(more.fluence));
-        });
+    const auto general = [plain, more = *more_](headrace::Task& task) {
+        return GeneralView{plain(task), more.general, task.read(more.phases), task.sum(more.fluence)};
+    };
+    const auto general_arguments = [plain_arguments, more = *more_](headrace::Task& task,
+                                                                    headrace::OpenClArguments& arguments) {
+        plain_arguments(task, arguments);
+        arguments.value(more.general).buffer(task.memory(more.phases)).buffer(task.memory(more.fluence));
+    };
+    if (!detection_) {
+        add_kernel(job, settings_, GeneralPackets{tissue_, more_->general.source}, general);
+        job.opencl(opencl, general_arguments);
+        return job;
+    }
+    job.reads(detection_->detectors).accumulates(detection_->detected, detection_->gated);
+    add_kernel(job, settings_, TrackedPackets{tissue_, more_->general},
+               [general, detection = *detection_](headrace::Task& task) {
+                   return DetectingView{general(task), task.read(detection.detectors),
+                                        task.sum(detection.detected), task.sum(detection.gated)};
+               });
+    job.opencl(opencl, [general_arguments, detection = *detection_](headrace::Task& task,
+                                                                    headrace::OpenClArguments& arguments) {
+        general_arguments(task, arguments);
+        arguments.buffer(task.memory(detection.detectors))
+            .buffer(task.memory(detection.detected))
+            .buffer(task.memory(detection.gated));
+    });
     return job;
+}
+
+Totals Simulation::totals() const {
+    Totals totals = totals_of(problem_, settings_, totals_.gather());
+    if (!detection_) return totals;
+    const double packet = unit_weight_of(problem_), photons = static_cast<double>(settings_.photons);
+    const auto detected = detection_->detected.gather(), gated = detection_->gated.gather();
+    const std::size_t layers = problem_.layers.size(), sums = FLUORESCENCE_DETECTED_PATHS + layers,
+                      detectors = problem_.detectors.size();
+    for (std::size_t wavelength = 0; wavelength < 2; ++wavelength) {
+        for (std::size_t i = 0; i < detectors; ++i)
+            totals.detectors[wavelength].push_back(
+                detected_of(detected.subspan((i * 2 + wavelength) * sums), detectors * 2 * sums, layers,
+                            settings_.photons, packet, more_->general.path_scale));
+        const std::size_t gates = problem_.time.gates;
+        for (std::size_t place = 0; gates > 0 && place < 2 + detectors; ++place)
+            for (std::size_t gate = 0; gate < gates; ++gate)
+                totals.gates[wavelength].push_back(
+                    static_cast<double>(gated[(wavelength * (2 + detectors) + place) * (gates + 1) + gate]) /
+                    packet / photons);
+    }
+    return totals;
 }
 
 Totals totals_of(const Problem& problem, const Settings& settings, std::span<const std::uint64_t> sums) {

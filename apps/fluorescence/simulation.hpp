@@ -20,6 +20,14 @@ struct Estimate {
     std::optional<double> standard_error;
 };
 
+/// What a detector sees of a wavelength.
+struct Detected {
+    std::uint64_t packets = 0;
+    Estimate part;                      ///< of the light
+    std::vector<double> path_per_layer; ///< cm, the mean by weight; empty if nothing came
+    std::uint64_t cut = 0;              ///< packets that had more than FLUORESCENCE_MOST_PATH in a layer
+};
+
 /// What a beam of weight 1 becomes: specular + reflectance + transmittance + absorbed = 1, and emitted =
 /// escaped above and below + absorbed, both to rounding.
 struct Totals {
@@ -30,6 +38,10 @@ struct Totals {
         Estimate emitted, escaped_top, escaped_bottom, absorbed;
         std::vector<Estimate> absorbed_per_layer;
     } fluorescence;
+    /// Of Simulation::totals alone, at either wavelength: by detector; and by gate, of reflectance,
+    /// transmittance, and the detectors, one after another.
+    std::vector<Detected> detectors[2];
+    std::vector<double> gates[2];
 };
 
 /// Per packet and volume or area. [0] of excitation, [1] of emission.
@@ -54,7 +66,7 @@ public:
 
     [[nodiscard]] headrace::Job job() const;
     /// Wait for the job first. Block while sums are collected.
-    [[nodiscard]] Totals totals() const { return totals_of(problem_, settings_, totals_.gather()); }
+    [[nodiscard]] Totals totals() const;
     [[nodiscard]] Grids grids() const;
 
 private:
@@ -71,6 +83,12 @@ private:
         headrace::Domain<std::uint64_t> fluence; ///< see GeneralView
     };
     std::optional<More> more_;
+    /// Of detecting kernels.
+    struct Detection {
+        headrace::Domain<Detector> detectors;
+        headrace::Domain<std::uint64_t> detected, gated; ///< see DetectingView
+    };
+    std::optional<Detection> detection_;
 };
 
 } // namespace fluorescence

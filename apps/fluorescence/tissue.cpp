@@ -81,7 +81,7 @@ Side side_of(double n, double n_beyond) {
     // A ray that comes in flatter than the critical one for the way back has been rounded.
     constexpr double more = 1 + 0x1p-20;
     return {static_cast<float>(ratio), static_cast<float>(1 - ratio * ratio),
-            static_cast<float>(critical_cosine(n_beyond, n) * more), 0};
+            static_cast<float>(critical_cosine(n_beyond, n) * more), static_cast<float>(n)};
 }
 
 namespace {
@@ -214,6 +214,22 @@ std::vector<PhaseNode> make_phases(const Problem& problem) {
     return phases;
 }
 
+std::vector<Detector> make_detectors(const Problem& problem) {
+    std::vector<Detector> detectors;
+    for (const DetectorSpec& spec : problem.detectors) {
+        Detector detector{};
+        detector.x = static_cast<float>(spec.x);
+        detector.y = static_cast<float>(spec.y);
+        detector.square_radius = static_cast<float>(spec.radius * spec.radius);
+        detector.square_sine =
+            static_cast<float>(std::min(spec.numerical_aperture * spec.numerical_aperture, 1e9));
+        detector.side = spec.is_below ? 1 : 0;
+        detectors.push_back(detector);
+    }
+    if (detectors.empty()) detectors.push_back({}); // a domain is never empty
+    return detectors;
+}
+
 bool is_mcmls(const Problem& problem) {
     return problem.source.kind == SourceKind::pencil &&
            std::ranges::all_of(problem.layers, [](const LayerSpec& layer) {
@@ -232,12 +248,24 @@ General make_general(const Problem& problem, const Settings& settings) {
     general.row_size = static_cast<float>(dy);
     general.column_size = static_cast<float>(dx);
     general.passes_before = static_cast<float>(passes_before(problem));
+    if (general.passes_before > 0) {
+        general.first_thickness = static_cast<float>(problem.layers[0].thickness);
+        general.first_n = static_cast<float>(problem.layers[0].n);
+        general.passes = static_cast<float>(passes_in_first_layer(problem));
+    }
+    general.detectors = static_cast<std::uint32_t>(problem.detectors.size());
+    general.gates = problem.time.gates;
+    constexpr double ps_per_cm = 33.3564095198152; // of light in a vacuum
+    general.gates_per_cm = static_cast<float>(ps_per_cm / problem.time.step);
+    // All packets with the longest path add up to at most 2^62 units.
+    const double photons_log2 = std::ceil(std::log2(static_cast<double>(settings.photons)));
+    general.path_scale = static_cast<float>(std::exp2(32 - photons_log2) / FLUORESCENCE_MOST_PATH);
     if (!settings.fluence) return general;
     // The longest way through a cell adds at most 2^30 units. As many as 2^16 such ways of each packet, on
     // average, can be added up.
     const double longest = is_rz ? std::hypot(grid.dz, 2 * dx * std::sqrt(2.0 * grid.nr))
                                  : std::hypot(grid.dz, std::hypot(dx, dy));
-    const double units = std::min(30.0, 47 - std::ceil(std::log2(static_cast<double>(settings.photons))));
+    const double units = std::min(30.0, 47 - photons_log2);
     general.fluence_scale = static_cast<float>(std::exp2(units) / FLUORESCENCE_UNIT_WEIGHT / longest);
     return general;
 }

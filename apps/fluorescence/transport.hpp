@@ -6,6 +6,7 @@
 //           weights are whole numbers, and what roulette takes or gives counts as absorbed, so that energy
 //           is conserved exactly; the free path is drawn anew behind a boundary, since it has no memory
 #pragma once
+#include "detection.hpp"
 #include "fresnel.hpp"
 #include "grid.hpp"
 #include "random/philox.hpp"
@@ -47,13 +48,13 @@ struct Incident {
 /// What a packet comes to where it has stopped.
 enum class Fate : uint8_t { goes_on, emits, ends, escapes };
 
+template <class Unit>
 struct StepResult {
     bool goes_on; ///< the packet
     bool emits;   ///< a fluorescent one
-    Packet emitted;
+    Unit emitted;
 };
 
-HEADRACE_HOST_DEVICE inline uint32_t layer_of(const Packet& packet) { return packet.layer_and_name & 255u; }
 HEADRACE_HOST_DEVICE inline void enter(Packet& packet, uint32_t layer) {
     packet.layer_and_name = (packet.layer_and_name & ~255u) | layer;
 }
@@ -111,8 +112,9 @@ HEADRACE_HOST_DEVICE void absorb(const TissueView& view, auto& lane, const Mediu
 }
 
 /// The packet moves on outside.
-template <class Grid>
-HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, Packet& packet) {
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE void escape(const View& view, auto& lane, typename View::Unit& packet) {
+    if constexpr (View::detects) detect(view, packet);
     const Tissue& tissue = view.tissue;
     const uint32_t which = wavelength(packet) * 2 + (packet.uz > 0 ? 1 : 0);
     const float cosine = std::fabs(packet.uz);
@@ -136,14 +138,15 @@ HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& 
 /// At the boundary to which it moves: reflected, or into the next layer, or out of the tissue; or it would be
 /// thrown from side to side of clear layers for ever.
 template <class Grid, class View>
-HEADRACE_HOST_DEVICE Fate meet_boundary(const View& view, auto& lane, Medium& medium, Packet& packet,
-                                        float random) {
+HEADRACE_HOST_DEVICE Fate meet_boundary(const View& view, auto& lane, Medium& medium,
+                                        typename View::Unit& packet, float random) {
     const Layer& layer = view.layers[layer_of(packet)];
     const bool down = packet.uz > 0;
     const Side side = layer.sides[down ? 1 : 0];
     const float edge = down ? medium.thickness : 0, way = (edge - packet.z) / packet.uz;
     if constexpr (View::is_general)
         track<Grid>(view, packet, medium.top + packet.z, way, static_cast<float>(packet.weight));
+    if constexpr (View::detects) packet.stay += way;
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
     packet.z = edge;
@@ -154,6 +157,7 @@ HEADRACE_HOST_DEVICE Fate meet_boundary(const View& view, auto& lane, Medium& me
         return cosine <= layer.trapped[wavelength(packet)] ? Fate::ends : Fate::goes_on;
     }
     settle(view, lane, packet);
+    if constexpr (View::detects) leave_layer(packet, side.n);
     packet.uz = std::copysign(cosine_beyond, packet.uz);
     const uint32_t next = layer_of(packet) + (down ? 1u : ~0u);
     if (next >= view.tissue.layers) return Fate::escapes; // also above the first
@@ -175,9 +179,9 @@ HEADRACE_HOST_DEVICE inline void normalise(Packet& packet) {
 
 /// A packet at the second wavelength, in any direction from where `packet` is, which is known by the step
 /// with which that goes on.
-HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, const Packet& packet,
-                                        uint32_t weight) {
-    Packet emitted = packet;
+template <class Unit>
+HEADRACE_HOST_DEVICE Unit emit(const TissueView& view, auto& lane, const Unit& packet, uint32_t weight) {
+    Unit emitted = packet;
     emitted.origin = packet.step;
     emitted.step = 0;
     emitted.weight = emitted.entered = weight;
@@ -210,8 +214,8 @@ HEADRACE_HOST_DEVICE Fate play_roulette(const TissueView& view, auto& lane, cons
 /// both for the direction around, which the rounding of a loss to 2^-30 shares. Boundaries, emission and
 /// roulette ask both words together, which tells nothing of either.
 template <class Grid, class View>
-HEADRACE_HOST_DEVICE void interact(const View& view, auto& lane, const Medium& medium, Packet& packet,
-                                   uint32_t a, uint32_t b, Incident& incident) {
+HEADRACE_HOST_DEVICE void interact(const View& view, auto& lane, const Medium& medium,
+                                   typename View::Unit& packet, uint32_t a, uint32_t b, Incident& incident) {
     const Optics& optics = medium.optics;
     // Of a random number from 2^-33 to 1 - 2^-24: neither 0 nor endless.
     const float way = -std::log2(static_cast<float>(a) * 0x1.fffffep-33f + 0x1p-33f) * optics.free_path;
@@ -222,6 +226,7 @@ HEADRACE_HOST_DEVICE void interact(const View& view, auto& lane, const Medium& m
     if constexpr (View::is_general)
         if (interacts)
             track<Grid>(view, packet, medium.top + packet.z, way, static_cast<float>(packet.weight));
+    if constexpr (View::detects) packet.stay += interacts ? way : 0;
     packet.x = interacts ? packet.x + way * packet.ux : packet.x;
     packet.y = interacts ? packet.y + way * packet.uy : packet.y;
     packet.z = interacts ? depth : packet.z;
@@ -250,8 +255,9 @@ HEADRACE_HOST_DEVICE void interact(const View& view, auto& lane, const Medium& m
 /// Ever the same for a packet, whoever follows it. One that has stopped waits for the end of a turn, with
 /// others that have: what happens there takes long, and few lanes come to it at a time.
 template <class Grid, class View>
-HEADRACE_HOST_DEVICE StepResult follow(const View& view, auto& lane, Packet& packet) {
-    StepResult result{false, false, {}};
+HEADRACE_HOST_DEVICE StepResult<typename View::Unit> follow(const View& view, auto& lane,
+                                                            typename View::Unit& packet) {
+    StepResult<typename View::Unit> result{false, false, {}};
     const uint32_t begin = packet.step;
     Medium medium = medium_of(view, packet);
     Fate fate = packet.step < view.tissue.most_steps ? Fate::goes_on : Fate::ends;

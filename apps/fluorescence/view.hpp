@@ -16,7 +16,8 @@ struct Scores {
 /// Of plain kernels: a pencil beam, Henyey and Greenstein's scattering, and sums of what is absorbed and
 /// escapes.
 struct TissueView {
-    static constexpr bool is_general = false;
+    using Unit = Packet;
+    static constexpr bool is_general = false, detects = false;
 
     headrace::View<const Layer> layers;
     Tissue tissue;
@@ -51,6 +52,18 @@ struct GeneralView : TissueView {
     headrace::Sum<uint64_t> fluence; ///< as Scores::absorption; a single one if it is not asked for
 };
 
+/// Of those that know the ways of packets too, for detectors and time gates.
+struct DetectingView : GeneralView {
+    using Unit = TrackedPacket;
+    static constexpr bool detects = true;
+
+    headrace::View<const Detector> detectors;
+    headrace::Sum<uint64_t> detected; ///< [batch][detector][wavelength][sum]: FLUORESCENCE_DETECTED_...
+    /// [wavelength][place][gate]: places are above, below, and the detectors; behind the gates is all later.
+    headrace::Sum<uint64_t> gated;
+};
+
+HEADRACE_HOST_DEVICE inline uint32_t layer_of(const Packet& packet) { return packet.layer_and_name & 255u; }
 HEADRACE_HOST_DEVICE inline uint32_t wavelength(const Packet& packet) { return packet.origin != 0 ? 1 : 0; }
 
 } // namespace fluorescence

@@ -246,6 +246,42 @@ TEST(Toml, ReadsSources) {
     refuses("kind = 'oblique'\nangle = nan", {"line 8", "\"angle\""});
 }
 
+TEST(Toml, ReadsDetectorsAndGates) {
+    const std::string layer = "[[layer]]\nn = 1.4\nmua = 1\nmus = 2\nd = 1\n";
+    const Problem problem = parse_toml(layer + "[[detector]]\nposition = [0.5, -1]\nradius = 0.1\n"
+                                               "numerical_aperture = 0.22\n[[detector]]\nposition = 2\n"
+                                               "radius = 1\nside = 'below'\n[time]\nstep = 10\ngates = 50\n",
+                                       "a.toml");
+    ASSERT_EQ(problem.detectors.size(), 2u);
+    EXPECT_EQ(problem.detectors[0].x, 0.5);
+    EXPECT_EQ(problem.detectors[0].y, -1);
+    EXPECT_EQ(problem.detectors[0].numerical_aperture, 0.22);
+    EXPECT_FALSE(problem.detectors[0].is_below);
+    EXPECT_EQ(problem.detectors[1].x, 2);
+    EXPECT_EQ(problem.detectors[1].numerical_aperture, std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(problem.detectors[1].is_below);
+    EXPECT_EQ(problem.time.step, 10);
+    EXPECT_EQ(problem.time.gates, 50u);
+    const auto refuses = [&](const std::string& text, std::initializer_list<const char*> words) {
+        expect_refusal(layer + text, words, "a.toml");
+    };
+    refuses("[[detector]]\nradius = 1", {"\"position\" is missing"});
+    refuses("[[detector]]\nposition = [1, 2, 3]\nradius = 1", {"line 7", "\"position\""});
+    refuses("[[detector]]\nposition = ['a', 2]\nradius = 1", {"line 7", "\"position\""});
+    refuses("[[detector]]\nposition = 1", {"\"radius\" is missing"});
+    refuses("[[detector]]\nposition = 1\nradius = 0", {"\"radius\""});
+    refuses("[[detector]]\nposition = 1\nradius = 1\nside = 'left'", {"line 9", "above or below"});
+    refuses("[[detector]]\nposition = 1\nradius = 1\nangle = 3", {"line 9", "\"angle\""});
+    refuses("[detector]\nposition = 1\nradius = 1", {"[[detector]]"});
+    refuses("[time]\nstep = 1", {"\"gates\" is missing"});
+    refuses("[time]\ngates = 1", {"\"step\" is missing"});
+    refuses("[time]\nstep = 0\ngates = 1", {"line 7", "\"step\""});
+    refuses("[time]\nstep = 1\ngates = 0", {"line 8", "\"gates\""});
+    std::string many;
+    for (int i = 0; i < 17; ++i) many += layer;
+    expect_refusal(many + "[[detector]]\nposition = 1\nradius = 1", {"at most 16 layers"}, "a.toml");
+}
+
 TEST(Toml, SaysWhichLineAndKeyIsWrong) {
     const auto refuses = [](const std::string& what, const std::string& instead,
                             std::initializer_list<const char*> words) {

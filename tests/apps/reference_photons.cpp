@@ -35,11 +35,14 @@ public:
     struct Packet {
         double reflectance = 0, reflected_near = 0, transmittance = 0, emitted = 0, top = 0, bottom = 0,
                reabsorbed = 0;
-        std::vector<double> absorbed;
+        double detected = 0;
+        std::vector<double> absorbed, paths, reflected_in_gate;
     };
     Packet follow_one() {
         Packet found;
         found.absorbed.resize(problem_.layers.size());
+        found.paths.resize(problem_.layers.size());
+        found.reflected_in_gate.resize(problem_.time.gates);
         Start start = start_of_source();
         follow(start.direction, start.x, start.y, start.z, start.layer, start.weight, false, found);
         return found;
@@ -117,6 +120,7 @@ private:
             const LayerSpec& spec = problem_.layers[layer];
             return is_emission ? spec.emission.value_or(spec.excitation) : spec.excitation;
         };
+        std::vector<double> path(problem_.layers.size());
         double depth_left = -std::log(1 - uniform());
         for (;; ++steps) {
             const Optical here = optics();
@@ -126,6 +130,7 @@ private:
                 direction[2] != 0 ? (goal - z) / direction[2] : std::numeric_limits<double>::infinity();
             if (to_boundary * attenuation <= depth_left) {
                 depth_left -= to_boundary * attenuation;
+                path[layer] += to_boundary;
                 x += direction[0] * to_boundary;
                 y += direction[1] * to_boundary;
                 z = goal;
@@ -141,8 +146,9 @@ private:
                 if (leaves) {
                     (is_emission ? (down ? found.bottom : found.top)
                                  : (down ? found.transmittance : found.reflectance)) += weight;
-                    if (!is_emission && !down && std::hypot(x, y) < problem_.grid.dr)
-                        found.reflected_near += weight;
+                    if (is_emission || down) return;
+                    if (std::hypot(x, y) < problem_.grid.dr) found.reflected_near += weight;
+                    note_reflected(x, y, n1 * std::hypot(direction[0], direction[1]), weight, path, found);
                     return;
                 }
                 layer = down ? layer + 1 : layer - 1;
@@ -154,6 +160,7 @@ private:
                 direction[2] = std::copysign(std::sqrt(1 - level), direction[2]);
                 continue;
             }
+            path[layer] += depth_left / attenuation;
             x += direction[0] * depth_left / attenuation;
             y += direction[1] * depth_left / attenuation;
             z += direction[2] * depth_left / attenuation;
@@ -184,6 +191,23 @@ private:
             direction = scattered(direction, here);
             depth_left = -std::log(1 - uniform());
         }
+    }
+
+    /// `sine`: times n, of the ray, which is the same on both sides of the surface.
+    void note_reflected(double x, double y, double sine, double weight, const std::vector<double>& path,
+                        Packet& found) const {
+        double time = 0; // ps
+        for (std::size_t i = 0; i < path.size(); ++i) time += path[i] * problem_.layers[i].n / 0.0299792458;
+        const double gate = time / problem_.time.step;
+        if (gate < static_cast<double>(problem_.time.gates))
+            found.reflected_in_gate[static_cast<std::size_t>(gate)] += weight;
+        if (problem_.detectors.empty()) return;
+        const DetectorSpec& detector = problem_.detectors[0];
+        if (std::hypot(x - detector.x, y - detector.y) > detector.radius ||
+            sine > detector.numerical_aperture)
+            return;
+        found.detected += weight;
+        for (std::size_t i = 0; i < path.size(); ++i) found.paths[i] += weight * path[i];
     }
 
     double cosine_by_henyey_greenstein(double g) {
@@ -251,6 +275,8 @@ ReferenceTotals follow(const Problem& problem, std::uint64_t packets, std::uint6
     ReferenceTotals totals;
     totals.packets = packets;
     totals.absorbed.resize(problem.layers.size());
+    totals.paths.resize(problem.layers.size());
+    totals.reflected_in_gate.resize(problem.time.gates);
     for (std::uint64_t i = 0; i < packets; ++i) {
         const auto packet = tracer.follow_one();
         totals.reflectance.add(packet.reflectance);
@@ -260,8 +286,13 @@ ReferenceTotals follow(const Problem& problem, std::uint64_t packets, std::uint6
         totals.escaped_top.add(packet.top);
         totals.escaped_bottom.add(packet.bottom);
         totals.reabsorbed.add(packet.reabsorbed);
-        for (std::size_t layer = 0; layer < packet.absorbed.size(); ++layer)
+        totals.detected.add(packet.detected);
+        for (std::size_t layer = 0; layer < packet.absorbed.size(); ++layer) {
             totals.absorbed[layer].add(packet.absorbed[layer]);
+            totals.paths[layer].add(packet.paths[layer]);
+        }
+        for (std::size_t gate = 0; gate < packet.reflected_in_gate.size(); ++gate)
+            totals.reflected_in_gate[gate].add(packet.reflected_in_gate[gate]);
     }
     totals.steps = tracer.steps;
     return totals;

@@ -181,6 +181,31 @@ TEST(FluorescenceProgram, WritesGridsThatNumpyReads) {
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "less.fluence.npy"));
 }
 
+TEST(FluorescenceProgram, ReportsDetectorsAndWritesGates) {
+    const Scratch folder;
+    folder.write("skin.toml",
+                 std::string(tissue) +
+                     "[source]\nkind = 'disc'\nradius = 0.02\n[[detector]]\nposition = [0.05, 0]\n"
+                     "radius = 0.05\nnumerical_aperture = 0.5\n[time]\nstep = 5\ngates = 40\n");
+    const json found =
+        report_of(folder, "skin.toml", {"--photons", "5000", "--devices", "cpu", "--grids", "g"});
+    const json& detector = found["detectors"].at(0);
+    EXPECT_GT(detector["packets"].get<int>(), 0);
+    EXPECT_GT(value(detector["part"]), 0);
+    EXPECT_EQ(detector["mean_path_per_layer"].size(), 2u);
+    EXPECT_EQ(detector["numerical_aperture"], 0.5);
+    EXPECT_TRUE(detector.contains("fluorescence"));
+    for (const char* which : {"time_", "emission_time_"})
+        for (const auto& [name, shape] :
+             {std::pair("reflectance", "(40, )"), std::pair("transmittance", "(40, )"),
+              std::pair("detectors", "(1, 40)")}) {
+            std::ifstream stream(folder.path() / ("g." + std::string(which) + name + ".npy"),
+                                 std::ios::binary);
+            const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+            EXPECT_NE(bytes.find(shape), std::string::npos) << which << name;
+        }
+}
+
 TEST(FluorescenceProgram, WritesMcmlsResultsUnderTheNamesThatItsInputSays) {
     const Scratch folder;
     std::string elsewhere = mcmls_sample;
