@@ -55,15 +55,15 @@ std::vector<double> by_angle(const Problem& problem, const std::vector<double>& 
     return angles;
 }
 
-/// Of packets that each count or do not.
+/// Of packets that each count or do not, of which a few may do against all chance.
 void expect_part(double found, double part, std::uint64_t packets, double whole = 1) {
     const double error = std::sqrt(part * (1 - part) / static_cast<double>(packets));
-    EXPECT_NEAR(found, whole * part, whole * (5.5 * error + 1e-6));
+    EXPECT_NEAR(found, whole * part, whole * (5.5 * error + 4.0 / static_cast<double>(packets)));
 }
 
 TEST_P(Sources, BeamsHaveTheirProfile) {
     constexpr std::uint64_t packets = 100'000;
-    constexpr double radius = 0.07;
+    constexpr double radius = 0.075; // not the edge of a ring, at which floats may fall on either side
     for (const SourceKind kind : {SourceKind::gaussian, SourceKind::disc}) {
         Problem problem = lit_by(source(kind, radius), {layer(1, {}, 0.3)});
         problem.grid = {0.1, 0.01, 3, 12, 1, {}, {}, {}, {}};
