@@ -1,18 +1,8 @@
 // apps/fluorescence/fluorescence.cl - the kernels of fluorescence.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h, philox.cl and turns.cl come before this text. Why things are done as they are is said there.
-
-#define HEADRACE_PARAMETERS                                                                                            \
-    __global const Layer *layers, __global ulong *totals, __global ulong *absorption, __global ulong *escaped,        \
-        Tissue tissue
-#define HEADRACE_ARGUMENTS layers, totals, absorption, escaped, tissue
+// both. layout.h, philox.cl, turns.cl and all others of this folder come before this text. Why things are done as they are is
+// said there.
 
 typedef Packet HrUnit;
-
-typedef struct TissueView {
-    __global const Layer* layers;
-    __global ulong *totals, *absorption, *escaped;
-    Tissue tissue;
-} TissueView;
 
 typedef struct Medium {
     float top, thickness;
@@ -27,17 +17,11 @@ typedef struct Incident {
 
 typedef enum Fate { GOES_ON, EMITS, ENDS, ESCAPES } Fate;
 
-typedef struct Cell {
-    uint z, y, x;
-} Cell;
-
 typedef struct StepResult {
     bool goes_on, emits;
     Packet emitted;
 } StepResult;
 
-HR_FUNCTION uint wavelength(const Packet* packet) { return packet->origin != 0 ? 1 : 0; }
-HR_FUNCTION uint layer_of(const Packet* packet) { return packet->layer_and_name & 255u; }
 HR_FUNCTION void enter(Packet* packet, uint layer) {
     packet->layer_and_name = (packet->layer_and_name & ~255u) | layer;
 }
@@ -53,19 +37,6 @@ HR_FUNCTION Medium medium_of(const TissueView* view, const Packet* packet) {
 
 HR_FUNCTION uint4 random_words(const Packet* packet) {
     return philox4x32((uint4)(packet->name, packet->layer_and_name >> 8, packet->origin, packet->step / 2), 0, 0);
-}
-
-HR_FUNCTION Packet begin_packet(const Tissue* tissue, ulong number) {
-    Packet packet;
-    packet.x = packet.y = packet.z = packet.ux = packet.uy = 0;
-    packet.uz = 1;
-    packet.weight = packet.entered = tissue->weight;
-    const uint4 words =
-        philox4x32((uint4)((uint)number, (uint)(number >> 32), 0, 0), tissue->seed_low, tissue->seed_high);
-    packet.name = (uint)number % FLUORESCENCE_BATCHES + words.x / FLUORESCENCE_BATCHES * FLUORESCENCE_BATCHES;
-    packet.layer_and_name = words.y << 8 | tissue->first_layer;
-    packet.origin = packet.step = 0;
-    return packet;
 }
 
 HR_FUNCTION uint cell_at(float place, float cells_per_cm, uint cells) {
@@ -106,6 +77,9 @@ HR_FUNCTION void absorb(const TissueView* view, const Medium* medium, const Pack
 }
 
 HR_FUNCTION void escape(const TissueView* view, Packet* packet) {
+#ifdef FLUORESCENCE_DETECTING
+    detect(view, packet);
+#endif
     const Tissue* tissue = &view->tissue;
     const uint which = wavelength(packet) * 2 + (packet->uz > 0 ? 1 : 0);
     add_to_total(view, packet, which, (int)packet->weight);
@@ -115,17 +89,6 @@ HR_FUNCTION void escape(const TissueView* view, Packet* packet) {
     const uint cone = cell_at(angle, tissue->angles_per_radian, tissue->angles);
     hr_atomic_add_ulong(view->escaped + place * tissue->angles + cone, packet->weight);
     packet->weight = 0;
-}
-
-HR_FUNCTION float reflectance(const Side* side, float cosine, float* cosine_beyond) {
-    *cosine_beyond = cosine;
-    if (side->n_ratio == 1) return 0;
-    const float a = side->n_ratio * cosine, square = a * a + side->beyond;
-    if (!(square > 0)) return 1;
-    const float b = sqrt(square), c = side->n_ratio * b;
-    *cosine_beyond = fmax(b, side->least_refracted);
-    const float s = (a - b) / (a + b), p = (c - cosine) / (c + cosine);
-    return 0.5f * (s * s + p * p);
 }
 
 HR_FUNCTION void end_packet(const TissueView* view, const Medium* medium, Packet* packet) {
@@ -139,6 +102,12 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
     const bool down = packet->uz > 0;
     const Side side = layer->sides[down ? 1 : 0];
     const float edge = down ? medium->thickness : 0, way = (edge - packet->z) / packet->uz;
+#ifdef FLUORESCENCE_GENERAL
+    track(view, packet, medium->top + packet->z, way, (float)packet->weight);
+#endif
+#ifdef FLUORESCENCE_DETECTING
+    packet->stay += way;
+#endif
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
     packet->z = edge;
@@ -149,6 +118,9 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
         return cosine <= layer->trapped[wavelength(packet)] ? ENDS : GOES_ON;
     }
     settle(view, packet);
+#ifdef FLUORESCENCE_DETECTING
+    leave_layer(packet, side.n);
+#endif
     packet->uz = copysign(cosine_beyond, packet->uz);
     const uint next = layer_of(packet) + (down ? 1u : ~0u);
     if (next >= view->tissue.layers) return ESCAPES;
@@ -158,23 +130,6 @@ HR_FUNCTION Fate meet_boundary(const TissueView* view, Medium* medium, Packet* p
     *medium = medium_of(view, packet);
     packet->z = down ? 0 : medium->thickness;
     return GOES_ON;
-}
-
-HR_FUNCTION void scatter(const Optics* optics, Packet* packet, float random, float turns, bool scatters) {
-    const float root = 1 / (optics->root[0] + optics->root[1] * random);
-    const float t = (2 + random * (optics->bend[0] + random * optics->bend[1])) * (root * root);
-    const float cosine = optics->forward - optics->forward * t;
-    const float sine = sqrt(fabs(t * (2 - t)));
-    float a, b;
-    sin_cos_of_turns(turns, &b, &a);
-    a *= sine;
-    b *= sine;
-    const float across = a * packet->ux + b * packet->uy;
-    const float kept = cosine - across / (1 + fabs(packet->uz));
-    const float uz = cosine * packet->uz - as_float(as_uint(across) ^ (as_uint(packet->uz) & 1u << 31));
-    packet->ux = scatters ? kept * packet->ux + a : packet->ux;
-    packet->uy = scatters ? kept * packet->uy + b : packet->uy;
-    packet->uz = scatters ? uz : packet->uz;
 }
 
 HR_FUNCTION void make_unit_length(Packet* packet) {
@@ -191,11 +146,7 @@ HR_FUNCTION Packet emit(const TissueView* view, const Packet* packet, uint weigh
     emitted.step = 0;
     emitted.weight = emitted.entered = weight;
     const uint4 words = random_words(&emitted);
-    emitted.uz = 2 * uniform_of(words.x) - (1 - 1.0f / 16777216.0f);
-    const float level = sqrt(1 - emitted.uz * emitted.uz);
-    sin_cos_of_turns(uniform_of(words.y), &emitted.uy, &emitted.ux);
-    emitted.ux *= level;
-    emitted.uy *= level;
+    choose_direction(&emitted, uniform_of(words.x), uniform_of(words.y));
     emitted.step = 2;
     add_to_total(view, &emitted, FLUORESCENCE_EMITTED, (int)weight);
     return emitted;
@@ -220,6 +171,12 @@ HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* 
     const float way = -log2((float)a * 0x1.fffffep-33f + 0x1p-33f) * optics->free_path;
     const float depth = packet->z + way * packet->uz;
     const bool interacts = !incident->stopped && as_uint(depth) <= as_uint(medium->thickness);
+#ifdef FLUORESCENCE_GENERAL
+    if (interacts) track(view, packet, medium->top + packet->z, way, (float)packet->weight);
+#endif
+#ifdef FLUORESCENCE_DETECTING
+    packet->stay += interacts ? way : 0;
+#endif
     packet->x = interacts ? packet->x + way * packet->ux : packet->x;
     packet->y = interacts ? packet->y + way * packet->uy : packet->y;
     packet->z = interacts ? depth : packet->z;
@@ -235,7 +192,11 @@ HR_FUNCTION void interact(const TissueView* view, const Medium* medium, Packet* 
     incident->emitting = emits ? weight : incident->emitting;
     incident->stopped = !interacts || emits || packet->weight < FLUORESCENCE_ROULETTE_BELOW;
     absorb(view, medium, packet, (int)lost);
+#ifdef FLUORESCENCE_GENERAL
+    scatter_by_phase(view->phases, optics, packet, b, turns, interacts);
+#else
     scatter(optics, packet, (float)b, turns, interacts);
+#endif
 }
 
 HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* result) {
@@ -243,6 +204,9 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
     Medium medium = medium_of(view, packet);
     Fate fate = packet->step < view->tissue.most_steps ? GOES_ON : ENDS;
     Incident incident = {fate != GOES_ON, 0, 0};
+#ifdef FLUORESCENCE_GENERAL
+    track_beginning(view, packet);
+#endif
     for (uint turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN && !incident.stopped; ++turn) {
         for (uint block = 0; block < FLUORESCENCE_STEPS_A_TURN / 2; ++block) {
             const uint4 words = random_words(packet);
@@ -277,8 +241,8 @@ HR_FUNCTION void follow(const TissueView* view, Packet* packet, StepResult* resu
 
 #ifdef HEADRACE_CONSUMER
 void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
-    const TissueView view = {layers, totals, absorption, escaped, tissue};
-    Packet packet = begin_packet(&tissue, index), excitation = packet;
+    const TissueView view = {HEADRACE_ARGUMENTS};
+    Packet packet = BEGIN_PACKET(index), excitation = packet;
     StepResult result;
     bool waits = false;
     for (;;) {
@@ -297,11 +261,11 @@ void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
 #else
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     *kind = 0;
-    *unit = begin_packet(&tissue, index);
+    *unit = BEGIN_PACKET(index);
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit packet, HEADRACE_PARAMETERS) {
-    const TissueView view = {layers, totals, absorption, escaped, tissue};
+    const TissueView view = {HEADRACE_ARGUMENTS};
     StepResult result;
     follow(&view, &packet, &result);
     if (result.goes_on) hr_spawn(lane, 0, &packet);

@@ -1,26 +1,27 @@
 // apps/fluorescence/fluorescence.kernels.hpp - the two kernels, written once for CPU, CUDA and HIP.
-// fluorescence.cl has them in OpenCL C. Both take the same steps with the same
-// random numbers.
+// fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers. A view says
+// which tissue they are for: plain, general or detecting (view.hpp).
 #pragma once
+#include "source.hpp"
 #include "transport.hpp"
 
 namespace fluorescence {
 
 /// Consumer: a work index is a packet with the fluorescent ones that it emits. Each of those is followed at
 /// once, since it emits no other.
-template <class Grid>
+template <class Grid, class View = TissueView>
 struct TracePacket {
     static constexpr unsigned resident_lanes = 896;
 
-    TissueView view;
+    View view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t index) const {
-        Packet packet = begin_packet(view.tissue, index), excitation{};
+        typename View::Unit packet = begin_packet(view, index), excitation{};
         bool waits = false; // the excitation packet, for the fluorescent one
         for (;;) {
-            const StepResult result = follow<Grid>(view, lane, packet);
+            const auto result = follow<Grid>(view, lane, packet);
             if (result.emits) {
                 excitation = packet;
                 waits = result.goes_on;
@@ -41,19 +42,39 @@ struct IncidentPackets {
     HEADRACE_KERNEL Packet operator()(std::uint64_t index) const { return begin_packet(tissue, index); }
 };
 
+/// The same of general kernels: it begins where the source says.
+struct GeneralPackets {
+    Tissue tissue;
+    Source source;
+
+    HEADRACE_KERNEL Packet operator()(std::uint64_t index) const {
+        return begin_packet(tissue, source, index);
+    }
+};
+
+/// And of detecting ones: with the way behind it.
+struct TrackedPackets {
+    Tissue tissue;
+    General general;
+
+    HEADRACE_KERNEL TrackedPacket operator()(std::uint64_t index) const {
+        return begin_packet(tissue, general, index);
+    }
+};
+
 /// Consumer-producer: a work unit is a few steps, after which there are none, one or two packets.
-template <class Grid>
+template <class Grid, class View = TissueView>
 struct TraceSteps {
-    using Units = headrace::Kinds<headrace::Kind<Packet, 2>>;
+    using Units = headrace::Kinds<headrace::Kind<typename View::Unit, 2>>;
     static constexpr unsigned refill_percent = 100; // a call is long beside a refill
     static constexpr unsigned resident_lanes = 896;
 
-    TissueView view;
+    View view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
-    HEADRACE_KERNEL void operator()(auto& lane, Packet packet) const {
-        const StepResult result = follow<Grid>(view, lane, packet);
+    HEADRACE_KERNEL void operator()(auto& lane, typename View::Unit packet) const {
+        const auto result = follow<Grid>(view, lane, packet);
         if (result.goes_on) lane.spawn(packet);
         if (result.emits) lane.spawn(result.emitted);
     }
@@ -63,5 +84,15 @@ using TracePacketRz = TracePacket<Rz>;
 using TracePacketXyz = TracePacket<Xyz>;
 using TraceStepsRz = TraceSteps<Rz>;
 using TraceStepsXyz = TraceSteps<Xyz>;
+
+using TraceGeneralPacketRz = TracePacket<Rz, GeneralView>;
+using TraceGeneralPacketXyz = TracePacket<Xyz, GeneralView>;
+using TraceGeneralStepsRz = TraceSteps<Rz, GeneralView>;
+using TraceGeneralStepsXyz = TraceSteps<Xyz, GeneralView>;
+
+using DetectPacketRz = TracePacket<Rz, DetectingView>;
+using DetectPacketXyz = TracePacket<Xyz, DetectingView>;
+using DetectStepsRz = TraceSteps<Rz, DetectingView>;
+using DetectStepsXyz = TraceSteps<Xyz, DetectingView>;
 
 } // namespace fluorescence

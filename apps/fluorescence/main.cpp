@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -43,6 +44,9 @@ bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b
 /// Before hours of work: every run's result can be written, and none takes another's place.
 void check_results(const Options& options, const std::vector<Problem>& problems) {
     for (std::size_t i = 0; i < problems.size(); ++i) {
+        if (!is_mcmls(problems[i]))
+            program::refuse(
+                "--mco: MCML has pencil beams and Henyey and Greenstein's phase function only; use --grids");
         const std::filesystem::path file = mco_of_run(options, problems[i]);
         for (std::size_t before = 0; before < i; ++before)
             if (is_same_file(mco_of_run(options, problems[before]), file))
@@ -64,6 +68,37 @@ void warn_of_cut_off(const Problem& problem, const Settings& settings, const Tot
                  settings.most_steps);
 }
 
+/// Paths are kept up to a limit, which a user must not take for what was found.
+void warn_of_long_paths(const Problem& problem, const Totals& totals) {
+    for (const std::vector<Detected>& detectors : totals.detectors)
+        for (std::size_t i = 0; i < detectors.size(); ++i)
+            if (detectors[i].cut > 0)
+                std::fprintf(stderr,
+                             "%s: %s: detector %zu: of %llu packets, a path in a layer is longer than %g cm, "
+                             "and counts as so long\n",
+                             program_name, program::printable(problem.name).c_str(), i + 1,
+                             static_cast<unsigned long long>(detectors[i].cut),
+                             static_cast<double>(FLUORESCENCE_MOST_PATH));
+}
+
+/// By gate, where some were asked for: the names of the files, and what is in them.
+void write_gates(const Problem& problem, const std::string& begin, const Totals& totals) {
+    const std::size_t gates = problem.time.gates;
+    if (gates == 0) return;
+    for (std::size_t wavelength = 0; wavelength < 2; ++wavelength) {
+        const std::span<const double> all(totals.gates[wavelength]);
+        const auto write = [&](const char* name, std::span<const double> cells,
+                               const std::vector<std::size_t>& shape) {
+            program::write_whole(begin + (wavelength == 0 ? ".time_" : ".emission_time_") + name + ".npy",
+                                 program::npy_of(cells, shape));
+        };
+        write("reflectance", all.first(gates), {gates});
+        write("transmittance", all.subspan(gates, gates), {gates});
+        if (!problem.detectors.empty())
+            write("detectors", all.subspan(2 * gates), {problem.detectors.size(), gates});
+    }
+}
+
 /// The files of one run. `number`: ".2" for the second of several, else empty.
 void write_grids(const Problem& problem, const Settings& settings, const std::string& prefix,
                  const std::string& number, const Grids& grids) {
@@ -73,6 +108,10 @@ void write_grids(const Problem& problem, const Settings& settings, const std::st
         program::write_whole(begin + "." + name + ".npy", program::npy_of(cells, shape));
     };
     write("absorption", grids.absorption[0], grids.absorption_shape);
+    if (settings.fluence) {
+        write("fluence", grids.fluence[0], grids.absorption_shape);
+        write("emission_fluence", grids.fluence[1], grids.absorption_shape);
+    }
     write("reflectance", grids.escape[0][0], grids.escape_shape);
     write("transmittance", grids.escape[0][1], grids.escape_shape);
     write("emission_absorption", grids.absorption[1], grids.absorption_shape);
@@ -105,6 +144,13 @@ void note_outputs(const Options& options, const std::vector<Problem>& problems) 
             for (const char* name : {"absorption", "reflectance", "transmittance", "emission_absorption",
                                      "emission_top", "emission_bottom"})
                 program::note_output("--grids" + run, options.grids + number + "." + name + ".npy");
+            if (problems[i].time.gates > 0)
+                for (const char* name : {"time_reflectance", "time_transmittance", "time_detectors"})
+                    for (const char* which : {".", ".emission_"})
+                        program::note_output("--grids" + run, options.grids + number + which + name + ".npy");
+            if (!options.no_fluence)
+                for (const char* name : {"fluence", "emission_fluence"})
+                    program::note_output("--grids" + run, options.grids + number + "." + name + ".npy");
             program::note_output("--grids" + run, options.grids + number + ".vti");
         }
         if (!options.plot.empty() && options.plot != "-" && !number.empty())
@@ -139,7 +185,10 @@ void run(const Options& options) {
         if (!options.grids.empty() || !options.mco.empty() || !options.plot.empty()) {
             const Grids grids = simulation.grids();
             const std::string number = number_of_run(i, problems.size());
-            if (!options.grids.empty()) write_grids(problems[i], settings, options.grids, number, grids);
+            if (!options.grids.empty()) {
+                write_grids(problems[i], settings, options.grids, number, grids);
+                write_gates(problems[i], options.grids + number, totals);
+            }
             if (!options.plot.empty())
                 program::write_output(plot_of_run(options, number),
                                       fluorescence::plot_of(problems[i], settings, grids));
@@ -148,6 +197,7 @@ void run(const Options& options) {
                                      fluorescence::mco_of(problems[i], settings, totals, grids, job.seconds));
         }
         warn_of_cut_off(problems[i], settings, totals);
+        warn_of_long_paths(problems[i], totals);
         if (options.quiet) continue;
         std::fputs(table_of(problems[i], settings, totals).c_str(), out);
         std::fputs(job.table().c_str(), out);

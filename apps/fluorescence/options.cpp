@@ -13,7 +13,8 @@ Settings Options::settings(const Problem& problem) const {
             photons != 0 ? photons : problem.photons,
             seed ? *seed : problem.seed.value_or(1),
             emission_weight,
-            most_steps};
+            most_steps,
+            !no_fluence && (!grids.empty() || !plot.empty())};
 }
 
 Options parse_options(int argc, char** argv) {
@@ -52,6 +53,8 @@ Options parse_options(int argc, char** argv) {
     line.group("Results");
     line.text("--grids", options.grids, "PREFIX",
               "Grids as PREFIX.absorption.npy and so on, float64, and PREFIX.vti for ParaView");
+    line.flag("--no-fluence", options.no_fluence,
+              "No fluence by the ways of packets, which takes time: --plot then has what is absorbed by mua");
     std::string mco;
     line.text("--mco", mco, "FOLDER",
               "MCML's results too, under the names that the input says; without fluorescence");

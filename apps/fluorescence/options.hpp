@@ -23,6 +23,7 @@ struct Options {
     std::uint32_t most_steps = Settings{}.most_steps;
     headrace::RuntimeOptions runtime;
     std::string grids;            ///< what names of files with grids begin with; empty: none
+    bool no_fluence = false;      ///< by ways, among the grids and in the picture
     std::filesystem::path mco;    ///< folder of MCML's result files; empty: none
     std::filesystem::path plot;   ///< picture of the fluence; empty: none
     std::filesystem::path report; ///< empty: none

@@ -71,14 +71,18 @@ Map map_of(const Problem& problem, const Settings& settings, const Grids& grids,
     map.last = map.first + width;
     // The row, or the two rows, that the beam meets.
     const std::size_t first_row = (rows - 1) / 2, last_row = rows / 2;
+    const std::vector<double>& fluence = grids.fluence[emission ? 1 : 0];
+    const std::vector<double>& cells = fluence.empty() ? grids.absorption[emission ? 1 : 0] : fluence;
     for (std::size_t z = 0; z < map.depths; ++z) {
-        const double mua = mua_at(problem, (static_cast<double>(z) + 0.5) * grid.dz, emission);
+        // Without the fluence by ways, what is absorbed tells it, where anything is.
+        const double mua =
+            fluence.empty() ? mua_at(problem, (static_cast<double>(z) + 0.5) * grid.dz, emission) : 1;
         for (std::size_t column = 0; column < map.columns; ++column) {
-            double absorbed = 0;
+            double sum = 0;
             for (std::size_t row = first_row; row <= last_row; ++row)
-                absorbed += grids.absorption[emission ? 1 : 0][(z * rows + row) * map.columns + column];
-            absorbed /= static_cast<double>(last_row - first_row + 1);
-            map.cells.push_back(mua > 0 ? std::max(0.0, absorbed / mua) : -1);
+                sum += cells[(z * rows + row) * map.columns + column];
+            sum /= static_cast<double>(last_row - first_row + 1);
+            map.cells.push_back(mua > 0 ? std::max(0.0, sum / mua) : -1);
         }
     }
     return map;
@@ -206,7 +210,8 @@ void draw(Drawing& drawing, double y, const Map& map) {
 
 std::string plot_of(const Problem& problem, const Settings& settings, const Grids& grids) {
     std::vector<Map> maps{map_of(problem, settings, grids, false)};
-    if (std::ranges::any_of(grids.absorption[1], [](double cell) { return cell > 0; }))
+    const auto is_light = [](double cell) { return cell > 0; };
+    if (std::ranges::any_of(grids.absorption[1], is_light) || std::ranges::any_of(grids.fluence[1], is_light))
         maps.push_back(map_of(problem, settings, grids, true));
     constexpr double height = top + map_height + bottom;
     Drawing drawing(left + map_width + right, height * static_cast<double>(maps.size()));

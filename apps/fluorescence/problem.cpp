@@ -39,6 +39,19 @@ std::optional<std::string> complaint(const LayerSpec& layer) {
     return std::nullopt;
 }
 
+std::optional<std::string> source_complaint(const Problem& problem) {
+    const SourceSpec& source = problem.source;
+    double depth = 0, n = problem.n_above; // of what the source is in
+    for (const LayerSpec& layer : problem.layers) {
+        if (source.depth > 0 && source.depth >= depth) n = layer.n;
+        depth += layer.thickness;
+    }
+    if (source.depth > 0 && source.depth >= depth) return "depth must be within the layers";
+    if (source.numerical_aperture > n)
+        return "numerical_aperture must be at most n of what the fibre's end is in";
+    return std::nullopt;
+}
+
 std::vector<Problem> read_problems(const std::filesystem::path& file) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(file, ignored))

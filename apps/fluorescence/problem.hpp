@@ -1,7 +1,10 @@
 // apps/fluorescence/problem.hpp - what is to be simulated, and the files that say so.
 #pragma once
+#include "phase.hpp"
+
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,9 +15,10 @@ namespace fluorescence {
 /// line.
 inline constexpr double least_n = 0.01, most_n = 100;
 
-/// Coefficients in 1/cm; g: mean cosine of the scattering angle.
+/// Coefficients in 1/cm; g: of Henyey and Greenstein's phase function, whose mean cosine it is.
 struct Optical {
     double mua = 0, mus = 0, g = 0;
+    Phase phase = {};
 };
 
 struct LayerSpec {
@@ -34,7 +38,37 @@ struct GridSpec {
     std::optional<int> nx, ny;      ///< 2 nr if left out
 };
 
-/// A pencil beam from above onto layers of tissue.
+enum class SourceKind : std::uint8_t {
+    pencil,
+    gaussian,  ///< a beam whose share exp(-2) is at `radius`
+    disc,      ///< a beam that is as bright everywhere within `radius`
+    isotropic, ///< a point at `depth`
+    oblique,   ///< a pencil beam at `angle`, towards x
+    fibre      ///< down from its end at `depth`, where it gives each part of its cone the same light
+};
+
+/// Where light comes from. Beams come from above, along the axis unless said.
+struct SourceSpec {
+    SourceKind kind = SourceKind::pencil;
+    double radius = 0, depth = 0; ///< cm
+    double angle = 0;             ///< degrees from the axis, above the tissue
+    double numerical_aperture = 0;
+};
+
+/// A round part of the upper or the lower surface, which sees what leaves there.
+struct DetectorSpec {
+    double x = 0, y = 0, radius = 0; ///< cm
+    double numerical_aperture = std::numeric_limits<double>::infinity();
+    bool is_below = false;
+};
+
+/// When light leaves, since it came to the tissue: gates one after another.
+struct TimeSpec {
+    double step = 1; ///< ps
+    std::uint32_t gates = 0;
+};
+
+/// Light onto, or into, layers of tissue.
 struct Problem {
     std::string name;
     double n_above = 1, n_below = 1;
@@ -42,6 +76,9 @@ struct Problem {
     std::optional<std::uint64_t> seed;
     GridSpec grid;
     std::vector<LayerSpec> layers; ///< the uppermost first
+    SourceSpec source = {};
+    std::vector<DetectorSpec> detectors = {};
+    TimeSpec time = {};
 };
 
 /// Of MCML's files, which may have several runs, or of a TOML file (`.toml`), which has one.
@@ -54,5 +91,7 @@ struct Problem {
 
 /// The range of a field, for both readers: a complaint that begins where the value stands, or nothing.
 [[nodiscard]] std::optional<std::string> complaint(const LayerSpec& layer);
+/// What of the source does not go with the tissue.
+[[nodiscard]] std::optional<std::string> source_complaint(const Problem& problem);
 
 } // namespace fluorescence

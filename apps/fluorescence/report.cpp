@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <cstdio>
 
 namespace fluorescence {
@@ -21,6 +22,29 @@ Json json_of(const std::vector<Estimate>& estimates) {
     Json json = Json::array();
     for (const Estimate& estimate : estimates) json.push_back(json_of(estimate));
     return json;
+}
+
+Json json_of(const Detected& detected) {
+    Json json{
+        {"packets", detected.packets}, {"part", json_of(detected.part)}, {"mean_path_per_layer", nullptr}};
+    if (!detected.path_per_layer.empty()) json["mean_path_per_layer"] = detected.path_per_layer;
+    return json;
+}
+
+Json detectors_of(const Problem& problem, const Totals& totals) {
+    Json detectors = Json::array();
+    for (std::size_t i = 0; i < problem.detectors.size(); ++i) {
+        const DetectorSpec& spec = problem.detectors[i];
+        Json json{{"position", {spec.x, spec.y}},
+                  {"radius", spec.radius},
+                  {"numerical_aperture", nullptr},
+                  {"side", spec.is_below ? "below" : "above"}};
+        if (std::isfinite(spec.numerical_aperture)) json["numerical_aperture"] = spec.numerical_aperture;
+        json.update(json_of(totals.detectors[0][i]));
+        json["fluorescence"] = json_of(totals.detectors[1][i]);
+        detectors.push_back(json);
+    }
+    return detectors;
 }
 
 std::string line(const char* name, const Estimate& estimate) {
@@ -53,6 +77,7 @@ std::string json_of(const Problem& problem, const Settings& settings, const Tota
                                 {"escaped_bottom", json_of(totals.fluorescence.escaped_bottom)},
                                 {"absorbed", json_of(totals.fluorescence.absorbed)},
                                 {"absorbed_per_layer", json_of(totals.fluorescence.absorbed_per_layer)}};
+    if (!problem.detectors.empty()) json["detectors"] = detectors_of(problem, totals);
     json.update(Json::parse(job.json()));
     return json.dump(2) + '\n';
 }
@@ -74,6 +99,8 @@ std::string table_of(const Problem& problem, const Settings& settings, const Tot
     if (totals.absorbed_per_layer.size() > 1)
         for (std::size_t i = 0; i < totals.absorbed_per_layer.size(); ++i)
             text += line(("  in layer " + std::to_string(i + 1)).c_str(), totals.absorbed_per_layer[i]);
+    for (std::size_t i = 0; i < problem.detectors.size(); ++i)
+        text += line(("detector " + std::to_string(i + 1)).c_str(), totals.detectors[0][i].part);
     const auto& fluorescence = totals.fluorescence;
     if (fluorescence.emitted.value == 0) return text;
     text += line("fluorescence emitted", fluorescence.emitted);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <numbers>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace fluorescence {
@@ -172,12 +173,17 @@ std::string vti_of(const Problem& problem, const Settings& settings, const Grids
                 : three(0, 0, 0)) +
         "\" Spacing=\"" + three(dx, dy, grid.dz) + "\">\n<Piece Extent=\"" + extent +
         "\"><CellData Scalars=\"absorption\">\n";
-    const char* const names[] = {"absorption", "emission_absorption"};
-    for (std::size_t i = 0; i < 2; ++i)
-        text += std::string("<DataArray type=\"Float64\" Name=\"") + names[i] +
+    std::vector<std::pair<const char*, std::span<const double>>> arrays{
+        {"absorption", grids.absorption[0]}, {"emission_absorption", grids.absorption[1]}};
+    if (!grids.fluence[0].empty()) {
+        arrays.emplace_back("fluence", grids.fluence[0]);
+        arrays.emplace_back("emission_fluence", grids.fluence[1]);
+    }
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        text += std::string("<DataArray type=\"Float64\" Name=\"") + arrays[i].first +
                 "\" format=\"appended\" offset=\"" + std::to_string(i * (sizeof bytes + bytes)) + "\"/>\n";
     text += "</CellData></Piece></ImageData>\n<AppendedData encoding=\"raw\">\n_";
-    for (const std::vector<double>& cells : grids.absorption) {
+    for (const auto& [name, cells] : arrays) {
         append(text, &bytes, sizeof bytes);
         append(text, cells.data(), bytes);
     }

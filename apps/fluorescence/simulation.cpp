@@ -2,10 +2,16 @@
 #include "simulation.hpp"
 #include "fluorescence.kernels.hpp"
 
+#include "detection.cl.hpp"
 #include "fluorescence.cl.hpp"
+#include "fresnel.cl.hpp"
 #include "layout.h.hpp"
 #include "philox.cl.hpp"
+#include "scattering.cl.hpp"
+#include "source.cl.hpp"
+#include "tracks.cl.hpp"
 #include "turns.cl.hpp"
+#include "view.cl.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,110 +28,20 @@
 namespace fluorescence {
 namespace {
 
-using headrace::Error;
-using headrace::ErrorKind;
-
-bool is_clear(const Optical& optical) { return optical.mua + optical.mus == 0; }
-bool is_clear(const LayerSpec& layer) { return is_clear(layer.excitation); }
-
-/// What kernels take for the thickness. Squares of lengths along such a layer must not overflow.
-float thickness_of(const LayerSpec& layer) {
-    constexpr double least = 1e-36, most = 1e18;
-    return layer.thickness < least ? 0.0f : static_cast<float>(std::min(layer.thickness, most));
-}
-
-/// In a clear layer, or one without thickness, what counts as an interaction changes nothing: whatever free
-/// path is drawn, nothing is absorbed and nothing scattered there.
-Optics clear_optics() {
-    Optics optics{};
-    optics.free_path = 1e36f;
-    optics.root[0] = 1e25f;
-    optics.bend[0] = 0;
-    optics.forward = 1;
-    return optics;
-}
-
-Optics optics_of(const Optical& optical) {
-    const double attenuation = optical.mua + optical.mus, words = 0x1p32;
-    Optics optics = clear_optics();
-    optics.free_path = static_cast<float>(std::min(std::numbers::ln2 / attenuation, 1e36));
-    optics.keeps = optical.mua > optical.mus ? 1 : 0;
-    optics.part = static_cast<float>(std::min(optical.mua, optical.mus) / attenuation);
-    // Henyey and Greenstein's, solved for 1 - cosine so that nothing cancels, for no g; backwards it is the
-    // mirror image of forwards. Of a word of 32 bits and a half more. For g = 1 the root is as good as
-    // endless, and its inverse 0.
-    const double g = std::abs(optical.g), slope = std::min(2 * g / (1 - g) / words, 1e25);
-    optics.root[0] = static_cast<float>(1 + slope / 2);
-    optics.root[1] = static_cast<float>(slope);
-    optics.bend[0] = static_cast<float>(2 * (g - 1) / words);
-    optics.bend[1] = static_cast<float>(-2 * g / words / words);
-    optics.forward = optical.g < 0 ? -1.0f : 1.0f;
-    return optics;
-}
-
-/// Cosine at which refraction from n to n_beyond ends; flatter rays are reflected.
-double critical_cosine(double n, double n_beyond) {
-    return static_cast<float>(n / n_beyond) > 1 ? std::sqrt(1 - n_beyond / n * (n_beyond / n)) : 0;
-}
-
-Side side_of(double n, double n_beyond) {
-    const double ratio = n / n_beyond;
-    // A ray that comes in flatter than the critical one for the way back has been rounded.
-    constexpr double more = 1 + 0x1p-20;
-    return {static_cast<float>(ratio), static_cast<float>(1 - ratio * ratio),
-            static_cast<float>(critical_cosine(n_beyond, n) * more), 0};
-}
-
-/// See Layer::trapped. Up and down, a ray that is too flat for one of the layers on the way to the first one
-/// that is not clear, which may be the outside, comes back.
-float trapped_cosine(const Problem& problem, std::size_t layer, const auto& is_clear_layer) {
-    if (!is_clear_layer(layer)) return -1;
-    const auto layers = static_cast<std::ptrdiff_t>(problem.layers.size());
-    const auto lowest = [&](std::ptrdiff_t step) {
-        double n = std::numeric_limits<double>::infinity();
-        for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(layer) + step;; i += step) {
-            if (i < 0) return std::min(n, problem.n_above);
-            if (i == layers) return std::min(n, problem.n_below);
-            const auto there = static_cast<std::size_t>(i);
-            n = std::min(n, problem.layers[there].n);
-            if (!is_clear_layer(there)) return n;
-        }
-    };
-    const double n = problem.layers[layer].n;
-    return static_cast<float>(std::min(critical_cosine(n, lowest(-1)), critical_cosine(n, lowest(1))));
-}
-
-bool glows(const LayerSpec& layer) { return layer.fluorophore_mua > 0 && layer.quantum_yield > 0; }
-
-std::uint64_t cells(const Tissue& tissue) {
-    return std::uint64_t{tissue.depths} * tissue.rows * tissue.columns;
-}
-
 headrace::Extent extent(std::uint64_t size) { return {{size, 1, 1}}; }
 
-std::uint32_t to_weight(double part) {
-    return static_cast<std::uint32_t>(std::llround(part * FLUORESCENCE_UNIT_WEIGHT));
-}
-
-/// What a whole packet weighs: that with which they begin is rounded, and must be what is not reflected.
-double unit_weight_of(const Problem& problem) {
-    const double enters = 1 - specular_reflectance(problem);
-    return enters > 0 && to_weight(enters) > 0 ? to_weight(enters) / enters : FLUORESCENCE_UNIT_WEIGHT;
-}
-
-std::uint32_t emission_weight(const Settings& settings) {
-    return std::max(FLUORESCENCE_ROULETTE_BELOW, to_weight(settings.emission_weight));
-}
-
-headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
+headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool is_general, bool detects) {
     headrace::OpenClKernel kernel;
     kernel.name = "fluorescence.cl";
-    for (const std::string_view part : {headrace::embedded::layout_h, headrace::embedded::philox_cl,
-                                        headrace::embedded::turns_cl, headrace::embedded::fluorescence_cl})
+    if (is_general) kernel.source += "#define FLUORESCENCE_GENERAL\n";
+    if (detects) kernel.source += "#define FLUORESCENCE_DETECTING\n";
+    using namespace headrace::embedded;
+    for (const std::string_view part : {layout_h, view_cl, philox_cl, turns_cl, fresnel_cl, scattering_cl,
+                                        source_cl, tracks_cl, detection_cl, fluorescence_cl})
         kernel.source += part;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceStepsRz::Units::count;
-        kernel.unit_bytes = sizeof(Packet);
+        kernel.unit_bytes = detects ? sizeof(TrackedPacket) : sizeof(Packet);
         kernel.max_spawns = 2;
     }
     // Steps near boundaries depend on it: divisions and roots as exact as in C++.
@@ -133,45 +49,51 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     return kernel;
 }
 
-/// Of the cells, those around the place where the beam enters, which get most: as many as fit into half of a
-/// GPU's local memory.
-void choose_near_cells(const Problem& problem, Tissue& tissue) {
-    constexpr std::uint32_t most = 1u << 14;
-    tissue.near_wavelengths = std::ranges::any_of(problem.layers, glows) ? 2 : 1;
-    tissue.near_depths = tissue.depths;
-    tissue.near_rows = tissue.rows;
-    tissue.near_columns = tissue.columns;
-    const auto near = [&] {
-        return std::uint64_t{tissue.near_wavelengths} * tissue.near_depths * tissue.near_rows *
-               tissue.near_columns;
-    };
-    while (near() > most) { // the longest side shrinks, where a radius is half of one
-        const std::uint32_t columns = tissue.is_xyz != 0 ? tissue.near_columns : 2 * tissue.near_columns;
-        std::uint32_t& longest = columns >= std::max(tissue.near_rows, tissue.near_depths)
-                                     ? tissue.near_columns
-                                 : tissue.near_rows >= tissue.near_depths ? tissue.near_rows
-                                                                          : tissue.near_depths;
-        longest -= std::max(1u, longest / 16);
-    }
-    if (tissue.is_xyz != 0) {
-        tissue.first_near_row = (tissue.rows - tissue.near_rows) / 2;
-        tissue.first_near_column = (tissue.columns - tissue.near_columns) / 2;
-    }
+template <class Grid, class Seeds, class MakeView>
+void add_kernel(headrace::Job& job, KernelChoice choice, const Seeds& seeds, const MakeView& view) {
+    using View = std::invoke_result_t<MakeView, headrace::Task&>;
+    if (choice == KernelChoice::consumer)
+        job.kernel([=](headrace::Task& task) { return TracePacket<Grid, View>{view(task)}; });
+    else
+        job.seeds(seeds).kernel([=](headrace::Task& task) { return TraceSteps<Grid, View>{view(task)}; });
 }
 
-template <class Grid, class View>
-void add_kernel(headrace::Job& job, KernelChoice choice, const Tissue& tissue, const View& view) {
-    if (choice == KernelChoice::consumer)
-        job.kernel([=](headrace::Task& task) { return TracePacket<Grid>{view(task)}; });
+template <class Seeds, class MakeView>
+void add_kernel(headrace::Job& job, const Settings& settings, const Seeds& seeds, const MakeView& view) {
+    if (settings.grid == GridChoice::rz)
+        add_kernel<Rz>(job, settings.kernel, seeds, view);
     else
-        job.seeds(IncidentPackets{tissue}).kernel([=](headrace::Task& task) {
-            return TraceSteps<Grid>{view(task)};
-        });
+        add_kernel<Xyz>(job, settings.kernel, seeds, view);
 }
 
 /// Packets numbered 0 to photons - 1 that are in a batch.
 std::uint64_t in_batch(std::uint64_t photons, std::uint32_t batch) {
     return photons / FLUORESCENCE_BATCHES + (batch < photons % FLUORESCENCE_BATCHES ? 1 : 0);
+}
+
+/// A detector's figures. `sums`: of the first batch; those of the next are `batch` further on.
+Detected detected_of(std::span<const std::uint64_t> sums, std::size_t batch, std::size_t layers,
+                     std::uint64_t photons, double packet, double path_scale) {
+    Detected detected;
+    double weight = 0, squares = 0;
+    std::vector<double> paths(layers), parts;
+    for (std::uint32_t i = 0; i < FLUORESCENCE_BATCHES; ++i) {
+        const auto of_batch = sums.subspan(i * batch);
+        detected.packets += of_batch[0];
+        detected.cut += of_batch[2];
+        weight += static_cast<double>(of_batch[1]);
+        for (std::size_t layer = 0; layer < layers; ++layer)
+            paths[layer] += static_cast<double>(of_batch[FLUORESCENCE_DETECTED_PATHS + layer]) / path_scale;
+        const auto packets = static_cast<double>(std::max<std::uint64_t>(1, in_batch(photons, i)));
+        parts.push_back(static_cast<double>(of_batch[1]) / packet / packets);
+    }
+    detected.part.value = weight / packet / static_cast<double>(photons);
+    for (const double part : parts) squares += (part - detected.part.value) * (part - detected.part.value);
+    if (photons >= 10 * FLUORESCENCE_BATCHES)
+        detected.part.standard_error = std::sqrt(squares / FLUORESCENCE_BATCHES / (FLUORESCENCE_BATCHES - 1));
+    if (weight > 0)
+        for (const double path : paths) detected.path_per_layer.push_back(path / weight);
+    return detected;
 }
 
 /// Measurements are of this tissue, seen so.
@@ -180,96 +102,16 @@ std::string kernel_name(const Problem& problem, const Settings& settings) {
     const std::string_view bytes(reinterpret_cast<const char*>(layers.data()), layers.size() * sizeof(Layer));
     std::ostringstream name;
     name << "fluorescence, " << (settings.kernel == KernelChoice::consumer ? "consumer" : "producer")
-         << (settings.grid == GridChoice::rz ? ", rz, " : ", xyz, ") << settings.emission_weight
-         << ", layers " << std::hex << std::hash<std::string_view>{}(bytes);
+         << (settings.grid == GridChoice::rz ? ", rz, " : ", xyz, ")
+         << (detects(problem)                ? "detecting, "
+             : is_general(problem, settings) ? "general, "
+                                             : "")
+         << (settings.fluence ? "fluence, " : "") << settings.emission_weight << ", layers " << std::hex
+         << std::hash<std::string_view>{}(bytes);
     return name.str();
 }
 
 } // namespace
-
-double specular_reflectance(const Problem& problem) {
-    const auto normal = [](double a, double b) { return (a - b) / (a + b) * ((a - b) / (a + b)); };
-    const LayerSpec& first = problem.layers.front();
-    const double surface = normal(problem.n_above, first.n);
-    if (!is_clear(first) || problem.layers.size() == 1) return surface;
-    // Back and forth within the clear layer. Source: as transport.hpp, eq. 3.5
-    const double below = normal(first.n, problem.layers[1].n);
-    return surface + (1 - surface) * (1 - surface) * below / (1 - surface * below);
-}
-
-std::vector<Layer> make_layers(const Problem& problem, const Settings& settings) {
-    std::vector<Layer> layers;
-    double depth = 0;
-    const auto optical_of = [&](std::size_t layer, std::size_t wavelength) {
-        const LayerSpec& spec = problem.layers[layer];
-        return wavelength == 0 ? spec.excitation : spec.emission.value_or(spec.excitation);
-    };
-    for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-        const LayerSpec& spec = problem.layers[i];
-        const double above = i == 0 ? problem.n_above : problem.layers[i - 1].n;
-        const double below = i + 1 == problem.layers.size() ? problem.n_below : problem.layers[i + 1].n;
-        Layer layer{};
-        layer.sides[0] = side_of(spec.n, above);
-        layer.sides[1] = side_of(spec.n, below);
-        layer.top = static_cast<float>(std::min(depth, 1e18));
-        layer.thickness = thickness_of(spec);
-        depth += spec.thickness;
-        for (std::size_t wavelength = 0; wavelength < 2; ++wavelength) {
-            const auto changes_nothing = [&](std::size_t number) {
-                return is_clear(optical_of(number, wavelength)) || thickness_of(problem.layers[number]) == 0;
-            };
-            layer.optics[wavelength] =
-                changes_nothing(i) ? clear_optics() : optics_of(optical_of(i, wavelength));
-            layer.trapped[wavelength] = trapped_cosine(problem, i, changes_nothing);
-        }
-        if (spec.excitation.mua > 0 && layer.thickness > 0)
-            layer.optics[0].yield = static_cast<float>(
-                spec.fluorophore_mua / (spec.excitation.mua + spec.excitation.mus) * spec.quantum_yield);
-        layer.optics[0].emission =
-            layer.optics[0].yield * 0x1p32f / static_cast<float>(emission_weight(settings));
-        layers.push_back(layer);
-    }
-    return layers;
-}
-
-Tissue make_tissue(const Problem& problem, const Settings& settings) {
-    const GridSpec& grid = problem.grid;
-    Tissue tissue{};
-    tissue.layers = static_cast<std::uint32_t>(problem.layers.size());
-    // Reflections within a clear first layer are in the specular reflectance: packets begin below it.
-    tissue.first_layer = is_clear(problem.layers.front()) && tissue.layers > 1 ? 1 : 0;
-    tissue.most_steps = settings.most_steps;
-    tissue.weight = to_weight(1 - specular_reflectance(problem));
-    tissue.emission_weight = emission_weight(settings);
-    tissue.seed_low = static_cast<std::uint32_t>(settings.seed);
-    tissue.seed_high = static_cast<std::uint32_t>(settings.seed >> 32);
-    tissue.depths = static_cast<std::uint32_t>(grid.nz);
-    tissue.depths_per_cm = static_cast<float>(1 / grid.dz);
-    tissue.rows = tissue.angles = 1;
-    tissue.columns = static_cast<std::uint32_t>(grid.nr);
-    if (settings.grid == GridChoice::rz) {
-        tissue.columns_per_cm = static_cast<float>(1 / grid.dr);
-        tissue.angles = static_cast<std::uint32_t>(grid.na);
-        tissue.angles_per_radian = static_cast<float>(grid.na / (std::numbers::pi / 2));
-    } else {
-        const double dx = grid.dx.value_or(grid.dr), dy = grid.dy.value_or(grid.dr);
-        tissue.is_xyz = 1;
-        tissue.columns = static_cast<std::uint32_t>(grid.nx.value_or(2 * grid.nr));
-        tissue.rows = static_cast<std::uint32_t>(grid.ny.value_or(2 * grid.nr));
-        tissue.columns_per_cm = static_cast<float>(1 / dx);
-        tissue.rows_per_cm = static_cast<float>(1 / dy);
-        tissue.column_edge = static_cast<float>(-0.5 * dx * tissue.columns);
-        tissue.row_edge = static_cast<float>(-0.5 * dy * tissue.rows);
-    }
-    tissue.totals = FLUORESCENCE_ABSORBED + 2 * tissue.layers;
-    constexpr std::uint64_t most = std::uint64_t{1} << 31; // kernels count cells of a wavelength in 32 bits
-    const std::uint64_t around = std::uint64_t{tissue.rows} * tissue.columns;
-    if (around > most || around * tissue.angles > most || cells(tissue) > most)
-        throw Error{ErrorKind::invalid_argument,
-                    problem.name + ": the grid has more than 2^31 cells; ask for fewer"};
-    choose_near_cells(problem, tissue);
-    return tissue;
-}
 
 Simulation::Simulation(const Problem& problem, const Settings& settings)
     : problem_(problem),
@@ -280,31 +122,97 @@ Simulation::Simulation(const Problem& problem, const Settings& settings)
       absorption_("absorption", extent(2 * cells(tissue_))),
       escape_("escape", extent(std::uint64_t{4} * tissue_.rows * tissue_.columns * tissue_.angles)) {
     std::ranges::copy(make_layers(problem, settings), layers_.fill().begin());
+    if (!is_general(problem, settings)) return;
+    const std::vector<PhaseNode> phases = make_phases(problem);
+    more_.emplace(More{make_general(problem, settings),
+                       {"phase functions", extent(phases.size())},
+                       {"fluence", extent(settings.fluence ? 2 * cells(tissue_) : 1)}});
+    std::ranges::copy(phases, more_->phases.fill().begin());
+    if (!detects(problem)) return;
+    const std::vector<Detector> detectors = make_detectors(problem);
+    const std::uint64_t sums = std::uint64_t{FLUORESCENCE_BATCHES} * detectors.size() * 2 *
+                               (FLUORESCENCE_DETECTED_PATHS + problem.layers.size());
+    const std::uint64_t gates = 2 * (2 + problem.detectors.size()) * (std::uint64_t{problem.time.gates} + 1);
+    detection_.emplace(Detection{
+        {"detectors", extent(detectors.size())}, {"detected", extent(sums)}, {"gated", extent(gates)}});
+    std::ranges::copy(detectors, detection_->detectors.fill().begin());
 }
 
 headrace::Job Simulation::job() const {
-    const auto view = [tissue = tissue_, layers = layers_, totals = totals_, absorption = absorption_,
-                       escape = escape_](headrace::Task& task) {
+    const auto plain = [tissue = tissue_, layers = layers_, totals = totals_, absorption = absorption_,
+                        escape = escape_](headrace::Task& task) {
         return TissueView{
             task.read(layers), tissue, {task.sum(totals), task.sum(absorption), task.sum(escape)}};
     };
+    const auto plain_arguments =
+        [tissue = tissue_, layers = layers_, totals = totals_, absorption = absorption_,
+         escape = escape_](headrace::Task& task, headrace::OpenClArguments& arguments) {
+            arguments.buffer(task.memory(layers))
+                .buffer(task.memory(totals))
+                .buffer(task.memory(absorption))
+                .buffer(task.memory(escape))
+                .value(tissue);
+        };
     headrace::Job job("fluorescence", settings_.photons);
     job.kernel_name(kernel_name(problem_, settings_));
     job.reads(layers_).accumulates(totals_, absorption_, escape_).share_units();
-    if (settings_.grid == GridChoice::rz)
-        add_kernel<Rz>(job, settings_.kernel, tissue_, view);
-    else
-        add_kernel<Xyz>(job, settings_.kernel, tissue_, view);
-    job.opencl(opencl_kernel(settings_.kernel),
-               [tissue = tissue_, layers = layers_, totals = totals_, absorption = absorption_,
-                escape = escape_](headrace::Task& task, headrace::OpenClArguments& arguments) {
-                   arguments.buffer(task.memory(layers))
-                       .buffer(task.memory(totals))
-                       .buffer(task.memory(absorption))
-                       .buffer(task.memory(escape))
-                       .value(tissue);
+    const headrace::OpenClKernel opencl =
+        opencl_kernel(settings_.kernel, more_.has_value(), detection_.has_value());
+    if (!more_) {
+        add_kernel(job, settings_, IncidentPackets{tissue_}, plain);
+        job.opencl(opencl, plain_arguments);
+        return job;
+    }
+    job.reads(more_->phases).accumulates(more_->fluence);
+    const auto general = [plain, more = *more_](headrace::Task& task) {
+        return GeneralView{plain(task), more.general, task.read(more.phases), task.sum(more.fluence)};
+    };
+    const auto general_arguments = [plain_arguments, more = *more_](headrace::Task& task,
+                                                                    headrace::OpenClArguments& arguments) {
+        plain_arguments(task, arguments);
+        arguments.value(more.general).buffer(task.memory(more.phases)).buffer(task.memory(more.fluence));
+    };
+    if (!detection_) {
+        add_kernel(job, settings_, GeneralPackets{tissue_, more_->general.source}, general);
+        job.opencl(opencl, general_arguments);
+        return job;
+    }
+    job.reads(detection_->detectors).accumulates(detection_->detected, detection_->gated);
+    add_kernel(job, settings_, TrackedPackets{tissue_, more_->general},
+               [general, detection = *detection_](headrace::Task& task) {
+                   return DetectingView{general(task), task.read(detection.detectors),
+                                        task.sum(detection.detected), task.sum(detection.gated)};
                });
+    job.opencl(opencl, [general_arguments, detection = *detection_](headrace::Task& task,
+                                                                    headrace::OpenClArguments& arguments) {
+        general_arguments(task, arguments);
+        arguments.buffer(task.memory(detection.detectors))
+            .buffer(task.memory(detection.detected))
+            .buffer(task.memory(detection.gated));
+    });
     return job;
+}
+
+Totals Simulation::totals() const {
+    Totals totals = totals_of(problem_, settings_, totals_.gather());
+    if (!detection_) return totals;
+    const double packet = unit_weight_of(problem_), photons = static_cast<double>(settings_.photons);
+    const auto detected = detection_->detected.gather(), gated = detection_->gated.gather();
+    const std::size_t layers = problem_.layers.size(), sums = FLUORESCENCE_DETECTED_PATHS + layers,
+                      detectors = problem_.detectors.size();
+    for (std::size_t wavelength = 0; wavelength < 2; ++wavelength) {
+        for (std::size_t i = 0; i < detectors; ++i)
+            totals.detectors[wavelength].push_back(
+                detected_of(detected.subspan((i * 2 + wavelength) * sums), detectors * 2 * sums, layers,
+                            settings_.photons, packet, more_->general.path_scale));
+        const std::size_t gates = problem_.time.gates;
+        for (std::size_t place = 0; gates > 0 && place < 2 + detectors; ++place)
+            for (std::size_t gate = 0; gate < gates; ++gate)
+                totals.gates[wavelength].push_back(
+                    static_cast<double>(gated[(wavelength * (2 + detectors) + place) * (gates + 1) + gate]) /
+                    packet / photons);
+    }
+    return totals;
 }
 
 Totals totals_of(const Problem& problem, const Settings& settings, std::span<const std::uint64_t> sums) {
@@ -384,6 +292,17 @@ Grids Simulation::grids() const {
                                                          area(i / angles) / (is_rz ? cone(i % angles) : 1));
         }
     }
+    if (!settings_.fluence) return grids;
+    const double units = packets * double{more_->general.fluence_scale};
+    const auto fluence = more_->fluence.gather();
+    if (std::ranges::any_of(fluence, [](std::uint64_t sum) { return sum >> 63 != 0; }))
+        throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                              problem_.name +
+                                  ": sums of the fluence run over: cells are too large for so many "
+                                  "steps; ask for smaller ones"};
+    for (std::size_t i = 0; i < fluence.size(); ++i)
+        grids.fluence[i / cells(tissue_)].push_back(static_cast<double>(fluence[i]) / units /
+                                                    area(i % around) / problem_.grid.dz);
     return grids;
 }
 

@@ -1,7 +1,10 @@
 // apps/fluorescence/simulation.hpp - a problem as a job, and what came out of it.
 #pragma once
+#include "incidence.hpp"
 #include "layout.h"
 #include "problem.hpp"
+#include "settings.hpp"
+#include "tissue.hpp"
 #include <headrace/domains/headrace.hpp>
 
 #include <cstdint>
@@ -11,23 +14,18 @@
 
 namespace fluorescence {
 
-enum class KernelChoice : std::uint8_t { consumer, producer };
-enum class GridChoice : std::uint8_t { rz, xyz };
-
-struct Settings {
-    KernelChoice kernel = KernelChoice::producer;
-    GridChoice grid = GridChoice::rz;
-    std::uint64_t photons = 1'000'000; ///< packets
-    std::uint64_t seed = 1;
-    double emission_weight = 0.1; ///< of a fluorescent packet, at least; smaller: more of them, less noise
-    std::uint32_t most_steps =
-        1u << 29; ///< where nothing absorbs, some packets never end: see Totals::cut_off
-};
-
 /// Per packet. No standard error where there were too few packets to tell.
 struct Estimate {
     double value = 0;
     std::optional<double> standard_error;
+};
+
+/// What a detector sees of a wavelength.
+struct Detected {
+    std::uint64_t packets = 0;
+    Estimate part;                      ///< of the light
+    std::vector<double> path_per_layer; ///< cm, the mean by weight; empty if nothing came
+    std::uint64_t cut = 0;              ///< packets that had more than FLUORESCENCE_MOST_PATH in a layer
 };
 
 /// What a beam of weight 1 becomes: specular + reflectance + transmittance + absorbed = 1, and emitted =
@@ -40,22 +38,20 @@ struct Totals {
         Estimate emitted, escaped_top, escaped_bottom, absorbed;
         std::vector<Estimate> absorbed_per_layer;
     } fluorescence;
+    /// Of Simulation::totals alone, at either wavelength: by detector; and by gate, of reflectance,
+    /// transmittance, and the detectors, one after another.
+    std::vector<Detected> detectors[2];
+    std::vector<double> gates[2];
 };
 
 /// Per packet and volume or area. [0] of excitation, [1] of emission.
 struct Grids {
     std::vector<std::size_t> absorption_shape; ///< z, r or z, y, x
     std::vector<double> absorption[2];         ///< 1/cm3
+    std::vector<double> fluence[2];            ///< 1/cm2, as absorption; empty unless it was asked for
     std::vector<std::size_t> escape_shape;     ///< r, angle or y, x
     std::vector<double> escape[2][2];          ///< [1] below: 1/(cm2 sr), without angles 1/cm2
 };
-
-/// The layers as kernels see them, and everything else they are told.
-/// Errors: invalid_argument for a grid that is too large
-[[nodiscard]] std::vector<Layer> make_layers(const Problem& problem, const Settings& settings);
-[[nodiscard]] Tissue make_tissue(const Problem& problem, const Settings& settings);
-/// Part of the beam that the surface, or a clear first layer, throws back.
-[[nodiscard]] double specular_reflectance(const Problem& problem);
 
 /// Figures of sums as kernels leave them (Scores::totals).
 [[nodiscard]] Totals totals_of(const Problem& problem, const Settings& settings,
@@ -70,7 +66,7 @@ public:
 
     [[nodiscard]] headrace::Job job() const;
     /// Wait for the job first. Block while sums are collected.
-    [[nodiscard]] Totals totals() const { return totals_of(problem_, settings_, totals_.gather()); }
+    [[nodiscard]] Totals totals() const;
     [[nodiscard]] Grids grids() const;
 
 private:
@@ -78,7 +74,21 @@ private:
     Settings settings_;
     Tissue tissue_;
     headrace::Domain<Layer> layers_;
+    std::optional<headrace::Domain<PhaseNode>> phases_;            ///< of general kernels
     headrace::Domain<std::uint64_t> totals_, absorption_, escape_; ///< see Scores
+    /// Of general kernels.
+    struct More {
+        General general;
+        headrace::Domain<PhaseNode> phases;
+        headrace::Domain<std::uint64_t> fluence; ///< see GeneralView
+    };
+    std::optional<More> more_;
+    /// Of detecting kernels.
+    struct Detection {
+        headrace::Domain<Detector> detectors;
+        headrace::Domain<std::uint64_t> detected, gated; ///< see DetectingView
+    };
+    std::optional<Detection> detection_;
 };
 
 } // namespace fluorescence

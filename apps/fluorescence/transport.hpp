@@ -1,15 +1,18 @@
 // apps/fluorescence/transport.hpp - steps of a packet of photons through layered tissue. fluorescence.cl has
-// them in OpenCL C: change both.
+// them in OpenCL C: change both. What only general kernels do (view.hpp) is behind `if constexpr`.
 //
 // Source    L. Wang, S. L. Jacques, L. Zheng, "MCML - Monte Carlo modeling of light transport in
 //           multi-layered tissues", Computer Methods and Programs in Biomedicine 47, 1995; differs in:
 //           weights are whole numbers, and what roulette takes or gives counts as absorbed, so that energy
 //           is conserved exactly; the free path is drawn anew behind a boundary, since it has no memory
 #pragma once
-#include "layout.h"
+#include "detection.hpp"
+#include "fresnel.hpp"
+#include "grid.hpp"
 #include "random/philox.hpp"
-#include "random/turns.hpp"
-#include <headrace/domains/view.hpp>
+#include "scattering.hpp"
+#include "tracks.hpp"
+#include "view.hpp"
 
 #include <bit>
 #include <cmath>
@@ -26,38 +29,6 @@
 #endif
 
 namespace fluorescence {
-
-/// Where kernels add what happens.
-struct Scores {
-    headrace::Sum<uint64_t> totals;     ///< [batch][total]
-    headrace::Sum<uint64_t> absorption; ///< [wavelength][z][y][x], or [wavelength][z][r]
-    headrace::Sum<uint64_t> escape;     ///< [wavelength][side][y][x], or [wavelength][side][r][angle]
-};
-
-struct TissueView {
-    headrace::View<const Layer> layers;
-    Tissue tissue;
-    Scores scores;
-
-    /// Sums that are kept near the lanes: all totals, then the absorption in the part of the grid that gets
-    /// most.
-    HEADRACE_HOST_DEVICE uint32_t local_sums() const {
-        return FLUORESCENCE_BATCHES * tissue.totals +
-               tissue.near_wavelengths * tissue.near_depths * tissue.near_rows * tissue.near_columns;
-    }
-    HEADRACE_HOST_DEVICE uint64_t& sum_of(uint32_t number) const {
-        const uint32_t totals = FLUORESCENCE_BATCHES * tissue.totals;
-        if (number < totals) return scores.totals.origin[number];
-        const uint32_t cell = number - totals, depths = cell / (tissue.near_rows * tissue.near_columns);
-        const uint32_t row = cell / tissue.near_columns % tissue.near_rows;
-        return absorption(depths / tissue.near_depths, depths % tissue.near_depths,
-                          row + tissue.first_near_row, cell % tissue.near_columns + tissue.first_near_column);
-    }
-    HEADRACE_HOST_DEVICE uint64_t& absorption(uint32_t wavelength, uint32_t z, uint32_t y, uint32_t x) const {
-        const uint64_t plane = uint64_t{wavelength} * tissue.depths + z;
-        return scores.absorption.origin[(plane * tissue.rows + y) * tissue.columns + x];
-    }
-};
 
 /// What a packet meets in its layer, at its wavelength.
 struct Medium {
@@ -77,19 +48,13 @@ struct Incident {
 /// What a packet comes to where it has stopped.
 enum class Fate : uint8_t { goes_on, emits, ends, escapes };
 
-/// Where a packet is in the grid, counted from the top and from the axis or a corner.
-struct Cell {
-    uint32_t z, y, x;
-};
-
+template <class Unit>
 struct StepResult {
     bool goes_on; ///< the packet
     bool emits;   ///< a fluorescent one
-    Packet emitted;
+    Unit emitted;
 };
 
-HEADRACE_HOST_DEVICE inline uint32_t wavelength(const Packet& packet) { return packet.origin != 0 ? 1 : 0; }
-HEADRACE_HOST_DEVICE inline uint32_t layer_of(const Packet& packet) { return packet.layer_and_name & 255u; }
 HEADRACE_HOST_DEVICE inline void enter(Packet& packet, uint32_t layer) {
     packet.layer_and_name = (packet.layer_and_name & ~255u) | layer;
 }
@@ -122,63 +87,6 @@ HEADRACE_HOST_DEVICE inline uint32_t low_bytes_of(uint32_t a, uint32_t b) {
 #endif
 }
 
-HEADRACE_HOST_DEVICE inline Packet begin_packet(const Tissue& tissue, uint64_t number) {
-    Packet packet{};
-    packet.uz = 1;
-    packet.weight = packet.entered = tissue.weight;
-    const auto words =
-        random_numbers::philox4x32({static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), 0, 0},
-                                   tissue.seed_low, tissue.seed_high);
-    packet.name = static_cast<uint32_t>(number) % FLUORESCENCE_BATCHES +
-                  words.a / FLUORESCENCE_BATCHES * FLUORESCENCE_BATCHES;
-    packet.layer_and_name = words.b << 8 | tissue.first_layer;
-    return packet;
-}
-
-/// The cell in which a place lies, counted from the first. As MCML: what lies beyond the grid counts in its
-/// last cell, so that nothing is left out of sums.
-HEADRACE_HOST_DEVICE inline uint32_t cell_of(float place, float cells_per_cm, uint32_t cells) {
-#if defined(__CUDA_ARCH__)
-    // The lower bits of 2^23 + cell: a conversion would wait for the unit that has roots and sines to find.
-    const uint32_t cell = __float_as_uint(__fmaf_rz(place, cells_per_cm, 8388608.0f)) - 0x4b000000u;
-#else
-    const auto cell = static_cast<uint32_t>(std::fmin(place * cells_per_cm, 4294967040.0f));
-#endif
-    return cell < cells ? cell : cells - 1;
-}
-
-/// A grid of depth and radius. `depth`: of the packet, from the surface.
-struct Rz {
-    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet, float depth) {
-        const float radius = std::sqrt(packet.x * packet.x + packet.y * packet.y);
-        return {cell_of(depth, tissue.depths_per_cm, tissue.depths), 0,
-                cell_of(radius, tissue.columns_per_cm, tissue.columns)};
-    }
-    /// Its place among the local sums, which begin with `first`.
-    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
-                                                        uint32_t first) {
-        return {first + cell.z * tissue.near_columns + cell.x,
-                cell.z < tissue.near_depths && cell.x < tissue.near_columns};
-    }
-};
-
-/// A grid of depth, row and column.
-struct Xyz {
-    static HEADRACE_HOST_DEVICE Cell cell(const Tissue& tissue, const Packet& packet, float depth) {
-        const float y = std::fmax(packet.y - tissue.row_edge, 0.0f);
-        const float x = std::fmax(packet.x - tissue.column_edge, 0.0f);
-        return {cell_of(depth, tissue.depths_per_cm, tissue.depths),
-                cell_of(y, tissue.rows_per_cm, tissue.rows),
-                cell_of(x, tissue.columns_per_cm, tissue.columns)};
-    }
-    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
-                                                        uint32_t first) {
-        const uint32_t y = cell.y - tissue.first_near_row, x = cell.x - tissue.first_near_column;
-        return {first + (cell.z * tissue.near_rows + y) * tissue.near_columns + x,
-                cell.z < tissue.near_depths && y < tissue.near_rows && x < tissue.near_columns};
-    }
-};
-
 /// To a total of the packet's batch.
 HEADRACE_HOST_DEVICE inline void add_to_total(const TissueView& view, auto& lane, const Packet& packet,
                                               uint32_t which, int32_t amount) {
@@ -204,8 +112,9 @@ HEADRACE_HOST_DEVICE void absorb(const TissueView& view, auto& lane, const Mediu
 }
 
 /// The packet moves on outside.
-template <class Grid>
-HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, Packet& packet) {
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE void escape(const View& view, auto& lane, typename View::Unit& packet) {
+    if constexpr (View::detects) detect(view, packet);
     const Tissue& tissue = view.tissue;
     const uint32_t which = wavelength(packet) * 2 + (packet.uz > 0 ? 1 : 0);
     const float cosine = std::fabs(packet.uz);
@@ -218,19 +127,6 @@ HEADRACE_HOST_DEVICE void escape(const TissueView& view, auto& lane, Packet& pac
     packet.weight = 0;
 }
 
-/// Fresnel's reflectance for unpolarised light; `cosine_beyond` becomes that of the refracted ray. No cosine
-/// is too large for it, however it is rounded: the sine of the ray is not asked for.
-HEADRACE_HOST_DEVICE inline float reflectance(const Side& side, float cosine, float& cosine_beyond) {
-    cosine_beyond = cosine;
-    if (side.n_ratio == 1) return 0;
-    const float a = side.n_ratio * cosine, square = a * a + side.beyond;
-    if (!(square > 0)) return 1;
-    const float b = std::sqrt(square), c = side.n_ratio * b;
-    cosine_beyond = std::fmax(b, side.least_refracted);
-    const float s = (a - b) / (a + b), p = (c - cosine) / (c + cosine);
-    return 0.5f * (s * s + p * p);
-}
-
 /// The packet has come to its end: all that it still carries stays where it is.
 template <class Grid>
 HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& medium, Packet& packet) {
@@ -241,12 +137,16 @@ HEADRACE_HOST_DEVICE void end(const TissueView& view, auto& lane, const Medium& 
 
 /// At the boundary to which it moves: reflected, or into the next layer, or out of the tissue; or it would be
 /// thrown from side to side of clear layers for ever.
-HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lane, Medium& medium,
-                                               Packet& packet, float random) {
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE Fate meet_boundary(const View& view, auto& lane, Medium& medium,
+                                        typename View::Unit& packet, float random) {
     const Layer& layer = view.layers[layer_of(packet)];
     const bool down = packet.uz > 0;
     const Side side = layer.sides[down ? 1 : 0];
     const float edge = down ? medium.thickness : 0, way = (edge - packet.z) / packet.uz;
+    if constexpr (View::is_general)
+        track<Grid>(view, packet, medium.top + packet.z, way, static_cast<float>(packet.weight));
+    if constexpr (View::detects) packet.stay += way;
     packet.x += way * packet.ux;
     packet.y += way * packet.uy;
     packet.z = edge;
@@ -257,6 +157,7 @@ HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lan
         return cosine <= layer.trapped[wavelength(packet)] ? Fate::ends : Fate::goes_on;
     }
     settle(view, lane, packet);
+    if constexpr (View::detects) leave_layer(packet, side.n);
     packet.uz = std::copysign(cosine_beyond, packet.uz);
     const uint32_t next = layer_of(packet) + (down ? 1u : ~0u);
     if (next >= view.tissue.layers) return Fate::escapes; // also above the first
@@ -266,43 +167,6 @@ HEADRACE_HOST_DEVICE inline Fate meet_boundary(const TissueView& view, auto& lan
     medium = medium_of(view, packet);
     packet.z = down ? 0 : medium.thickness;
     return Fate::goes_on;
-}
-
-/// Of `turns` from anywhere, at most one.
-HEADRACE_HOST_DEVICE inline void sin_cos_of(float turns, float& sine, float& cosine) {
-#if defined(__CUDA_ARCH__)
-    __sincosf(turns * 6.28318531f - 3.14159265f, &sine, &cosine); // 2^-21 off, and from another beginning
-#else
-    random_numbers::sin_cos_of_turns(turns, sine, cosine);
-#endif
-}
-
-/// `value`, or its negative if `sign` is negative.
-HEADRACE_HOST_DEVICE inline float with_sign_of(float sign, float value) {
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ (std::bit_cast<uint32_t>(sign) & 1u << 31));
-}
-
-/// Another direction, by Henyey and Greenstein, at an angle `random` / 2^32 of the way through its
-/// distribution, and `turns` around the old one; the old one unless it `scatters`.
-///
-/// Since every way around is as likely, any two axes across the old direction will do; with those of
-/// Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017, nearly everything falls out.
-HEADRACE_HOST_DEVICE inline void scatter(const Optics& optics, Packet& packet, float random, float turns,
-                                         bool scatters) {
-    const float root = 1 / (optics.root[0] + optics.root[1] * random);
-    const float t = (2 + random * (optics.bend[0] + random * optics.bend[1])) * (root * root);
-    const float cosine = optics.forward - optics.forward * t;
-    const float sine = std::sqrt(std::fabs(t * (2 - t))); // t may be rounded to below 0, or above 2
-    float a, b;
-    sin_cos_of(turns, b, a);
-    a *= sine;
-    b *= sine;
-    const float across = a * packet.ux + b * packet.uy;
-    const float kept = cosine - across / (1 + std::fabs(packet.uz));
-    const float uz = cosine * packet.uz - with_sign_of(packet.uz, across);
-    packet.ux = scatters ? kept * packet.ux + a : packet.ux;
-    packet.uy = scatters ? kept * packet.uy + b : packet.uy;
-    packet.uz = scatters ? uz : packet.uz;
 }
 
 /// Rounding would make a direction grow or shrink over thousands of steps; over those of a call by some 1e-6.
@@ -315,19 +179,14 @@ HEADRACE_HOST_DEVICE inline void normalise(Packet& packet) {
 
 /// A packet at the second wavelength, in any direction from where `packet` is, which is known by the step
 /// with which that goes on.
-HEADRACE_HOST_DEVICE inline Packet emit(const TissueView& view, auto& lane, const Packet& packet,
-                                        uint32_t weight) {
-    Packet emitted = packet;
+template <class Unit>
+HEADRACE_HOST_DEVICE Unit emit(const TissueView& view, auto& lane, const Unit& packet, uint32_t weight) {
+    Unit emitted = packet;
     emitted.origin = packet.step;
     emitted.step = 0;
     emitted.weight = emitted.entered = weight;
     const auto words = random_words(emitted);
-    // Never level: the packet could not leave a clear layer.
-    emitted.uz = 2 * random_numbers::uniform(words.a) - (1 - 1.0f / 16777216.0f);
-    const float level = std::sqrt(1 - emitted.uz * emitted.uz);
-    sin_cos_of(random_numbers::uniform(words.b), emitted.uy, emitted.ux);
-    emitted.ux *= level;
-    emitted.uy *= level;
+    choose_direction(emitted, random_numbers::uniform(words.a), random_numbers::uniform(words.b));
     emitted.step = 2;
     add_to_total(view, lane, emitted, FLUORESCENCE_EMITTED, static_cast<int32_t>(weight));
     return emitted;
@@ -354,9 +213,9 @@ HEADRACE_HOST_DEVICE Fate play_roulette(const TissueView& view, auto& lane, cons
 /// Two random words are enough: `a` for the free path, `b` for the angle of scattering, the lower bits of
 /// both for the direction around, which the rounding of a loss to 2^-30 shares. Boundaries, emission and
 /// roulette ask both words together, which tells nothing of either.
-template <class Grid>
-HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Medium& medium, Packet& packet,
-                                   uint32_t a, uint32_t b, Incident& incident) {
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE void interact(const View& view, auto& lane, const Medium& medium,
+                                   typename View::Unit& packet, uint32_t a, uint32_t b, Incident& incident) {
     const Optics& optics = medium.optics;
     // Of a random number from 2^-33 to 1 - 2^-24: neither 0 nor endless.
     const float way = -std::log2(static_cast<float>(a) * 0x1.fffffep-33f + 0x1p-33f) * optics.free_path;
@@ -364,6 +223,10 @@ HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Med
     // From 0 to the thickness: as whole numbers, negative depths are the largest.
     const bool interacts =
         !incident.stopped & (std::bit_cast<uint32_t>(depth) <= std::bit_cast<uint32_t>(medium.thickness));
+    if constexpr (View::is_general)
+        if (interacts)
+            track<Grid>(view, packet, medium.top + packet.z, way, static_cast<float>(packet.weight));
+    if constexpr (View::detects) packet.stay += interacts ? way : 0;
     packet.x = interacts ? packet.x + way * packet.ux : packet.x;
     packet.y = interacts ? packet.y + way * packet.uy : packet.y;
     packet.z = interacts ? depth : packet.z;
@@ -382,19 +245,24 @@ HEADRACE_HOST_DEVICE void interact(const TissueView& view, auto& lane, const Med
     incident.emitting = emits ? weight : incident.emitting;
     incident.stopped = !interacts | emits | (packet.weight < FLUORESCENCE_ROULETTE_BELOW);
     absorb<Grid>(view, lane, medium, packet, lost);
-    scatter(optics, packet, static_cast<float>(b), turns, interacts);
+    if constexpr (View::is_general)
+        scatter(view.phases, optics, packet, b, turns, interacts);
+    else
+        scatter(optics, packet, static_cast<float>(b), turns, interacts);
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
 /// Ever the same for a packet, whoever follows it. One that has stopped waits for the end of a turn, with
 /// others that have: what happens there takes long, and few lanes come to it at a time.
-template <class Grid>
-HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packet& packet) {
-    StepResult result{false, false, {}};
+template <class Grid, class View>
+HEADRACE_HOST_DEVICE StepResult<typename View::Unit> follow(const View& view, auto& lane,
+                                                            typename View::Unit& packet) {
+    StepResult<typename View::Unit> result{false, false, {}};
     const uint32_t begin = packet.step;
     Medium medium = medium_of(view, packet);
     Fate fate = packet.step < view.tissue.most_steps ? Fate::goes_on : Fate::ends;
     Incident incident{fate != Fate::goes_on, 0, 0};
+    if constexpr (View::is_general) track_beginning<Grid>(view, packet);
     FLUORESCENCE_UNROLL(unroll 1)
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
         // As if it never left a loop: or another device would follow it by other numbers.
@@ -412,7 +280,7 @@ HEADRACE_HOST_DEVICE StepResult follow(const TissueView& view, auto& lane, Packe
             if (packet.weight < FLUORESCENCE_ROULETTE_BELOW)
                 fate = play_roulette<Grid>(view, lane, medium, packet, random);
             else if (incident.emitting == 0)
-                fate = meet_boundary(view, lane, medium, packet, random);
+                fate = meet_boundary<Grid>(view, lane, medium, packet, random);
             if (incident.emitting != 0 && fate == Fate::goes_on) fate = Fate::emits;
             incident.stopped = fate != Fate::goes_on;
         }

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 namespace fluorescence {
@@ -147,6 +149,137 @@ TEST(Toml, ReadsWhatAnMciFileCannotSay) {
     EXPECT_EQ(problem.layers[0].fluorophore_mua, 1.0);
     EXPECT_EQ(problem.layers[0].quantum_yield, 0.3);
     EXPECT_FALSE(problem.layers[1].emission);
+}
+
+/// A layer whose keys from `g` on are these.
+Problem with_phase(const std::string& keys, const std::string& where = "a.toml") {
+    return parse_toml("[[layer]]\nn = 1\nmua = 1\nmus = 2\nd = 1\n" + keys, where);
+}
+
+TEST(Toml, ReadsPhaseFunctions) {
+    const auto phase = [](const std::string& keys) { return with_phase(keys).layers[0].excitation.phase; };
+    EXPECT_EQ(phase("g = 0.5").kind, PhaseKind::henyey_greenstein);
+    EXPECT_EQ(phase("g = 0.5\nphase = 'henyey-greenstein'").kind, PhaseKind::henyey_greenstein);
+    EXPECT_EQ(phase("phase = 'rayleigh'").kind, PhaseKind::rayleigh);
+    EXPECT_EQ(phase("phase = { kind = 'rayleigh' }").kind, PhaseKind::rayleigh);
+    const Phase modified = phase("g = 0.9\nphase = { kind = 'modified-henyey-greenstein', part = 0.8 }");
+    EXPECT_EQ(modified.kind, PhaseKind::modified_henyey_greenstein);
+    EXPECT_EQ(modified.part, 0.8);
+
+    const auto folder = std::filesystem::path(testing::TempDir()) / "headrace_phase_tables";
+    std::filesystem::create_directories(folder / "below");
+    std::ofstream(folder / "below/p.csv") << "cos_theta,p\n-1,1\n1,2\n";
+    const Problem tabulated = with_phase("phase = { kind = 'tabulated', file = 'below/p.csv' }\n"
+                                         "emission = { mua = 1, mus = 1 }",
+                                         folder / "a.toml");
+    ASSERT_EQ(tabulated.layers[0].excitation.phase.table.size(), 2u);
+    EXPECT_EQ(tabulated.layers[0].excitation.phase.table[1].density, 2);
+    EXPECT_EQ(tabulated.layers[0].emission->phase.kind, PhaseKind::tabulated); // as the layer
+    const auto refuses = [&](const std::string& file, const char* why) {
+        try {
+            static_cast<void>(
+                with_phase("phase = { kind = 'tabulated', file = '" + file + "' }", folder / "below/a.toml"));
+            ADD_FAILURE() << file << " was taken";
+        } catch (const Error& error) {
+            EXPECT_TRUE(error.is_users_mistake());
+            EXPECT_THAT(error.message(), HasSubstr(why)) << file;
+        }
+    };
+    std::ofstream(folder / "outside.csv") << "-1,1\n1,2\n";
+    std::ofstream(folder / "below/wrong.csv") << "-1,1\n1,x\n";
+    refuses("../outside.csv", "not below the folder");
+    refuses(folder / "below/p.csv", "not below the folder");
+    refuses("/dev/zero", "not below the folder");
+    refuses("none.csv", "cannot be read");
+    refuses(".", "not below the folder");
+    refuses("wrong.csv", "line 2: 'x' is no number");
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Toml, RefusesPhaseFunctionsThatContradict) {
+    const std::string begin = "[[layer]]\nn = 1\nmua = 1\nmus = 2\nd = 1\n";
+    const auto refuses = [&](const std::string& keys, std::initializer_list<const char*> words) {
+        expect_refusal(begin + keys, words, "a.toml");
+    };
+    refuses("phase = 'mie'", {"line 6", "is one of henyey-greenstein"});
+    refuses("phase = 3", {"line 6", "is one of henyey-greenstein"});
+    refuses("phase = { part = 1 }", {"\"kind\" is missing"});
+    refuses("phase = { kind = 'rayleigh', part = 1 }", {"\"part\" means nothing here"});
+    refuses("g = 0.5\nphase = 'rayleigh'", {"line 6", "\"g\"", "mean cosine of its own"});
+    refuses("phase = 'modified-henyey-greenstein'", {"line 6", "part"});
+    refuses("g = 0.5\nphase = { kind = 'modified-henyey-greenstein', part = 2 }", {"line 7", "\"part\""});
+    refuses("phase = { kind = 'modified-henyey-greenstein', part = 0.5 }", {"\"g\" is missing"});
+    refuses("phase = 'tabulated'", {"line 6", "file"});
+    refuses("phase = { kind = 'tabulated', file = 3 }", {"line 6", "\"file\""});
+    refuses("emission = { mua = 1, mus = 1, g = 0.1, phase = 'rayleigh' }", {"\"g\"", "of its own"});
+}
+
+TEST(Toml, ReadsSources) {
+    const std::string layers = "[[layer]]\nn = 1.4\nmua = 1\nmus = 2\nd = 1\n[source]\n";
+    const auto source = [&](const std::string& keys) { return parse_toml(layers + keys, "a.toml").source; };
+    EXPECT_EQ(parse_toml(toml, "a.toml").source.kind, SourceKind::pencil);
+    EXPECT_EQ(source("kind = 'pencil'").kind, SourceKind::pencil);
+    EXPECT_EQ(source("kind = 'gaussian'\nradius = 0.5").radius, 0.5);
+    EXPECT_EQ(source("kind = 'disc'\nradius = 1").kind, SourceKind::disc);
+    EXPECT_EQ(source("kind = 'isotropic'\ndepth = 0.7").depth, 0.7);
+    EXPECT_EQ(source("kind = 'oblique'\nangle = 30").angle, 30);
+    const SourceSpec fibre = source("kind = 'fibre'\nradius = 0.01\nnumerical_aperture = 0.22\ndepth = 0.2");
+    EXPECT_EQ(fibre.kind, SourceKind::fibre);
+    EXPECT_EQ(fibre.numerical_aperture, 0.22);
+    EXPECT_EQ(fibre.depth, 0.2);
+    const auto refuses = [&](const std::string& keys, std::initializer_list<const char*> words) {
+        expect_refusal(layers + keys, words, "a.toml");
+    };
+    refuses("radius = 1", {"\"kind\" is missing"});
+    refuses("kind = 'laser'", {"line 7", "one of pencil"});
+    refuses("kind = 'pencil'\nradius = 1", {"line 8", "\"radius\" means nothing here"});
+    refuses("kind = 'gaussian'", {"\"radius\" is missing"});
+    refuses("kind = 'gaussian'\nradius = -1", {"line 8", "\"radius\""});
+    refuses("kind = 'disc'\nradius = 1\nangle = 3", {"line 9", "\"angle\" means nothing here"});
+    refuses("kind = 'oblique'\nangle = 90", {"line 8", "\"angle\""});
+    refuses("kind = 'oblique'\nangle = 30\ndepth = 0.1", {"line 9", "\"depth\""});
+    refuses("kind = 'isotropic'\ndepth = 1", {"source: depth must be within the layers"});
+    refuses("kind = 'isotropic'\nradius = 1", {"line 8", "\"radius\""});
+    refuses("kind = 'fibre'\nradius = 1", {"\"numerical_aperture\" is missing"});
+    refuses("kind = 'fibre'\nradius = 1\nnumerical_aperture = 1.1", {"numerical_aperture must be at most n"});
+    EXPECT_NO_THROW(source("kind = 'fibre'\nradius = 1\nnumerical_aperture = 1.1\ndepth = 0.1"));
+    refuses("kind = 'oblique'\nangle = nan", {"line 8", "\"angle\""});
+}
+
+TEST(Toml, ReadsDetectorsAndGates) {
+    const std::string layer = "[[layer]]\nn = 1.4\nmua = 1\nmus = 2\nd = 1\n";
+    const Problem problem = parse_toml(layer + "[[detector]]\nposition = [0.5, -1]\nradius = 0.1\n"
+                                               "numerical_aperture = 0.22\n[[detector]]\nposition = 2\n"
+                                               "radius = 1\nside = 'below'\n[time]\nstep = 10\ngates = 50\n",
+                                       "a.toml");
+    ASSERT_EQ(problem.detectors.size(), 2u);
+    EXPECT_EQ(problem.detectors[0].x, 0.5);
+    EXPECT_EQ(problem.detectors[0].y, -1);
+    EXPECT_EQ(problem.detectors[0].numerical_aperture, 0.22);
+    EXPECT_FALSE(problem.detectors[0].is_below);
+    EXPECT_EQ(problem.detectors[1].x, 2);
+    EXPECT_EQ(problem.detectors[1].numerical_aperture, std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(problem.detectors[1].is_below);
+    EXPECT_EQ(problem.time.step, 10);
+    EXPECT_EQ(problem.time.gates, 50u);
+    const auto refuses = [&](const std::string& text, std::initializer_list<const char*> words) {
+        expect_refusal(layer + text, words, "a.toml");
+    };
+    refuses("[[detector]]\nradius = 1", {"\"position\" is missing"});
+    refuses("[[detector]]\nposition = [1, 2, 3]\nradius = 1", {"line 7", "\"position\""});
+    refuses("[[detector]]\nposition = ['a', 2]\nradius = 1", {"line 7", "\"position\""});
+    refuses("[[detector]]\nposition = 1", {"\"radius\" is missing"});
+    refuses("[[detector]]\nposition = 1\nradius = 0", {"\"radius\""});
+    refuses("[[detector]]\nposition = 1\nradius = 1\nside = 'left'", {"line 9", "above or below"});
+    refuses("[[detector]]\nposition = 1\nradius = 1\nangle = 3", {"line 9", "\"angle\""});
+    refuses("[detector]\nposition = 1\nradius = 1", {"[[detector]]"});
+    refuses("[time]\nstep = 1", {"\"gates\" is missing"});
+    refuses("[time]\ngates = 1", {"\"step\" is missing"});
+    refuses("[time]\nstep = 0\ngates = 1", {"line 7", "\"step\""});
+    refuses("[time]\nstep = 1\ngates = 0", {"line 8", "\"gates\""});
+    std::string many;
+    for (int i = 0; i < 17; ++i) many += layer;
+    expect_refusal(many + "[[detector]]\nposition = 1\nradius = 1", {"at most 16 layers"}, "a.toml");
 }
 
 TEST(Toml, SaysWhichLineAndKeyIsWrong) {

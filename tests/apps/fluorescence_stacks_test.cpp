@@ -1,8 +1,7 @@
 // Photons in stacks that no tissue has, on every device: closed forms where there is one, else an independent
 // program in double precision. With `--stacks N` [--seed S] [--steps M] it makes N fresh stacks instead of
 // the fixed ones and prints chi squared over all.
-#include "domains/device_lists.hpp"
-#include "photons_on_cpu.hpp"
+#include "photons_on_devices.hpp"
 #include "random_stacks.hpp"
 #include "reference_photons.hpp"
 #include "transport.hpp"
@@ -20,30 +19,9 @@
 namespace fluorescence::test {
 namespace {
 
-/// Weights are whole numbers, so what is nearly nothing has steps of 1e-9.
-constexpr double rounding = 1e-8;
+using Stacks = PhotonsOnDevices;
 
-class Stacks : public headrace::test::OnDeviceLists {
-protected:
-    Totals totals(const Problem& problem, std::uint64_t photons,
-                  KernelChoice kernel = KernelChoice::producer) {
-        const Totals found = simulate(runtime(), problem, {kernel, GridChoice::rz, photons, seed_}).totals;
-        EXPECT_NEAR(found.specular.value + found.reflectance.value + found.transmittance.value +
-                        found.absorbed.value,
-                    1, 1e-12);
-        EXPECT_EQ(found.cut_off.value, 0);
-        return found;
-    }
-    static void expect_near(const Estimate& found, double expected, double error = 0) {
-        ASSERT_TRUE(found.standard_error);
-        EXPECT_NEAR(found.value, expected, 5.5 * std::hypot(*found.standard_error, error) + rounding);
-    }
-};
-
-INSTANTIATE_TEST_SUITE_P(On, Stacks,
-                         testing::Values("cpu", headrace::test::two_private_cpus, "opencl:pocl",
-                                         "opencl:nvidia", "cuda:0"),
-                         headrace::test::by_list);
+INSTANTIATE_TEST_SUITE_P(On, Stacks, photon_devices(), headrace::test::by_list);
 
 TEST_P(Stacks, ScatteringStraightOnIsNone) {
     const double mua = 0.01, d = 0.2, r = 1 / 36.0, passes = std::exp(-mua * d);

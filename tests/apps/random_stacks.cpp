@@ -34,7 +34,7 @@ LayerSpec random_layer(Choices& choose, double n_before, double thickest) {
     layer.excitation = {choose.one_in(4) ? 0 : choose.magnitude(1e-4, 1e7),
                         choose.one_in(5) ? 0 : choose.magnitude(1e-3, 1e5), choose.g()};
     if (choose.one_in(6)) layer.excitation.mua = layer.excitation.mus = 0;
-    const auto [mua, mus, g] = layer.excitation;
+    const auto& [mua, mus, g, phase] = layer.excitation;
     // Some are of any thickness; most so thick that light comes to what is behind them.
     layer.thickness = choose.magnitude(1e-8, 1e3);
     if (mua > 0 && !choose.one_in(4)) layer.thickness = choose.magnitude(1e-4, 3) / mua;

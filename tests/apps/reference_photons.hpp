@@ -29,7 +29,12 @@ struct Tally {
 struct ReferenceTotals {
     std::uint64_t packets = 0, steps = 0;
     Tally reflectance, transmittance, emitted, escaped_top, escaped_bottom, reabsorbed;
+    Tally reflected_near;        ///< within the grid's first ring
     std::vector<Tally> absorbed; ///< by layer
+    /// Of the problem's first detector: weight, and weight times path by layer; and of what is reflected by
+    /// gate.
+    Tally detected;
+    std::vector<Tally> paths, reflected_in_gate;
 
     [[nodiscard]] double mean(const Tally& tally) const { return tally.sum / static_cast<double>(packets); }
     [[nodiscard]] double error(const Tally& tally) const;

@@ -164,15 +164,46 @@ TEST(FluorescenceProgram, WritesGridsThatNumpyReads) {
         ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
         EXPECT_NE(outcome.output.find("fluorescence emitted"), std::string::npos);
         for (const char* name : {"absorption", "reflectance", "transmittance", "emission_absorption",
-                                 "emission_top", "emission_bottom"}) {
+                                 "emission_top", "emission_bottom", "fluence", "emission_fluence"}) {
             std::ifstream stream(folder.path() / (std::string(grid) + "." + name + ".npy"), std::ios::binary);
             const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
             ASSERT_GT(bytes.size(), 128u) << name;
             EXPECT_EQ(bytes.substr(1, 5), "NUMPY");
-            const bool is_by_depth = std::string(name).ends_with("absorption");
+            const bool is_by_depth =
+                std::string(name).ends_with("absorption") || std::string(name).ends_with("fluence");
             EXPECT_EQ(bytes.find(shape) != std::string::npos, is_by_depth) << bytes.substr(0, 128);
         }
     }
+    const Outcome without = run(folder, {"--input", "skin.toml", "--photons", "1000", "--devices", "cpu",
+                                         "--no-fluence", "--grids", "less"});
+    EXPECT_EQ(without.exit_code, 0) << without.errors;
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "less.absorption.npy"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "less.fluence.npy"));
+}
+
+TEST(FluorescenceProgram, ReportsDetectorsAndWritesGates) {
+    const Scratch folder;
+    folder.write("skin.toml",
+                 std::string(tissue) +
+                     "[source]\nkind = 'disc'\nradius = 0.02\n[[detector]]\nposition = [0.05, 0]\n"
+                     "radius = 0.05\nnumerical_aperture = 0.5\n[time]\nstep = 5\ngates = 40\n");
+    const json found =
+        report_of(folder, "skin.toml", {"--photons", "5000", "--devices", "cpu", "--grids", "g"});
+    const json& detector = found["detectors"].at(0);
+    EXPECT_GT(detector["packets"].get<int>(), 0);
+    EXPECT_GT(value(detector["part"]), 0);
+    EXPECT_EQ(detector["mean_path_per_layer"].size(), 2u);
+    EXPECT_EQ(detector["numerical_aperture"], 0.5);
+    EXPECT_TRUE(detector.contains("fluorescence"));
+    for (const char* which : {"time_", "emission_time_"})
+        for (const auto& [name, shape] :
+             {std::pair("reflectance", "(40, )"), std::pair("transmittance", "(40, )"),
+              std::pair("detectors", "(1, 40)")}) {
+            std::ifstream stream(folder.path() / ("g." + std::string(which) + name + ".npy"),
+                                 std::ios::binary);
+            const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+            EXPECT_NE(bytes.find(shape), std::string::npos) << which << name;
+        }
 }
 
 TEST(FluorescenceProgram, WritesMcmlsResultsUnderTheNamesThatItsInputSays) {
@@ -263,6 +294,10 @@ TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
 TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     const Scratch folder;
     folder.write("skin.toml", tissue);
+    const auto with_phase = [](const std::string& phase) {
+        return std::string(tissue).replace(std::string(tissue).find("g = 0.8"), 7, "phase = " + phase);
+    };
+    folder.write("air.toml", with_phase("'rayleigh'"));
     folder.write("cut.mci", std::string(mcmls_sample).substr(0, 60));
     folder.write("large.toml", std::string(tissue).replace(std::string(tissue).find("nr = 30"), 7,
                                                            "nr = 1000000\nnx = 1000000"));
@@ -285,6 +320,10 @@ TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "skin.toml", "--plot", "no/folder/p.png"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", "no/folder"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", ".", "--grid", "xyz"}, {"--mco", "--grid rz"});
+    refuses({"--input", "air.toml", "--mco", "."}, {"--mco", "phase function"});
+    folder.write("p.csv", "cos_theta,p\n-1,1\n1,1\n");
+    folder.write("mie.toml", with_phase("{ kind = 'tabulated', file = 'p.csv' }"));
+    refuses({"--input", "mie.toml", "--report", "p.csv"}, {"p.csv", "--report"}); // not over an input
 }
 
 } // namespace

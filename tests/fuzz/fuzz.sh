@@ -15,7 +15,7 @@ read_snapshot) app=$root/apps/barnes_hut sources="$root/apps/barnes_hut/snapshot
 read_obj | read_mtl | read_ply | read_gltf)
     app=$root/apps/path_tracer
     sources="$(echo "$app"/read_*.cpp) $app/gltf_file.cpp $app/polygon.cpp $app/scene.cpp $app/scene_files.cpp"
-    sources="$sources $root/apps/program/numbers.cpp $root/apps/program/used_files.cpp" ;;
+    sources="$sources $root/apps/program/named_file.cpp $root/apps/program/numbers.cpp $root/apps/program/used_files.cpp" ;;
 read_film | read_picture)
     app=$root/apps/video libraries="-lpng -ljpeg"
     sources="$(echo "$app"/*.cpp | sed "s#$app/picture_stream.cpp##")"
