@@ -40,6 +40,14 @@ struct CheckedTask::Output {
     std::vector<std::byte> first = {}; ///< contents after the first run
 
     [[nodiscard]] DomainData& data() const { return *use->slice.data; }
+    /// Any task may write any element of the replica.
+    [[nodiscard]] bool is_scattered() const { return use->joining != nullptr; }
+    /// The task cannot know what is in it.
+    [[nodiscard]] bool is_poisoned() const { return is_scattered() || !reads(use->access); }
+    /// Of a task of these work units.
+    [[nodiscard]] IndexRange part_of(IndexRange units) const {
+        return is_scattered() ? IndexRange{0, data().extent().size()} : elements_of(*use, units);
+    }
     /// Where the host has the image, if kernels work on it in place; else null.
     [[nodiscard]] std::byte* in_place() const {
         void* const host = data().storage().host();
@@ -61,15 +69,16 @@ CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controlle
     : task_(task), job_(job), controller_(controller), stream_(stream) {
     Device& device = controller.device();
     for (const Job::Use& use : job.uses()) {
-        if (use.joining || !writes(use.access)) continue;
+        if (use.joining ? use.joining != &joins_scattered() : !writes(use.access)) continue;
         const Task::Binding& bound = task.bound(*use.slice.data);
         const Bytes guard = device.info().has_addresses ? guard_bytes : 0;
         outputs_.push_back({.use = &use,
-                            .part = elements_of(use, range),
+                            .part = {},
                             .image = bound.memory,
                             .image_begin = bound.begin,
                             .guard = guard,
                             .staged = device.allocate(use.slice.data->bytes() + 2 * guard)});
+        outputs_.back().part = outputs_.back().part_of(range);
         // As if the memory began so many bytes before the domain.
         task.rebind(*use.slice.data, *outputs_.back().staged, Bytes{0} - guard);
     }
@@ -84,7 +93,7 @@ Event CheckedTask::fill(std::span<const Event> after) {
     for (const Output& output : outputs_) {
         requests_.push_back(
             stream_.fill(*output.staged, 0, output.staged->size(), Pattern(first_pattern), after));
-        if (reads(output.use->access) && !output.part.empty()) {
+        if (!output.is_poisoned() && !output.part.empty()) {
             const Bytes to = output.offset(output.part.begin), size = output.size_of(output.part);
             const Bytes from = output.offset_in_image(output.part.begin);
             const Event before = requests_.back();
@@ -131,8 +140,8 @@ void CheckedTask::check_outside(const Output& output) const {
 
 /// Some of its elements may not have been written.
 bool CheckedTask::is_suspicious(const Output& output, IndexRange range) const {
-    if (reads(output.use->access)) return false;
-    const IndexRange part = elements_of(*output.use, range);
+    if (!output.is_poisoned()) return false;
+    const IndexRange part = output.part_of(range);
     for (std::uint64_t i = part.begin; i < part.end; ++i)
         if (is_pattern(output.element(output.first, i), first_pattern)) return true;
     return false;
@@ -140,14 +149,14 @@ bool CheckedTask::is_suspicious(const Output& output, IndexRange range) const {
 
 void CheckedTask::prepare_second_run() {
     for (const Job::Use& use : job_.uses()) {
-        if (!use.joining) continue;
+        if (!use.joining || use.joining == &joins_scattered()) continue;
         Device& device = controller_.device();
         scratch_.push_back(device.allocate(use.joining->replica_bytes(*use.slice.data, device.info())));
         use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
         task_.rebind(*use.slice.data, *scratch_.back(), 0);
     }
     for (const Output& output : outputs_)
-        if (!reads(output.use->access))
+        if (output.is_poisoned())
             stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
 }
 
@@ -158,7 +167,7 @@ void CheckedTask::take_up(const Output& output, IndexRange part, const std::vect
     const auto from = std::span(output.first).subspan(output.offset(part.begin), output.size_of(part));
     std::vector<std::byte> copy(output.in_place() ? 0 : from.size());
     std::byte* const image = output.in_place() ? output.in_place() + begin : copy.data();
-    const bool takes_all = written.empty() || !output.use->is_of_one_image();
+    const bool takes_all = written.empty() || !(output.is_scattered() || output.use->is_of_one_image());
     if (!output.in_place() && !takes_all) stream_.copy_out(image, *output.image, begin, from.size()).wait();
     for (std::uint64_t i = 0; i < part.size(); ++i)
         if (takes_all || written[i]) std::memcpy(image + i * size, from.data() + i * size, size);
@@ -177,15 +186,16 @@ void CheckedTask::check(IndexRange range, const std::function<void()>& run_again
         run_again();
     }
     for (const Output& output : outputs_) {
-        const IndexRange part = elements_of(*output.use, range);
+        const IndexRange part = output.part_of(range);
         if (part.empty()) continue;
         std::vector<bool> written; // of a domain that is only written
-        if (!reads(output.use->access)) {
+        if (output.is_poisoned()) {
             const std::vector<std::byte> second = runs_again ? read(output) : std::vector<std::byte>{};
             for (std::uint64_t i = part.begin; i < part.end; ++i)
                 written.push_back(!is_pattern(output.element(output.first, i), first_pattern) ||
                                   !is_pattern(output.element(second, i), second_pattern));
-            note(*output.use, part, written);
+            note(*output.use, part, written,
+                 std::span(output.first).subspan(output.offset(part.begin), output.size_of(part)));
         }
         take_up(output, part, written);
     }

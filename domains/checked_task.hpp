@@ -19,7 +19,7 @@ namespace headrace {
 /// all around the task's part, and within it if the task only writes. When the task has ended, whatever
 /// differs outside was written there. Elements of the part that still are the pattern may have been written
 /// with just that value. So the task runs once more on another pattern, with its replicas thrown away: an
-/// element that is the pattern both times was not written.
+/// element that is the pattern both times was not written. What a task scatters is staged as a whole.
 ///
 /// Threads   one at a time
 /// Cost      for each output the domain's size of device memory and of host memory, and two copies; a second
@@ -36,9 +36,10 @@ public:
     [[nodiscard]] Event fill(std::span<const Event> after);
     /// The task, whose range has come to be `range`, has run. `run_again` runs it once more on what it is
     /// bound to then, and blocks. Takes the outputs up. `note` is told which elements of its part the task
-    /// has written, of each domain that it only writes. Blocks. Throws invalid_argument that names the domain
-    /// and the first element written outside of the part.
-    using Note = std::function<void(const Job::Use&, IndexRange part, const std::vector<bool>& written)>;
+    /// has written, and the contents of the part, of each domain that it only writes or scatters to. Blocks.
+    /// Throws invalid_argument that names the domain and the first element written outside of the part.
+    using Note = std::function<void(const Job::Use&, IndexRange part, const std::vector<bool>& written,
+                                    std::span<const std::byte> contents)>;
     void check(IndexRange range, const std::function<void()>& run_again, const Note& note);
 
 private:

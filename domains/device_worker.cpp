@@ -397,8 +397,12 @@ void DeviceWorker::check(Place& place) {
         while (place.engine->collect() == Engine::State::parked) place.engine->resume().wait();
     };
     place.check->check(range, run_again,
-                       [&](const Job::Use& use, IndexRange part, const std::vector<bool>& written) {
-                           place.job->note_written(use, part, written);
+                       [&](const Job::Use& use, IndexRange part, const std::vector<bool>& written,
+                           std::span<const std::byte> contents) {
+                           if (use.joining)
+                               place.job->note_scattered(use, written, contents);
+                           else
+                               place.job->note_written(use, part, written);
                        });
     place.check.reset();
 }

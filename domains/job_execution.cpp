@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace headrace {
@@ -618,6 +619,34 @@ void JobExecution::note_written(const Job::Use& use, IndexRange part, const std:
         for (std::uint64_t i = part.begin; i < part.end; ++i) {
             elements.expected[i] = true;
             if (written[i - part.begin]) elements.written[i] = true;
+        }
+    }
+}
+
+void JobExecution::note_scattered(const Job::Use& use, const std::vector<bool>& written,
+                                  std::span<const std::byte> contents) {
+    const std::scoped_lock lock(mutex_);
+    const DomainData& data = *use.slice.data;
+    const Bytes size = data.element_size();
+    Scattered& scattered = scattered_[&data];
+    scattered.written.resize(written.size());
+    scattered.contents.resize(contents.size());
+    for (std::uint64_t i = 0; i < written.size(); ++i) {
+        if (!written[i]) continue;
+        std::byte* const known = scattered.contents.data() + i * size;
+        if (!scattered.written[i]) {
+            scattered.written[i] = true;
+            std::memcpy(known, contents.data() + i * size, size);
+        } else if (std::memcmp(known, contents.data() + i * size, size) != 0) {
+            if (!stop_reason_)
+                stop_reason_ = std::make_shared<const Error>(
+                    Error(ErrorKind::invalid_argument,
+                          fmt::format("checked mode: two tasks wrote element {} of domain '{}' differently: "
+                                      "of a domain under scatters(), each element is for one unit to write",
+                                      i, data.name()))
+                        .in_job(job_.name()));
+            if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
+            return;
         }
     }
 }

@@ -16,10 +16,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -193,6 +195,10 @@ public:
     /// Of checked mode: a task has written these elements of its part of a domain. When all tasks have ended,
     /// an element of any part that none wrote fails the job, which names it.
     void note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written);
+    /// Of checked mode: a task has scattered these elements of a domain, which then holds these bytes there.
+    /// Where two tasks wrote different bytes to one element the job fails, and names it.
+    void note_scattered(const Job::Use& use, const std::vector<bool>& written,
+                        std::span<const std::byte> contents);
 
     /// Ends the job early, with success never.
     void stop(ErrorPtr why);
@@ -376,7 +382,12 @@ private:
         std::vector<bool> expected, written;
     };
     std::map<const Job::Use*, Elements> checked_; ///< in checked mode
-    std::vector<IndexRange> left_;                ///< not given out, or returned; the last is next
+    struct Scattered {
+        std::vector<bool> written;
+        std::vector<std::byte> contents; ///< where written
+    };
+    std::map<const DomainData*, Scattered> scattered_; ///< in checked mode
+    std::vector<IndexRange> left_;                     ///< not given out, or returned; the last is next
     bool has_returns_ = false;
     std::atomic<bool> disturbed_ = false;
     double charged_ = 0;               ///< seconds of devices

@@ -12,13 +12,21 @@ std::string declaration_of(Access access) { return std::string(to_string(access)
 
 } // namespace
 
+namespace {
+
+/// Where the domain's first element is or would be.
+void* begin_of(const Task::Binding& bound) {
+    // As a number: what lies before a window is no memory of ours to point to.
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(bound.memory->address()) - bound.begin);
+}
+
+} // namespace
+
 void* Task::origin(const DomainData& data, std::initializer_list<Access> allowed) const {
     for (const Binding& bound : bindings_) {
         if (bound.data != &data || bound.joining || std::ranges::find(allowed, bound.access) == allowed.end())
             continue;
-        // As a number: what lies before a window is no memory of ours to point to.
-        return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(bound.memory->address()) -
-                                       bound.begin);
+        return begin_of(bound);
     }
     std::string mending;
     for (const Access access : allowed) mending += (mending.empty() ? "" : " or ") + declaration_of(access);
@@ -27,7 +35,7 @@ void* Task::origin(const DomainData& data, std::initializer_list<Access> allowed
 
 void* Task::replica(const DomainData& data, const Joining& joining) const {
     for (const Binding& bound : bindings_)
-        if (bound.data == &data && bound.joining == &joining) return bound.memory->address();
+        if (bound.data == &data && bound.joining == &joining) return begin_of(bound);
     fail_undeclared(data, std::string(joining.view()) + "()", std::string(joining.declaration()) + "()");
 }
 

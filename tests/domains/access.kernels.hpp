@@ -49,6 +49,17 @@ struct WriteBytes {
     }
 };
 
+/// Byte i becomes i, and the last unit writes `other` to byte 5 as well.
+struct ScatterBytes {
+    Scatter<std::uint8_t> x;
+    std::uint8_t other;
+
+    HEADRACE_KERNEL void operator()(auto&, std::uint64_t i) const {
+        x[i] = static_cast<std::uint8_t>(i);
+        if (i + 1 == x.size()) x[5] = other;
+    }
+};
+
 /// Elements of three bytes: no word of a machine.
 struct Odd {
     std::uint8_t part[3];

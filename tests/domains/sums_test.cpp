@@ -158,5 +158,27 @@ TEST_F(Sums, WhoseCopyFailedCanBeAskedForAgain) {
     }
 }
 
+TEST(SumLayout, HasASlotForEachThreadOfAProcessorWhereSumsAreSmall) {
+    const auto device = [](const char* technology, unsigned threads) {
+        DeviceInfo info;
+        info.technology = technology;
+        info.compute_units = threads;
+        return info;
+    };
+    for (const unsigned threads : {2u, 3u, 16u, 96u}) {
+        for (const Bytes bytes : {Bytes{4}, Bytes{8}, Bytes{12}, Bytes{200}, Bytes{512}}) {
+            const SumLayout layout = sum_layout(device("cpu", threads), bytes);
+            EXPECT_GE(layout.slots, threads);
+            EXPECT_EQ(layout.slots & (layout.slots - 1), 0u) << "a power of two";
+            EXPECT_GE(layout.slot_bytes, bytes);
+            EXPECT_EQ(layout.slot_bytes % 64, 0u) << "whole lines";
+        }
+        EXPECT_EQ(sum_layout(device("cpu", threads), 513).slots, 1u);
+        EXPECT_EQ(sum_layout(device("cuda", threads), 8).slots, 1u);
+        EXPECT_EQ(sum_layout(device("opencl", threads), 8).slots, 1u) << "its kernels know of no slots";
+    }
+    EXPECT_EQ(sum_layout(device("cpu", 1), 8).slots, 1u);
+}
+
 } // namespace
 } // namespace headrace::test

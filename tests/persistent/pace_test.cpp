@@ -1,0 +1,125 @@
+// How many units a lane group on a host thread processes before it looks around: few heavy ones, many light
+// ones; and that others get heavy ones.
+#include "bind_on_threads.hpp"
+
+#include <headrace/persistent/engine.hpp>
+#include <headrace/persistent/pace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A clock that a test sets.
+struct SetClock : HostSync {
+    static inline std::uint64_t now = 0;
+    static std::uint64_t nanoseconds() { return now; }
+};
+
+constexpr std::uint32_t lanes = 16;
+
+class PaceByTheClock : public ::testing::Test {
+protected:
+    Pace<SetClock, HostLanes<lanes>> pace_;
+
+    /// Looks, each after so many units of that time as the pace allows.
+    void work(std::uint64_t nanoseconds_each, int looks) {
+        for (int i = 0; i < looks; ++i) {
+            SetClock::now += nanoseconds_each * pace_.lanes() * pace_.rounds();
+            pace_.note_look();
+        }
+    }
+};
+
+TEST_F(PaceByTheClock, BeginsWithOneUnit) {
+    EXPECT_EQ(pace_.lanes(), 1u);
+    EXPECT_EQ(pace_.rounds(), 1u);
+}
+
+TEST_F(PaceByTheClock, TakesManyLightUnits) {
+    work(10, 20);
+    EXPECT_FALSE(pace_.is_slow());
+    EXPECT_EQ(pace_.lanes(), lanes);
+    EXPECT_EQ(pace_.rounds(), 8u);
+}
+
+TEST_F(PaceByTheClock, StaysWithOneHeavyUnit) {
+    work(1'000'000, 20);
+    EXPECT_TRUE(pace_.is_slow());
+    EXPECT_EQ(pace_.lanes(), 1u);
+}
+
+TEST_F(PaceByTheClock, IsShortenedAtOnceWhenUnitsGetHeavy) {
+    work(10, 20);
+    work(1'000'000, 1);
+    EXPECT_EQ(pace_.lanes(), 1u);
+    work(10, 20);
+    EXPECT_EQ(pace_.rounds(), 8u) << "and grows again";
+}
+
+TEST_F(PaceByTheClock, LooksAboutEveryTenMicroseconds) {
+    for (const std::uint64_t each : {100, 300, 1000, 3000, 7000}) {
+        work(each, 30);
+        const std::uint64_t took = each * pace_.lanes() * pace_.rounds();
+        EXPECT_GE(took, 8'000u) << each;
+        EXPECT_LE(took, 32'000u) << each;
+    }
+}
+
+TEST_F(PaceByTheClock, DoesNotCountWaiting) {
+    work(10, 20);
+    SetClock::now += 1'000'000'000;
+    pace_.note_wait();
+    work(10, 1);
+    EXPECT_EQ(pace_.rounds(), 8u);
+}
+
+struct Leaf {
+    std::uint32_t children, unused;
+};
+struct Root {
+    Leaf operator()(std::uint64_t) const { return {32, 0}; }
+};
+/// Which threads had a leaf.
+struct Threads {
+    std::mutex mutex;
+    std::set<std::thread::id> ids;
+    int leaves = 0;
+};
+struct HeavyLeaves {
+    using Units = Kinds<Kind<Leaf, 32>>;
+    Threads* threads;
+
+    void operator()(auto& lane, Leaf leaf) const {
+        for (std::uint32_t i = 0; i < leaf.children; ++i) lane.spawn(Leaf{0, 0});
+        if (leaf.children > 0) return;
+        std::this_thread::sleep_for(2ms);
+        const std::scoped_lock lock(threads->mutex);
+        threads->ids.insert(std::this_thread::get_id());
+        ++threads->leaves;
+    }
+};
+
+TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {
+    Threads threads;
+    const HeavyLeaves kernel{&threads};
+    const Root seeds;
+    const Launcher launcher = on_cpu::make_launcher<HeavyLeaves, Root, HostLanes<lanes>, ThreadRunner<4>>();
+    ThreadDevice device;
+    ThreadStream stream;
+    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), {});
+    engine.start(0, 1).wait();
+    while (engine.collect() == Engine::State::parked) engine.resume().wait();
+    EXPECT_EQ(threads.leaves, 32);
+    EXPECT_GT(threads.ids.size(), 1u);
+}
+
+} // namespace
+} // namespace headrace::test
