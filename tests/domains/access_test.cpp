@@ -3,6 +3,7 @@
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
 #include <domains/access.kernels.hpp>
+#include <domains/checked_mode.hpp>
 #include <domains/device_lists.hpp>
 #include <headrace/domains/headrace.hpp>
 #include <headrace/domains/written_parts.hpp>
@@ -334,9 +335,9 @@ TEST_P(Checked, NamesAnElementThatTwoTasksScatterDifferently) {
     };
     expect_said("^well", [&](Runtime& runtime) { scatter(runtime, 5); });
     // Outside of checked mode a device that writes what was there writes nothing.
-    for (const std::uint8_t other : {0x01, 0xA5, 0x5B})
+    for (const int other : {0x01, 0xA5, 0x5B})
         expect_said("two tasks wrote element 5 of domain 'x' differently",
-                    [&](Runtime& runtime) { scatter(runtime, other); });
+                    [&](Runtime& runtime) { scatter(runtime, static_cast<std::uint8_t>(other)); });
 }
 
 /// Two fake devices, each of which gets one of the two units.
