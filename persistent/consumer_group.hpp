@@ -34,7 +34,7 @@ public:
             }
             round();
             if (this->end_round()) {
-                this->plan_next_look();
+                this->plan_next_look(visited_);
                 this->hear_host();
                 this->look_for_park();
             }
@@ -62,6 +62,7 @@ private:
         lanes_.sync();
         seeds_.next += chosen;
         completed_ += chosen;
+        visited_ += chosen;
     }
 
     /// False when there will be no more seeds, or all groups park.
@@ -98,8 +99,9 @@ private:
 
     const Kernel& kernel_;
     const Seeds& expand_;
-    std::uint64_t completed_ = 0;
-    bool are_awaited_ = false; ///< the seeds at hand: somebody may wait for just these
+    std::uint64_t completed_ = 0; ///< and not told
+    std::uint64_t visited_ = 0;   ///< in this launch
+    bool are_awaited_ = false;    ///< the seeds at hand: somebody may wait for just these
 };
 
 } // namespace headrace

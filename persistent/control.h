@@ -127,7 +127,7 @@ typedef struct HrIntake {
 typedef struct HrCounters {
     hr_u64 units;         // completed, each by a call of the kernel
     hr_u64 spawned;       // by spawn, continuations included; a range counts as what it has indices
-    hr_u64 rounds;        // calls of the kernel by a whole group
+    hr_u64 rounds;        // calls of the kernel by a whole group; turns of as many lanes on a host thread
     hr_u64 pushed;        // bundles, to the GIQ
     hr_u64 popped;        // bundles, from the GIQ
     hr_u64 shared;        // of the pushed: because others were hungry

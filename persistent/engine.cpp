@@ -275,7 +275,8 @@ Event Engine::launch(std::span<const Event> after) {
 std::uint32_t Engine::useful_groups() const noexcept {
     if (shape_.kinds > 0 || is_fed_) return shape_.groups;
     const std::uint64_t seeds = image_->seed_end - image_->seed_cursor.value;
-    const std::uint64_t claims = (seeds + shape_.lanes - 1) / shape_.lanes + image_->spill_count[0];
+    const std::uint32_t least = shape_.least_claim != 0 ? shape_.least_claim : shape_.lanes;
+    const std::uint64_t claims = (seeds + least - 1) / least + image_->spill_count[0];
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(claims, 1, shape_.groups));
 }
 

@@ -279,16 +279,20 @@ protected:
     }
 
     /// Counts a round; true every few rounds, when it is time to look around.
-    HEADRACE_GROUP_CODE bool end_round() { return ++rounds_ == next_look_; }
+    HEADRACE_GROUP_CODE bool end_round() {
+        pace_.note_round();
+        return ++rounds_ == next_look_;
+    }
     HEADRACE_GROUP_CODE bool is_look_due() const { return rounds_ == next_look_; }
     /// It is, whatever was planned.
     HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
 
-    /// Whoever looks around says so first. Parks if the budget is used up.
-    HEADRACE_GROUP_CODE void plan_next_look() {
+    /// Whoever looks around says so first, and how many units it has completed. Parks if the budget is used
+    /// up.
+    HEADRACE_GROUP_CODE void plan_next_look(std::uint64_t completed) {
         const std::uint32_t budget = control_.rounds;
         if (rounds_ == budget) park(HR_PARK_BUDGET);
-        pace_.note_look();
+        pace_.note_look(completed);
         next_look_ = budget - rounds_ < pace_.rounds() ? budget : rounds_ + pace_.rounds();
     }
 
@@ -301,7 +305,7 @@ protected:
             return (Sync::load(control_.park, Sync::relaxed) | Sync::load(hungry(), Sync::relaxed) |
                     unheard()) == 0;
         });
-        if (quiet) plan_next_look();
+        if (quiet) plan_next_look(tally_.units);
         return quiet;
     }
 
@@ -363,7 +367,7 @@ protected:
             add(sum.units, tally_.units);
             add(sum.spawned, tally_.units + tally_.net + empty);
             add(sum.empty, empty);
-            add(sum.rounds, rounds_);
+            add(sum.rounds, pace_.whole_rounds(rounds_));
             add(sum.pushed, tally_.pushed);
             add(sum.popped, tally_.popped);
             add(sum.shared, tally_.shared);

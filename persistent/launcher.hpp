@@ -39,6 +39,7 @@ struct EngineShape {
     std::uint32_t ranges = 0;       ///< the kinds that are ranges: a bit for each
     std::uint32_t liq_units = 0;    ///< room in each kind's local inbox, per lane group: a power of two, or 0
     std::uint32_t enough = 0;       ///< groups refill when fewer lanes are active; 0: see HrControl
+    std::uint32_t least_claim = 0;  ///< seeds that a consumer's group claims at least; 0: one for each lane
 
     /// The most units that one call of the kernel may put into the local inbox.
     [[nodiscard]] constexpr std::uint32_t beyond_continuation() const {

@@ -59,6 +59,7 @@ public:
         shape.ranges = GroupType::ranges;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
         shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
+        shape.least_claim = 1; // of heavy ones: pace.hpp
         local_.assign(shape.groups, std::vector<std::uint32_t>(group_local_words(
                                         shape.kinds, shape.unit_words, shape.liq_units, GroupType::scratch)));
         if constexpr (KeepsLocalSums<Kernel>)

@@ -26,10 +26,13 @@ public:
     static constexpr HEADRACE_GROUP_CODE std::uint32_t rounds() { return is_wide<Lanes> ? 1 : 8; }
     /// Lanes keep each other waiting.
     static constexpr HEADRACE_GROUP_CODE bool is_slow() { return false; }
-    /// The group looks around.
-    HEADRACE_GROUP_CODE void note_look() const {}
+    HEADRACE_GROUP_CODE void note_round() const {}
+    /// The group looks around, and has completed so many units.
+    HEADRACE_GROUP_CODE void note_look(std::uint64_t) const {}
     /// The group has waited: that time says nothing about its units.
     HEADRACE_GROUP_CODE void note_wait() const {}
+    /// Rounds of all lanes, of so many rounds.
+    static constexpr HEADRACE_GROUP_CODE std::uint64_t whole_rounds(std::uint32_t rounds) { return rounds; }
 };
 
 /// By the clock: between two looks a group works for about ten microseconds. It begins with one unit, and
@@ -41,27 +44,35 @@ public:
     [[nodiscard]] std::uint32_t rounds() const { return (units_ + Lanes::size - 1) / Lanes::size; }
     [[nodiscard]] bool is_slow() const { return units_ < Lanes::size; }
 
-    void note_look() {
-        const std::uint64_t now = Sync::nanoseconds(), took = now - last_look_;
+    void note_round() { turns_ += lanes(); }
+    void note_look(std::uint64_t completed) {
+        const std::uint64_t now = Sync::nanoseconds(), took = now - last_look_, ran = completed - completed_;
         last_look_ = now;
-        if (took < little && units_ < most_units)
+        completed_ = completed;
+        // Fewer than there might have been say nothing of what so many take.
+        if (took < little && ran >= units_ && units_ < most_units)
             units_ *= 2;
         else if (took > much)
-            units_ = shortened(took);
+            units_ = shortened(ran, took);
     }
     void note_wait() { last_look_ = Sync::nanoseconds(); }
+    [[nodiscard]] std::uint64_t whole_rounds(std::uint32_t) const {
+        return (turns_ + Lanes::size - 1) / Lanes::size;
+    }
 
 private:
     static constexpr std::uint32_t most_units = 8 * Lanes::size;
     static constexpr std::uint64_t little = 8'000, much = 32'000; // nanoseconds
 
     /// At once: each look too late may cost others that time again.
-    [[nodiscard]] std::uint32_t shortened(std::uint64_t took) const {
-        const std::uint64_t units = units_ * little / took;
+    [[nodiscard]] static std::uint32_t shortened(std::uint64_t ran, std::uint64_t took) {
+        const std::uint64_t units = ran * little / took;
         return units == 0 ? 1 : static_cast<std::uint32_t>(units);
     }
 
     std::uint32_t units_ = 1;
+    std::uint64_t turns_ = 0;     ///< of lanes, that there might have been in all rounds
+    std::uint64_t completed_ = 0; ///< units, at the last look
     std::uint64_t last_look_ = Sync::nanoseconds();
 };
 

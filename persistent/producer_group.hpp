@@ -11,8 +11,8 @@ class ProducerGroup : HeldUnits<Sync, Lanes, Kernel, Seeds, Own> {
     using Part = PartWith<Kernel, Seeds, Own>;
     using Base = HeldUnits<Sync, Lanes, Kernel, Seeds, Own>;
     using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
-        Base::pace_, Base::parked_, Base::running_, Base::seeds_, Base::state_, Base::take_from_liq,
-        Base::view_;
+        Base::pace_, Base::parked_, Base::running_, Base::tally_, Base::seeds_, Base::state_,
+        Base::take_from_liq, Base::view_;
     using Base::called, Base::first_own, Base::lane_count, Base::least, Base::staged;
     using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
 
@@ -520,7 +520,7 @@ private:
     /// is something for them.
     HEADRACE_GROUP_CODE bool is_asked() {
         if constexpr (LanesTakeTurns<Lanes>) {
-            if (liq_.empty() && Lanes::count(active_) < 2) return false;
+            if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
             if (Sync::load(this->hungry(), Sync::relaxed) == 0) return false; // relaxed: a hint
             this->look_now();
             return true;
@@ -533,7 +533,7 @@ private:
     static constexpr std::uint32_t free_bundles = kinds; ///< the number of their rings
 
     HEADRACE_GROUP_CODE void look_around() {
-        this->plan_next_look();
+        this->plan_next_look(tally_.units);
         this->hear_host();
         struct Seen {
             std::uint32_t park, hungry;
@@ -561,11 +561,13 @@ private:
         }
     }
 
-    /// Of heavy units, what lanes have not begun with too, to all who have nothing.
+    /// Of heavy units, what lanes have not begun with too, to all who have nothing; unless there is something
+    /// for them already.
     HEADRACE_GROUP_CODE void share_evenly(std::uint32_t hungry) {
         if (hungry == 0 || !has_queues) return;
         if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();
         const std::uint32_t kind = liq_.template fullest<called>(), own = active_ == 0 ? 1 : 0;
+        if (giq_.full(kind) != 0) return;
         const std::uint32_t share = liq_.size(kind) / (hungry + 1);
         for (; hungry > 0 && liq_.size(kind) > own; --hungry) {
             if (push_oldest(kind, share == 0 ? 1 : share) != Push::done) return;

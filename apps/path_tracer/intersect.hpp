@@ -34,14 +34,18 @@ HEADRACE_HOST_DEVICE inline float inverse_slope(float slope) {
 /// What a look at a triangle says.
 enum class Met : uint8_t { no, yes, floats_cannot_tell };
 
-/// True if the hit is on a triangle with the same corners, or on the same one as another leaf has it.
-HEADRACE_HOST_DEVICE inline bool is_twin(const SceneView& scene, const Triangle& triangle, const Hit& hit) {
-    return hit.triangle != PATH_TRACER_NO_TRIANGLE && triangle.id == scene.triangles[hit.triangle].id;
+/// True if the hit is on just this triangle, as another leaf has it, or one with the same corners in the same
+/// order. (Twins with their corners in another order are seen with other errors: they are told apart as any.)
+HEADRACE_HOST_DEVICE inline bool is_again(const SceneView& scene, const Triangle& triangle, const Hit& hit) {
+    if (hit.triangle == PATH_TRACER_NO_TRIANGLE) return false;
+    const Triangle& other = scene.triangles[hit.triangle];
+    const auto is_same = [](Float3 a, Float3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; };
+    return triangle.id == other.id && is_same(triangle.a, other.a) && is_same(triangle.b, other.b);
 }
 
 /// Shortens `hit` to the triangle if the ray meets it before; with AnyHit, if it meets it before
-/// hit.distance. Which triangle of two is nearer, or of twins has the lower index, does not depend on their
-/// order.
+/// hit.distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
+/// their order.
 template <bool AnyHit, Rounding How>
 HEADRACE_HOST_DEVICE inline Met meet(const SceneView& scene, const Triangle& triangle, uint32_t index,
                                      const Sight& sight, Hit& hit) {
@@ -61,8 +65,9 @@ HEADRACE_HOST_DEVICE inline Met meet(const SceneView& scene, const Triangle& tri
         hit = met;
         return Met::yes;
     }
-    if (AnyHit || !is_twin(scene, triangle, hit)) return Met::floats_cannot_tell;
-    if (index < hit.triangle) hit = met;
+    if (AnyHit || met.distance != hit.distance || !is_again(scene, triangle, hit))
+        return Met::floats_cannot_tell;
+    if (index < hit.triangle) hit.triangle = index;
     return Met::no;
 }
 
@@ -75,11 +80,9 @@ HEADRACE_HOST_DEVICE inline bool decide(const SceneView& scene, uint32_t index, 
     const Triangle triangle = fetch(scene.triangles, index);
     const Met met = meet<AnyHit, Rounding::same>(scene, triangle, index, sight, hit);
     if (met != Met::floats_cannot_tell) return met == Met::yes;
-    const bool has_twin = is_twin(scene, triangle, hit);
-    if (has_twin && index > hit.triangle) return false;
     const ExactHit exact =
         exact_hit_before(scene.triangles.origin, scene.details.origin, ray.left, ray.u, ray.v, ray.origin,
-                         ray.direction, index, AnyHit || has_twin ? PATH_TRACER_NO_TRIANGLE : hit.triangle);
+                         ray.direction, index, AnyHit ? PATH_TRACER_NO_TRIANGLE : hit.triangle);
     if (!(exact.distance > 0) || (AnyHit && !(exact.distance < Wide{hit.distance}))) return false;
     SeenTriangle<Rounding::same> seen(triangle, sight);
     seen.look_along(ray.direction);

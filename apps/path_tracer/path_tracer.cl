@@ -121,11 +121,18 @@ typedef struct SeenTriangle {
 #define FASTEST 0
 #define SAME 1
 
+// In one rounding where that is fast. Not mad: its error has no bound.
+#ifdef FP_FAST_FMAF
+#define FUSED(a, b, c) fma(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
+
 HR_FUNCTION float rounded_dot(uint how, Float3 a, Float3 b) {
-    return how == FASTEST ? mad(a.x, b.x, mad(a.y, b.y, a.z * b.z)) : dot_of(a, b);
+    return how == FASTEST ? FUSED(a.x, b.x, FUSED(a.y, b.y, a.z * b.z)) : dot_of(a, b);
 }
 HR_FUNCTION float rounded_difference(uint how, float a, float b, float c, float d) {
-    return how == FASTEST ? mad(a, b, -(c * d)) : a * b - c * d;
+    return how == FASTEST ? FUSED(a, b, -(c * d)) : a * b - c * d;
 }
 
 HR_FUNCTION SeenTriangle seen_triangle(uint how, const Triangle* triangle, const Ray* ray, const Sight* sight) {
@@ -287,8 +294,12 @@ __attribute__((noinline)) ExactHit exact_hit_before(__global const Triangle* tri
 #define MET_YES 1
 #define FLOATS_CANNOT_TELL 2
 
-HR_FUNCTION bool is_twin(__global const Triangle* triangles, const Triangle* triangle, const Hit* hit) {
-    return hit->triangle != PATH_TRACER_NO_TRIANGLE && triangle->id == triangles[hit->triangle].id;
+HR_FUNCTION bool is_same_point(Float3 a, Float3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+HR_FUNCTION bool is_again(__global const Triangle* triangles, const Triangle* triangle, const Hit* hit) {
+    if (hit->triangle == PATH_TRACER_NO_TRIANGLE) return false;
+    __global const Triangle* other = triangles + hit->triangle;
+    return triangle->id == other->id && is_same_point(triangle->a, other->a) &&
+           is_same_point(triangle->b, other->b);
 }
 
 HR_FUNCTION uint meet(uint how, __global const Triangle* triangles, const Triangle* triangle, uint index,
@@ -307,8 +318,9 @@ HR_FUNCTION uint meet(uint how, __global const Triangle* triangles, const Triang
         *hit = met;
         return MET_YES;
     }
-    if (any_hit || !is_twin(triangles, triangle, hit)) return FLOATS_CANNOT_TELL;
-    if (index < hit->triangle) *hit = met;
+    if (any_hit || met.distance != hit->distance || !is_again(triangles, triangle, hit))
+        return FLOATS_CANNOT_TELL;
+    hit->triangle = min(index, hit->triangle);
     return MET_NO;
 }
 
@@ -317,11 +329,9 @@ HR_FUNCTION bool decide(__global const Triangle* triangles, __global const Trian
     const Triangle triangle = triangles[index];
     const uint met = meet(SAME, triangles, &triangle, index, ray, sight, any_hit, hit);
     if (met != FLOATS_CANNOT_TELL) return met == MET_YES;
-    const bool has_twin = is_twin(triangles, &triangle, hit);
-    if (has_twin && index > hit->triangle) return false;
     const ExactHit exact =
         exact_hit_before(triangles, details, ray->left, ray->u, ray->v, ray->origin, ray->direction, index,
-                         any_hit || has_twin ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
+                         any_hit ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
     if (!(exact.distance > 0) || (any_hit && !(exact.distance < (Wide)hit->distance))) return false;
     SeenTriangle seen = seen_triangle(SAME, &triangle, ray, sight);
     look_along(SAME, &seen, ray->direction);

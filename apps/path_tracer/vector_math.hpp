@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-// Multiplications and additions are not fused, on any device: see README.md. CMakeLists.txt says the same to
-// nvcc and g++, which have no pragma for it.
+// Multiplications and additions are not fused, on any device, but where `fused` says so: see README.md.
+// CMakeLists.txt says the same to nvcc and g++, which have no pragma for it.
 #if defined(__clang__)
     #pragma clang fp contract(off)
 #endif

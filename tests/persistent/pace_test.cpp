@@ -32,10 +32,12 @@ protected:
     /// Looks, each after so many units of that time as the pace allows.
     void work(std::uint64_t nanoseconds_each, int looks) {
         for (int i = 0; i < looks; ++i) {
-            SetClock::now += nanoseconds_each * pace_.lanes() * pace_.rounds();
-            pace_.note_look();
+            const std::uint64_t units = std::uint64_t{pace_.lanes()} * pace_.rounds();
+            SetClock::now += nanoseconds_each * units;
+            pace_.note_look(completed_ += units);
         }
     }
+    std::uint64_t completed_ = 0;
 };
 
 TEST_F(PaceByTheClock, BeginsWithOneUnit) {
@@ -71,6 +73,22 @@ TEST_F(PaceByTheClock, LooksAboutEveryTenMicroseconds) {
         EXPECT_GE(took, 8'000u) << each;
         EXPECT_LE(took, 32'000u) << each;
     }
+}
+
+TEST_F(PaceByTheClock, DoesNotGrowWhereFewerUnitsRan) {
+    work(3'000, 2);
+    const std::uint32_t before = pace_.lanes();
+    EXPECT_GT(before, 1u);
+    for (int i = 0; i < 20; ++i) { // somebody asked after each one
+        SetClock::now += 3'000;
+        pace_.note_look(++completed_);
+    }
+    EXPECT_EQ(pace_.lanes(), before);
+}
+
+TEST_F(PaceByTheClock, CountsTheTurnsThatThereMightHaveBeen) {
+    for (int i = 0; i < 32; ++i) pace_.note_round(); // of one lane each
+    EXPECT_EQ(pace_.whole_rounds(32), 2u);
 }
 
 TEST_F(PaceByTheClock, DoesNotCountWaiting) {
@@ -119,6 +137,32 @@ TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {
     while (engine.collect() == Engine::State::parked) engine.resume().wait();
     EXPECT_EQ(threads.leaves, 32);
     EXPECT_GT(threads.ids.size(), 1u);
+}
+
+/// Indices that take their time, and which threads had some.
+struct HeavyVisits {
+    Threads* threads;
+    void operator()(auto&, std::uint64_t) const {
+        std::this_thread::sleep_for(10ms);
+        const std::scoped_lock lock(threads->mutex);
+        threads->ids.insert(std::this_thread::get_id());
+        ++threads->leaves;
+    }
+};
+
+TEST(HeavyUnits, OfAConsumerGoToAllThreads) {
+    Threads threads;
+    const HeavyVisits kernel{&threads};
+    const Indices seeds;
+    const Launcher launcher =
+        on_cpu::make_launcher<HeavyVisits, Indices, HostLanes<lanes>, ThreadRunner<4>>();
+    ThreadDevice device;
+    ThreadStream stream;
+    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), {});
+    engine.start(0, 8).wait();
+    while (engine.collect() == Engine::State::parked) engine.resume().wait();
+    EXPECT_EQ(threads.leaves, 8);
+    EXPECT_GE(threads.ids.size(), 3u);
 }
 
 } // namespace
