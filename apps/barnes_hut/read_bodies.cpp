@@ -182,7 +182,6 @@ std::vector<std::string_view> fields_of(std::string_view line) {
             if (end == line.size()) break;
             line.remove_prefix(end + 1);
         }
-        if (fields.size() > 1 && fields.back().empty()) fields.pop_back(); // a mark behind each number
         return fields;
     }
     constexpr std::string_view blanks = " \t";
@@ -226,6 +225,22 @@ bool is_header_in_remark(const std::vector<std::string>& names) {
     return has[0] && has[1] && has[2] && 2 * known > names.size();
 }
 
+/// A word of it may be the name of a column.
+bool has_a_name(const std::vector<std::string>& words) {
+    return std::ranges::any_of(
+        words, [](const std::string& word) { return Columns::column_of(word) != Columns::unused; });
+}
+
+/// The words of a remark, between blanks, colons, commas or semicolons, without units in brackets.
+std::vector<std::string> words_in_remark(std::string_view remark) {
+    std::string line(remark);
+    if (line.find_first_of(";,") == std::string::npos) std::ranges::replace(line, ':', ' ');
+    std::vector<std::string> words = names_in(fields_of(line));
+    std::erase_if(words,
+                  [](const std::string& word) { return word.starts_with('(') || word.starts_with('['); });
+    return words;
+}
+
 /// What nothing is made of is said once.
 void note_left_out(const std::string& file, const Columns& names) {
     constexpr std::array<std::string_view, 3> numbers{"id", "index", "particle"};
@@ -263,6 +278,8 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
     std::optional<Columns> order;
     std::vector<std::string> remark; // names in one, which the first row must have as many fields as
     std::size_t remark_line = 0;
+    std::vector<std::string> unclear; // words in one that may be names
+    std::size_t unclear_line = 0;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
@@ -273,21 +290,33 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
         if (line.empty()) continue;
         if (line.front() == '#') {
             line.remove_prefix(std::min(line.find_first_not_of('#'), line.size()));
-            if (std::vector<std::string> names = names_in(fields_of(line));
-                !order && is_header_in_remark(names)) {
-                remark = std::move(names);
+            if (order) continue;
+            std::vector<std::string> words = words_in_remark(line);
+            if (is_header_in_remark(words)) {
+                remark = std::move(words);
                 remark_line = number;
+            } else if (has_a_name(words)) {
+                unclear = std::move(words);
+                unclear_line = number;
             }
             continue;
         }
         const Place place{name, "line", number};
-        const std::vector<std::string_view> fields = fields_of(without_remark(line));
+        std::vector<std::string_view> fields = fields_of(without_remark(line));
+        // A mark behind each number.
+        if (fields.size() > 1 && fields.back().empty() && (!order || fields.size() > order->count()))
+            fields.pop_back();
         if (!order) {
             if (is_header(fields)) {
                 order.emplace(place, names_in(fields));
                 note_left_out(name, *order);
                 continue;
             }
+            if (remark.empty() && unclear.size() == fields.size())
+                Place{name, "line", unclear_line}.refuse(
+                    "the remark has as many words as there are columns, and names them in no way that is "
+                    "known; "
+                    "names are x, y, z, vx, vy, vz, m (or mass) in any order");
             if (remark.empty()) {
                 order = Columns::without_names(place, fields.size());
             } else {

@@ -147,9 +147,10 @@ std::string table_of(const Simulation& simulation, const std::vector<Totals>& hi
     const Vector &p = history.back().momentum, &l = history.back().angular_momentum;
     line("  momentum        %.9g %.9g %.9g, angular %.9g %.9g %.9g\n", p.x, p.y, p.z, l.x, l.y, l.z);
     const double pairs = static_cast<double>(simulation.size()) * static_cast<double>(jobs.jobs());
-    line("  each body met %.0f nodes and %.0f bodies\n",
-         static_cast<double>(simulation.interactions().with_nodes) / pairs,
-         static_cast<double>(simulation.interactions().with_bodies) / pairs);
+    if (pairs > 0) // a run that was restarted at its end computes no forces
+        line("  each body met %.0f nodes and %.0f bodies\n",
+             static_cast<double>(simulation.interactions().with_nodes) / pairs,
+             static_cast<double>(simulation.interactions().with_bodies) / pairs);
     const Times& times = simulation.times();
     line("  trees %.3f s, forces %.3f s, motion %.3f s\n", times.tree, times.forces, times.motion);
     return text + jobs.total().table();

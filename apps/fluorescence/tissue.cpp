@@ -238,6 +238,21 @@ bool is_mcmls(const Problem& problem) {
            });
 }
 
+/// No way of a packet at a stretch is longer, but for one in a thousand: by the free paths of a layer, or by
+/// its thickness where it is clear. Infinite where neither is a bound.
+double longest_way(const Problem& problem) {
+    double longest = 0;
+    for (const LayerSpec& layer : problem.layers) {
+        double attenuation = std::numeric_limits<double>::infinity(); // the least
+        for (const std::size_t wavelength : {0, 1}) {
+            const Optical& optical = optical_of(layer, wavelength);
+            attenuation = std::min(attenuation, optical.mua + optical.mus);
+        }
+        longest = std::max(longest, std::min(64 / attenuation, 1000 * layer.thickness));
+    }
+    return longest;
+}
+
 General make_general(const Problem& problem, const Settings& settings) {
     const GridSpec& grid = problem.grid;
     const bool is_rz = settings.grid == GridChoice::rz;
@@ -263,8 +278,9 @@ General make_general(const Problem& problem, const Settings& settings) {
     if (!settings.fluence) return general;
     // The longest way through a cell adds at most 2^30 units. As many as 2^16 such ways of each packet, on
     // average, can be added up.
-    const double longest = is_rz ? std::hypot(grid.dz, 2 * dx * std::sqrt(2.0 * grid.nr))
-                                 : std::hypot(grid.dz, std::hypot(dx, dy));
+    const double across = is_rz ? std::hypot(grid.dz, 2 * dx * std::sqrt(2.0 * grid.nr))
+                                : std::hypot(grid.dz, std::hypot(dx, dy));
+    const double way = longest_way(problem), longest = way > 0 ? std::min(across, way) : across;
     const double units = std::min(30.0, 47 - photons_log2);
     general.fluence_scale = static_cast<float>(std::exp2(units) / FLUORESCENCE_UNIT_WEIGHT / longest);
     return general;

@@ -21,6 +21,7 @@ enum class Interlacing : std::uint8_t {
 struct FrameFormat {
     Planes planes;
     int bits = 8;
+    int maximum = 0; ///< the brightest sample, of pictures; 0: all bits are set
     Interlacing interlacing = Interlacing::none;
     std::string rate = "0:0"; ///< frames a second as YUV4MPEG2 writes it, "30000:1001"; 0:0: unknown
     std::string y4m;          ///< first line of a YUV4MPEG2 stream, without its end; empty: raw frames alone
@@ -31,7 +32,7 @@ struct FrameFormat {
         return planes.bytes() * static_cast<std::size_t>(sample_bytes());
     }
     /// The brightest sample.
-    [[nodiscard]] int most() const noexcept { return (1 << bits) - 1; }
+    [[nodiscard]] int most() const noexcept { return maximum != 0 ? maximum : (1 << bits) - 1; }
     [[nodiscard]] bool is_y4m() const noexcept { return !y4m.empty(); }
 };
 

@@ -117,6 +117,9 @@ TEST(CsvBodies, ThatCannotBeReadAreNamedByFileLineAndField) {
     EXPECT_NE(csv_refusal("x,y,z,m,vx\n").find("line 1: no column is vy"), std::string::npos);
     EXPECT_NE(csv_refusal("x,y,z,m,mass\n").find("line 1: two columns are m"), std::string::npos);
     EXPECT_NE(csv_refusal("1,2,3,4,5\n").find("has 5 fields"), std::string::npos);
+    for (const char* names : {"# m x1 x2 x3 v1 v2 v3", "# m [kg] a b c d e f"})
+        EXPECT_THAT(csv_refusal(std::string(names) + "\n1 2 3 4 5 6 7\n"),
+                    testing::HasSubstr("line 1: the remark has as many words"));
     EXPECT_NE(
         csv_refusal("# m x y z\n1 2 3 4 5 6 7\n").find("line 1: the remark names 4 columns, and line 2"),
         std::string::npos);
@@ -131,6 +134,9 @@ TEST(CsvBodies, AreReadFromTheTablesThatUsersHave) {
         const char* text : {
             "m,x,y,z,vx,vy,vz\n7,1,2,3,4,5,6\n14,8,9,10,11,12,13\n",
             "# name: two bodies\n# mass,x,y,z,vx,vy,vz\n7,1,2,3,4,5,6\n14,8,9,10,11,12,13\n", // numpy.savetxt
+            "# m (Msun) x (pc) y (pc) z (pc) vx (km/s) vy (km/s) vz (km/s)\n7 1 2 3 4 5 6\n14 8 9 10 11 12 "
+            "13\n",
+            "# m:x:y:z:vx:vy:vz\n7 1 2 3 4 5 6\n14 8 9 10 11 12 13\n",
             "# vz vy vx z y x m\n6 5 4 3 2 1 7\n13 12 11 10 9 8 14\n",
             "id,x,y,z,vx,vy,vz,m\n0,1,2,3,4,5,6,7\n1,8,9,10,11,12,13,14\n",
             "name;Z;Y;X;VX;VY;VZ;Mass [kg]\na;3;2;1;4;5;6;7\nb;10;9;8;11;12;13;14\n",

@@ -80,6 +80,9 @@ TEST(PhaseFunctions, OfTablesHaveTheirMoments) {
     expect_moments(tabulated({{-1, 2}, {-0.5, 0}, {0.5, 0}, {1, 2}}), 0, 0, 17 / 24.0);
     expect_moments(tabulated(table_of([](double cosine) { return 1 + cosine * cosine; }, 2'000)), 0, 0,
                    2 / 5.0);
+    // Only the shape counts, in any unit.
+    expect_moments(tabulated({{-1, 0}, {1, 7e-307}}), 0, 1 / 3.0, 1 / 3.0);
+    expect_moments(tabulated({{-1, 0}, {1, 1e100}}), 0, 1 / 3.0, 1 / 3.0);
     // A peak far narrower than a float can tell from straight on.
     const double width = 1e-9;
     const auto peak = moments_of({1, 1, 0, tabulated({{-1, 0}, {1 - width, 0}, {1, 1}})});

@@ -166,6 +166,9 @@ TEST(Toml, ReadsPhaseFunctions) {
     EXPECT_EQ(modified.kind, PhaseKind::modified_henyey_greenstein);
     EXPECT_EQ(modified.part, 0.8);
 
+    const Problem plain = with_phase("g = 0.9\nemission = { mua = 1, mus = 1 }");
+    EXPECT_EQ(plain.layers[0].emission->g, 0.9) << "as the layer";
+
     const auto folder = std::filesystem::path(testing::TempDir()) / "headrace_phase_tables";
     std::filesystem::create_directories(folder / "below");
     std::ofstream(folder / "below/p.csv") << "cos_theta,p\n-1,1\n1,2\n";

@@ -161,6 +161,13 @@ TEST_F(SobelProgram, PicturesMayHaveNumbersInTheirNames) {
     expect_refusal({"--input", "deep_%d.pgm", "--output", "o_%d.png"}, {"o_1.png", "8 bits", ".pgm"});
     expect_success(run({"--input", "deep_%d.pgm", "--output", "o_%d.pgm"}));
     EXPECT_EQ(content("o_1.pgm"), "P5\n2 1\n1023\n" + std::string(4, '\0'));
+    const std::string row{0, 0, 15, 15};
+    // Edges are cut at the brightest sample that the file declares, and all frames declare the same.
+    folder_.write("dim_1.pgm", "P5 4 3 15 " + row + row + row);
+    expect_success(run({"--input", "dim_%d.pgm", "--output", "e_%d.pgm"}));
+    EXPECT_EQ(content("e_1.pgm"), "P5\n4 3\n15\n" + std::string(5, '\0') + "\x0f\x0f" + std::string(5, '\0'));
+    folder_.write("dim_2.pgm", "P5 4 3 16 " + std::string(12, '\0'));
+    expect_refusal({"--input", "dim_%d.pgm", "--output", "f_%d.pgm"}, {"dim_2.pgm", "up to 16", "up to 15"});
     make_film(1);
     expect_refusal({"--input", "film.y4m", "--output", "out_%d.png"}, {"out_0.png", ".y4m"});
     expect_refusal({"--input", "film.y4m", "--output", "o.y4m", "--start", "1"}, {"--start 1"});
