@@ -118,8 +118,10 @@ TEST(CsvBodies, ThatCannotBeReadAreNamedByFileLineAndField) {
     EXPECT_NE(csv_refusal("x,y,z,m,mass\n").find("line 1: two columns are m"), std::string::npos);
     EXPECT_NE(csv_refusal("1,2,3,4,5\n").find("has 5 fields"), std::string::npos);
     for (const char* names : {"# m x1 x2 x3 v1 v2 v3", "# m [kg] a b c d e f"})
-        EXPECT_THAT(csv_refusal(std::string(names) + "\n1 2 3 4 5 6 7\n"),
-                    testing::HasSubstr("line 1: the remark has as many words"));
+        EXPECT_NE(
+            csv_refusal(std::string(names) + "\n1 2 3 4 5 6 7\n").find("line 1: the remark has as many"),
+            std::string::npos)
+            << names;
     EXPECT_NE(
         csv_refusal("# m x y z\n1 2 3 4 5 6 7\n").find("line 1: the remark names 4 columns, and line 2"),
         std::string::npos);
