@@ -329,9 +329,11 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
                 note_left_out(name, *order);
             }
         }
-        if (fields.size() < order->count())
-            place.refuse(field_text(fields.size(), (*order)[fields.size()]) + ": is missing; a line has " +
+        const auto refuse_missing = [&](std::size_t field) {
+            place.refuse(field_text(field, (*order)[field]) + ": is missing; a line has " +
                          std::to_string(order->count()));
+        };
+        if (fields.size() < order->count()) refuse_missing(fields.size());
         if (fields.size() > order->count())
             place.refuse("has " + std::to_string(fields.size()) + " fields; wanted are " +
                          std::to_string(order->count()));
@@ -339,6 +341,7 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
         for (std::size_t i = 0; i < fields.size(); ++i) {
             const std::size_t column = (*order)[i];
             if (column == Columns::unused) continue;
+            if (fields[i].empty()) refuse_missing(i);
             const std::optional<double> value = number_in(fields[i]);
             if (!value) place.refuse(field_text(i, column) + ": " + excerpt(fields[i]) + " is no number");
             check(place, i, column, *value);
