@@ -341,7 +341,7 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
         for (std::size_t i = 0; i < fields.size(); ++i) {
             const std::size_t column = (*order)[i];
             if (column == Columns::unused) continue;
-            if (fields[i].empty()) refuse_missing(i);
+            if (fields[i].empty() && i + 1 == fields.size()) refuse_missing(i);
             const std::optional<double> value = number_in(fields[i]);
             if (!value) place.refuse(field_text(i, column) + ": " + excerpt(fields[i]) + " is no number");
             check(place, i, column, *value);
