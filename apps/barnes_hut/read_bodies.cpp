@@ -145,6 +145,11 @@ std::optional<double> number_in(std::string_view field) {
     return value;
 }
 
+/// Whether it ends with a mark: behind the last number, or in front of a last field that is empty.
+bool ends_with_mark(const std::vector<std::string_view>& fields) {
+    return fields.size() > 1 && fields.back().empty();
+}
+
 /// Between semicolons or commas; in a line that has neither, between blanks.
 std::vector<std::string_view> fields_of(std::string_view line) {
     std::vector<std::string_view> fields;
@@ -158,7 +163,6 @@ std::vector<std::string_view> fields_of(std::string_view line) {
             if (end == line.size()) break;
             line.remove_prefix(end + 1);
         }
-        if (fields.size() > 1 && fields.back().empty()) fields.pop_back(); // a mark behind each number
         return fields;
     }
     constexpr std::string_view blanks = " \t";
@@ -239,14 +243,21 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
             continue;
         }
         const Place place{name, "line", number};
-        const std::vector<std::string_view> fields = fields_of(without_remark(line));
+        std::vector<std::string_view> fields = fields_of(without_remark(line));
         if (!order) {
-            if (is_header(fields)) {
-                order.emplace(place, names_in(fields));
+            auto named = remarks.names_of(fields.size());
+            std::vector<std::string_view> without_mark = fields;
+            if (ends_with_mark(fields)) without_mark.pop_back();
+            if (is_header(without_mark)) {
+                order.emplace(place, names_in(without_mark));
                 note_left_out(name, *order);
                 continue;
             }
-            if (const auto named = remarks.names_of(fields.size())) {
+            if (!named) {
+                fields = without_mark;
+                named = remarks.names_of(fields.size());
+            }
+            if (named) {
                 order.emplace(Place{name, "line", named->line}, named->names);
                 note_left_out(name, *order);
             } else if (const auto doubt = remarks.doubt_about(fields.size(), number)) {
@@ -255,6 +266,10 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
                 order = Columns::without_names(place, fields.size());
             }
         }
+        // An empty last field is one only where a column is that is not used.
+        if (ends_with_mark(fields) &&
+            (fields.size() > order->count() || (*order)[fields.size() - 1] != unused_column))
+            fields.pop_back();
         if (fields.size() < order->count())
             place.refuse(field_text(fields.size(), (*order)[fields.size()]) + ": is missing; a line has " +
                          std::to_string(order->count()));

@@ -162,6 +162,31 @@ TEST(CsvBodies, AreReadFromTheTablesThatUsersHave) {
     }
 }
 
+/// A mark at a line's end is behind the last number, or in front of a last field that is empty.
+TEST(CsvBodies, MayHaveEmptyFieldsInColumnsThatAreNotUsed) {
+    for (const char* text : {
+             "x,y,z,m,name\n1,2,3,4,\n5,6,7,8,Sun\n",
+             "x,y,z,m,name\n1,2,3,4,,\n5,6,7,8,Sun,\n",
+             "x,y,z,m,name,kind\n1,2,3,4,,\n5,6,7,8,Sun,\n",
+             "x;y;z;m;name;\n1;2;3;4;;\n5;6;7;8;;\n",
+             "# x,y,z,m,name\n1,2,3,4,\n5,6,7,8,Sun\n",
+             "# x,y,z,m,name\n1,2,3,4,,\n5,6,7,8,Sun\n",
+             "# x,y,z,m\n1,2,3,4,\n5,6,7,8,\n",
+             "# m,x,y,z,name\nx,y,z,m,\n1,2,3,4,\n5,6,7,8\n",
+             "name,x,y,z,m\n,1,2,3,4\nSun,5,6,7,8\n",
+         }) {
+        SCOPED_TRACE(text);
+        const Bodies bodies = parse_csv(text, "b.csv");
+        EXPECT_EQ(bodies.places, (std::vector<Vector>{{1, 2, 3}, {5, 6, 7}}));
+        EXPECT_EQ(bodies.masses, (std::vector<double>{4, 8}));
+    }
+    EXPECT_NE(csv_refusal("x,y,z,name,m\n1,2,3,,\n").find("field 5 (m): is missing"), std::string::npos);
+    EXPECT_NE(csv_refusal("x,y,z,m,name\n1,2,3,\n").find("field 4 (m): is missing"), std::string::npos);
+    EXPECT_NE(csv_refusal("x,y,z,m,name\n1,2,3,4\n").find("field 5: is missing"), std::string::npos);
+    EXPECT_NE(csv_refusal("1,2,3,4,5,6,,\n").find("field 7 (m): is missing"), std::string::npos);
+    EXPECT_NE(csv_refusal("x,y,z,m,name\n1,2,3,4,,,\n").find("has 6 fields"), std::string::npos);
+}
+
 /// As programs write them.
 TEST(CsvBodies, AreNamedByRemarksWithUnitsAndMarks) {
     for (const char* remark :
