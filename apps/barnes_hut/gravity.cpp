@@ -112,6 +112,7 @@ Gravity::Gravity(const headrace::Runtime& runtime, const Settings& settings)
             return device->technology == headrace::technology::Cuda::name;
         });
 #endif
+    std::ranges::fill(counts_.fill(), 0); // a run that goes on may have no job to do, and reports them
 }
 
 /// For so many nodes at least.

@@ -1,13 +1,14 @@
 // apps/barnes_hut/read_bodies.cpp - see read_bodies.hpp.
 #include "read_bodies.hpp"
+#include "column_names.hpp"
 #include "gadget.hpp"
 #include "program/npy.hpp"
+#include "remark_names.hpp"
 #include <headrace/core/error.hpp>
 #include <headrace/core/log.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -26,10 +27,6 @@ namespace {
 using headrace::Error;
 using headrace::ErrorKind;
 
-/// The order of what we write, and of tables without names. Of tables with four columns: see
-/// columns_without_names.
-constexpr std::array<const char*, 7> columns{"x", "y", "z", "vx", "vy", "vz", "m"};
-constexpr std::size_t mass_column = 6, velocity_column = 3;
 /// Larger numbers have squares and sums that a double cannot hold.
 constexpr double largest = 1e100;
 /// Products of lesser masses are 0.
@@ -60,15 +57,13 @@ using Row = std::array<double, columns.size()>;
 /// Where the columns of a table are in ours.
 class Columns {
 public:
-    static constexpr std::size_t unused = columns.size();
-
     /// `names`: of all, as the file has them. Errors: invalid_argument, which is missing, or there twice
     Columns(const Place& place, const std::vector<std::string>& names) {
         std::array<bool, columns.size()> is_there{};
         for (const std::string& name : names) {
             const std::size_t column = column_of(name);
             places_.push_back(column);
-            if (column == unused)
+            if (column == unused_column)
                 unused_.push_back(name);
             else if (std::exchange(is_there[column], true))
                 place.refuse(std::string("two columns are ") + columns[column]);
@@ -93,25 +88,6 @@ public:
     [[nodiscard]] std::size_t count() const { return places_.size(); }
     [[nodiscard]] std::size_t operator[](std::size_t field) const { return places_[field]; }
     [[nodiscard]] const std::vector<std::string>& left_out() const { return unused_; }
-
-    /// Our column of that name, whatever its case and its unit: "Mass [kg]".
-    static std::size_t column_of(std::string_view name) {
-        std::string plain;
-        for (const char letter : name.substr(0, name.find_first_of("[(")))
-            if (letter != ' ' && letter != '_')
-                plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-        if (const auto* const ours = std::ranges::find(columns, plain); ours != columns.end())
-            return static_cast<std::size_t>(ours - columns.begin());
-        constexpr std::array<std::string_view, 5> places{"pos", "position", "positions", "coord",
-                                                         "coordinates"},
-            velocities{"vel", "velocity", "velocities", "v", "speed"};
-        const std::string_view all = plain, stem = all.substr(0, all.size() - (all.empty() ? 0 : 1));
-        const std::size_t axis = all.empty() ? unused : std::string_view("x0y1z2").find(all.back()) / 2;
-        if (axis < velocity_column && std::ranges::find(places, stem) != places.end()) return axis;
-        if (axis < velocity_column && std::ranges::find(velocities, stem) != velocities.end())
-            return velocity_column + axis;
-        return plain == "mass" || plain == "masses" ? mass_column : unused;
-    }
 
 private:
     std::vector<std::size_t> places_;
@@ -169,6 +145,11 @@ std::optional<double> number_in(std::string_view field) {
     return value;
 }
 
+/// Whether it ends with a mark: behind the last number, or in front of a last field that is empty.
+bool ends_with_mark(const std::vector<std::string_view>& fields) {
+    return fields.size() > 1 && fields.back().empty();
+}
+
 /// Between semicolons or commas; in a line that has neither, between blanks.
 std::vector<std::string_view> fields_of(std::string_view line) {
     std::vector<std::string_view> fields;
@@ -212,35 +193,6 @@ bool is_header(const std::vector<std::string_view>& fields) {
     return std::ranges::none_of(fields, is_like_a_number);
 }
 
-/// A remark before the first row names the columns (as numpy.savetxt writes them) if it is a list in which x,
-/// y and z are, and most others are known too.
-bool is_header_in_remark(const std::vector<std::string>& names) {
-    std::array<bool, 3> has{};
-    std::size_t known = 0;
-    for (const std::string& name : names) {
-        const std::size_t column = Columns::column_of(name);
-        if (column < has.size()) has[column] = true;
-        known += column != Columns::unused ? 1 : 0;
-    }
-    return has[0] && has[1] && has[2] && 2 * known > names.size();
-}
-
-/// A word of it may be the name of a column.
-bool has_a_name(const std::vector<std::string>& words) {
-    return std::ranges::any_of(
-        words, [](const std::string& word) { return Columns::column_of(word) != Columns::unused; });
-}
-
-/// The words of a remark, between blanks, colons, commas or semicolons, without units in brackets.
-std::vector<std::string> words_in_remark(std::string_view remark) {
-    std::string line(remark);
-    if (line.find_first_of(";,") == std::string::npos) std::ranges::replace(line, ':', ' ');
-    std::vector<std::string> words = names_in(fields_of(line));
-    std::erase_if(words,
-                  [](const std::string& word) { return word.starts_with('(') || word.starts_with('['); });
-    return words;
-}
-
 /// What nothing is made of is said once.
 void note_left_out(const std::string& file, const Columns& names) {
     constexpr std::array<std::string_view, 3> numbers{"id", "index", "particle"};
@@ -276,10 +228,7 @@ std::ifstream open_file(const std::filesystem::path& file) {
 Bodies parse_csv(std::string_view text, const std::string& name) {
     Bodies bodies;
     std::optional<Columns> order;
-    std::vector<std::string> remark; // names in one, which the first row must have as many fields as
-    std::size_t remark_line = 0;
-    std::vector<std::string> unclear; // words in one that may be names
-    std::size_t unclear_line = 0;
+    Remarks remarks;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = std::min(text.find('\n'), text.size());
         std::string_view line = text.substr(0, end);
@@ -290,58 +239,47 @@ Bodies parse_csv(std::string_view text, const std::string& name) {
         if (line.empty()) continue;
         if (line.front() == '#') {
             line.remove_prefix(std::min(line.find_first_not_of('#'), line.size()));
-            if (order) continue;
-            std::vector<std::string> words = words_in_remark(line);
-            if (is_header_in_remark(words)) {
-                remark = std::move(words);
-                remark_line = number;
-            } else if (has_a_name(words)) {
-                unclear = std::move(words);
-                unclear_line = number;
-            }
+            if (!order) remarks.add(number, line);
             continue;
         }
         const Place place{name, "line", number};
         std::vector<std::string_view> fields = fields_of(without_remark(line));
-        // A mark behind each number.
-        if (fields.size() > 1 && fields.back().empty() && (!order || fields.size() > order->count()))
-            fields.pop_back();
         if (!order) {
-            if (is_header(fields)) {
-                order.emplace(place, names_in(fields));
+            auto named = remarks.names_of(fields.size());
+            std::vector<std::string_view> without_mark = fields;
+            if (ends_with_mark(fields)) without_mark.pop_back();
+            if (is_header(without_mark)) {
+                order.emplace(place, names_in(without_mark));
                 note_left_out(name, *order);
                 continue;
             }
-            if (remark.empty() && unclear.size() == fields.size())
-                Place{name, "line", unclear_line}.refuse(
-                    "the remark has as many words as there are columns, and names them in no way that is "
-                    "known; "
-                    "names are x, y, z, vx, vy, vz, m (or mass) in any order");
-            if (remark.empty()) {
-                order = Columns::without_names(place, fields.size());
-            } else {
-                const Place there{name, "line", remark_line};
-                if (remark.size() != fields.size())
-                    there.refuse("the remark names " + std::to_string(remark.size()) + " columns, and line " +
-                                 std::to_string(number) + " has " + std::to_string(fields.size()) +
-                                 "; a first line of names without # says what is meant");
-                order.emplace(there, remark);
+            if (!named) {
+                fields = without_mark;
+                named = remarks.names_of(fields.size());
+            }
+            if (named) {
+                order.emplace(Place{name, "line", named->line}, named->names);
                 note_left_out(name, *order);
+            } else if (const auto doubt = remarks.doubt_about(fields.size(), number)) {
+                Place{name, "line", doubt->line}.refuse(doubt->why);
+            } else {
+                order = Columns::without_names(place, fields.size());
             }
         }
-        const auto refuse_missing = [&](std::size_t field) {
-            place.refuse(field_text(field, (*order)[field]) + ": is missing; a line has " +
+        // An empty last field is one only where a column is that is not used.
+        if (ends_with_mark(fields) &&
+            (fields.size() > order->count() || (*order)[fields.size() - 1] != unused_column))
+            fields.pop_back();
+        if (fields.size() < order->count())
+            place.refuse(field_text(fields.size(), (*order)[fields.size()]) + ": is missing; a line has " +
                          std::to_string(order->count()));
-        };
-        if (fields.size() < order->count()) refuse_missing(fields.size());
         if (fields.size() > order->count())
             place.refuse("has " + std::to_string(fields.size()) + " fields; wanted are " +
                          std::to_string(order->count()));
         Row row{};
         for (std::size_t i = 0; i < fields.size(); ++i) {
             const std::size_t column = (*order)[i];
-            if (column == Columns::unused) continue;
-            if (fields[i].empty() && i + 1 == fields.size()) refuse_missing(i);
+            if (column == unused_column) continue;
             const std::optional<double> value = number_in(fields[i]);
             if (!value) place.refuse(field_text(i, column) + ": " + excerpt(fields[i]) + " is no number");
             check(place, i, column, *value);
@@ -376,7 +314,7 @@ Bodies parse_npy(std::istream& stream, const std::string& name) {
             program::read_npy_numbers(stream, header, name, numbers);
             Row body{};
             for (std::size_t i = 0; i < width; ++i) {
-                if (order[i] == Columns::unused) continue;
+                if (order[i] == unused_column) continue;
                 check({name, "row", row + 1}, i, order[i], numbers[i]);
                 body[order[i]] = numbers[i];
             }

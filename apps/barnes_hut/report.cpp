@@ -75,6 +75,13 @@ Json json_of(const Totals& totals, double begin, double dt) {
 
 } // namespace
 
+JobSum::JobSum() {
+    for (headrace::Figure* const figure :
+         {&total_.balance, &total_.gpu_over_cpu, &total_.heterogeneous_speed_up,
+          &total_.heterogeneous_efficiency, &total_.energy_joules, &total_.energy_delay_product})
+        figure->why_absent = "no forces were computed";
+}
+
 void JobSum::add(const headrace::JobReport& job) {
     if (jobs_++ == 0) {
         total_ = job;
@@ -146,11 +153,11 @@ std::string table_of(const Simulation& simulation, const std::vector<Totals>& hi
     if (const auto drift = energy_drift(history)) line("  energy drift    %.3g\n", *drift);
     const Vector &p = history.back().momentum, &l = history.back().angular_momentum;
     line("  momentum        %.9g %.9g %.9g, angular %.9g %.9g %.9g\n", p.x, p.y, p.z, l.x, l.y, l.z);
+    if (jobs.jobs() == 0) return text + "  no forces were computed\n";
     const double pairs = static_cast<double>(simulation.size()) * static_cast<double>(jobs.jobs());
-    if (pairs > 0) // a run that was restarted at its end computes no forces
-        line("  each body met %.0f nodes and %.0f bodies\n",
-             static_cast<double>(simulation.interactions().with_nodes) / pairs,
-             static_cast<double>(simulation.interactions().with_bodies) / pairs);
+    line("  each body met %.0f nodes and %.0f bodies\n",
+         static_cast<double>(simulation.interactions().with_nodes) / pairs,
+         static_cast<double>(simulation.interactions().with_bodies) / pairs);
     const Times& times = simulation.times();
     line("  trees %.3f s, forces %.3f s, motion %.3f s\n", times.tree, times.forces, times.motion);
     return text + jobs.total().table();

@@ -12,6 +12,7 @@ namespace barnes_hut {
 /// What all jobs of a run did together: seconds, tasks and traffic are sums.
 class JobSum {
 public:
+    JobSum();
     void add(const headrace::JobReport& job);
     [[nodiscard]] const headrace::JobReport& total() const { return total_; }
     [[nodiscard]] std::uint64_t jobs() const { return jobs_; }

@@ -89,6 +89,30 @@ TEST_P(Restart, GoesOnWithEveryKernel) {
     }
 }
 
+/// Nothing is left to compute, so there is nothing to divide by, and nothing has been counted.
+TEST(BarnesHutRestart, ReportsNoForcesWhereAllStepsAreDone) {
+    const Scratch folder;
+    const Options cpu{"--devices", "cpu", "--steps", "2", "--softening", "0"};
+    ASSERT_EQ(
+        run(folder, cpu + Options{"--plummer", "50", "--output", "o.csv", "--snapshot-every", "2", "--quiet"})
+            .exit_code,
+        0);
+    const Outcome outcome = run(folder, cpu + Options{"--restart", "o.000002.snapshot", "--report", "r.json",
+                                                      "--potentials", "p.csv"});
+    ASSERT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.errors.find("warning"), std::string::npos) << outcome.errors;
+    EXPECT_NE(outcome.output.find("50 bodies, 2 steps"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("no forces were computed"), std::string::npos) << outcome.output;
+    for (const char* word : {"nan", "inf", "each body met", "()"})
+        EXPECT_EQ(outcome.output.find(word), std::string::npos) << outcome.output;
+    const std::string text = text_of(folder, "r.json");
+    const json report = json::parse(text, nullptr, false);
+    EXPECT_EQ(report["forces_computed"], 0);
+    EXPECT_EQ(report["interactions"], (json{{"body_node", 0}, {"body_body", 0}}));
+    EXPECT_EQ(report["balance"], (json{{"absent", "no forces were computed"}}));
+    EXPECT_EQ(text.find("null"), std::string::npos) << text;
+}
+
 TEST(BarnesHutRestart, RefusesInOneLineWhatCannotBe) {
     const Scratch folder;
     const Options cpu{"--devices", "cpu", "--quiet"};
