@@ -46,15 +46,17 @@ TYPED_TEST(Exchange, NothingIsLostOrDoubledHoweverOftenItIsGivenOn) {
 using Narrow = Config<4, ThreadRunner<2>>;
 using Wide = Config<64, ThreadRunner<3>>;
 constexpr EngineOptions brief{.wishes = {}, .first_rounds = 2, .launch_time = 1ns};
+/// Groups have some units in their inboxes, also where units are slow and run one by one.
+constexpr EngineOptions longer{.wishes = {}, .first_rounds = 24, .launch_time = 1ns};
 
 TEST(Giving, LeavesAboutWhatTheShareSays) {
-    Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, brief);
+    Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, longer);
     bench.engine.start(0, 200);
     ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
     EXPECT_EQ(bench.engine.give(0.0).size(), 0u);
     const UnitBatch all = bench.engine.give(1.0);
     const std::uint64_t seeds = bench.engine.remaining(); // claimed and unclaimed: they stay
-    ASSERT_GT(all.size(), 100u);
+    ASSERT_GT(all.size(), 15u);
 
     Bench<Narrow, BinaryTree, Roots> other(BinaryTree{{}, 1 << 14}, Roots{}, brief);
     other.engine.start(all);
@@ -107,14 +109,14 @@ TEST(Giving, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
 }
 
 TEST(Giving, ARangeCountsAsWhatItHasAndIsCut) {
-    const Fireworks fireworks{{}, 1, 1'000'000};
-    Bench<Wide, Fireworks, Fuses> giver(fireworks, Fuses{}, brief);
+    const Fireworks fireworks{{}, 1, 100'000};
+    Bench<Wide, Fireworks, Fuses> giver(fireworks, Fuses{}, longer);
     Bench<Narrow, Fireworks, Fuses> taker(fireworks, Fuses{}, {.wishes = {.liq_units = 256}});
     giver.engine.start(0, 1);
     while (giver.engine.collect() == Engine::State::parked && giver.engine.counters().units < 1000)
         giver.engine.resume();
     const std::uint64_t before = giver.engine.remaining();
-    ASSERT_EQ(before, 1'000'001 - giver.engine.counters().units);
+    ASSERT_EQ(before, 100'001 - giver.engine.counters().units);
     const UnitBatch units = giver.engine.give(0.3);
     EXPECT_LE(units.size(), 0.3 * static_cast<double>(before));
     EXPECT_GT(units.size(), 0.3 * static_cast<double>(before) - 3 * Wide::Lanes::size);
@@ -162,7 +164,7 @@ TEST(Giving, OfRangesInBundlesTheRestStays) {
 }
 
 TEST(Giving, NoMoreBytesThanAllowed) {
-    Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, brief);
+    Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, longer);
     bench.engine.start(0, 200);
     ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
     const std::uint64_t before = bench.engine.remaining();
