@@ -72,10 +72,10 @@ TEST(Giving, LeavesAboutWhatTheShareSays) {
 TEST(Giving, SeedsThatNobodyClaimedComeBack) {
     Bench<Wide, Visit, Indices> giver(Visit{}, Indices{}, brief);
     Bench<Narrow, Visit, Indices> taker(Visit{}, Indices{}, {});
-    giver.engine.start(7, 100'000);
+    giver.engine.start(7, 20'000);
     ASSERT_EQ(giver.engine.collect(), Engine::State::parked);
     const SeedRange left = giver.engine.unclaimed();
-    EXPECT_EQ(left.end, 100'000u);
+    EXPECT_EQ(left.end, 20'000u);
     const std::uint64_t from = left.next + (left.end - left.next) / 3;
     giver.engine.give_back(from);
     EXPECT_EQ(giver.engine.unclaimed().end, from);
@@ -84,8 +84,8 @@ TEST(Giving, SeedsThatNobodyClaimedComeBack) {
         giver.engine.collect();
     }
     EXPECT_EQ(giver.arrived, expected_arrivals(Visit{}, Indices{}, 7, from));
-    drain(taker.engine, from, 100'000);
-    EXPECT_EQ(taker.arrived, expected_arrivals(Visit{}, Indices{}, from, 100'000));
+    drain(taker.engine, from, 20'000);
+    EXPECT_EQ(taker.arrived, expected_arrivals(Visit{}, Indices{}, from, 20'000));
 }
 
 TEST(Giving, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
