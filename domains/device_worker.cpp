@@ -396,14 +396,10 @@ void DeviceWorker::check(Place& place) {
         place.engine->start(range.begin, range.end).wait();
         while (place.engine->collect() == Engine::State::parked) place.engine->resume().wait();
     };
-    place.check->check(range, run_again,
-                       [&](const Job::Use& use, IndexRange part, const std::vector<bool>& written,
-                           std::span<const std::byte> contents) {
-                           if (use.joining)
-                               place.job->note_scattered(use, written, contents);
-                           else
-                               place.job->note_written(use, part, written);
-                       });
+    place.check->check(
+        range, run_again,
+        [&](const Job::Use& use, IndexRange part, const std::vector<bool>& written,
+            std::span<const std::byte> contents) { place.job->note_written(use, part, written, contents); });
     place.check.reset();
 }
 

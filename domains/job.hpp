@@ -128,7 +128,7 @@ public:
     /// stays as it is; it is zero if nothing was ever written there. Every device writes to a replica of its
     /// own. Afterwards whole elements are compared with what was there, and what differs is taken up: to
     /// write what was there is to write nothing. Where two devices wrote an element differently, whoever asks
-    /// for the result is told; in checked mode, which also knows who wrote what was there, the job fails.
+    /// for the result is told; in checked mode, where a task that wrote what was there counts, the job fails.
     template <class... Domains>
     Job& scatters(const Domains&... domains) {
         (use(Slice(domains), Access::accumulate, &joins_scattered()), ...);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace headrace {
@@ -583,7 +582,9 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
                           std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
     if (ended_ || is_held() || !in_flight_.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
-    if (!stop_reason_) stop_reason_ = why_unwritten();
+    if (!stop_reason_)
+        if (auto unwritten = checked_.why_unwritten())
+            stop_reason_ = std::make_shared<const Error>(unwritten->in_job(job_.name()));
     const ErrorPtr error = stop_reason_;
     // With the lock: a device that is lost from now on takes a replica with it that nothing makes again.
     if (!error)
@@ -609,61 +610,13 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
     promise_.complete(ran);
 }
 
-void JobExecution::note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written) {
+void JobExecution::note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written,
+                                std::span<const std::byte> contents) {
     const std::scoped_lock lock(mutex_);
-    for (const Job::Use& mine : job_.uses()) {
-        if (mine.slice.data != use.slice.data) continue;
-        Elements& elements = checked_[&mine];
-        elements.expected.resize(use.slice.data->extent().size());
-        elements.written.resize(elements.expected.size());
-        for (std::uint64_t i = part.begin; i < part.end; ++i) {
-            elements.expected[i] = true;
-            if (written[i - part.begin]) elements.written[i] = true;
-        }
-    }
-}
-
-void JobExecution::note_scattered(const Job::Use& use, const std::vector<bool>& written,
-                                  std::span<const std::byte> contents) {
-    const std::scoped_lock lock(mutex_);
-    const DomainData& data = *use.slice.data;
-    const Bytes size = data.element_size();
-    Scattered& scattered = scattered_[&data];
-    scattered.written.resize(written.size());
-    scattered.contents.resize(contents.size());
-    for (std::uint64_t i = 0; i < written.size(); ++i) {
-        if (!written[i]) continue;
-        std::byte* const known = scattered.contents.data() + i * size;
-        if (!scattered.written[i]) {
-            scattered.written[i] = true;
-            std::memcpy(known, contents.data() + i * size, size);
-        } else if (std::memcmp(known, contents.data() + i * size, size) != 0) {
-            if (!stop_reason_)
-                stop_reason_ = std::make_shared<const Error>(
-                    Error(ErrorKind::invalid_argument,
-                          fmt::format("checked mode: two tasks wrote element {} of domain '{}' differently: "
-                                      "of a domain under scatters(), each element is for one unit to write",
-                                      i, data.name()))
-                        .in_job(job_.name()));
-            if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
-            return;
-        }
-    }
-}
-
-/// The first element that was for tasks to write and that none wrote; null: there is none that is known of.
-ErrorPtr JobExecution::why_unwritten() const {
-    for (const auto& [use, elements] : checked_)
-        for (std::uint64_t i = 0; i < elements.expected.size(); ++i)
-            if (elements.expected[i] && !elements.written[i])
-                return std::make_shared<const Error>(
-                    Error(
-                        ErrorKind::invalid_argument,
-                        fmt::format("checked mode: no unit wrote element {} of domain '{}', of which the job "
-                                    "declares writes(): all of it is for units to write",
-                                    i, use->slice.data->name()))
-                        .in_job(job_.name()));
-    return nullptr;
+    auto wrong = checked_.note(use, part, written, contents);
+    if (!wrong) return;
+    if (!stop_reason_) stop_reason_ = std::make_shared<const Error>(wrong->in_job(job_.name()));
+    if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
 }
 
 /// Its results are not what they should be, whatever part of them was made: who asks for them is told.

@@ -7,6 +7,7 @@
 #include <headrace/core/policy.hpp>
 #include <headrace/core/rates.hpp>
 #include <headrace/core/trace.hpp>
+#include <headrace/domains/checked_writes.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/job_energy.hpp>
 #include <headrace/domains/portion.hpp>
@@ -192,13 +193,11 @@ public:
     /// How the next task uses a domain: what earlier ones wrote in another memory is fetched.
     [[nodiscard]] Access access_of(const Job::Use& use) const;
 
-    /// Of checked mode: a task has written these elements of its part of a domain. When all tasks have ended,
-    /// an element of any part that none wrote fails the job, which names it.
-    void note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written);
-    /// Of checked mode: a task has scattered these elements of a domain, which then holds these bytes there.
-    /// Where two tasks wrote different bytes to one element the job fails, and names it.
-    void note_scattered(const Job::Use& use, const std::vector<bool>& written,
-                        std::span<const std::byte> contents);
+    /// Of checked mode: a task has written these elements of its part of a domain, which holds `contents`.
+    /// The job fails at once if two tasks scattered to one element differently; and when all tasks have ended
+    /// if none wrote an element of a part.
+    void note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written,
+                      std::span<const std::byte> contents);
 
     /// Ends the job early, with success never.
     void stop(ErrorPtr why);
@@ -363,7 +362,6 @@ private:
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
-    [[nodiscard]] ErrorPtr why_unwritten() const;
     void fail_domains(const ErrorPtr& error) const;
     [[nodiscard]] bool fails_unheard() const;
 
@@ -378,16 +376,8 @@ private:
     bool has_moved_ = false;            ///< tasks that are done worked on another memory
     Rates rates_;
     std::map<const Job::Use*, WrittenParts> written_; ///< of uses whose parts the user names
-    struct Elements {
-        std::vector<bool> expected, written;
-    };
-    std::map<const Job::Use*, Elements> checked_; ///< in checked mode
-    struct Scattered {
-        std::vector<bool> written;
-        std::vector<std::byte> contents; ///< where written
-    };
-    std::map<const DomainData*, Scattered> scattered_; ///< in checked mode
-    std::vector<IndexRange> left_;                     ///< not given out, or returned; the last is next
+    CheckedWrites checked_;                           ///< in checked mode
+    std::vector<IndexRange> left_;                    ///< not given out, or returned; the last is next
     bool has_returns_ = false;
     std::atomic<bool> disturbed_ = false;
     double charged_ = 0;               ///< seconds of devices

@@ -68,12 +68,9 @@ public:
 private:
     static void add_slots(std::vector<std::byte>& sums, const DomainData& data, const Replica& replica,
                           const SumLayout& layout) {
-        const ReplicaReader::Piece all{0, Bytes{layout.slots} * layout.slot_bytes};
-        ReplicaReader reader(replica, all.bytes());
-        reader.fetch(0, all);
-        const std::byte* const slots = reader.read(0, all).first;
+        const std::vector<std::byte> slots = contents_of(replica, Bytes{layout.slots} * layout.slot_bytes);
         for (std::uint32_t slot = 0; slot < layout.slots; ++slot)
-            data.numbers().add(sums.data(), slots + Bytes{slot} * layout.slot_bytes, data.bytes());
+            data.numbers().add(sums.data(), slots.data() + Bytes{slot} * layout.slot_bytes, data.bytes());
     }
 };
 

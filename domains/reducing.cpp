@@ -2,6 +2,7 @@
 #include <headrace/core/controller.hpp>
 #include <headrace/domains/domain.hpp>
 #include <headrace/domains/reducing.hpp>
+#include <headrace/domains/replica_reader.hpp>
 #include <headrace/domains/summation.hpp>
 
 #include <fmt/format.h>
@@ -92,9 +93,7 @@ void SlotJoining::join(DomainData& data, const JoinedReplicas& joined, bool&) co
     for (const Replica* const replica : joined.replicas) {
         const Device& device = replica->controller->device();
         const SlotLayout layout = slot_layout(device.info(), data.extent().size(), place_bytes_);
-        std::vector<std::byte> slots(layout.bytes());
-        const auto stream = replica->controller->device().make_stream();
-        stream->copy_out(slots.data(), *replica->memory, 0, slots.size(), {&replica->ready, 1}).wait();
+        const std::vector<std::byte> slots = contents_of(*replica, layout.bytes());
         for (std::uint64_t slot = 0; slot < layout.slots; ++slot)
             combine_(values.data(), slots.data() + slot * layout.slot_bytes, data.extent().size());
     }

@@ -46,4 +46,11 @@ ReplicaReader::Rows ReplicaReader::read(std::size_t number, const Piece& piece) 
     return {static_cast<const std::byte*>(buffer.bytes.get()), piece.row_bytes};
 }
 
+std::vector<std::byte> contents_of(const Replica& replica, Bytes bytes) {
+    std::vector<std::byte> contents(bytes);
+    const auto stream = replica.controller->device().make_stream();
+    stream->copy_out(contents.data(), *replica.memory, 0, bytes, {&replica.ready, 1}).wait();
+    return contents;
+}
+
 } // namespace headrace

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace headrace {
 
@@ -47,6 +48,9 @@ private:
     std::array<Buffer, 2> buffers_;
     std::unique_ptr<Stream> stream_; ///< null: the host reads the memory where it is
 };
+
+/// The first `bytes` of a replica, in one piece. Blocks. Errors: the device's.
+[[nodiscard]] std::vector<std::byte> contents_of(const Replica& replica, Bytes bytes);
 
 /// True if the host reads what this device has in `memory` where it is.
 [[nodiscard]] bool is_in_place(const Device& device, const Memory& memory);

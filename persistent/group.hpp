@@ -125,7 +125,7 @@ protected:
         return true;
     }
 
-    /// Seeds at a time: nobody else gets those that a group has claimed and not begun with.
+    /// Seeds at a time: no other group gets those that one has claimed and not begun with.
     HEADRACE_GROUP_CODE std::uint32_t most_seeds() const {
         return pace_.is_slow() ? pace_.lanes() : control_.seed_chunk;
     }
@@ -287,8 +287,8 @@ protected:
     /// It is, whatever was planned.
     HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
 
-    /// Whoever looks around says so first, and how many units it has completed. Parks if the budget is used
-    /// up.
+    /// A group that looks around says so first, and how many units it has completed. Parks if the budget is
+    /// used up.
     HEADRACE_GROUP_CODE void plan_next_look(std::uint64_t completed) {
         const std::uint32_t budget = control_.rounds;
         if (rounds_ == budget) park(HR_PARK_BUDGET);

@@ -516,8 +516,8 @@ private:
 
     // ---- sharing --------------------------------------------------------------------------------
 
-    /// On a host thread, where that costs little, those who have nothing are seen after each round, if there
-    /// is something for them.
+    /// On a host thread, where that costs little, groups that have nothing are seen after each round, if
+    /// there is something for them.
     HEADRACE_GROUP_CODE bool is_asked() {
         if constexpr (LanesTakeTurns<Lanes>) {
             if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
@@ -561,8 +561,8 @@ private:
         }
     }
 
-    /// Of heavy units, what lanes have not begun with too, to all who have nothing; unless there is something
-    /// for them already.
+    /// Of heavy units, what lanes have not begun with too, to all groups that have nothing; unless there is
+    /// something for them already.
     HEADRACE_GROUP_CODE void share_evenly(std::uint32_t hungry) {
         if (hungry == 0 || !has_queues) return;
         if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();

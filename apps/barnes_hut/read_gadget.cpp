@@ -234,7 +234,7 @@ struct Contents {
 
 template <class T>
 void put(std::FILE* to, const T* values, std::size_t count) {
-    // Whoever listens no longer has its reasons.
+    // The process that reads the pipe says why it has closed it.
     if (std::fwrite(values, sizeof(T), count, to) != count)
         throw headrace::Error{headrace::ErrorKind::io, "a pipe is closed"};
 }

@@ -1,5 +1,6 @@
 // apps/optical_flow/options.cpp - see options.hpp.
 #include "options.hpp"
+#include "video/start_option.hpp"
 
 #include <limits>
 #include <sstream>
@@ -43,11 +44,7 @@ void Options::declare(program::CommandLine& line) {
     line.texts("--input", input, "FILE",
                "PNG, JPEG, PGM or PPM files, such as frame_*.png or frame_%04d.png, or with commas between "
                "them; a YUV4MPEG2 video, or - for one from standard input; memory:N: N generated frames");
-    line.option("--start", "", "N", "First number of frame_%04d.png; default: the least that is there",
-                [this](const std::string& text) {
-                    constexpr std::int64_t most = 1'000'000'000'000'000;
-                    if (!text.empty()) start = program::whole<std::int64_t>("--start", text, 0, most);
-                });
+    video::declare_start(line, start);
     line.whole("--width", generated.width, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--height", generated.height, 1, longest_side, "PIXELS", "Of generated frames");
     line.whole("--frames", frames, 0, std::numeric_limits<std::int64_t>::max(), "N",

@@ -1,6 +1,7 @@
 // apps/sobel/options.cpp - see options.hpp.
 #include "options.hpp"
 #include "video/frame_names.hpp"
+#include "video/start_option.hpp"
 
 #include <limits>
 
@@ -26,11 +27,7 @@ void Options::declare(program::CommandLine& line) {
         "--output", output, "FILE",
         "As the input is, unless it ends in .y4m or .yuv (raw); -: standard output; edges_%04d.png: pictures "
         "of pictures, PNG, PGM or PPM; memory:N or copied:N: the last N frames are kept in memory");
-    line.option("--start", "", "N", "First number of frame_%04d.png; default: the least that is there",
-                [this](const std::string& number) {
-                    constexpr std::int64_t most = 1'000'000'000'000'000;
-                    if (!number.empty()) start = program::whole<std::int64_t>("--start", number, 0, most);
-                });
+    video::declare_start(line, start);
     line.whole("--width", width, 0, 65535, "PIXELS",
                "Of raw or generated frames; 0: as the stream says, or 1920");
     line.whole("--height", height, 0, 65535, "PIXELS",

@@ -362,7 +362,7 @@ protected:
 };
 
 TEST_F(TwoWriters, WhatTwoDevicesWroteDifferentlyIsAnErrorThatNamesTheElement) {
-    if (is_checked_mode()) GTEST_SKIP() << "checked mode: the job fails, and not who asks for its result";
+    if (is_checked_mode()) GTEST_SKIP() << "checked mode: the job itself fails";
     const Numbers x("the data", {64});
     std::ranges::fill(x.fill(), 1U);
     scatter(x, 7, 8).wait();

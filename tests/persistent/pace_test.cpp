@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -79,7 +80,7 @@ TEST_F(PaceByTheClock, DoesNotGrowWhereFewerUnitsRan) {
     work(3'000, 2);
     const std::uint32_t before = pace_.lanes();
     EXPECT_GT(before, 1u);
-    for (int i = 0; i < 20; ++i) { // somebody asked after each one
+    for (int i = 0; i < 20; ++i) { // another group asked after each one
         SetClock::now += 3'000;
         pace_.note_look(++completed_);
     }
@@ -108,6 +109,7 @@ struct Root {
 /// Which threads had a leaf.
 struct Threads {
     std::mutex mutex;
+    std::condition_variable changed;
     std::set<std::thread::id> ids;
     int leaves = 0;
 };
@@ -125,42 +127,39 @@ struct HeavyLeaves {
     }
 };
 
-TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {
-    Threads threads;
-    const HeavyLeaves kernel{&threads};
-    const Root seeds;
-    const Launcher launcher = on_cpu::make_launcher<HeavyLeaves, Root, HostLanes<lanes>, ThreadRunner<4>>();
+/// Runs `kernel` on the seeds [0, end) to its end, on four threads.
+template <class Kernel, class Seeds>
+void run_on_four_threads(const Kernel& kernel, const Seeds& seeds, std::uint64_t end) {
+    const Launcher launcher = on_cpu::make_launcher<Kernel, Seeds, HostLanes<lanes>, ThreadRunner<4>>();
     ThreadDevice device;
     ThreadStream stream;
     Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), {});
-    engine.start(0, 1).wait();
+    engine.start(0, end).wait();
     while (engine.collect() == Engine::State::parked) engine.resume().wait();
+}
+
+TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {
+    Threads threads;
+    run_on_four_threads(HeavyLeaves{&threads}, Root{}, 1);
     EXPECT_EQ(threads.leaves, 32);
     EXPECT_GT(threads.ids.size(), 1u);
 }
 
-/// Indices that take their time, and which threads had some.
+/// Indices that take until three threads have had one.
 struct HeavyVisits {
     Threads* threads;
     void operator()(auto&, std::uint64_t) const {
-        std::this_thread::sleep_for(10ms);
-        const std::scoped_lock lock(threads->mutex);
+        std::unique_lock lock(threads->mutex);
         threads->ids.insert(std::this_thread::get_id());
         ++threads->leaves;
+        threads->changed.notify_all();
+        threads->changed.wait_for(lock, 10s, [&] { return threads->ids.size() >= 3; });
     }
 };
 
 TEST(HeavyUnits, OfAConsumerGoToAllThreads) {
     Threads threads;
-    const HeavyVisits kernel{&threads};
-    const Indices seeds;
-    const Launcher launcher =
-        on_cpu::make_launcher<HeavyVisits, Indices, HostLanes<lanes>, ThreadRunner<4>>();
-    ThreadDevice device;
-    ThreadStream stream;
-    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), {});
-    engine.start(0, 8).wait();
-    while (engine.collect() == Engine::State::parked) engine.resume().wait();
+    run_on_four_threads(HeavyVisits{&threads}, Indices{}, 8);
     EXPECT_EQ(threads.leaves, 8);
     EXPECT_GE(threads.ids.size(), 3u);
 }
