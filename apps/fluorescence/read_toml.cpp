@@ -76,7 +76,7 @@ Optical read_optics(const TomlReader& reader, const toml::table& table, const Op
         optical.phase = read_phase(reader, *node);
     } else if (g == nullptr) {
         optical.phase = layer.phase;
-        if (layer.phase.kind == PhaseKind::modified_henyey_greenstein) optical.g = layer.g;
+        optical.g = layer.g;
         return optical;
     }
     const PhaseKind kind = optical.phase.kind;

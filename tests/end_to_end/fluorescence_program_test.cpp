@@ -273,6 +273,23 @@ TEST(FluorescenceProgram, SaysWhatItCutOff) {
     EXPECT_NE(outcome.errors.find("still under way after 1000 steps"), std::string::npos) << outcome.errors;
 }
 
+TEST(FluorescenceProgram, GivesEmissionTheLayersG) {
+    const Scratch folder;
+    const auto write = [&](const std::string& name, const std::string& g) {
+        folder.write(name, "seed = 5\n[[layer]]\nn = 1.4\nmua = 3\nmus = 100\ng = 0.9\nd = 0.1\n"
+                           "emission = { mua = 1, mus = 100" +
+                               g + " }\nfluorophore = { mua = 1, quantum_yield = 0.5 }\n");
+    };
+    write("left_out.toml", "");
+    write("given.toml", ", g = 0.9");
+    write("other.toml", ", g = 0.0");
+    const auto light = [&](const std::string& input) {
+        return report_of(folder, input, {"--devices", "cpu", "--photons", "5000"})["fluorescence"];
+    };
+    EXPECT_EQ(light("left_out.toml"), light("given.toml"));
+    EXPECT_NE(light("other.toml"), light("given.toml"));
+}
+
 TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
     const Scratch folder;
     std::string two = mcmls_sample;
