@@ -273,6 +273,17 @@ TEST(FluorescenceProgram, SaysWhatItCutOff) {
     EXPECT_NE(outcome.errors.find("still under way after 1000 steps"), std::string::npos) << outcome.errors;
 }
 
+TEST(FluorescenceProgram, SaysThatGatesNeedGrids) {
+    const Scratch folder;
+    folder.write("skin.toml", std::string(tissue) + "[time]\nstep = 5\ngates = 40\n");
+    const Options options{"--input", "skin.toml", "--photons", "100", "--devices", "cpu", "--quiet"};
+    const Outcome without = run(folder, options), with = run(folder, options + Options{"--grids", "g"});
+    EXPECT_EQ(without.exit_code, 0);
+    EXPECT_NE(without.errors.find("[time] are not written without --grids"), std::string::npos)
+        << without.errors;
+    EXPECT_EQ(with.errors, "");
+}
+
 TEST(FluorescenceProgram, GivesEmissionTheLayersG) {
     const Scratch folder;
     const auto write = [&](const std::string& name, const std::string& g) {
