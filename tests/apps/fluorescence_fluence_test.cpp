@@ -2,10 +2,12 @@
 // absorbed where something does. On every device.
 #include "photons_on_devices.hpp"
 #include "reference_photons.hpp"
+#include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -150,6 +152,47 @@ TEST_P(Fluence, OfClearLayersHasWhatGoesUpAndDown) {
         const double passes = down * (1 - below) * std::exp(-50 * 0.2);
         for (const std::size_t z : {6, 7})
             EXPECT_NEAR(found.fluence[0][z * 2] * area, passes, 5.5 * std::sqrt(passes / 200'000));
+    }
+}
+
+// A grid by depth alone: one ring, far larger than the tissue.
+TEST_P(Fluence, ByDepthAloneIsThatOfAnyRing) {
+    Problem problem;
+    problem.layers = {layer(1.4, {2, 60, 0.8}, 0.1), layer(1.33, {0.7, 20, 0.3}, 0.2)};
+    for (const GridChoice choice : {GridChoice::rz, GridChoice::xyz})
+        for (const double size : {1e4, 1e12, 1e30}) {
+            SCOPED_TRACE(size);
+            problem.grid = {0.05, size, 6, 1, 1, {}, {}, 1, 1};
+            const Grids found = grids(problem, 20'000, choice);
+            for (std::size_t z = 0; z < 6; ++z) {
+                const double absorbed = found.absorption[0][z];
+                ASSERT_GT(absorbed, 0);
+                EXPECT_NEAR(found.fluence[0][z] * (z < 2 ? 2 : 0.7) / absorbed, 1, 0.03) << z;
+            }
+        }
+}
+
+// In a clear space without end, ways are as long as cells, and through thin ones they would be nothing.
+TEST(FluenceSums, AreRefusedWhereThinCellsWouldGetNothing) {
+    Problem problem;
+    problem.layers = {layer(1, {2, 60, 0.8}, 0.1), layer(1, {}, std::numeric_limits<double>::infinity())};
+    Settings settings;
+    settings.fluence = true;
+    for (const double size : {0.05, 1e4, 1e12}) {
+        problem.grid = {0.05, size, 6, 1, 1, {}, {}, {}, {}};
+        if (size < 1e10) {
+            EXPECT_GT(make_general(problem, settings).fluence_scale, 0);
+            continue;
+        }
+        try {
+            static_cast<void>(make_general(problem, settings));
+            ADD_FAILURE() << size << " was taken";
+        } catch (const headrace::Error& error) {
+            EXPECT_TRUE(error.is_users_mistake());
+            EXPECT_NE(error.message().find("too thin"), std::string::npos) << error.message();
+        }
+        settings.fluence = false;
+        EXPECT_NO_THROW(static_cast<void>(make_general(problem, settings)));
     }
 }
 

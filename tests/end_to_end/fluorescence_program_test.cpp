@@ -345,6 +345,10 @@ TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "skin.toml", "--report", "no/folder/r.json"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--grids", "no/folder/g"}, {"no/folder"});
     refuses({"--input", "large.toml", "--grid", "xyz"}, {"2^31"});
+    folder.write("depths.toml",
+                 "[grid]\ndz = 0.01\ndr = 1e12\nnr = 1\n[[layer]]\nn = 1.4\nmua = 2\nmus = 60\n"
+                 "d = 0.1\n[[layer]]\nn = 1\nmua = 0\nmus = 0\nd = inf\n");
+    refuses({"--input", "depths.toml", "--grids", "g"}, {"cells are too thin", "--no-fluence"});
     refuses({"--input", "skin.toml", "--plot", "no/folder/p.png"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", "no/folder"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", ".", "--grid", "xyz"}, {"--mco", "--grid rz"});
