@@ -42,7 +42,8 @@ public:
         while (!text.empty()) {
             const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
             ++line_;
-            add_line(text.substr(0, std::min(end, text.find('#'))));
+            const std::string_view line = text.substr(0, end);
+            add_line(line.substr(0, line.find('#')));
             const bool is_pair = text.substr(end).starts_with("\r\n");
             text.remove_prefix(std::min(text.size(), end + (is_pair ? 2 : 1)));
         }
