@@ -81,6 +81,13 @@ void warn_of_long_paths(const Problem& problem, const Totals& totals) {
                              static_cast<double>(FLUORESCENCE_MOST_PATH));
 }
 
+/// Only grids have gates.
+void warn_of_gates(const Problem& problem, const Options& options) {
+    if (problem.time.gates == 0 || !options.grids.empty()) return;
+    std::fprintf(stderr, "%s: %s: the gates of [time] are not written without --grids PREFIX\n", program_name,
+                 program::printable(problem.name).c_str());
+}
+
 /// By gate, where some were asked for: the names of the files, and what is in them.
 void write_gates(const Problem& problem, const std::string& begin, const Totals& totals) {
     const std::size_t gates = problem.time.gates;
@@ -164,6 +171,7 @@ void run(const Options& options) {
     const std::vector<Problem> problems = read_problems(options.input);
     if (!options.mco.empty()) check_results(options, problems);
     note_outputs(options, problems);
+    for (const Problem& problem : problems) warn_of_gates(problem, options);
     std::optional<headrace::Trace> trace;
     if (!options.trace.empty()) trace.emplace();
     headrace::Runtime runtime(options.runtime);

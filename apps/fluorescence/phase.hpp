@@ -37,6 +37,6 @@ struct Phase {
 [[nodiscard]] std::vector<PhaseRow> parse_phase_csv(std::string_view text, const std::string& name);
 
 /// A table as kernels take it, the least angle first.
-[[nodiscard]] std::vector<PhaseNode> phase_nodes(const std::vector<PhaseRow>& table);
+[[nodiscard]] std::vector<PhaseNode> phase_nodes(std::vector<PhaseRow> table);
 
 } // namespace fluorescence

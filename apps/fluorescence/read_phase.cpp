@@ -42,7 +42,8 @@ public:
         while (!text.empty()) {
             const std::size_t end = std::min(text.find_first_of("\n\r"), text.size());
             ++line_;
-            add_line(text.substr(0, std::min(end, text.find('#'))));
+            const std::string_view line = text.substr(0, end);
+            add_line(line.substr(0, line.find('#')));
             const bool is_pair = text.substr(end).starts_with("\r\n");
             text.remove_prefix(std::min(text.size(), end + (is_pair ? 2 : 1)));
         }
@@ -83,7 +84,7 @@ private:
         if (!rows_.empty()) {
             const double step = cosine - rows_.back().cosine;
             const bool falls = rows_.size() > 1 && rows_[1].cosine < rows_[0].cosine;
-            if (step == 0 || (rows_.size() > 1 && (step < 0) != falls))
+            if (std::abs(step) < least_step || (rows_.size() > 1 && (step < 0) != falls))
                 refuse_line("cos_theta must rise from row to row, or fall");
         }
         rows_.push_back({cosine, density});
@@ -107,6 +108,7 @@ private:
     }
 
     static constexpr std::size_t most_rows = 1 << 20;
+    static constexpr double least_step = 1e-30; // areas below underflow
     const std::string& name_;
     std::size_t line_ = 0;
     bool is_named_ = false, is_turned_ = false;

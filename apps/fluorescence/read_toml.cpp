@@ -12,6 +12,7 @@ namespace fluorescence {
 namespace {
 
 constexpr double no_limit = 1e30;
+constexpr std::size_t most_table_rows = 1 << 22;
 
 constexpr std::string_view phase_kinds = "henyey-greenstein, modified-henyey-greenstein, rayleigh, tabulated";
 
@@ -85,6 +86,11 @@ Optical read_optics(const TomlReader& reader, const toml::table& table, const Op
     if (g == nullptr && kind == PhaseKind::modified_henyey_greenstein)
         reader.refuse(table, "key \"g\" is missing: of the Henyey-Greenstein part");
     return optical;
+}
+
+/// Rows of tables at both wavelengths, each of which takes memory of its own.
+std::size_t table_rows(const LayerSpec& layer) {
+    return layer.excitation.phase.table.size() + layer.emission.value_or(layer.excitation).phase.table.size();
 }
 
 LayerSpec read_layer(const TomlReader& reader, const toml::table& table) {
@@ -244,8 +250,15 @@ Problem parse_toml(const std::string& text, const std::string& where) {
                       "no layers: write [[layer]] with n, mua, mus, g and d for each, the uppermost first");
     if (layers->as_array()->size() > FLUORESCENCE_MOST_LAYERS)
         reader.refuse(*layers, "more than " + std::to_string(FLUORESCENCE_MOST_LAYERS) + " layers");
-    for (const toml::node& node : *layers->as_array())
+    std::size_t rows = 0;
+    for (const toml::node& node : *layers->as_array()) {
         problem.layers.push_back(read_layer(reader, reader.table(node, "layer")));
+        rows += table_rows(problem.layers.back());
+        if (rows > most_table_rows)
+            reader.refuse(node,
+                          "the tables of all layers up to this one, at both wavelengths, have more than "
+                          "2^22 rows; use shorter ones");
+    }
     if (const toml::node* const node = file.get("source")) {
         problem.source = read_source(reader, reader.table(*node, "source"));
         if (const auto why = source_complaint(problem)) reader.refuse(*node, "source: " + *why);

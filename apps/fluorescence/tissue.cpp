@@ -230,27 +230,46 @@ std::vector<Detector> make_detectors(const Problem& problem) {
     return detectors;
 }
 
+namespace {
+
+/// How far packets go in the tissue, on average, at most: until they are absorbed, or leave a layer after a
+/// million ways through it.
+double reach_of(const Problem& problem) {
+    constexpr double ways = 1 << 20;
+    double reach = 0;
+    for (const LayerSpec& layer : problem.layers) {
+        const double mua = std::min(optical_of(layer, 0).mua, optical_of(layer, 1).mua);
+        reach +=
+            std::min(mua > 0 ? 1 / mua : std::numeric_limits<double>::infinity(), ways * layer.thickness);
+    }
+    return std::max(reach, 1e-20); // what a float can tell
+}
+
+/// What a unit of weight adds to the fluence for each cm. Errors  invalid_argument
+float fluence_scale_of(const Problem& problem, bool is_rz, double dx, double dy, double photons_log2) {
+    const GridSpec& grid = problem.grid;
+    // A way as long as a cell's longest adds at most 2^30 units. As many as 2^16 of them for each packet, on
+    // average, can be added up. Cells may be far larger than the tissue: a grid by depth alone has such.
+    const double across = is_rz ? 2 * dx * std::sqrt(2.0 * grid.nr) : std::hypot(dx, dy);
+    const double longest = std::min(std::hypot(grid.dz, across), reach_of(problem));
+    const double units = std::exp2(std::min(30.0, 47 - photons_log2)) / longest;
+    constexpr double least = 0x1p-13; // roulette leaves weights of 1e-4, which must count too
+    if (units * std::min({grid.dz, dx, dy}) < least)
+        throw Error{ErrorKind::invalid_argument,
+                    problem.name +
+                        ": the grid's cells are too thin, for their size in another direction and so many "
+                        "packets, to have a fluence; make them more alike, or use --no-fluence"};
+    return static_cast<float>(units / FLUORESCENCE_UNIT_WEIGHT);
+}
+
+} // namespace
+
 bool is_mcmls(const Problem& problem) {
     return problem.source.kind == SourceKind::pencil &&
            std::ranges::all_of(problem.layers, [](const LayerSpec& layer) {
                return optical_of(layer, 0).phase.kind == PhaseKind::henyey_greenstein &&
                       optical_of(layer, 1).phase.kind == PhaseKind::henyey_greenstein;
            });
-}
-
-/// No way of a packet at a stretch is longer, but for one in a thousand: by the free paths of a layer, or by
-/// its thickness where it is clear. Infinite where neither is a bound.
-double longest_way(const Problem& problem) {
-    double longest = 0;
-    for (const LayerSpec& layer : problem.layers) {
-        double attenuation = std::numeric_limits<double>::infinity(); // the least
-        for (const std::size_t wavelength : {0, 1}) {
-            const Optical& optical = optical_of(layer, wavelength);
-            attenuation = std::min(attenuation, optical.mua + optical.mus);
-        }
-        longest = std::max(longest, std::min(64 / attenuation, 1000 * layer.thickness));
-    }
-    return longest;
 }
 
 General make_general(const Problem& problem, const Settings& settings) {
@@ -276,13 +295,7 @@ General make_general(const Problem& problem, const Settings& settings) {
     const double photons_log2 = std::ceil(std::log2(static_cast<double>(settings.photons)));
     general.path_scale = static_cast<float>(std::exp2(32 - photons_log2) / FLUORESCENCE_MOST_PATH);
     if (!settings.fluence) return general;
-    // The longest way through a cell adds at most 2^30 units. As many as 2^16 such ways of each packet, on
-    // average, can be added up.
-    const double across = is_rz ? std::hypot(grid.dz, 2 * dx * std::sqrt(2.0 * grid.nr))
-                                : std::hypot(grid.dz, std::hypot(dx, dy));
-    const double way = longest_way(problem), longest = way > 0 ? std::min(across, way) : across;
-    const double units = std::min(30.0, 47 - photons_log2);
-    general.fluence_scale = static_cast<float>(std::exp2(units) / FLUORESCENCE_UNIT_WEIGHT / longest);
+    general.fluence_scale = fluence_scale_of(problem, is_rz, dx, is_rz ? dx : dy, photons_log2);
     return general;
 }
 

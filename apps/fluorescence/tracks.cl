@@ -33,11 +33,14 @@ HR_FUNCTION void add_track(const TissueView* view, const Packet* packet, Track* 
                                            const Cell* cell, float length) {
     const Tissue* tissue = &view->tissue;
     track->random = track->random * 1664525u + 1013904223u;
-    const float amount = track->weight * length, chance = (float)(track->random >> 8) * 0x1p-24f;
-    const ulong whole = (ulong)(amount + chance);
+    const float amount = fmin(track->weight * length, 0x1p62f);
+    long whole = (long)(amount);
+    const float rest = amount - (float)(whole);
+    whole += track->random < (uint)(rest * 0x1p32f) ? 1 : 0;
     const ulong plane = (ulong)wavelength(packet) * tissue->depths + cell->z;
     if (whole != 0)
-        hr_atomic_add_ulong(view->fluence + (plane * tissue->rows + cell->y) * tissue->columns + cell->x, whole);
+        hr_atomic_add_ulong(view->fluence + (plane * tissue->rows + cell->y) * tissue->columns + cell->x,
+                            (ulong)whole);
 }
 
 HR_FUNCTION float half_way(float radius, float nearest, float level) {

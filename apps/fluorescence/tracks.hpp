@@ -43,10 +43,14 @@ HEADRACE_HOST_DEVICE inline void add_track(const GeneralView& view, const Packet
                                            const Cell& cell, float length) {
     const Tissue& tissue = view.tissue;
     track.random = track.random * 1664525u + 1013904223u;
-    const float amount = track.weight * length, chance = static_cast<float>(track.random >> 8) * 0x1p-24f;
-    const auto whole = static_cast<uint64_t>(amount + chance);
+    const float amount = std::fmin(track.weight * length, 0x1p62f);
+    auto whole = static_cast<int64_t>(amount);
+    const float rest = amount - static_cast<float>(whole); // is exact: small ones count by their chance
+    whole += track.random < static_cast<uint32_t>(rest * 0x1p32f) ? 1 : 0;
     const uint64_t plane = uint64_t{wavelength(packet)} * tissue.depths + cell.z;
-    if (whole != 0) view.fluence.add((plane * tissue.rows + cell.y) * tissue.columns + cell.x, whole);
+    if (whole != 0)
+        view.fluence.add((plane * tissue.rows + cell.y) * tissue.columns + cell.x,
+                         static_cast<uint64_t>(whole));
 }
 
 /// Through rings: inwards until the way is nearest to the axis, then outwards.

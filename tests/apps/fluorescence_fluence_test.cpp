@@ -2,10 +2,13 @@
 // absorbed where something does. On every device.
 #include "photons_on_devices.hpp"
 #include "reference_photons.hpp"
+#include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -153,6 +156,47 @@ TEST_P(Fluence, OfClearLayersHasWhatGoesUpAndDown) {
     }
 }
 
+// A grid by depth alone: one ring, far larger than the tissue.
+TEST_P(Fluence, ByDepthAloneIsThatOfAnyRing) {
+    Problem problem;
+    problem.layers = {layer(1.4, {2, 60, 0.8}, 0.1), layer(1.33, {0.7, 20, 0.3}, 0.2)};
+    for (const GridChoice choice : {GridChoice::rz, GridChoice::xyz})
+        for (const double size : {1e4, 1e12, 1e30}) {
+            SCOPED_TRACE(size);
+            problem.grid = {0.05, size, 6, 1, 1, {}, {}, 1, 1};
+            const Grids found = grids(problem, 20'000, choice);
+            for (std::size_t z = 0; z < 6; ++z) {
+                const double absorbed = found.absorption[0][z];
+                ASSERT_GT(absorbed, 0);
+                EXPECT_NEAR(found.fluence[0][z] * (z < 2 ? 2 : 0.7) / absorbed, 1, 0.03) << z;
+            }
+        }
+}
+
+// In a clear space without end, ways are as long as cells, and through thin ones they would be nothing.
+TEST(FluenceSums, AreRefusedWhereThinCellsWouldGetNothing) {
+    Problem problem;
+    problem.layers = {layer(1, {2, 60, 0.8}, 0.1), layer(1, {}, std::numeric_limits<double>::infinity())};
+    Settings settings;
+    settings.fluence = true;
+    for (const double size : {0.05, 1e4, 1e12}) {
+        problem.grid = {0.05, size, 6, 1, 1, {}, {}, {}, {}};
+        if (size < 1e10) {
+            EXPECT_GT(make_general(problem, settings).fluence_scale, 0);
+            continue;
+        }
+        try {
+            static_cast<void>(make_general(problem, settings));
+            ADD_FAILURE() << size << " was taken";
+        } catch (const headrace::Error& error) {
+            EXPECT_TRUE(error.is_users_mistake());
+            EXPECT_NE(error.message().find("too thin"), std::string::npos) << error.message();
+        }
+        settings.fluence = false;
+        EXPECT_NO_THROW(static_cast<void>(make_general(problem, settings)));
+    }
+}
+
 // By cells in which both are known to some percent.
 TEST_P(Fluence, TimesMuaIsWhatIsAbsorbed) {
     Problem problem;
@@ -163,13 +207,13 @@ TEST_P(Fluence, TimesMuaIsWhatIsAbsorbed) {
     problem.layers[0].emission = Optical{1, 30, 0.5, {}};
     problem.grid = {0.05, 0.05, 6, 6, 1, 0.1, 0.1, 6, 6};
     const double mua[2][2] = {{2, 0.7}, {1, 3}};
-    constexpr int runs = 12;
+    constexpr std::size_t runs = 12;
     for (const GridChoice choice : {GridChoice::rz, GridChoice::xyz})
         for (const SourceSpec& source : {SourceSpec{SourceKind::fibre, 0.06, 0, 0, 0.8},
                                          SourceSpec{SourceKind::isotropic, 0, 0.12, 0, 0}}) {
             problem.source = source;
-            std::vector<double> sums(72), squares(72), absorbed(72);
-            for (int run = 0; run < runs; ++run) {
+            std::vector<std::array<double, 72>> of_fluence(runs), of_absorption(runs);
+            for (std::size_t run = 0; run < runs; ++run) {
                 const Grids found = grids(problem, 1'500, choice);
                 const std::size_t around = found.absorption[0].size() / 6, columns = 6;
                 for (std::size_t i = 0; i < 2 * found.absorption[0].size(); ++i) {
@@ -180,23 +224,34 @@ TEST_P(Fluence, TimesMuaIsWhatIsAbsorbed) {
                     // Beyond the grid, only what is absorbed counts.
                     if (column == 5 || (around > columns && (column == 0 || row == 0 || row == 5))) continue;
                     const std::size_t which = (wavelength * 6 + z) * 6 + column;
-                    const double is_absorbed = found.absorption[wavelength][cell];
-                    const double away =
-                        found.fluence[wavelength][cell] * mua[wavelength][z < 2 ? 0 : 1] - is_absorbed;
-                    sums[which] += away;
-                    absorbed[which] += is_absorbed;
-                    squares[which] += away * away;
+                    of_fluence[run][which] +=
+                        found.fluence[wavelength][cell] * mua[wavelength][z < 2 ? 0 : 1];
+                    of_absorption[run][which] += found.absorption[wavelength][cell];
                 }
             }
+            // Of few runs the spread is little known: cells are held to 8 standard errors.
+            const auto furthest = [&](double factor) {
+                double most = 0;
+                for (std::size_t i = 0; i < 72; ++i) {
+                    double sum = 0, squares = 0;
+                    for (std::size_t run = 0; run < runs; ++run) {
+                        const double away = factor * of_fluence[run][i] - of_absorption[run][i];
+                        sum += away;
+                        squares += away * away;
+                    }
+                    const double spread = std::sqrt(runs * (squares - sum * sum / runs) / (runs - 1));
+                    if (sum != 0) most = std::max(most, std::abs(sum) / (spread + 1e-9));
+                }
+                return most;
+            };
+            EXPECT_LT(furthest(1), 8);
+            for (const double wrong : {0.95, 1.05}) EXPECT_GT(furthest(wrong), 8); // cells would show it
             double all = 0, all_absorbed = 0;
-            for (std::size_t i = 0; i < 72; ++i) {
-                if (absorbed[i] == 0) continue;
-                // Of few runs the spread is little known: cells are held to 8 of it.
-                EXPECT_LT(std::abs(sums[i]), 8 * std::sqrt(squares[i]) + 1e-9) << i;
-                all += sums[i];
-                all_absorbed += absorbed[i];
+            for (std::size_t run = 0; run < runs; ++run) {
+                all += std::accumulate(of_fluence[run].begin(), of_fluence[run].end(), 0.0);
+                all_absorbed += std::accumulate(of_absorption[run].begin(), of_absorption[run].end(), 0.0);
             }
-            EXPECT_NEAR(all / all_absorbed, 0, 0.03);
+            EXPECT_NEAR(all / all_absorbed, 1, 0.03);
         }
 }
 

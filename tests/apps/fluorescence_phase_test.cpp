@@ -80,9 +80,11 @@ TEST(PhaseFunctions, OfTablesHaveTheirMoments) {
     expect_moments(tabulated({{-1, 2}, {-0.5, 0}, {0.5, 0}, {1, 2}}), 0, 0, 17 / 24.0);
     expect_moments(tabulated(table_of([](double cosine) { return 1 + cosine * cosine; }, 2'000)), 0, 0,
                    2 / 5.0);
-    // Only the shape counts, in any unit.
-    expect_moments(tabulated({{-1, 0}, {1, 7e-307}}), 0, 1 / 3.0, 1 / 3.0);
-    expect_moments(tabulated({{-1, 0}, {1, 1e100}}), 0, 1 / 3.0, 1 / 3.0);
+    for (const double unit : {1e-300, 1e-320, 1e300}) { // p may have any
+        SCOPED_TRACE(unit);
+        expect_moments(tabulated({{-1, unit}, {1, 2 * unit}}), 0, 1 / 9.0, 1 / 3.0);
+    }
+    expect_moments(tabulated({{-1, 0}, {0, 0}, {1e-30, 1}, {2e-30, 0}, {1, 0}}), 0, 0, 0); // to the side
     // A peak far narrower than a float can tell from straight on.
     const double width = 1e-9;
     const auto peak = moments_of({1, 1, 0, tabulated({{-1, 0}, {1 - width, 0}, {1, 1}})});
@@ -205,6 +207,7 @@ TEST(PhaseTables, SayWhichLineIsWrong) {
     refuses("-1,inf\n1,1\n", {"line 1", "p must be"});
     refuses("-1,1\n0,1\n0,2\n1,1\n", {"line 3", "rise"});
     refuses("-1,1\n0.5,1\n0,2\n1,1\n", {"line 3", "rise"});
+    refuses("-1,0\n0,0\n1e-310,1\n1,0\n", {"line 3", "rise"});
     refuses("-1,0\n1,0\n", {"only p = 0"});
     refuses("-1,1\n0,1\n0.4,1\n", {"do not reach"});
 }

@@ -217,6 +217,32 @@ TEST(Toml, RefusesPhaseFunctionsThatContradict) {
     refuses("emission = { mua = 1, mus = 1, g = 0.1, phase = 'rayleigh' }", {"\"g\"", "of its own"});
 }
 
+// Each layer that names a table takes memory for it, at both wavelengths.
+TEST(Toml, RefusesTablesThatWouldFillTheMemory) {
+    const auto folder = std::filesystem::path(testing::TempDir()) / "headrace_large_tables";
+    std::filesystem::create_directories(folder);
+    {
+        std::ofstream file(folder / "p.csv");
+        for (int i = 0; i <= 500'000; ++i) file << i * 4e-6 - 1 << ",1\n";
+    }
+    const auto parse = [&](std::size_t layers) {
+        std::string text;
+        for (std::size_t i = 0; i < layers; ++i)
+            text += "[[layer]]\nn = 1\nmua = 1\nmus = 2\nd = 1\n"
+                    "phase = { kind = 'tabulated', file = 'p.csv' }\n";
+        return parse_toml(text, folder / "a.toml");
+    };
+    EXPECT_EQ(parse(4).layers[3].excitation.phase.table.size(), 500'001u);
+    try {
+        static_cast<void>(parse(5));
+        ADD_FAILURE() << "was taken";
+    } catch (const Error& error) {
+        EXPECT_TRUE(error.is_users_mistake());
+        EXPECT_THAT(error.message(), HasSubstr("line 25: the tables of all layers"));
+    }
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Toml, ReadsSources) {
     const std::string layers = "[[layer]]\nn = 1.4\nmua = 1\nmus = 2\nd = 1\n[source]\n";
     const auto source = [&](const std::string& keys) { return parse_toml(layers + keys, "a.toml").source; };

@@ -273,6 +273,34 @@ TEST(FluorescenceProgram, SaysWhatItCutOff) {
     EXPECT_NE(outcome.errors.find("still under way after 1000 steps"), std::string::npos) << outcome.errors;
 }
 
+TEST(FluorescenceProgram, SaysThatGatesNeedGrids) {
+    const Scratch folder;
+    folder.write("skin.toml", std::string(tissue) + "[time]\nstep = 5\ngates = 40\n");
+    const Options options{"--input", "skin.toml", "--photons", "100", "--devices", "cpu", "--quiet"};
+    const Outcome without = run(folder, options), with = run(folder, options + Options{"--grids", "g"});
+    EXPECT_EQ(without.exit_code, 0);
+    EXPECT_NE(without.errors.find("[time] are not written without --grids"), std::string::npos)
+        << without.errors;
+    EXPECT_EQ(with.errors, "");
+}
+
+TEST(FluorescenceProgram, GivesEmissionTheLayersG) {
+    const Scratch folder;
+    const auto write = [&](const std::string& name, const std::string& g) {
+        folder.write(name, "seed = 5\n[[layer]]\nn = 1.4\nmua = 3\nmus = 100\ng = 0.9\nd = 0.1\n"
+                           "emission = { mua = 1, mus = 100" +
+                               g + " }\nfluorophore = { mua = 1, quantum_yield = 0.5 }\n");
+    };
+    write("left_out.toml", "");
+    write("given.toml", ", g = 0.9");
+    write("other.toml", ", g = 0.0");
+    const auto light = [&](const std::string& input) {
+        return report_of(folder, input, {"--devices", "cpu", "--photons", "5000"})["fluorescence"];
+    };
+    EXPECT_EQ(light("left_out.toml"), light("given.toml"));
+    EXPECT_NE(light("other.toml"), light("given.toml"));
+}
+
 TEST(FluorescenceProgram, RunsEveryRunOfAFile) {
     const Scratch folder;
     std::string two = mcmls_sample;
@@ -317,6 +345,10 @@ TEST(FluorescenceProgram, RefusesInOneLineWhatCannotBe) {
     refuses({"--input", "skin.toml", "--report", "no/folder/r.json"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--grids", "no/folder/g"}, {"no/folder"});
     refuses({"--input", "large.toml", "--grid", "xyz"}, {"2^31"});
+    folder.write("depths.toml",
+                 "[grid]\ndz = 0.01\ndr = 1e12\nnr = 1\n[[layer]]\nn = 1.4\nmua = 2\nmus = 60\n"
+                 "d = 0.1\n[[layer]]\nn = 1\nmua = 0\nmus = 0\nd = inf\n");
+    refuses({"--input", "depths.toml", "--grids", "g"}, {"cells are too thin", "--no-fluence"});
     refuses({"--input", "skin.toml", "--plot", "no/folder/p.png"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", "no/folder"}, {"no/folder"});
     refuses({"--input", "skin.toml", "--mco", ".", "--grid", "xyz"}, {"--mco", "--grid rz"});
