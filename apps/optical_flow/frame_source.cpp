@@ -146,7 +146,7 @@ public:
         if (!stream_.read(header, frame_)) return false;
         const video::FrameFormat& format = stream_.format();
         const std::size_t bytes = size().pixels() * static_cast<std::size_t>(format.sample_bytes());
-        convert({std::span(frame_).first(bytes), 1, format.most(), std::endian::little}, size(), brightness);
+        convert({std::span(frame_).first(bytes), 1, format.maximum, std::endian::little}, size(), brightness);
         return true;
     }
 

@@ -22,7 +22,7 @@ Filter::Filter(Lanes lanes, const FrameFormat& format, int places_in, int places
     : lanes_(lanes),
       planes_(format.planes),
       sample_bytes_(format.sample_bytes()),
-      most_(format.most()),
+      most_(format.maximum),
       field_step_(has_fields(format) ? 2 : 1) {
     headrace::Device& device = lanes_.kernels.device();
     const auto size = grid(format.bytes());
@@ -38,8 +38,7 @@ Filter::Filter(Lanes lanes, const FrameFormat& format, int places_in, int places
 Event Filter::filter(Bytes& frame, Bytes& edges) {
     const int strips = (planes_.plane[0].columns + strip - 1) / strip;
     const auto all = grid(planes_.rows(), strips);
-    if (sample_bytes_ == 1 && field_step_ == 1)
-        return launch<Sobel>(lanes_.kernels, all, frame, edges, planes_);
+    if (most_ == 255 && field_step_ == 1) return launch<Sobel>(lanes_.kernels, all, frame, edges, planes_);
     return launch<AnySobel>(lanes_.kernels, all, frame, edges, planes_, sample_bytes_, most_, field_step_);
 }
 
