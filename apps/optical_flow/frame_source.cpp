@@ -219,8 +219,7 @@ std::vector<std::string> input_names(const std::vector<std::string>& words, std:
     std::vector<std::string> names;
     bool has_pattern = false;
     const auto add = [&](const std::string& name) {
-        std::error_code ignored;
-        const auto pattern = std::filesystem::exists(name, ignored) ? std::nullopt : FrameNames::parse(name);
+        const auto pattern = FrameNames::of_input(name);
         has_pattern = has_pattern || pattern;
         if (!pattern) return names.push_back(name);
         const std::vector<std::string> files = pattern->files(start, most);

@@ -201,6 +201,18 @@ TEST_F(SobelProgram, PicturesKeepTheirMaximum) {
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / "o_2.pgm"));
 }
 
+TEST_F(SobelProgram, FilmsMayHavePerCentSignsInTheirNames) {
+    make_film(2);
+    expect_success(run({"--input", "film.y4m", "--output", "plain.y4m"}));
+    for (const char* name : {"take%201.y4m", "50%done.y4m", "a%", "%d%d"}) {
+        std::filesystem::copy_file(folder_.path() / "film.y4m", folder_.path() / name);
+        const std::string output = std::string("edges_") + name;
+        expect_success(run({"--input", name, "--output", output}));
+        EXPECT_EQ(content(output), content("plain.y4m")) << name;
+    }
+    expect_refusal({"--input", "absent%s.png", "--output", "o.y4m"}, {"absent%s.png", "%04d"});
+}
+
 TEST_F(SobelProgram, AShellsPipesAreFilms) {
     make_film(3);
     expect_success(run({"--input", "film.y4m", "--output", "file.y4m"}));
