@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -50,30 +51,39 @@ Factors factors_of(int size) {
 }
 
 void read_cells(const std::filesystem::path& file, std::span<float> cells) {
-    constexpr std::size_t longest = 1000; // bytes of a number and of what stands before it
-    const std::string text = program::file_content(file, longest * (cells.size() + 1));
+    constexpr std::size_t usual = 64, room = 4096; // bytes of a number with its blanks; of blanks at the ends
+    constexpr std::size_t longest = 1000;          // bytes of one number
     const auto refuse = [&](std::size_t number, const std::string& what) {
         throw headrace::Error{headrace::ErrorKind::invalid_argument,
                               file.string() + ": number " + std::to_string(number + 1) + " of " +
                                   std::to_string(cells.size()) + " " + what};
     };
-    const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        at = std::find_if_not(at, end, is_space);
-        if (at == end) refuse(i, "is missing: does --size fit the file?");
-        const char* const stop = std::find_if(at, end, is_space);
-        const std::string_view word(at, static_cast<std::size_t>(stop - at));
+    std::size_t done = 0; // cells
+    const auto take = [&](std::string_view word) {
+        if (done == cells.size()) refuse(done, "is there too: does --size fit the file?");
         const std::optional<double> number = program::parse_number(word);
-        if (!number) refuse(i, "is no number: " + std::string(word.substr(0, 20)));
-        cells[i] = static_cast<float>(*number);
-        if (!std::isfinite(cells[i]))
-            refuse(i, "is " + std::string(word.substr(0, 40)) + ", which is no finite float32");
-        at = stop;
-    }
-    if (std::find_if_not(at, end, is_space) != end)
-        refuse(cells.size(), "is there too: does --size fit the file?");
+        if (!number) refuse(done, "is no number: " + std::string(word.substr(0, 20)));
+        cells[done] = static_cast<float>(*number);
+        if (!std::isfinite(cells[done]))
+            refuse(done, "is " + std::string(word.substr(0, 40)) + ", which is no finite float32");
+        ++done;
+    };
+    const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
+    std::string begun; // a word that may go on in the next piece
+    program::read_pieces(file, usual * cells.size() + room, [&](std::string_view piece) {
+        for (auto at = piece.begin(); at != piece.end();) {
+            const auto stop = std::find_if(at, piece.end(), is_space);
+            begun.append(at, std::min(stop, at + std::min<std::ptrdiff_t>(longest + 1, piece.end() - at)));
+            if (begun.size() > longest)
+                refuse(done, "is no number: it has more than " + std::to_string(longest) + " bytes");
+            if (stop == piece.end()) break;
+            if (!begun.empty()) take(begun);
+            begun.clear();
+            at = std::find_if_not(stop, piece.end(), is_space);
+        }
+    });
+    if (!begun.empty()) take(begun);
+    if (done < cells.size()) refuse(done, "is missing: does --size fit the file?");
 }
 
 void check_finite(std::span<const float> cells, int size) {

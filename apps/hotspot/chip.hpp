@@ -17,7 +17,7 @@ namespace hotspot {
 
 /// Reads numbers, separated by white space, row after row: Rodinia's temp_512, power_512; from a pipe, too.
 /// Errors: not_found; invalid_argument for what is no number or no finite float, and for too few or too many,
-/// with the file
+/// with the file; for more than 64 bytes a number, too
 void read_cells(const std::filesystem::path& file, std::span<float> cells);
 
 /// Errors: invalid_argument, which cell of a chip of `size` x `size` is not finite

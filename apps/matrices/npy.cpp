@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -55,12 +57,19 @@ NpyFile::NpyFile(std::filesystem::path file) : file_(std::move(file)) {
     std::ifstream stream = open(file_);
     const program::NpyHeader header = read_header(file_, stream);
     size_ = size_of(header);
-    if (!is_pipe(file_)) return;
+    if (!is_pipe(file_)) {
+        // Before memory for what the header says.
+        const auto there = std::filesystem::file_size(file_) - static_cast<std::uintmax_t>(stream.tellg());
+        if (there / header.element_bytes < header.elements())
+            refuse(file_, "is " + text_of(size_) + " and ends before its last number");
+        return;
+    }
     constexpr int most = 32768; // what programs take; a header may say anything
     if (std::max(size_.rows, size_.columns) > most)
         refuse(file_, "is " + text_of(size_) + "; pipes may have " + text_of({most, most}));
-    kept_.resize(header.elements());
-    program::read_npy_matrix(stream, header, file_.string(), kept_);
+    is_fortran_ = header.is_fortran;
+    program::read_npy_pieces(stream, header, file_.string(),
+                             [&](std::vector<float> piece) { kept_.push_back(std::move(piece)); });
 }
 
 int NpyFile::side() const {
@@ -75,7 +84,14 @@ void NpyFile::expect(NpySize size) const {
 void NpyFile::read(NpySize size, std::span<float> to) const {
     expect(size);
     if (!kept_.empty()) {
-        std::ranges::copy(kept_, to.begin());
+        const auto rows = static_cast<std::size_t>(size.rows),
+                   columns = static_cast<std::size_t>(size.columns);
+        std::size_t place = 0;
+        for (const std::vector<float>& piece : kept_)
+            for (const float number : piece) {
+                to[is_fortran_ ? place % rows * columns + place / rows : place] = number;
+                ++place;
+            }
         return;
     }
     std::ifstream stream = open(file_);

@@ -33,7 +33,8 @@ private:
 
     std::filesystem::path file_;
     NpySize size_{};
-    std::vector<float> kept_{}; ///< of a pipe
+    std::vector<std::vector<float>> kept_{}; ///< of a pipe: pieces, in its order
+    bool is_fortran_ = false;                ///< that is by columns
 };
 
 /// The bytes of a file, float32.

@@ -146,7 +146,7 @@ public:
         if (!stream_.read(header, frame_)) return false;
         const video::FrameFormat& format = stream_.format();
         const std::size_t bytes = size().pixels() * static_cast<std::size_t>(format.sample_bytes());
-        convert({std::span(frame_).first(bytes), 1, format.most(), std::endian::little}, size(), brightness);
+        convert({std::span(frame_).first(bytes), 1, format.maximum, std::endian::little}, size(), brightness);
         return true;
     }
 
@@ -219,8 +219,7 @@ std::vector<std::string> input_names(const std::vector<std::string>& words, std:
     std::vector<std::string> names;
     bool has_pattern = false;
     const auto add = [&](const std::string& name) {
-        std::error_code ignored;
-        const auto pattern = std::filesystem::exists(name, ignored) ? std::nullopt : FrameNames::parse(name);
+        const auto pattern = FrameNames::of_input(name);
         has_pattern = has_pattern || pattern;
         if (!pattern) return names.push_back(name);
         const std::vector<std::string> files = pattern->files(start, most);

@@ -50,7 +50,7 @@ std::vector<std::unique_ptr<FlowSink>> open_sinks(const Options& options, Machin
     if (!options.folder.empty())
         sinks.push_back(std::make_unique<FlowFolder>(
             options.folder, size, longest, lanes(machine, "writing", FlowFolder::bytes_of_lane(size))));
-    if (const auto pictures = video::FrameNames::parse(options.video))
+    if (const auto pictures = video::FrameNames::of_output(options.video))
         sinks.push_back(std::make_unique<FlowPictures>(*pictures, size, longest));
     else if (!options.video.empty())
         sinks.push_back(std::make_unique<FlowVideo>(options.video, size, longest, rate));
@@ -176,7 +176,7 @@ void find_flow(const Options& options, Machine& machine) {
             static const std::regex ours(R"(flow_\d{5,}\.(png|flo))");
             return std::regex_match(name, ours);
         });
-    if (const auto pictures = video::FrameNames::parse(options.video))
+    if (const auto pictures = video::FrameNames::of_output(options.video))
         program::note_outputs("--output", pictures->folder(), [pictures](const std::string& name) {
             return pictures->number_of(name).has_value();
         });

@@ -12,7 +12,8 @@ namespace program {
 using headrace::Error;
 using headrace::ErrorKind;
 
-std::string file_content(const std::filesystem::path& file, std::size_t most) {
+void read_pieces(const std::filesystem::path& file, std::size_t most,
+                 const std::function<void(std::string_view)>& take) {
     std::error_code ignored;
     if (std::filesystem::is_directory(file, ignored))
         throw Error{ErrorKind::invalid_argument, file.string() + ": is a folder; name a file"};
@@ -22,20 +23,26 @@ std::string file_content(const std::filesystem::path& file, std::size_t most) {
         throw Error{ErrorKind::not_found,
                     file.string() + ": cannot be read: " + std::generic_category().message(errno)};
     constexpr std::size_t at_once = std::size_t{1} << 20;
-    std::string bytes;
+    std::string piece(std::min(at_once, most + 1), '\0');
+    std::size_t done = 0;
     while (stream) {
-        const std::size_t before = bytes.size();
-        if (before > most)
+        stream.read(piece.data(), static_cast<std::streamsize>(std::min(piece.size(), most + 1 - done)));
+        const auto got = static_cast<std::size_t>(stream.gcount());
+        done += got;
+        take(std::string_view(piece).substr(0, got)); // may say more of what is too long
+        if (done > most)
             throw Error{ErrorKind::invalid_argument, file.string() + ": has more than " +
                                                          std::to_string(most) +
                                                          " bytes, the most that can be meant"};
-        bytes.resize(before + std::min(at_once, most + 1 - before));
-        stream.read(bytes.data() + before, static_cast<std::streamsize>(bytes.size() - before));
-        bytes.resize(before + static_cast<std::size_t>(stream.gcount()));
     }
     if (stream.bad())
         throw Error{ErrorKind::io,
                     file.string() + ": cannot be read: " + std::generic_category().message(errno)};
+}
+
+std::string file_content(const std::filesystem::path& file, std::size_t most) {
+    std::string bytes;
+    read_pieces(file, most, [&](std::string_view piece) { bytes += piece; });
     return bytes;
 }
 

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace program {
 namespace {
@@ -253,6 +254,17 @@ void read_npy_numbers(std::istream& stream, const NpyHeader& header, const std::
 void read_npy_numbers(std::istream& stream, const NpyHeader& header, const std::string& name,
                       std::span<double> to) {
     read_as(stream, header, name, to);
+}
+
+void read_npy_pieces(std::istream& stream, const NpyHeader& header, const std::string& name,
+                     const std::function<void(std::vector<float>)>& take) {
+    constexpr std::size_t most = std::size_t{1} << 20; // numbers of a piece
+    const std::size_t numbers = header.elements() * header.fields.size();
+    std::vector<float> piece;
+    read_numbers<float>(stream, header, name, header.elements(), [&](std::size_t place, float number) {
+        piece.push_back(number);
+        if (piece.size() == most || place + 1 == numbers) take(std::exchange(piece, {}));
+    });
 }
 
 void read_npy_matrix(std::istream& stream, const NpyHeader& header, const std::string& name,

@@ -2,6 +2,7 @@
 // Source  NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays"
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <istream>
 #include <span>
 #include <string>
@@ -43,6 +44,11 @@ void read_npy_numbers(std::istream& stream, const NpyHeader& header, const std::
                       std::span<float> to);
 void read_npy_numbers(std::istream& stream, const NpyHeader& header, const std::string& name,
                       std::span<double> to);
+
+/// All elements, in pieces that come one after another, a few MB each: memory grows with what is there, not
+/// with what the header says. Errors: as above
+void read_npy_pieces(std::istream& stream, const NpyHeader& header, const std::string& name,
+                     const std::function<void(std::vector<float>)>& take);
 
 /// All of a matrix of plain numbers, row by row whatever the file's order is. Errors: as above
 void read_npy_matrix(std::istream& stream, const NpyHeader& header, const std::string& name,

@@ -1,4 +1,4 @@
-// apps/sobel/any_sobel.kernels.hpp - edges of frames of more than 8 bits, and of fields: what
+// apps/sobel/any_sobel.kernels.hpp - edges of fields, and of samples that do not go up to 255: what
 // sobel.kernels.hpp does not do, which is the faster for it.
 #pragma once
 #include "sobel.kernels.hpp"

@@ -22,7 +22,7 @@ Filter::Filter(Lanes lanes, const FrameFormat& format, int places_in, int places
     : lanes_(lanes),
       planes_(format.planes),
       sample_bytes_(format.sample_bytes()),
-      most_(format.most()),
+      most_(format.maximum),
       field_step_(has_fields(format) ? 2 : 1) {
     headrace::Device& device = lanes_.kernels.device();
     const auto size = grid(format.bytes());

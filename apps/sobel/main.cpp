@@ -61,7 +61,8 @@ std::int64_t checksum(const Filter& filter, std::int64_t places) {
 }
 
 void filter_frames(const Options& options, Machine& machine) {
-    const Place from = Place::parse("--input", options.input), to = Place::parse("--output", options.output);
+    const Place from = Place::parse("--input", options.input, true),
+                to = Place::parse("--output", options.output, false);
     const std::optional<FrameFormat> given = given_format(options, from.kind);
 
     std::unique_ptr<FrameSource> source;

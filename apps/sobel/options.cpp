@@ -7,13 +7,14 @@
 
 namespace sobel {
 
-Place Place::parse(const std::string& option, const std::string& text) {
+Place Place::parse(const std::string& option, const std::string& text, bool is_input) {
     constexpr int most = 1'000'000;
     const auto number = [&] { return program::whole(option, text.substr(text.find(':') + 1), 1, most); };
     if (text.empty()) program::refuse(option + " is needed: a file, - or memory:N; see --help");
     if (text.starts_with("memory:")) return {Kind::memory, {}, number()};
     if (text.starts_with("copied:")) return {Kind::copied, {}, number()};
-    if (video::FrameNames::parse(text)) return {Kind::pictures, text};
+    if (is_input ? video::FrameNames::of_input(text) : video::FrameNames::of_output(text))
+        return {Kind::pictures, text};
     return {Kind::stream, text};
 }
 

@@ -21,7 +21,7 @@ struct Place {
     int frames = 0; ///< in memory
 
     /// Errors: invalid_argument
-    [[nodiscard]] static Place parse(const std::string& option, const std::string& text);
+    [[nodiscard]] static Place parse(const std::string& option, const std::string& text, bool is_input);
 };
 
 struct Options {

@@ -136,7 +136,7 @@ FrameFormat parse_y4m(const std::string& name, const std::string& line) {
         refuse("its chroma format is C" + chroma.value_or(old_chroma) +
                ", which cannot be used; use 420, 422 or 444 (ffmpeg -pix_fmt yuv420p or yuv420p10le)");
     return {.planes = planes_of(stored->chroma, width, height),
-            .bits = stored->bits,
+            .maximum = (1 << stored->bits) - 1,
             .interlacing = interlacing,
             .rate = rate,
             .y4m = line};

@@ -16,23 +16,20 @@ enum class Interlacing : std::uint8_t {
     mixed,        ///< each frame says it
 };
 
-/// Planes one behind the other, of samples with as many bits as `bits` says. From 9 bits on a sample has two
-/// bytes, the less significant one first.
+/// Planes one behind the other, of samples up to `maximum`. Beyond 255 a sample has two bytes, the less
+/// significant one first.
 struct FrameFormat {
     Planes planes;
-    int bits = 8;
-    int maximum = 0; ///< the brightest sample, of pictures; 0: all bits are set
+    int maximum = 255; ///< the brightest sample; of pictures, any number up to 65535
     Interlacing interlacing = Interlacing::none;
     std::string rate = "0:0"; ///< frames a second as YUV4MPEG2 writes it, "30000:1001"; 0:0: unknown
     std::string y4m;          ///< first line of a YUV4MPEG2 stream, without its end; empty: raw frames alone
 
-    [[nodiscard]] int sample_bytes() const noexcept { return bits > 8 ? 2 : 1; }
+    [[nodiscard]] int sample_bytes() const noexcept { return maximum > 255 ? 2 : 1; }
     /// Of a frame.
     [[nodiscard]] std::size_t bytes() const {
         return planes.bytes() * static_cast<std::size_t>(sample_bytes());
     }
-    /// The brightest sample.
-    [[nodiscard]] int most() const noexcept { return maximum != 0 ? maximum : (1 << bits) - 1; }
     [[nodiscard]] bool is_y4m() const noexcept { return !y4m.empty(); }
 };
 

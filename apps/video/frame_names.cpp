@@ -14,11 +14,9 @@ namespace fs = std::filesystem;
 using headrace::Error;
 using headrace::ErrorKind;
 
-std::optional<FrameNames> FrameNames::parse(const std::string& pattern) {
+template <class Refuse>
+std::optional<FrameNames> FrameNames::parse(const std::string& pattern, const Refuse& refuse) {
     const std::string name = fs::path(pattern).filename().string();
-    const auto refuse = [&] {
-        program::refuse(pattern + ": takes one number, as %d or %04d; %% is a per cent sign");
-    };
     FrameNames names;
     names.pattern_ = pattern;
     bool has_number = false;
@@ -33,18 +31,38 @@ std::optional<FrameNames> FrameNames::parse(const std::string& pattern) {
             text += '%';
         } else {
             const std::string digits = name.substr(i + 1, end - i - 1);
-            if (end == name.size() || name[end] != 'd' || has_number || (!digits.empty() && digits[0] != '0'))
+            constexpr std::size_t longest = 18; // of numbers with 64 bits
+            if (end < name.size() && digits.size() > 1 && digits.size() <= 4)
+                names.digits_ = std::stoul(digits);
+            if (end == name.size() || name[end] != 'd' || has_number ||
+                (!digits.empty() && digits[0] != '0') || digits.size() > 4 || names.digits_ > longest ||
+                (digits.size() > 1 && names.digits_ == 0)) {
                 refuse();
-            constexpr int longest = 18; // of numbers with 64 bits
-            if (digits.size() > 1)
-                names.digits_ =
-                    static_cast<std::size_t>(program::whole(pattern, digits.substr(1), 1, longest));
+                return std::nullopt;
+            }
             has_number = true;
         }
         i = end;
     }
     if (!has_number) return std::nullopt;
     return names;
+}
+
+std::optional<FrameNames> FrameNames::parse(const std::string& pattern) {
+    return parse(pattern, [&] {
+        program::refuse(pattern +
+                        ": takes one number, as %d or %04d, of up to 18 digits; %% is a per cent sign");
+    });
+}
+
+std::optional<FrameNames> FrameNames::of_input(const std::string& name) {
+    std::error_code ignored;
+    return fs::exists(name, ignored) ? std::nullopt : parse(name);
+}
+
+std::optional<FrameNames> FrameNames::of_output(const std::string& name) {
+    if (name.ends_with(".y4m") || name.ends_with(".yuv")) return std::nullopt;
+    return parse(name, [] {});
 }
 
 std::string FrameNames::name_of(std::int64_t number) const {

@@ -4,10 +4,12 @@
 #include "video/size.hpp"
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace video {
 
@@ -52,6 +54,10 @@ protected:
 /// JFIF. A file that ends early, or of which anything had to be guessed, is broken. CMYK is refused.
 /// Source  ITU-T T.871
 [[nodiscard]] std::unique_ptr<Picture> open_jpeg(const std::string& file, std::string bytes);
+
+/// The bytes of a PGM's or PPM's first picture with its header, of which `first` is the beginning.
+/// Errors    invalid_argument if the header is broken or longer than `first`
+[[nodiscard]] std::size_t pnm_bytes(const std::string& file, std::string_view first);
 
 /// From the file's bytes: binary PGM (P5) or PPM (P6). Of several pictures in one file, the first.
 /// Source    Poskanzer et al., Netpbm: pgm(5), ppm(5)

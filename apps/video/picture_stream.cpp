@@ -6,7 +6,6 @@
 #include "program/used_files.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <filesystem>
 #include <utility>
 
@@ -17,7 +16,6 @@ FrameFormat format_of(Size size, const Samples& samples) {
     FrameFormat format;
     for (int channel = 0; channel < samples.channels; ++channel)
         format.planes.plane[channel] = {size.height, size.width};
-    format.bits = std::max(8, static_cast<int>(std::bit_width(static_cast<unsigned>(samples.maximum))));
     format.maximum = samples.maximum;
     return format;
 }
@@ -33,8 +31,7 @@ Size size_of(const FrameFormat& format) {
 
 std::string text_of(const FrameFormat& format) {
     return std::to_string(size_of(format).width) + " x " + std::to_string(size_of(format).height) +
-           (channels_of(format) == 3 ? ", RGB" : ", grey") + ", samples up to " +
-           std::to_string(format.most());
+           (channels_of(format) == 3 ? ", RGB" : ", grey") + " up to " + std::to_string(format.maximum);
 }
 
 /// Between pixels whose channels lie beside each other, in a file's byte order, and planes in a frame's:
@@ -69,7 +66,7 @@ bool PictureSource::read(FrameHeader& header, Pixels pixels) {
     const Samples samples = picture->samples();
     const FrameFormat format = format_of(picture->size(), samples);
     if (size_of(format) != size_of(format_) || channels_of(format) != channels_of(format_) ||
-        format.most() != format_.most())
+        format.maximum != format_.maximum)
         program::refuse(files_[next_] + ": is " + text_of(format) + "; " + files_.front() + " is " +
                         text_of(format_));
     for_bytes(format_,
@@ -90,9 +87,10 @@ PictureSink::PictureSink(FrameNames names, std::int64_t first_number, const Fram
     const char* const pnm = channels == 1 ? ".pgm" : ".ppm";
     if (!is_png(first) && !first.ends_with(pnm))
         program::refuse(first + ": its frames are " + text_of(format_) + ", which go to .png or " + pnm);
-    if (is_png(first) && format_.most() != 255)
-        program::refuse(first + ": PNGs are written with 8 bits, up to 255, and samples of frames go up to " +
-                        std::to_string(format_.most()) + "; name a " + pnm);
+    if (is_png(first) && format_.maximum != 255)
+        program::refuse(first +
+                        ": PNGs are written with 8 bits, samples up to 255; those of the frames go up to " +
+                        std::to_string(format_.maximum) + "; name a " + pnm);
     program::check_writable(first);
     program::note_outputs("--output", names_.folder(), [names = names_](const std::string& name) {
         return names.number_of(name).has_value();
@@ -116,7 +114,7 @@ void PictureSink::write(const FrameHeader&, ConstPixels pixels) {
                                                          .fast = true}));
     }
     program::write_whole(name, (channels == 1 ? "P5\n" : "P6\n") + std::to_string(size.width) + " " +
-                                   std::to_string(size.height) + "\n" + std::to_string(format_.most()) +
+                                   std::to_string(size.height) + "\n" + std::to_string(format_.maximum) +
                                    "\n" + samples_);
 }
 

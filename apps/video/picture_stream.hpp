@@ -13,7 +13,7 @@
 
 namespace video {
 
-/// Pictures of one size and kind: a plane of grey, or planes of red, green and blue.
+/// Pictures of one size, kind and maximum: a plane of grey, or planes of red, green and blue.
 class PictureSource final : public FrameSource {
 public:
     /// Opens the first one. Errors: of FrameNames::files and open_picture
@@ -33,7 +33,7 @@ private:
     std::size_t next_ = 0;
 };
 
-/// .png, of 8 bits, or .pgm and .ppm; each is whole or not there.
+/// .png, of samples up to 255, or .pgm and .ppm, of any maximum; each is whole or not there.
 class PictureSink final : public FrameSink {
 public:
     /// Errors: invalid_argument for frames that are neither grey nor three planes of one size, for names that

@@ -53,35 +53,53 @@ private:
     std::size_t at_ = 2; ///< behind P5 or P6
 };
 
+/// What it says.
+struct Promise {
+    Size size;
+    int channels, maximum;
+    std::size_t first, bytes; ///< of the samples: where they begin, how many bytes they have
+};
+
+Promise promise_of(const std::string& file, std::string_view text) {
+    Header header(file, text);
+    Promise promise{};
+    promise.channels = text[1] == '6' ? 3 : 1;
+    promise.size.width = header.number("width");
+    promise.size.height = header.number("height");
+    promise.maximum = header.number("maximum");
+    promise.first = header.end();
+    promise.bytes =
+        promise.size.pixels() * static_cast<std::size_t>(promise.channels) * (promise.maximum > 255 ? 2 : 1);
+    return promise;
+}
+
 class PnmPicture final : public Picture {
 public:
     PnmPicture(const std::string& file, std::string bytes)
-        : bytes_(std::move(bytes)), channels_(bytes_[1] == '6' ? 3 : 1) {
-        Header header(file, bytes_);
-        size_.width = header.number("width");
-        size_.height = header.number("height");
-        maximum_ = header.number("maximum");
-        first_ = header.end();
-        promised_ = size_.pixels() * static_cast<std::size_t>(channels_) * (maximum_ > 255 ? 2 : 1);
-        if (bytes_.size() - first_ < promised_)
-            header.fail("ends after " + std::to_string(bytes_.size() - first_) + " of its " +
-                        std::to_string(promised_) + " bytes of samples");
+        : bytes_(std::move(bytes)), promise_(promise_of(file, bytes_)) {
+        if (bytes_.size() - promise_.first < promise_.bytes)
+            throw headrace::Error{headrace::ErrorKind::invalid_argument,
+                                  file + ": ends after " + std::to_string(bytes_.size() - promise_.first) +
+                                      " of its " + std::to_string(promise_.bytes) + " bytes of samples"};
     }
 
-    Size size() const override { return size_; }
+    Size size() const override { return promise_.size; }
     Samples samples() override {
         const auto* const bytes = reinterpret_cast<const std::uint8_t*>(bytes_.data());
-        return {{bytes + first_, promised_}, channels_, maximum_};
+        return {{bytes + promise_.first, promise_.bytes}, promise_.channels, promise_.maximum};
     }
 
 private:
     const std::string bytes_;
-    int channels_, maximum_ = 0;
-    Size size_;
-    std::size_t first_ = 0, promised_ = 0; ///< of the samples' bytes: where they begin, how many there are
+    const Promise promise_;
 };
 
 } // namespace
+
+std::size_t pnm_bytes(const std::string& file, std::string_view first) {
+    const Promise promise = promise_of(file, first);
+    return promise.first + promise.bytes;
+}
 
 std::unique_ptr<Picture> open_pnm(const std::string& file, std::string bytes) {
     return std::make_unique<PnmPicture>(file, std::move(bytes));

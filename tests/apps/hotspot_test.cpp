@@ -96,6 +96,19 @@ void expect_near(const std::vector<float>& got, const std::vector<double>& expec
             << " of " << size << " after " << steps;
 }
 
+TEST(HotspotCells, AreReadAcrossPiecesOfTheFile) {
+    const headrace::test::ScratchFolder folder;
+    std::string text;
+    for (int i = 0; i < 400 * 400; ++i)
+        text += "  " + std::to_string(300 + i % 7) + ".000000\t\r\n"; // 2.4 MB
+    std::vector<float> cells(400 * 400);
+    for (const std::string end : {"", "\n", "1"}) { // the last number may end with the file
+        read_cells(folder.write("cells", text.substr(0, text.size() - 3) + end), cells);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            ASSERT_EQ(cells[i], 300 + static_cast<int>(i % 7)) << i;
+    }
+}
+
 class HotspotOn : public OnDevices {};
 INSTANTIATE_TEST_SUITE_P(Every, HotspotOn, headrace::test::every_device(), test_name);
 

@@ -4,6 +4,7 @@
 #include "sobel/frames.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -37,8 +38,8 @@ inline Frame reference(const FrameFormat& format, const Frame& frame) {
                     down += weight * (pixel(y + step, x + i) - pixel(y - step, x + i));
                 }
                 // Squares are exact in double precision, and a root that is whole comes out whole.
-                const auto strength =
-                    static_cast<unsigned>(std::fmin(format.most(), std::sqrt(across * across + down * down)));
+                const auto strength = static_cast<unsigned>(
+                    std::fmin(format.maximum, std::sqrt(across * across + down * down)));
                 for (std::size_t byte = 0; byte < bytes; ++byte)
                     edges[at(y, x) + byte] = static_cast<std::uint8_t>(strength >> 8 * byte);
             }
@@ -65,12 +66,14 @@ inline Frame noise(const Planes& planes, std::uint32_t seed) {
 
 /// The same of as many bits as the format has, and now and then of more.
 inline Frame noise(const FrameFormat& format, std::uint32_t seed) {
-    if (format.bits == 8) return noise(format.planes, seed);
+    if (format.maximum == 255) return noise(format.planes, seed);
     Frame frame;
     std::uint32_t state = seed * 2654435761U + 1;
     for (std::size_t i = 0; i < format.planes.bytes(); ++i) {
         state = state * 1664525U + 1013904223U;
-        const std::uint32_t bits = static_cast<std::uint32_t>(format.bits) + (state % 64 == 0 ? 1 : 0);
+        const std::uint32_t bits =
+            static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(format.maximum))) +
+            (state % 64 == 0 ? 1 : 0);
         const std::uint32_t sample = (state >> 8) % (1U << std::min(bits, 16U)) >> i / 7 % 12;
         frame.push_back(static_cast<std::uint8_t>(sample));
         frame.push_back(static_cast<std::uint8_t>(sample >> 8));

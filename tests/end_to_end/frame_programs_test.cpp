@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -136,6 +137,25 @@ TEST_F(FramePrograms, HotspotReadsPipes) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_EQ(content("piped"), content("from file"));
     EXPECT_FALSE(content("piped").empty());
+}
+
+/// Two GiB of address space are enough for programs, and too few for what never ends.
+TEST_F(FramePrograms, HotspotTakesLittleMemoryForWhatNeverEnds) {
+    for (const auto& [input, size, words] : {std::array{"</dev/zero", "4096", "more than 1000 bytes"},
+                                             {"yes '' |", "64", "more than 266240 bytes"},
+                                             {"yes 300 |", "64", "number 4097 of 4096 is there too"}}) {
+        const std::string before = input[0] == '<' ? "" : input, after = input[0] == '<' ? input : "";
+        const Outcome outcome =
+            Program("/bin/sh",
+                    {"-c", before +
+                               " (ulimit -v 2097152; export MALLOC_ARENA_MAX=2; exec '" HEADRACE_HOTSPOT
+                               "' --devices cpu --temperatures /dev/stdin --quiet --size " +
+                               size + ") " + after},
+                    folder_.path())
+                .wait();
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+        EXPECT_NE(outcome.errors.find(words), std::string::npos) << outcome.errors;
+    }
 }
 
 TEST_F(FramePrograms, MandelbrotWritesTheSameFramesInBothModesAndOnCopies) {

@@ -178,6 +178,21 @@ TEST_F(MatrixFiles, MatricesComeFromPipes) {
     expect_written("out.npy", {1 / std::sqrt(3.0), 1 / std::sqrt(3.0), 0, 1 / std::sqrt(3.0)});
 }
 
+/// Memory grows with the numbers that there are, in files and in pipes.
+TEST_F(MatrixFiles, AHeaderAloneTakesNoMemory) {
+    std::string large = matrices::npy_of(std::vector<float>(4), {2, 2});
+    large.replace(large.find("(2, 2), }          "), 19, "(32768, 32768), }  ");
+    scratch_.write("large.npy", large);
+    for (const char* matrix : {"large.npy", "/dev/stdin"}) {
+        const std::string command = "cat large.npy | (ulimit -v 2097152; export MALLOC_ARENA_MAX=2; exec '" +
+                                    std::string(HEADRACE_MATRIX_POW) + "' --devices cpu --matrix " + matrix +
+                                    ")";
+        const Outcome outcome = Program("/bin/sh", {"-c", command}, scratch_.path()).wait();
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+        EXPECT_NE(outcome.errors.find("ends before its last number"), std::string::npos) << outcome.errors;
+    }
+}
+
 TEST_F(MatrixFiles, OnesThatDoNotFitAreToldAndEndWith2) {
     matrix("small.npy", {1, 2, 3, 4});
     scratch_.write("wide.npy", matrices::npy_of(std::vector<float>(6), {2, 3}));

@@ -107,5 +107,20 @@ TEST_F(OpticalFlowProgram, PicturesMayHaveNumbersInTheirNames) {
     expect_refusal({"--input", "f_0008.png,f_0009.jpg"}, {"f_0009.jpg", "JPEG is broken"});
 }
 
+TEST_F(OpticalFlowProgram, NothingIsReadBehindTheFirstPictureOfAPnm) {
+    static_cast<void>(make_pictures({.u = 1.5}, 2, true));
+    const json files = report_of(little + Options{"--input", "0.pgm,1.pgm"});
+    std::string command =
+        "ulimit -v 2097152; export MALLOC_ARENA_MAX=2; cat 0.pgm /dev/zero | \"" HEADRACE_OPTICAL_FLOW
+        "\" --devices cpu --quiet --report report.json --input /dev/stdin,1.pgm";
+    for (const std::string& option : little) command += " " + option;
+    const Outcome outcome = Program("/bin/sh", {"-c", command}, folder_.path()).wait();
+    expect_success(outcome);
+    EXPECT_EQ(json::parse(content("report.json")).at("norms"), files.at("norms"));
+    expect_words(shell("cat /dev/zero | flow --input /dev/stdin,1.pgm"), {"/dev/stdin", "neither PNG"}, 2);
+    folder_.write("huge.pgm", "P5 65535 65535 255 ");
+    expect_refusal({"--input", "huge.pgm,1.pgm"}, {"huge.pgm", "0 of its 4294836225"});
+}
+
 } // namespace
 } // namespace headrace::end_to_end

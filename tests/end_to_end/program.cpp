@@ -103,7 +103,13 @@ bool Program::reap(bool block) {
     while (got < 0 && errno == EINTR);
     if (got < 0) check(errno, "wait4");
     ended_ = got == process_;
-    if (ended_) peak_memory_ = static_cast<std::size_t>(used.ru_maxrss) << 10;
+    if (ended_) {
+        peak_memory_ = static_cast<std::size_t>(used.ru_maxrss) << 10;
+        const auto seconds = [](const timeval& time) {
+            return Seconds{static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec)};
+        };
+        used_time_ = seconds(used.ru_utime) + seconds(used.ru_stime);
+    }
     return ended_;
 }
 
@@ -150,6 +156,7 @@ Outcome Program::wait(Seconds deadline) {
     }
     outcome.seconds = Clock::now() - since_;
     outcome.peak_memory = peak_memory_;
+    outcome.processor_time = used_time_;
     // Its group is its own, so whoever still answers to it is a process that it left behind.
     outcome.left_processes = ::kill(-process_, 0) == 0;
     if (WIFEXITED(status_)) outcome.exit_code = WEXITSTATUS(status_);

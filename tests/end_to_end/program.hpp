@@ -24,6 +24,7 @@ struct Outcome {
     std::string errors;          ///< stderr
     Seconds seconds{};           ///< from start (or from `interrupt`) to end
     std::size_t peak_memory = 0; ///< resident, in bytes
+    Seconds processor_time{};    ///< of it and of what it waited for
 };
 
 /// A running program. Killed, and waited for, if it still runs when this ends.
@@ -58,6 +59,7 @@ private:
     bool ended_ = false;
     int status_ = 0;
     std::size_t peak_memory_ = 0;
+    Seconds used_time_{};
     std::chrono::steady_clock::time_point since_;
 };
 

@@ -179,6 +179,47 @@ TEST_F(SobelProgram, PicturesMayHaveNumbersInTheirNames) {
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / "new_10.ppm"));
 }
 
+TEST_F(SobelProgram, PicturesKeepTheirMaximum) {
+    // A step in the middle: a gradient of 4 times as much, cut at the maximum.
+    const auto pgm = [](int maximum, int left, int right) {
+        std::string bytes = "P5\n6 4\n" + std::to_string(maximum) + "\n";
+        for (int y = 0; y < 4; ++y)
+            for (int x = 0; x < 6; ++x) {
+                const bool is_edge = (y == 1 || y == 2) && (x == 2 || x == 3);
+                const int sample = left >= 0 ? (x < 3 ? left : right) : is_edge ? right : 0;
+                if (maximum > 255) bytes += static_cast<char>(sample / 256);
+                bytes += static_cast<char>(sample % 256);
+            }
+        return bytes;
+    };
+    for (const auto& [maximum, step] :
+         {std::pair{15, 2}, {15, 5}, {100, 20}, {100, 60}, {1000, 200}, {1000, 700}}) {
+        folder_.write("in_1.pgm", pgm(maximum, 1, 1 + step));
+        for (const std::string devices : {"cpu", test::two_private_cpus, "opencl:pocl"}) {
+            expect_success(run({"--devices", devices, "--input", "in_%d.pgm", "--output", "out_%d.pgm"}));
+            EXPECT_EQ(content("out_1.pgm"), pgm(maximum, -1, std::min(4 * step, maximum)))
+                << maximum << ' ' << step << ' ' << devices;
+        }
+    }
+    folder_.write("in_1.pgm", pgm(100, 1, 50));
+    expect_refusal({"--input", "in_%d.pgm", "--output", "o_%d.png"}, {"o_1.png", "up to 100", ".pgm"});
+    folder_.write("in_2.pgm", pgm(200, 1, 50));
+    expect_refusal({"--input", "in_%d.pgm", "--output", "o_%d.pgm"}, {"in_2.pgm", "up to 200", "in_1.pgm"});
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / "o_2.pgm"));
+}
+
+TEST_F(SobelProgram, FilmsMayHavePerCentSignsInTheirNames) {
+    make_film(2);
+    expect_success(run({"--input", "film.y4m", "--output", "plain.y4m"}));
+    for (const char* name : {"take%201.y4m", "50%done.y4m", "a%", "%d%d"}) {
+        std::filesystem::copy_file(folder_.path() / "film.y4m", folder_.path() / name);
+        const std::string output = std::string("edges_") + name;
+        expect_success(run({"--input", name, "--output", output}));
+        EXPECT_EQ(content(output), content("plain.y4m")) << name;
+    }
+    expect_refusal({"--input", "absent%s.png", "--output", "o.y4m"}, {"absent%s.png", "%04d"});
+}
+
 TEST_F(SobelProgram, AShellsPipesAreFilms) {
     make_film(3);
     expect_success(run({"--input", "film.y4m", "--output", "file.y4m"}));
