@@ -18,8 +18,8 @@ public:
 
     HEADRACE_GROUP_CODE ConsumerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
-                                      const LocalSums& sums = {})
-        : Base(lanes, view, group, local, sums), kernel_(kernel), expand_(seeds) {
+                                      const LocalSums& sums = {}, std::uint32_t* pace = nullptr)
+        : Base(lanes, view, group, local, sums, pace), kernel_(kernel), expand_(seeds) {
         this->look_for_park(); // a group that begins when all is over has nothing to do
     }
 

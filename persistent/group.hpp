@@ -47,7 +47,7 @@ template <class Sync, class Lanes, class Part = WholeKernel>
 class Group {
 protected:
     HEADRACE_GROUP_CODE Group(Lanes lanes, const EngineView& view, std::uint32_t group, std::uint32_t* local,
-                              const LocalSums& sums)
+                              const LocalSums& sums, std::uint32_t* pace)
         : lanes_(lanes),
           view_(view),
           sums_(sums),
@@ -56,6 +56,7 @@ protected:
           local_(local + sizeof(GroupTally) / 4),
           group_(group),
           seeds_{0, 0},
+          pace_(pace),
           next_look_(view.control->rounds < pace_.rounds() ? view.control->rounds : pace_.rounds()) {
         lanes_.by_leader([&] {
             tally_ = GroupTally{};

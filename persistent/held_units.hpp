@@ -39,8 +39,9 @@ protected:
     using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
 
     HEADRACE_GROUP_CODE HeldUnits(Lanes lanes, const EngineView& view, std::uint32_t group,
-                                  std::uint32_t* local, const LocalSums& sums)
-        : Base(lanes, view, group, local, sums), liq_(this->local_ + scratch, view.control->liq_units) {}
+                                  std::uint32_t* local, const LocalSums& sums, std::uint32_t* pace)
+        : Base(lanes, view, group, local, sums, pace),
+          liq_(this->local_ + scratch, view.control->liq_units) {}
 
     /// make(rank) to the first `taken` idle lanes: a unit, or perhaps none. How many were none.
     template <class F>

@@ -64,6 +64,7 @@ public:
                                         shape.kinds, shape.unit_words, shape.liq_units, GroupType::scratch)));
         if constexpr (KeepsLocalSums<Kernel>)
             sums_.assign(shape.groups, std::vector<std::uint32_t>(kernel_.local_sums()));
+        paces_.assign(shape.groups, 0);
         return shape;
     }
 
@@ -95,7 +96,7 @@ private:
             sums = {sums_[number].data(), static_cast<std::uint32_t>(sums_[number].size())};
         try {
             typename GroupFor<KernelLanes, Kernel, Seeds, Own>::type group(
-                KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums);
+                KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums, &paces_[number]);
             group.run();
             if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
         } catch (...) {
@@ -114,6 +115,7 @@ private:
     KernelImage<Kernel, Seeds> image_;
     std::vector<std::vector<std::uint32_t>> local_; ///< each group's, allocated apart: no false sharing
     std::vector<std::vector<std::uint32_t>> sums_;  ///< each group's, where the kernel keeps some
+    std::vector<std::uint32_t> paces_;              ///< each group's, from launch to launch: pace.hpp
 };
 
 /// What a generated unit returns.

@@ -20,6 +20,7 @@ concept LanesTakeTurns = Lanes::take_turns;
 template <class Sync, class Lanes>
 class Pace {
 public:
+    explicit HEADRACE_GROUP_CODE Pace(std::uint32_t* /*kept*/) {}
     /// That run in one round.
     static constexpr HEADRACE_GROUP_CODE std::uint32_t lanes() { return Lanes::size; }
     /// Until the next look.
@@ -36,10 +37,13 @@ public:
 };
 
 /// By the clock: between two looks a group works for about ten microseconds. It begins with one unit, and
-/// doubles the number as long as that takes less.
+/// doubles the number as long as that takes less. `kept`: the number that the group's last launch of this
+/// kernel had come to, or 0; launches may be shorter than a look.
 template <class Sync, LanesTakeTurns Lanes>
 class Pace<Sync, Lanes> {
 public:
+    explicit Pace(std::uint32_t* kept) : kept_(kept), units_(kept && *kept != 0 ? *kept : 1) {}
+
     [[nodiscard]] std::uint32_t lanes() const { return units_ < Lanes::size ? units_ : Lanes::size; }
     [[nodiscard]] std::uint32_t rounds() const { return (units_ + Lanes::size - 1) / Lanes::size; }
     [[nodiscard]] bool is_slow() const { return units_ < Lanes::size; }
@@ -54,6 +58,7 @@ public:
             units_ *= 2;
         else if (took > much)
             units_ = shortened(ran, took);
+        if (kept_) *kept_ = units_;
     }
     void note_wait() { last_look_ = Sync::nanoseconds(); }
     [[nodiscard]] std::uint64_t whole_rounds(std::uint32_t) const {
@@ -70,7 +75,8 @@ private:
         return units == 0 ? 1 : static_cast<std::uint32_t>(units);
     }
 
-    std::uint32_t units_ = 1;
+    std::uint32_t* kept_; ///< may be null
+    std::uint32_t units_;
     std::uint64_t turns_ = 0;     ///< of lanes, that there might have been in all rounds
     std::uint64_t completed_ = 0; ///< units, at the last look
     std::uint64_t last_look_ = Sync::nanoseconds();

@@ -35,8 +35,8 @@ public:
 
     HEADRACE_GROUP_CODE ProducerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
-                                      const LocalSums& sums = {})
-        : Base(lanes, view, group, local, sums),
+                                      const LocalSums& sums = {}, std::uint32_t* pace = nullptr)
+        : Base(lanes, view, group, local, sums, pace),
           kernel_(kernel),
           expand_(seeds),
           giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),

@@ -3,6 +3,7 @@
 #include <headrace/persistent/local_sums.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -226,10 +227,11 @@ struct LaneState {
     Words units[places];
 };
 
-/// What stands in braces where a unit is wanted.
+/// What stands in braces where a unit, or the payload of a range, is wanted: anything, with braces in it too.
 struct BracedUnit {
-    template <class... T>
-    HEADRACE_HOST_DEVICE BracedUnit(T&&...) {}
+    template <class T>
+    HEADRACE_HOST_DEVICE BracedUnit(const T&) {}
+    HEADRACE_HOST_DEVICE BracedUnit(std::initializer_list<BracedUnit>) {}
 };
 
 /// What kernels that spawn see of a lane, or of a group, while a unit of kind number `Running` is processed.
@@ -246,9 +248,15 @@ public:
 
     /// For `spawn({...})`, of which a compiler would say only that nothing matches.
     template <class Never = void>
-    HEADRACE_HOST_DEVICE void spawn(const BracedUnit&) {
+    HEADRACE_HOST_DEVICE void spawn(std::initializer_list<BracedUnit>) {
         static_assert(!std::is_void_v<Never>,
                       "headrace: spawn needs the type of the unit before its braces: lane.spawn(Unit{...})");
+    }
+    template <class Never = void>
+    HEADRACE_HOST_DEVICE void spawn_range(std::uint64_t, std::uint64_t, std::initializer_list<BracedUnit>) {
+        static_assert(!std::is_void_v<Never>,
+                      "headrace: spawn_range needs the type of the payload before its "
+                      "braces: lane.spawn_range(begin, end, Payload{...})");
     }
 
 protected:
@@ -289,7 +297,7 @@ class SpawningLane : public Spawning<Traits, Running, MaxSpawns, State> {
     using Base::state_;
 
 public:
-    using Base::Base, Base::spawn;
+    using Base::Base, Base::spawn, Base::spawn_range;
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
@@ -320,7 +328,7 @@ public:
     HEADRACE_HOST_DEVICE SpawningGroup(LaneState<Traits, 0>& state, const LocalSums& sums, const Keep& keep,
                                        const Idle& idle)
         : Base(state, sums), keep_(keep), idle_(idle) {}
-    using Base::spawn;
+    using Base::spawn, Base::spawn_range;
 
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {

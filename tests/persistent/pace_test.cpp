@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -28,7 +29,8 @@ constexpr std::uint32_t lanes = 16;
 
 class PaceByTheClock : public ::testing::Test {
 protected:
-    Pace<SetClock, HostLanes<lanes>> pace_;
+    std::uint32_t kept_ = 0;
+    Pace<SetClock, HostLanes<lanes>> pace_{&kept_};
 
     /// Looks, each after so many units of that time as the pace allows.
     void work(std::uint64_t nanoseconds_each, int looks) {
@@ -87,6 +89,13 @@ TEST_F(PaceByTheClock, DoesNotGrowWhereFewerUnitsRan) {
     EXPECT_EQ(pace_.lanes(), before);
 }
 
+TEST_F(PaceByTheClock, StaysFromLaunchToLaunch) {
+    work(10, 20);
+    EXPECT_EQ((Pace<SetClock, HostLanes<lanes>>(&kept_).rounds()), 8u);
+    work(1'000'000, 1);
+    EXPECT_EQ((Pace<SetClock, HostLanes<lanes>>(&kept_).lanes()), 1u);
+}
+
 TEST_F(PaceByTheClock, CountsTheTurnsThatThereMightHaveBeen) {
     for (int i = 0; i < 32; ++i) pace_.note_round(); // of one lane each
     EXPECT_EQ(pace_.whole_rounds(32), 2u);
@@ -127,15 +136,31 @@ struct HeavyLeaves {
     }
 };
 
-/// Runs `kernel` on the seeds [0, end) to its end, on four threads.
+/// Runs `kernel` on the seeds [0, end) to its end, on four threads. Returns in how many launches.
 template <class Kernel, class Seeds>
-void run_on_four_threads(const Kernel& kernel, const Seeds& seeds, std::uint64_t end) {
+int run_on_four_threads(const Kernel& kernel, const Seeds& seeds, std::uint64_t end,
+                        const EngineOptions& options = {}) {
     const Launcher launcher = on_cpu::make_launcher<Kernel, Seeds, HostLanes<lanes>, ThreadRunner<4>>();
     ThreadDevice device;
     ThreadStream stream;
-    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), {});
+    Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), options);
     engine.start(0, end).wait();
-    while (engine.collect() == Engine::State::parked) engine.resume().wait();
+    int launches = 1;
+    for (; engine.collect() == Engine::State::parked; ++launches) engine.resume().wait();
+    return launches;
+}
+
+struct LightVisits {
+    std::atomic<int>* visits;
+    void operator()(auto&, std::uint64_t) const { ++*visits; }
+};
+
+TEST(LightUnits, RunInFewLaunchesHoweverShortTheseAre) {
+    std::atomic<int> visits = 0;
+    EngineOptions options;
+    options.launch_time = 1ns;
+    EXPECT_LE(run_on_four_threads(LightVisits{&visits}, Indices{}, 8192, options), 8192 / lanes);
+    EXPECT_EQ(visits, 8192);
 }
 
 TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {

@@ -88,6 +88,10 @@ struct Walk {
         if (step.left == 0) return;
 #if WRONG == 2
         lane.spawn({step.left - 1, 0});
+#elif WRONG == 18
+        lane.spawn({{step.left - 1}, {}});
+#elif WRONG == 19
+        lane.spawn_range(0, 2, {step.left, {step.left, 2}});
 #else
         lane.spawn(Step{step.left - 1, 0});
 #endif
