@@ -28,11 +28,12 @@ std::uint64_t worth_giving(const DeviceInfo& device, std::uint64_t lanes) {
 
 std::optional<Portion> JobExecution::next_given(std::size_t device) {
     std::unique_lock lock(mutex_);
+    Running& run = running();
     Share* share = share_of(device);
     if (!started_ || stop_reason_ || !share || !can_work(*share)) return std::nullopt;
     const bool has_gift = !share->gifts.empty();
-    if (!has_gift && (loose_units_.empty() || !takes_units(*share))) return std::nullopt;
-    std::vector<Portion>& given = has_gift ? share->gifts : loose_units_;
+    if (!has_gift && (run.loose_units.empty() || !takes_units(*share))) return std::nullopt;
+    std::vector<Portion>& given = has_gift ? share->gifts : run.loose_units;
     const Portion portion = std::move(given.back());
     given.pop_back();
     if (!portion.units && !enter_parts(portion.range)) {
@@ -44,10 +45,11 @@ std::optional<Portion> JobExecution::next_given(std::size_t device) {
 
 bool JobExecution::idle(std::size_t device, bool is_idle) {
     const std::scoped_lock lock(mutex_);
+    Running& run = running();
     Share* share = share_of(device);
     if (!share) return false;
     const bool was_idle = std::exchange(share->idle, is_idle);
-    if (is_idle) return !was_idle && !in_flight_.empty() && left_.empty();
+    if (is_idle) return !was_idle && !run.in_flight.empty() && run.left.empty();
     if (share->gifts.empty()) return false;
     for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
     return true;
@@ -56,29 +58,31 @@ bool JobExecution::idle(std::size_t device, bool is_idle) {
 bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
                               double seconds) const {
     const std::scoped_lock lock(mutex_);
+    Running& run = running();
     const double share = total_share(worth_it(hungry(giver, Gift::seeds, lanes), seeds));
-    if (share == 0 || !rates_.are_per_second()) return share > 0;
-    const double known = static_cast<double>(seeds) / rates_.capability(place_of(*share_of(giver)));
+    if (share == 0 || !run.rates.are_per_second()) return share > 0;
+    const double known = static_cast<double>(seeds) / run.rates.capability(place_of(*share_of(giver)));
     return share * std::max(seconds, known) >= seconds_worth_giving;
 }
 
 std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift,
                                                        std::uint64_t lanes) const {
-    if (stop_reason_ || !left_.empty() || !loose_units_.empty()) return {};
-    if (gift == Gift::units && (!job_.shares_units() || given_bytes_ >= most_given)) return {};
+    Running& run = running();
+    if (stop_reason_ || !run.left.empty() || !run.loose_units.empty()) return {};
+    if (gift == Gift::units && (!job_.shares_units() || run.given_bytes >= most_given)) return {};
     // Whoever updates what the giver updates waits until the giver has ended.
     if (gift == Gift::seeds && !is_repeatable()) return {};
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);
     double all = 0;
     std::vector<Hungry> hungry;
-    for (std::size_t i = 0; i < shares_.size(); ++i) {
-        const Share& share = shares_[i];
+    for (std::size_t i = 0; i < run.shares.size(); ++i) {
+        const Share& share = run.shares[i];
         const bool waits = share.idle && can_work(share) && share.gifts.empty() &&
                            (gift == Gift::seeds || takes_units(share));
         if (share.who.device == giver)
             all += std::max(relative_capability(i), least_capability);
-        else if (waits && rates_.capability(i) > 0 && takes_over(i, progress))
+        else if (waits && run.rates.capability(i) > 0 && takes_over(i, progress))
             hungry.push_back({i, relative_capability(i), worth_giving(*share.who.info, lanes)});
     }
     for (const Hungry& one : hungry) all += one.share;
@@ -104,31 +108,32 @@ bool JobExecution::others_may_take_over(std::size_t device) const {
     const std::scoped_lock lock(mutex_);
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);
-    return std::ranges::any_of(shares_, [&](const Share& share) {
+    return std::ranges::any_of(running().shares, [&](const Share& share) {
         return share.who.device != device && can_work(share) && takes_over(place_of(share), progress);
     });
 }
 
 std::uint64_t JobExecution::make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed) {
     const std::scoped_lock lock(mutex_);
+    Running& run = running();
     const std::uint64_t cut = task.begin + split(task, unclaimed - task.begin);
     if (cut >= task.end) return task.end;
     cut_off(device, task, cut);
-    left_.push_back({cut, task.end});
-    has_returns_ = true;
+    run.left.push_back({cut, task.end});
+    run.has_returns = true;
     return cut;
 }
 
 bool JobExecution::has_returns() const {
     const std::scoped_lock lock(mutex_);
-    return has_returns_;
+    return running().has_returns;
 }
 
 /// The giver's task is shorter from here on.
 void JobExecution::cut_off(std::size_t giver, IndexRange task, std::uint64_t cut) {
     share_of(giver)->outstanding -= task.end - cut; // nobody had begun with it
     in_flight(giver, task)->portion.range.end = cut;
-    for (auto& [use, parts] : written_) parts.remove(task);
+    for (auto& [use, parts] : running().written) parts.remove(task);
     static_cast<void>(enter_parts({task.begin, cut})); // if it fails, so does the job
 }
 
@@ -136,7 +141,8 @@ JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t l
                                               std::uint64_t left) const {
     const std::scoped_lock lock(mutex_);
     const std::vector<Hungry> hungry = worth_it(this->hungry(giver, Gift::units, lanes), left);
-    Appetite appetite{.share = total_share(hungry), .most = most_given - std::min(given_bytes_, most_given)};
+    Appetite appetite{.share = total_share(hungry),
+                      .most = most_given - std::min(running().given_bytes, most_given)};
     for (const Hungry& one : hungry) appetite.least += one.least;
     return appetite;
 }
@@ -158,7 +164,7 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
         const bool is_last = &one == &hungry.back();
         const auto his = static_cast<std::uint64_t>(one.share * left);
         const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + split(rest, his)};
-        shares_[one.place].gifts.emplace_back(part);
+        running().shares[one.place].gifts.emplace_back(part);
         rest.begin = part.end;
     }
     cut_off(giver, task, cut);
@@ -168,14 +174,15 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
 
 void JobExecution::give(std::size_t giver, UnitBatch units) {
     const std::scoped_lock lock(mutex_);
+    Running& run = running();
     share_of(giver)->counters.units_given += units.size();
-    given_bytes_ += units.bytes();
+    run.given_bytes += units.bytes();
     const std::vector<Hungry> hungry = this->hungry(giver, Gift::units, 1); // the least counted before
     const double all = static_cast<double>(units.size()) / total_share(hungry);
     for (const Hungry& one : hungry) {
         const bool is_last = &one == &hungry.back();
         const auto his = is_last ? units.size() : static_cast<std::uint64_t>(one.share * all);
-        if (his > 0) shares_[one.place].gifts.push_back(number(units.split(std::min(his, units.size()))));
+        if (his > 0) run.shares[one.place].gifts.push_back(number(units.split(std::min(his, units.size()))));
     }
     if (units.size() > 0) put_back(number(std::move(units))); // nobody is hungry any more
 }
@@ -196,9 +203,10 @@ bool JobExecution::takes_units(const Share& share) const {
 }
 
 Portion JobExecution::number(UnitBatch units) {
-    const std::uint64_t first = given_;
-    given_ += units.size();
-    return {{first, given_}, std::move(units)};
+    Running& run = running();
+    const std::uint64_t first = run.given;
+    run.given += units.size();
+    return {{first, run.given}, std::move(units)};
 }
 
 } // namespace headrace

@@ -22,6 +22,11 @@ Job::Job(std::string name, std::uint64_t work_units) : name_(std::move(name)), w
             .in_job(name_);
 }
 
+std::shared_ptr<const Job::Wishes> Job::no_wishes() {
+    static const auto none = std::make_shared<const Wishes>();
+    return none;
+}
+
 Job& Job::after(const JobHandle& other) {
     predecessors_.push_back(other.execution()->node());
     return *this;
@@ -38,8 +43,7 @@ Job& Job::concurrent() {
 }
 
 Job& Job::only_on(std::vector<std::string> devices) {
-    devices_ = std::move(devices);
-    return *this;
+    return wish([&](Wishes& wishes) { wishes.devices = std::move(devices); });
 }
 
 Job& Job::priority(int priority) {
@@ -48,9 +52,10 @@ Job& Job::priority(int priority) {
 }
 
 Job& Job::policy(MakePolicy make, std::string name) {
-    make_policy_ = std::move(make);
-    policy_name_ = std::move(name);
-    return *this;
+    return wish([&](Wishes& wishes) {
+        wishes.make_policy = std::move(make);
+        wishes.policy_name = std::move(name);
+    });
 }
 
 Job& Job::policy(std::string name) {
@@ -59,14 +64,14 @@ Job& Job::policy(std::string name) {
 }
 
 Job& Job::kernel_name(std::string name) {
-    kernel_name_ = std::move(name);
-    return *this;
+    return wish([&](Wishes& wishes) { wishes.kernel_name = std::move(name); });
 }
 
 Job& Job::on_tasks(TaskHook before, TaskHook after) {
-    before_tasks_ = std::move(before);
-    after_tasks_ = std::move(after);
-    return *this;
+    return wish([&](Wishes& wishes) {
+        wishes.before_tasks = std::move(before);
+        wishes.after_tasks = std::move(after);
+    });
 }
 
 Job& Job::grain(std::uint64_t work_units) {
@@ -76,8 +81,7 @@ Job& Job::grain(std::uint64_t work_units) {
 }
 
 Job& Job::split_by(std::function<std::uint64_t(IndexRange, std::uint64_t)> callback) {
-    split_ = std::move(callback);
-    return *this;
+    return wish([&](Wishes& wishes) { wishes.split = std::move(callback); });
 }
 
 Job& Job::share_units() {
@@ -87,8 +91,7 @@ Job& Job::share_units() {
 }
 
 Job& Job::tune(EngineOptions options) {
-    tuning_ = options;
-    return *this;
+    return wish([&](Wishes& wishes) { wishes.tuning = options; });
 }
 
 Job& Job::opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&)> bind) {
@@ -124,9 +127,14 @@ const KernelVariant* Job::variant(std::string_view technology) const {
     return found == variants_.end() ? nullptr : &found->second;
 }
 
+void Job::keep_variants(const std::set<std::string_view>& technologies) {
+    std::erase_if(variants_, [&](const auto& variant) { return !technologies.contains(variant.first); });
+}
+
 std::uint64_t Job::split(IndexRange left, std::uint64_t wanted) const {
     std::uint64_t size = std::clamp<std::uint64_t>(wanted, 1, left.size());
-    if (split_) size = std::clamp<std::uint64_t>(split_(left, size), 1, left.size());
+    if (const auto& split = wishes_->split)
+        size = std::clamp<std::uint64_t>(split(left, size), 1, left.size());
     // Ranges begin at multiples of the grain, so rounding the size keeps them there; the last one may be
     // short.
     const std::uint64_t whole_grains = (size + grain_ - 1) / grain_;

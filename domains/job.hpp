@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -211,29 +212,50 @@ public:
     [[nodiscard]] bool is_in_order() const noexcept { return in_order_; }
     [[nodiscard]] bool is_concurrent() const noexcept { return concurrent_; }
     [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }
-    [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return devices_; }
+    [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return wishes_->devices; }
     [[nodiscard]] int priority() const noexcept { return priority_; }
     /// Empty: the policy has `policy_name`, or is the runtime's where that is empty, too.
-    [[nodiscard]] const MakePolicy& own_policy() const noexcept { return make_policy_; }
-    [[nodiscard]] const std::string& policy_name() const noexcept { return policy_name_; }
+    [[nodiscard]] const MakePolicy& own_policy() const noexcept { return wishes_->make_policy; }
+    [[nodiscard]] const std::string& policy_name() const noexcept { return wishes_->policy_name; }
     [[nodiscard]] const std::string& kernel_name() const noexcept {
-        return kernel_name_.empty() ? name_ : kernel_name_;
+        return wishes_->kernel_name.empty() ? name_ : wishes_->kernel_name;
     }
-    [[nodiscard]] const TaskHook& before_tasks() const noexcept { return before_tasks_; }
-    [[nodiscard]] const TaskHook& after_tasks() const noexcept { return after_tasks_; }
+    [[nodiscard]] const TaskHook& before_tasks() const noexcept { return wishes_->before_tasks; }
+    [[nodiscard]] const TaskHook& after_tasks() const noexcept { return wishes_->after_tasks; }
     /// Tasks have data of their own that moves to them.
     [[nodiscard]] bool moves_data() const;
     /// Of all its domains.
     [[nodiscard]] Bytes bytes() const;
-    [[nodiscard]] const EngineOptions& tuning() const noexcept { return tuning_; }
+    [[nodiscard]] const EngineOptions& tuning() const noexcept { return wishes_->tuning; }
     /// Null: no kernel for that technology.
     [[nodiscard]] const KernelVariant* variant(std::string_view technology) const;
+    /// The others are given up: a job that waits takes less memory.
+    void keep_variants(const std::set<std::string_view>& technologies);
     /// The size of the next task.
     [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const;
 
 private:
     template <class>
     friend class SeededJob;
+
+    /// What few jobs say. Copies of a job share it; it never changes.
+    struct Wishes {
+        std::vector<std::string> devices;
+        MakePolicy make_policy;
+        std::string policy_name, kernel_name;
+        TaskHook before_tasks, after_tasks;
+        std::function<std::uint64_t(IndexRange, std::uint64_t)> split;
+        EngineOptions tuning;
+    };
+    /// Of a job that says nothing.
+    static std::shared_ptr<const Wishes> no_wishes();
+    template <class Change>
+    Job& wish(const Change& change) {
+        Wishes wishes = *wishes_;
+        change(wishes);
+        wishes_ = std::make_shared<const Wishes>(std::move(wishes));
+        return *this;
+    }
 
     void use(Slice slice, Access access, const Joining* joining = nullptr);
     template <class T>
@@ -272,13 +294,8 @@ private:
     bool in_order_ = false;
     bool concurrent_ = false;
     bool shares_units_ = false;
-    std::vector<std::string> devices_;
     int priority_ = 0;
-    MakePolicy make_policy_;
-    std::string policy_name_, kernel_name_;
-    TaskHook before_tasks_, after_tasks_;
-    std::function<std::uint64_t(IndexRange, std::uint64_t)> split_;
-    EngineOptions tuning_;
+    std::shared_ptr<const Wishes> wishes_ = no_wishes();
     std::map<std::string, KernelVariant, std::less<>> variants_;
 };
 

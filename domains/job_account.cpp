@@ -13,8 +13,9 @@ constexpr double enough_seconds = 1e-4;
 } // namespace
 
 std::vector<const DeviceInfo*> JobExecution::team() const {
-    std::vector<const DeviceInfo*> team; // shares_ is as long as it was at the beginning
-    for (const Share& share : shares_)
+    const std::scoped_lock lock(mutex_);
+    std::vector<const DeviceInfo*> team;
+    for (const Share& share : running().shares)
         if (!share.is_in_reserve() && !stands_by(share)) team.push_back(share.who.info);
     return team;
 }
@@ -22,11 +23,12 @@ std::vector<const DeviceInfo*> JobExecution::team() const {
 double JobExecution::seconds_of_team() const {
     const double seconds = seconds_so_far();
     const std::scoped_lock lock(mutex_);
+    Running& run = running();
     double of_team = 0, of_all = 0;
-    for (const Share& share : shares_) {
+    for (const Share& share : run.shares) {
         const Counters& counters = share.counters; // given units count as nothing, but took their time
         const double work = counters.units_received > 0
-                                ? share.busy_seconds() * rates_.capability(place_of(share))
+                                ? share.busy_seconds() * run.rates.capability(place_of(share))
                                 : static_cast<double>(counters.work_units);
         of_all += work;
         if (!share.is_in_reserve()) of_team += work;
@@ -36,20 +38,18 @@ double JobExecution::seconds_of_team() const {
 
 bool JobExecution::has_losses() const {
     const std::scoped_lock lock(mutex_);
-    return std::ranges::any_of(shares_, [](const Share& share) { return share.retired || share.is_full; });
-}
-
-void JobExecution::compare_with(std::vector<std::optional<double>> seconds_alone) {
-    const std::scoped_lock lock(mutex_);
-    seconds_alone_ = std::move(seconds_alone);
+    return std::ranges::any_of(running().shares,
+                               [](const Share& share) { return share.retired || share.is_full; });
 }
 
 std::vector<JobExecution::Measurement> JobExecution::measurements() const {
     const std::scoped_lock lock(mutex_);
+    Running& run = running();
     std::vector<Measurement> measurements;
-    for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (const auto rate = rates_.units_per_second(i); rate && !shares_[i].retired)
-            measurements.push_back({shares_[i].who.info, *rate, shares_[i].busy_seconds() <= enough_seconds});
+    for (std::size_t i = 0; i < run.shares.size(); ++i)
+        if (const auto rate = run.rates.units_per_second(i); rate && !run.shares[i].retired)
+            measurements.push_back(
+                {run.shares[i].who.info, *rate, run.shares[i].busy_seconds() <= enough_seconds});
     return measurements;
 }
 
@@ -60,18 +60,20 @@ double JobExecution::seconds_so_far() const {
 
 std::uint64_t JobExecution::finished_units() const {
     const std::scoped_lock lock(mutex_);
-    return finished_;
+    return running().finished;
 }
 
 JobStanding JobExecution::standing() const {
     const std::scoped_lock lock(mutex_);
     JobStanding standing{.job = job_.name(),
                          .work_units = job_.work_units(),
-                         .finished = finished_,
                          .started = started_,
-                         .last_sign = last_sign_,
+                         .last_sign = {},
                          .tasks = {}};
-    for (const auto& [of, task] : in_flight_) standing.tasks.push_back(task);
+    if (!running_) return standing;
+    standing.finished = running_->finished;
+    standing.last_sign = running_->last_sign;
+    for (const auto& [of, task] : running_->in_flight) standing.tasks.push_back(task);
     return standing;
 }
 
@@ -88,7 +90,7 @@ DeviceReport JobExecution::report_of(const Share& share) const {
                      static_cast<double>(std::max<std::uint64_t>(job_.work_units(), 1)),
             .busy_seconds = share.busy_seconds(),
             .finished_seconds = counters.finished_seconds,
-            .slowdown = rates_.slowdown(place),
+            .slowdown = running().rates.slowdown(place),
             .bytes_in = counters.bytes_in,
             .bytes_out = counters.bytes_out,
             .seeds_given = counters.seeds_given,
@@ -103,6 +105,7 @@ DeviceReport JobExecution::report_of(const Share& share) const {
 
 JobReport JobExecution::report() const {
     std::unique_lock lock(mutex_);
+    Running& run = running();
     JobReport report;
     report.job = job_.name();
     report.policy = scheduling_.policy_name;
@@ -110,7 +113,7 @@ JobReport JobExecution::report() const {
     report.work_units = job_.work_units();
     if (left_out_) report.left_out = *left_out_;
     double first = report.seconds, last = 0, last_of_gpus = 0, last_of_cpus = 0;
-    for (const Share& share : shares_) {
+    for (const Share& share : run.shares) {
         DeviceReport device = report_of(share);
         if (device.tasks > 0) {
             first = std::min(first, device.finished_seconds);
@@ -130,17 +133,17 @@ JobReport JobExecution::report() const {
         report.gpu_over_cpu.why_absent = "not both a processor and a GPU had a task";
     std::vector<double> alone;
     std::string unknown;
-    for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (i < seconds_alone_.size() && seconds_alone_[i])
-            alone.push_back(*seconds_alone_[i]);
+    for (std::size_t i = 0; i < run.shares.size(); ++i)
+        if (const auto& seconds = participants_[i].seconds_alone)
+            alone.push_back(*seconds);
         else
-            unknown += (unknown.empty() ? "" : ", ") + shares_[i].who.info->id;
+            unknown += (unknown.empty() ? "" : ", ") + run.shares[i].who.info->id;
     report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent =
-        shares_.size() == 1 ? "one device had the job to itself"
-                            : "how long the job takes alone is not known of " + unknown +
-                                  ": run it there, or with --baselines";
-    if (unknown.empty() && shares_.size() > 1) report.compare_with(alone);
-    const JobEnergy energy = energy_;
+        run.shares.size() == 1 ? "one device had the job to itself"
+                               : "how long the job takes alone is not known of " + unknown +
+                                     ": run it there, or with --baselines";
+    if (unknown.empty() && run.shares.size() > 1) report.compare_with(alone);
+    const JobEnergy energy = run.energy;
     lock.unlock(); // meters take their time
     energy.tell(report);
     return report;

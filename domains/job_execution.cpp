@@ -16,7 +16,7 @@ double seconds(std::chrono::steady_clock::duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
 
-std::vector<Estimate> estimates(const std::vector<JobExecution::Participant>& participants) {
+std::vector<Estimate> estimates(std::span<const JobExecution::Participant> participants) {
     std::vector<Estimate> estimates;
     for (const auto& participant : participants) estimates.push_back(participant.estimate);
     return estimates;
@@ -41,29 +41,32 @@ JobExecution::JobExecution(Job job, Scheduling scheduling, std::vector<Participa
                            std::shared_ptr<const std::vector<LeftOut>> left_out)
     : job_(std::move(job)),
       scheduling_(std::move(scheduling)),
+      participants_(std::move(participants)),
       left_out_(std::move(left_out)),
-      several_devices_(participants.size() > 1),
+      several_devices_(participants_.size() > 1),
       only_cpus_(std::ranges::all_of(
-          participants, [](const Participant& one) { return one.info->kind == DeviceKind::cpu; })),
-      memory_(scheduling_.one_memory ? std::optional(scheduling_.one_memory->first) : std::nullopt),
-      rates_(estimates(participants), scheduling_.learns),
+          participants_, [](const Participant& one) { return one.info->kind == DeviceKind::cpu; })),
       event_(promise_.event()),
-      node_(std::make_shared<JobNode>(job_.name(), event_)) {
-    if (job_.work_units() > 0) left_.push_back({0, job_.work_units()});
-    for (const Job::Use& use : job_.uses()) // rows of different tasks cannot overlap
-        if (writes(use.access) && use.slice.part && !use.slice.is_rows) written_.try_emplace(&use);
-    shares_.reserve(participants.size());
-    for (Participant& participant : participants) {
-        energy_.add(participant.energy);
-        Share& share = shares_.emplace_back();
-        share.who = std::move(participant);
-        share.is_spared = memory_ && share.who.memory != *memory_;
+      node_(std::make_shared<JobNode>(job_.name(), event_)) {}
+
+JobExecution::Running::Running(const Job& job, const Scheduling& scheduling,
+                               std::span<const Participant> participants)
+    : rates(estimates(participants), scheduling.learns) {
+    if (scheduling.one_memory) memory = scheduling.one_memory->first;
+    if (job.work_units() > 0) left.push_back({0, job.work_units()});
+    for (const Job::Use& use : job.uses()) // rows of different tasks cannot overlap
+        if (writes(use.access) && use.slice.part && !use.slice.is_rows) written.try_emplace(&use);
+    shares.reserve(participants.size());
+    for (const Participant& participant : participants) {
+        energy.add(participant.energy);
+        Share& share = shares.emplace_back(participant);
+        share.is_spared = memory && participant.memory != *memory;
     }
 }
 
 std::vector<std::size_t> JobExecution::devices() const {
-    std::vector<std::size_t> numbers; // shares_ is as long as it was at the beginning
-    for (const Share& share : shares_) numbers.push_back(share.who.device);
+    std::vector<std::size_t> numbers;
+    for (const Participant& participant : participants_) numbers.push_back(participant.device);
     return numbers;
 }
 
@@ -73,8 +76,9 @@ void JobExecution::start() {
     if (holds_ > 0) --holds_;
     if (Trace* const trace = Trace::recording())
         span_ = trace->add({nullptr, "jobs", "jobs", false}, job_.name(), event_, {});
-    energy_.begin();
-    begin_ = end_ = last_sign_ = Clock::now();
+    Running& run = running();
+    run.energy.begin();
+    run.begin = run.end = run.last_sign = Clock::now();
     settle_if_ended(std::move(lock)); // it may have been stopped before it began
 }
 
@@ -85,8 +89,9 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
 
 std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most_tasks) {
     std::unique_lock lock(mutex_);
+    Running& run = running();
     Share* share = share_of(device);
-    if (!started_ || stop_reason_ || !share || !can_work(*share) || left_.empty()) return std::nullopt;
+    if (!started_ || stop_reason_ || !share || !can_work(*share) || run.left.empty()) return std::nullopt;
     const std::size_t place = place_of(*share);
     std::vector<DeviceProgress> devices = device_progress();
     Progress progress = this->progress(devices);
@@ -99,19 +104,20 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
     if (wanted == 0) {
         share->refused = true;
         share->left_out = is_left_out;
-        if (!in_flight_.empty()) return std::nullopt; // who ends that asks again
+        if (!run.in_flight.empty()) return std::nullopt; // who ends that asks again
         // Those that are not left out come first.
         if (share->left_out)
-            for (Share& one : shares_)
+            for (Share& one : run.shares)
                 if (!one.retired && !one.left_out) one.refused = false;
-        if (!std::ranges::all_of(shares_, [&](const Share& one) { return one.refused || !can_work(one); })) {
+        if (!std::ranges::all_of(run.shares,
+                                 [&](const Share& one) { return one.refused || !can_work(one); })) {
             // Once: who is at work elsewhere asks when that ends, and whoever wakes all wakes itself.
-            if (!std::exchange(share->has_woken, true) && scheduling_.ask_again) scheduling_.ask_again();
+            if (!std::exchange(share->has_woken, true)) ask_again();
             return std::nullopt;
         }
         wanted = 1; // a policy that leaves everyone idle would hang the job
     }
-    IndexRange& left = left_.back();
+    IndexRange& left = run.left.back();
     Portion portion(IndexRange{left.begin, left.begin}, 0);
     // One question for all tasks of the batch: a question costs as much as a small task does.
     ask(
@@ -129,7 +135,7 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
             return true;
         },
         false);
-    if (left.empty()) left_.pop_back();
+    if (left.empty()) run.left.pop_back();
     if (!enter_parts(portion.range) || stop_reason_) {
         settle_if_ended(std::move(lock));
         return std::nullopt;
@@ -201,7 +207,7 @@ void JobExecution::learn(Share& share, std::uint64_t units, Clock::duration busy
     share.reckoned_from = now;
     share.is_steady = true;
     if (units > 0) {
-        rates_.completed(place, units, time);
+        running().rates.completed(place, units, time);
         ask(
             [&] {
                 scheduling_.policy->completed(place, units, time);
@@ -214,21 +220,24 @@ void JobExecution::learn(Share& share, std::uint64_t units, Clock::duration busy
 
 /// Devices that the policy left out may be worth asking by now.
 void JobExecution::let_in() {
-    if (left_.empty() || std::ranges::none_of(shares_, [](const Share& one) { return one.left_out; })) return;
+    Running& run = running();
+    if (run.left.empty() || std::ranges::none_of(run.shares, [](const Share& one) { return one.left_out; }))
+        return;
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);
     bool any = false;
-    for (Share& one : shares_)
+    for (Share& one : run.shares)
         if (one.left_out && can_work(one) && takes_over(place_of(one), progress)) {
             one.left_out = false;
             any = true;
         }
-    if (any && scheduling_.ask_again) scheduling_.ask_again();
+    if (any) ask_again();
 }
 
 void JobExecution::finished(std::size_t device, const std::vector<Portion>& portions,
                             const TaskFigures& figures) {
     std::unique_lock lock(mutex_);
+    Running& run = running();
     Share& share = *share_of(device);
     Counters& counters = share.counters;
     std::uint64_t units = 0, known = 0;
@@ -239,8 +248,8 @@ void JobExecution::finished(std::size_t device, const std::vector<Portion>& port
         counters.tasks += portion.tasks;
         if (portion.units) counters.units_received += portion.range.size();
     }
-    finished_ += units;
-    end_ = Clock::now();
+    run.finished += units;
+    run.end = Clock::now();
     share.done.insert(share.done.end(), portions.begin(), portions.end());
     counters.work_units += units;
     const auto busy_before = share.busy.total();
@@ -265,7 +274,7 @@ void JobExecution::abandoned(std::size_t device, const Portion& portion, ErrorPt
         auto told = std::make_shared<Error>(*error);
         told->on_device(share.who.info->id).in_job(job_.name());
         if (!stop_reason_) stop_reason_ = told;
-        if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
+        ask_again(); // as in stop
     } else {
         put_back(portion);
     }
@@ -290,10 +299,13 @@ bool JobExecution::hold_for_start() {
 }
 
 /// Somebody is about to say something that matters for its end.
-bool JobExecution::is_held() const { return holds_ > 0 || std::ranges::any_of(shares_, &Share::is_leaving); }
+bool JobExecution::is_held() const {
+    return holds_ > 0 || std::ranges::any_of(running().shares, &Share::is_leaving);
+}
 
 void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight) {
     std::unique_lock lock(mutex_);
+    Running& run = running();
     Share* share = share_of(device);
     if (!share) return;
     share->is_leaving = false;
@@ -301,7 +313,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     for (const Portion& portion : in_flight) take_back(device, portion);
     if (!share->retired) {
         share->retired = true;
-        rates_.lost(place_of(*share));
+        run.rates.lost(place_of(*share));
         share->loss = error;
     }
     for (const Portion& portion : in_flight) put_back(portion);
@@ -322,17 +334,17 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
         if (!stop_reason_) stop_reason_ = error;
     } else {
         for (Share& one :
-             shares_) { // what others did in another memory has been fetched, and is lost as well
-            if (&one != share && !(has_moved_ && has_worked)) continue;
+             run.shares) { // what others did in another memory has been fetched, and is lost as well
+            if (&one != share && !(run.has_moved && has_worked)) continue;
             for (const Portion& portion : std::exchange(one.done, {})) {
                 put_back(portion);
-                finished_ -= portion.work_units();
+                run.finished -= portion.work_units();
             }
             one.counters.work_units = one.counters.units_received = 0;
         }
-        if (has_worked) has_moved_ = false;
+        if (has_worked) run.has_moved = false;
     }
-    if (!stop_reason_ && std::ranges::none_of(shares_, [&](const Share& one) { return can_work(one); }) &&
+    if (!stop_reason_ && std::ranges::none_of(run.shares, [&](const Share& one) { return can_work(one); }) &&
         !go_to_next_memory())
         stop_reason_ = error;
     settle_if_ended(std::move(lock));
@@ -340,46 +352,49 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
 
 /// The one whose devices are the fastest together. False: there is none.
 bool JobExecution::go_to_next_memory() {
-    if (!memory_) return false;
+    Running& run = running();
+    if (!run.memory) return false;
     std::map<std::size_t, double> capabilities; // by memory
-    for (const Share& share : shares_)
+    for (const Share& share : run.shares)
         if (!share.retired && !share.is_full)
-            capabilities[share.who.memory] += std::max(rates_.capability(place_of(share)), 0.0);
+            capabilities[share.who.memory] += std::max(run.rates.capability(place_of(share)), 0.0);
     if (capabilities.empty()) return false;
-    memory_ = std::ranges::max_element(capabilities, {}, &decltype(capabilities)::value_type::second)->first;
-    for (Share& share : shares_)
-        if (share.who.memory == *memory_) share.is_spared = false;
-    if (scheduling_.ask_again) scheduling_.ask_again();
+    run.memory =
+        std::ranges::max_element(capabilities, {}, &decltype(capabilities)::value_type::second)->first;
+    for (Share& share : run.shares)
+        if (share.who.memory == *run.memory) share.is_spared = false;
+    ask_again();
     return true;
 }
 
 bool JobExecution::leave_memory(std::size_t device, const Portion& portion) {
     const std::scoped_lock lock(mutex_);
-    if (!memory_ || stop_reason_) return false;
+    Running& run = running();
+    if (!run.memory || stop_reason_) return false;
     const std::size_t left = share_of(device)->who.memory;
     const bool has_another = std::ranges::any_of(
-        shares_, [&](const Share& one) { return !one.retired && !one.is_full && one.who.memory != left; });
+        run.shares, [&](const Share& one) { return !one.retired && !one.is_full && one.who.memory != left; });
     if (!has_another) return false;
     take_back(device, portion);
     put_back(portion);
-    for (Share& one : shares_)
+    for (Share& one : run.shares)
         if (one.who.memory == left) one.is_full = true;
     // Those in flight end there.
-    has_moved_ = has_moved_ || finished_ > 0 || !in_flight_.empty();
-    return *memory_ != left || go_to_next_memory();
+    run.has_moved = run.has_moved || run.finished > 0 || !run.in_flight.empty();
+    return *run.memory != left || go_to_next_memory();
 }
 
 Access JobExecution::access_of(const Job::Use& use) const {
     if (!use.is_of_one_image()) return use.access;
     const std::scoped_lock lock(mutex_);
-    return has_moved_ ? Access::update : use.access;
+    return running().has_moved ? Access::update : use.access;
 }
 
 void JobExecution::stop(ErrorPtr why) {
     std::unique_lock lock(mutex_);
     if (!stop_reason_ && !ended_) {
         stop_reason_ = std::move(why);
-        if (scheduling_.ask_again) scheduling_.ask_again(); // for launches to be asked to pause
+        ask_again(); // for launches to be asked to pause
     }
     settle_if_ended(std::move(lock));
 }
@@ -391,17 +406,18 @@ bool JobExecution::stopping() const {
 
 bool JobExecution::wants(std::size_t device) const {
     const std::scoped_lock lock(mutex_);
-    if (!started_ || stop_reason_ || left_.empty()) return false;
+    if (!started_ || stop_reason_ || running().left.empty()) return false;
     const Share* const share = share_of(device);
     return share && can_work(*share) && !(share->is_in_reserve() && reserve_waits());
 }
 
 std::optional<double> JobExecution::expected_seconds(std::size_t device, const Portion& portion) const {
     const std::scoped_lock lock(mutex_);
+    Running& run = running();
     const Share* const share = share_of(device);
-    if (!share || portion.units || !rates_.measured(place_of(*share))) return std::nullopt;
-    if (several_devices_ && !rates_.certain(place_of(*share))) return std::nullopt;
-    return static_cast<double>(portion.work_units()) / rates_.capability(place_of(*share));
+    if (!share || portion.units || !run.rates.measured(place_of(*share))) return std::nullopt;
+    if (several_devices_ && !run.rates.certain(place_of(*share))) return std::nullopt;
+    return static_cast<double>(portion.work_units()) / run.rates.capability(place_of(*share));
 }
 
 double JobExecution::charged_seconds() const {
@@ -414,10 +430,14 @@ void JobExecution::charge_at_least(double seconds) {
     charged_ = std::max(charged_, seconds);
 }
 
+const JobExecution::Participant* JobExecution::participant(std::size_t device) const {
+    const auto found = std::ranges::find(participants_, device, &Participant::device);
+    return found == participants_.end() ? nullptr : &*found;
+}
+
 JobExecution::Share* JobExecution::share_of(std::size_t device) {
-    const auto found =
-        std::ranges::find_if(shares_, [device](const Share& share) { return share.who.device == device; });
-    return found == shares_.end() ? nullptr : &*found;
+    const Participant* const who = participant(device);
+    return who == nullptr ? nullptr : &running().shares[static_cast<std::size_t>(who - participants_.data())];
 }
 
 const JobExecution::Share* JobExecution::share_of(std::size_t device) const {
@@ -425,53 +445,57 @@ const JobExecution::Share* JobExecution::share_of(std::size_t device) const {
 }
 
 TaskInFlight* JobExecution::in_flight(std::size_t device, const Portion& portion) {
-    const auto found = in_flight_.find(key(device, portion));
-    return found == in_flight_.end() ? nullptr : &found->second;
+    Running& run = running();
+    const auto found = run.in_flight.find(key(device, portion));
+    return found == run.in_flight.end() ? nullptr : &found->second;
 }
 
 Portion JobExecution::give_out(Share& share, Portion portion) {
-    last_sign_ = Clock::now();
+    Running& run = running();
+    run.last_sign = Clock::now();
     share.idle = false;
-    for (Share& one : shares_) one.refused = one.has_woken = false;
+    for (Share& one : run.shares) one.refused = one.has_woken = false;
     const std::size_t place = place_of(share);
-    const auto rate = rates_.units_per_second(place);
+    const auto rate = run.rates.units_per_second(place);
     const double expected = rate ? static_cast<double>(portion.work_units()) / *rate : 0;
     const double charge = std::min(expected, longest_expected);
     charged_ += charge;
-    if (share.outstanding + share.begun == 0) share.reckoned_from = last_sign_;
+    if (share.outstanding + share.begun == 0) share.reckoned_from = run.last_sign;
     share.outstanding += portion.work_units();
-    in_flight_.insert_or_assign(key(share.who.device, portion), TaskInFlight{.number = share.who.device,
-                                                                             .device = share.who.info->id,
-                                                                             .portion = portion,
-                                                                             .last_sign = last_sign_,
-                                                                             .charge = charge});
+    run.in_flight.insert_or_assign(key(share.who.device, portion), TaskInFlight{.number = share.who.device,
+                                                                                .device = share.who.info->id,
+                                                                                .portion = portion,
+                                                                                .last_sign = run.last_sign,
+                                                                                .charge = charge});
     return portion;
 }
 
 void JobExecution::take_back(std::size_t device, const Portion& portion) {
-    const auto task = in_flight_.find(key(device, portion));
-    HEADRACE_ASSERT(task != in_flight_.end());
+    Running& run = running();
+    const auto task = run.in_flight.find(key(device, portion));
+    HEADRACE_ASSERT(task != run.in_flight.end());
     Share& share = *share_of(device);
     share.begun -= task->second.begun;
     share.outstanding -= task->second.portion.work_units() - task->second.begun;
     charged_ -= task->second.charge;
-    in_flight_.erase(task);
-    for (Share& one : shares_) one.has_woken = false;
-    last_sign_ = Clock::now();
+    run.in_flight.erase(task);
+    for (Share& one : run.shares) one.has_woken = false;
+    run.last_sign = Clock::now();
 }
 
 void JobExecution::put_back(const Portion& portion) {
+    Running& run = running();
     if (portion.units) {
-        loose_units_.push_back(portion);
+        run.loose_units.push_back(portion);
         return;
     }
-    for (auto& [use, parts] : written_) parts.remove(portion.range);
-    left_.push_back(portion.range);
+    for (auto& [use, parts] : run.written) parts.remove(portion.range);
+    run.left.push_back(portion.range);
 }
 
 /// What a task of these work units writes. False: another task writes some of it as well, and the job fails.
 bool JobExecution::enter_parts(IndexRange units) {
-    for (auto& [use, parts] : written_) {
+    for (auto& [use, parts] : running().written) {
         const IndexRange elements = ask([&] { return elements_of(*use, units); }, IndexRange{});
         const auto other = parts.enter(units, elements);
         if (!other) continue;
@@ -486,7 +510,7 @@ bool JobExecution::enter_parts(IndexRange units) {
                           other->begin, other->end, units.begin, units.end, use->slice.data->name(),
                           theirs.begin, theirs.end, elements.begin, elements.end))
                     .in_job(job_.name()));
-        if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
+        ask_again(); // as in stop
     }
     return !stop_reason_;
 }
@@ -505,21 +529,23 @@ bool JobExecution::gives_back(const DeviceInfo& device) const {
 
 std::uint64_t JobExecution::left_units() const {
     std::uint64_t units = 0;
-    for (const IndexRange range : left_) units += range.size();
+    for (const IndexRange range : running().left) units += range.size();
     return units;
 }
 
 double JobExecution::relative_capability(std::size_t place) const {
+    Running& run = running();
     double best = 0;
-    for (std::size_t i = 0; i < shares_.size(); ++i) best = std::max(best, rates_.capability(i));
-    return best > 0 ? rates_.capability(place) / best : 0;
+    for (std::size_t i = 0; i < run.shares.size(); ++i) best = std::max(best, run.rates.capability(i));
+    return best > 0 ? run.rates.capability(place) / best : 0;
 }
 
 /// What is not known to have been begun with, less what the device should have done since.
 std::uint64_t JobExecution::expected_in_flight(std::size_t place) const {
-    const Share& share = shares_[place];
-    if (share.outstanding == 0 || !rates_.measured(place)) return share.outstanding;
-    const double done = rates_.capability(place) * seconds(Clock::now() - share.reckoned_from);
+    Running& run = running();
+    const Share& share = run.shares[place];
+    if (share.outstanding == 0 || !run.rates.measured(place)) return share.outstanding;
+    const double done = run.rates.capability(place) * seconds(Clock::now() - share.reckoned_from);
     const auto outstanding = static_cast<double>(share.outstanding);
     return static_cast<std::uint64_t>(outstanding - std::min(done, outstanding));
 }
@@ -529,20 +555,21 @@ Progress JobExecution::progress(std::span<const DeviceProgress> devices) const {
             .remaining = left_units(),
             .devices = devices,
             .moves_data = job_.moves_data(),
-            .task_seconds = !rates_.are_per_second() ? 0
-                            : only_cpus_             ? cost_of_task
-                                                     : cost_of_gpu_task};
+            .task_seconds = !running().rates.are_per_second() ? 0
+                            : only_cpus_                      ? cost_of_task
+                                                              : cost_of_gpu_task};
 }
 
 JobExecution::Clock::time_point JobExecution::end_of_patience() const {
-    return begin_ + std::chrono::duration_cast<Clock::duration>(
-                        std::chrono::duration<double>(2 * scheduling_.expected_seconds));
+    return running().begin + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(2 * scheduling_.expected_seconds));
 }
 
 /// There is one, nobody of the team is lost, and the team is about as fast as it used to be.
 bool JobExecution::reserve_waits() const {
-    return std::ranges::any_of(shares_, &Share::is_in_reserve) && Clock::now() < end_of_patience() &&
-           std::ranges::none_of(shares_,
+    Running& run = running();
+    return std::ranges::any_of(run.shares, &Share::is_in_reserve) && Clock::now() < end_of_patience() &&
+           std::ranges::none_of(run.shares,
                                 [](const Share& one) { return one.retired && !one.is_in_reserve(); });
 }
 
@@ -552,21 +579,22 @@ std::optional<JobExecution::Clock::time_point> JobExecution::reserve_steps_in() 
 }
 
 std::optional<JobExecution::Clock::time_point> JobExecution::steps_in(std::size_t device) const {
-    const Share* const share = share_of(device);
-    return share && share->is_in_reserve() ? reserve_steps_in() : std::nullopt;
+    const Participant* const who = participant(device);
+    return who && !who->reserve.empty() ? reserve_steps_in() : std::nullopt;
 }
 
 std::vector<DeviceProgress> JobExecution::device_progress() const {
+    Running& run = running();
     std::vector<DeviceProgress> progress;
     const bool reserve_waits = this->reserve_waits();
-    for (std::size_t i = 0; i < shares_.size(); ++i) {
-        const Share& share = shares_[i];
+    for (std::size_t i = 0; i < run.shares.size(); ++i) {
+        const Share& share = run.shares[i];
         const DeviceInfo& info = *share.who.info;
         const bool is_gpu = info.kind == DeviceKind::gpu;
         const std::uint64_t lanes = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units;
         progress.push_back({.capability = capability(i),
-                            .measured = rates_.measured(i),
-                            .certain = rates_.certain(i),
+                            .measured = run.rates.measured(i),
+                            .certain = run.rates.certain(i),
                             .in_reserve = reserve_waits && share.is_in_reserve(),
                             .gives_back = gives_back(info),
                             .in_flight = expected_in_flight(i),
@@ -578,12 +606,14 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
 }
 
 void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
-    const bool complete = started_ && left_.empty() && loose_units_.empty() &&
-                          std::ranges::all_of(shares_, [](const Share& one) { return one.gifts.empty(); });
-    if (ended_ || is_held() || !in_flight_.empty() || !(complete || stop_reason_)) return;
+    if (ended_ || !(started_ || stop_reason_)) return; // it may wait for long, with little memory
+    Running& run = running();
+    const bool complete = started_ && run.left.empty() && run.loose_units.empty() &&
+                          std::ranges::all_of(run.shares, [](const Share& one) { return one.gifts.empty(); });
+    if (is_held() || !run.in_flight.empty() || !(complete || stop_reason_)) return;
     ended_ = true;
     if (!stop_reason_)
-        if (auto unwritten = checked_.why_unwritten())
+        if (auto unwritten = run.checked.why_unwritten())
             stop_reason_ = std::make_shared<const Error>(unwritten->in_job(job_.name()));
     const ErrorPtr error = stop_reason_;
     // With the lock: a device that is lost from now on takes a replica with it that nothing makes again.
@@ -592,13 +622,13 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
             if (use.joining) use.slice.data->seal(*use.joining);
             if (use.access == Access::write) use.slice.data->set_written();
         }
-    energy_.end(seconds_taken());
-    for (Share& share : shares_) { // handles may keep us for long
+    run.energy.end(seconds_taken());
+    for (Share& share : run.shares) { // handles may keep us for long
         share.done.clear();
         share.gifts.clear();
     }
-    loose_units_.clear();
-    const EventTimes ran{begin_, end_};
+    run.loose_units.clear();
+    const EventTimes ran{run.begin, run.end};
     const bool is_unheard = fails_unheard();
     lock.unlock(); // continuations may ask us things
     if (error) {
@@ -606,17 +636,17 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
         if (is_unheard) log_failure(*error, job_.name());
         return promise_.fail(error);
     }
-    if (scheduling_.done) scheduling_.done(*this);
+    if (scheduling_.listener && scheduling_.listener->done) scheduling_.listener->done(*this);
     promise_.complete(ran);
 }
 
 void JobExecution::note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written,
                                 std::span<const std::byte> contents) {
     const std::scoped_lock lock(mutex_);
-    auto wrong = checked_.note(use, part, written, contents);
+    auto wrong = running().checked.note(use, part, written, contents);
     if (!wrong) return;
     if (!stop_reason_) stop_reason_ = std::make_shared<const Error>(wrong->in_job(job_.name()));
-    if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
+    ask_again(); // as in stop
 }
 
 /// Its results are not what they should be, whatever part of them was made: who asks for them is told.

@@ -77,25 +77,30 @@ public:
         std::string reserve = {}; ///< why it had better stay out of the job; empty: it is in its team
         /// Which memory it works on, of a job all of whose tasks work on one.
         std::size_t memory = 0;
+        std::optional<double> seconds_alone = {}; ///< how long the job takes it alone, for the report
     };
     /// Of a job that writes all of a domain: its tasks work on one memory.
     struct OneMemory {
         std::size_t first;    ///< memory, to begin with
         std::string why = {}; ///< for the report of devices that so have nothing to do
     };
+    /// What jobs tell things to: one for all of a runtime.
+    struct Listener {
+        /// Called under the job's lock: devices that were refused may be wanted after all.
+        std::function<void()> ask_again = {};
+        /// Called when all is done, before anybody else is told.
+        std::function<void(const JobExecution&)> done = {};
+    };
     struct Scheduling {
         std::unique_ptr<Policy> policy;
         std::string policy_name;
         bool learns = true;          ///< capabilities follow what is measured
         double expected_seconds = 0; ///< if there is a reserve: after twice that it is needed
-        /// Called under the job's lock: devices that were refused may be wanted after all.
-        std::function<void()> ask_again = {};
-        /// Called when all is done, before anybody else is told.
-        std::function<void(const JobExecution&)> done = {};
+        std::shared_ptr<const Listener> listener = nullptr;
         KernelKey kernel = {};                           ///< which measurements are of jobs like this one
         std::uint64_t number = 0;                        ///< of the submission, in its runtime
         std::weak_ptr<Continuations> continuations = {}; ///< of the runtime
-        std::optional<OneMemory> one_memory = {};        ///< none: each device works on its own
+        std::shared_ptr<const OneMemory> one_memory = nullptr; ///< null: each device works on its own
     };
 
     /// `left_out`: the devices that take no part, for the report; null: none. Jobs share it.
@@ -124,7 +129,7 @@ public:
 
     /// The numbers of the devices that the job can use.
     [[nodiscard]] std::vector<std::size_t> devices() const;
-    [[nodiscard]] bool takes_part(std::size_t device) const { return share_of(device) != nullptr; }
+    [[nodiscard]] bool takes_part(std::size_t device) const { return participant(device) != nullptr; }
     /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
     /// stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
@@ -230,8 +235,6 @@ public:
     [[nodiscard]] double charged_seconds() const;
     /// Before others of its priority that began later, it does not go: it has been charged as much as they.
     void charge_at_least(double seconds);
-    /// How long the job takes each device alone, in the order of the participants, for its report.
-    void compare_with(std::vector<std::optional<double>> seconds_alone);
     struct Measurement {
         const DeviceInfo* device;
         double units_per_second;
@@ -257,14 +260,14 @@ private:
         EngineFigures engine;
     };
     struct Share {
-        Participant who;
-        Counters counters;
-        BusyTime busy;
-        ErrorPtr loss;                            ///< why it was retired
-        std::vector<Portion> done;                ///< to be repeated if the device is lost
-        std::vector<Portion> gifts;               ///< that it has not taken yet
+        const Participant& who;
+        Counters counters = {};
+        BusyTime busy = {};
+        ErrorPtr loss = nullptr;                  ///< why it was retired
+        std::vector<Portion> done = {};           ///< to be repeated if the device is lost
+        std::vector<Portion> gifts = {};          ///< that it has not taken yet
         std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun with, begun with
-        Clock::time_point reckoned_from;          ///< what is outstanding was as it is known then
+        Clock::time_point reckoned_from = {};     ///< what is outstanding was as it is known then
         bool is_steady = false;                   ///< at work ever since, with data moved and kernels made
         bool retired = false;
         bool is_leaving = false; ///< will be retired
@@ -282,11 +285,40 @@ private:
     };
     using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, units are given, first of them
 
+    /// What a job has from when it starts, or is asked for: very many may wait, and one that waits takes
+    /// little memory.
+    struct Running {
+        Running(const Job& job, const Scheduling& scheduling, std::span<const Participant> participants);
+
+        std::vector<Share> shares;         ///< as long as the list of participants
+        std::optional<std::size_t> memory; ///< that all tasks work on; none: each device on its own
+        bool has_moved = false;            ///< tasks that are done worked on another memory
+        bool has_returns = false;
+        Rates rates;
+        std::map<const Job::Use*, WrittenParts> written; ///< of uses whose parts the user names
+        CheckedWrites checked;                           ///< in checked mode
+        std::vector<IndexRange> left;                    ///< not given out, or returned; the last is next
+        std::vector<Portion> loose_units;                ///< given, and nobody has them now
+        std::uint64_t given = 0;                         ///< units
+        Bytes given_bytes = 0;                           ///< their words are kept until the job ends
+        std::map<Key, TaskInFlight> in_flight;
+        Clock::time_point last_sign; ///< that something began or ended
+        std::uint64_t finished = 0;  ///< work units
+        Clock::time_point begin, end;
+        JobEnergy energy;
+    };
+    /// With the lock.
+    Running& running() const {
+        if (!running_) running_ = std::make_unique<Running>(job_, scheduling_, participants_);
+        return *running_;
+    }
+
+    [[nodiscard]] const Participant* participant(std::size_t device) const;
     Share* share_of(std::size_t device);
     [[nodiscard]] const Share* share_of(std::size_t device) const;
-    /// Its number in shares_, rates_ and what policies are told.
+    /// Its number among the participants, in the rates, and what policies are told.
     [[nodiscard]] std::size_t place_of(const Share& share) const {
-        return static_cast<std::size_t>(&share - shares_.data());
+        return static_cast<std::size_t>(&share - running().shares.data());
     }
     /// Null: it has ended.
     TaskInFlight* in_flight(std::size_t device, const Portion& portion);
@@ -301,7 +333,7 @@ private:
             return question();
         } catch (...) {
             if (!stop_reason_) stop_reason_ = current_error();
-            if (scheduling_.ask_again) scheduling_.ask_again(); // as in stop
+            ask_again(); // as in stop
             return otherwise;
         }
     }
@@ -315,12 +347,18 @@ private:
         return ask([&] { return job_.split(range, wanted); }, range.size());
     }
     /// Another memory is the one that tasks work on: see OneMemory.
-    [[nodiscard]] bool stands_by(const Share& share) const { return memory_ && share.who.memory != *memory_; }
+    [[nodiscard]] bool stands_by(const Share& share) const {
+        const auto& memory = running().memory;
+        return memory && share.who.memory != *memory;
+    }
     [[nodiscard]] bool can_work(const Share& share) const {
         return !share.retired && !share.is_full && !stands_by(share);
     }
     [[nodiscard]] double capability(std::size_t place) const {
-        return can_work(shares_[place]) ? rates_.capability(place) : 0;
+        return can_work(running().shares[place]) ? running().rates.capability(place) : 0;
+    }
+    void ask_again() const {
+        if (scheduling_.listener && scheduling_.listener->ask_again) scheduling_.listener->ask_again();
     }
     bool go_to_next_memory();
     bool enter_parts(IndexRange units);
@@ -332,7 +370,7 @@ private:
     enum class Gift : std::uint8_t { seeds, units };
     /// A device that waits while the giver works.
     struct Hungry {
-        std::size_t place;   ///< in shares_
+        std::size_t place;   ///< among the shares
         double share;        ///< that it should have of what the giver has left
         std::uint64_t least; ///< seeds or units that are worth the trouble
     };
@@ -348,7 +386,7 @@ private:
     [[nodiscard]] std::uint64_t left_units() const;
     /// From the begin until the last task ended; with the lock.
     [[nodiscard]] double seconds_taken() const {
-        return std::chrono::duration<double>(end_ - begin_).count();
+        return std::chrono::duration<double>(running().end - running().begin).count();
     }
     void learn(Share& share, std::uint64_t units, Clock::duration busy);
     void let_in();
@@ -365,40 +403,25 @@ private:
     void fail_domains(const ErrorPtr& error) const;
     [[nodiscard]] bool fails_unheard() const;
 
-    Job job_;
+    const Job job_;
     const Scheduling scheduling_;
+    const std::vector<Participant> participants_;
     const std::shared_ptr<const std::vector<LeftOut>> left_out_;
     const bool several_devices_, only_cpus_;
 
     mutable std::mutex mutex_;
-    std::vector<Share> shares_;
-    std::optional<std::size_t> memory_; ///< that all tasks work on; none: each device on its own
-    bool has_moved_ = false;            ///< tasks that are done worked on another memory
-    Rates rates_;
-    std::map<const Job::Use*, WrittenParts> written_; ///< of uses whose parts the user names
-    CheckedWrites checked_;                           ///< in checked mode
-    std::vector<IndexRange> left_;                    ///< not given out, or returned; the last is next
-    bool has_returns_ = false;
+    mutable std::unique_ptr<Running> running_; ///< null: it waits
     std::atomic<bool> disturbed_ = false;
-    double charged_ = 0;               ///< seconds of devices
-    std::vector<Portion> loose_units_; ///< given, and nobody has them now
-    std::uint64_t given_ = 0;          ///< units
-    Bytes given_bytes_ = 0;            ///< their words are kept until the job ends
-    std::map<Key, TaskInFlight> in_flight_;
-    Clock::time_point last_sign_; ///< that something began or ended
-    std::uint64_t finished_ = 0;
     bool started_ = false;
-    unsigned holds_ = 0;                               ///< by those who are to start it
-    std::vector<std::optional<double>> seconds_alone_; ///< empty: not told
-    mutable ErrorPtr stop_reason_;                     ///< also what a question was answered with
-    Clock::time_point begin_, end_;
-    JobEnergy energy_;
+    bool has_handles_ = true;
+    bool ended_ = false;
+    double charged_ = 0;           ///< seconds of devices
+    unsigned holds_ = 0;           ///< by those who are to start it
+    mutable ErrorPtr stop_reason_; ///< also what a question was answered with
     Promise promise_;
     Event event_;
     const JobNodePtr node_;
-    bool has_handles_ = true;
     SpanId span_ = 0; // set before anybody gets a range
-    bool ended_ = false;
 };
 
 } // namespace headrace

@@ -211,12 +211,12 @@ private:
         if (participants.empty())
             throw Error{ErrorKind::unsupported, "no device can run this job (" + reasons(unsuited) + ")"}
                 .in_job(job.name());
-        std::vector<std::optional<double>> alone;
-        for (const auto& participant : participants) {
+        for (auto& participant : participants) {
             const auto jobs = model_->whole_jobs(std::array{participant.info}, kernel);
-            alone.push_back(jobs ? std::optional(jobs->seconds) : seconds_alone(*participant.info, kernel));
+            participant.seconds_alone =
+                jobs ? std::optional(jobs->seconds) : seconds_alone(*participant.info, kernel);
         }
-        auto one_memory = choose_memory(job, participants, alone);
+        auto one_memory = choose_memory(job, participants);
         const double expected = chooses_teams(job) && !one_memory ? keep_reserve(participants, kernel) : 0;
         std::unique_ptr<Policy> policy =
             job.own_policy() ? job.own_policy()() : make_policy(policy_name(job));
@@ -224,16 +224,18 @@ private:
             throw Error{ErrorKind::invalid_argument,
                         "the function that makes its policy '" + policy_name(job) + "' returned none"}
                 .in_job(job.name());
-        auto execution = std::make_shared<JobExecution>(
-            job,
-            JobExecution::Scheduling{
-                std::move(policy), policy_name(job), options_.model != "peak" && options_.powers.empty(),
-                expected, [this] { wake_all(); }, [this](const JobExecution& done) { learn(done); }, kernel,
-                next_number_.fetch_add(1, std::memory_order_relaxed), // a number alone
-                continuations_, std::move(one_memory)},
+        Job own = job;
+        std::set<std::string_view> technologies;
+        for (const auto& participant : participants) technologies.insert(participant.info->technology);
+        own.keep_variants(technologies);
+        return std::make_shared<JobExecution>(
+            std::move(own),
+            JobExecution::Scheduling{std::move(policy), policy_name(job),
+                                     options_.model != "peak" && options_.powers.empty(), expected, listener_,
+                                     kernel,
+                                     next_number_.fetch_add(1, std::memory_order_relaxed), // a number alone
+                                     continuations_, std::move(one_memory)},
             std::move(participants), left_out_and(unsuited));
-        execution->compare_with(std::move(alone));
-        return execution;
     }
 
     /// The devices that take no part in a job; mostly the same ones for all jobs.
@@ -248,11 +250,10 @@ private:
     /// Of a job that writes all of a domain the tasks work on one memory: that of the devices that are
     /// predicted to end it first, by whole jobs that they did alone, or else by their speeds. Nothing if it
     /// writes none, or if all devices work on one.
-    std::optional<JobExecution::OneMemory> choose_memory(const Job& job,
-                                                         std::vector<JobExecution::Participant>& participants,
-                                                         const std::vector<std::optional<double>>& alone) {
+    std::shared_ptr<const JobExecution::OneMemory>
+    choose_memory(const Job& job, std::vector<JobExecution::Participant>& participants) {
         const auto use = std::ranges::find_if(job.uses(), &Job::Use::is_of_one_image);
-        if (use == job.uses().end()) return std::nullopt;
+        if (use == job.uses().end()) return nullptr;
         constexpr std::size_t of_host = 0;
         for (JobExecution::Participant& participant : participants) {
             const Controller& controller = workers_[participant.device]->controller();
@@ -264,15 +265,15 @@ private:
         const auto all_know = [&](const auto& known) { return std::ranges::all_of(participants, known); };
         const bool are_measured =
             all_know([](const auto& one) { return one.estimate.units_per_second.has_value(); });
-        const bool are_timed = std::ranges::all_of(alone, [](const auto& one) { return one.has_value(); });
+        const bool are_timed = all_know([](const auto& one) { return one.seconds_alone.has_value(); });
         std::map<std::size_t, double> speeds; // by memory
-        for (std::size_t i = 0; i < participants.size(); ++i) {
-            const Estimate& estimate = participants[i].estimate;
-            speeds[participants[i].memory] += are_timed      ? 1 / *alone[i]
-                                              : are_measured ? *estimate.units_per_second
-                                                             : estimate.peak;
+        for (const auto& one : participants) {
+            const Estimate& estimate = one.estimate;
+            speeds[one.memory] += are_timed      ? 1 / *one.seconds_alone
+                                  : are_measured ? *estimate.units_per_second
+                                                 : estimate.peak;
         }
-        if (speeds.size() == 1) return std::nullopt;
+        if (speeds.size() == 1) return nullptr;
         const auto best = std::ranges::max_element(speeds, {}, &decltype(speeds)::value_type::second)->first;
         std::vector<std::string> ids;
         for (const auto& participant : participants)
@@ -283,14 +284,15 @@ private:
                         "memory, that of {1}; for several use scatters({0}), or writes() or updates() of "
                         "rows({0}) or part({0}, f)",
                         domain, fmt::join(ids, ", "));
+        const auto one = std::make_shared<const JobExecution::OneMemory>(best, why);
         {
             const std::scoped_lock lock(mutex_);
-            if (job.work_units() <= job.grain()) return {{best, why}};          // one task in any case
+            if (job.work_units() <= job.grain()) return one;                    // one task in any case
             if (told_of_one_memory_.size() > 1000) told_of_one_memory_.clear(); // names may be made up
-            if (!told_of_one_memory_.insert(job.kernel_name()).second) return {{best, why}};
+            if (!told_of_one_memory_.insert(job.kernel_name()).second) return one;
         }
         log_warning(fmt::format("job '{}' is done by {} alone: {}", job.name(), fmt::join(ids, ", "), why));
-        return {{best, why}};
+        return one;
     }
 
     /// Which measurements are of jobs like this one.
@@ -531,6 +533,9 @@ private:
     const ProcessMark process_;
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
+    const std::shared_ptr<const JobExecution::Listener> listener_ =
+        std::make_shared<const JobExecution::Listener>([this] { wake_all(); },
+                                                       [this](const JobExecution& done) { learn(done); });
     const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< as it is when the runtime has started
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()

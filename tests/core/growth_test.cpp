@@ -5,6 +5,7 @@
 
 #include <core/environment.hpp>
 #include <core/fake_device.hpp>
+#include <core/heap.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,22 +13,14 @@
 #include <memory>
 #include <vector>
 
-#include <malloc.h>
-
 namespace headrace {
 namespace {
 
 using test::FakeDevice;
 using test::FakeEvent;
 using test::FakeOptions;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool heap_is_measured = false; // theirs keeps what is freed
-#else
-constexpr bool heap_is_measured = true;
-#endif
-
-std::size_t heap_in_use() { return mallinfo2().uordblks; }
+using test::heap_in_use;
+using test::heap_is_measured;
 
 unsigned long requests() { return test::from_environment("HEADRACE_TEST_REQUESTS", 100'000); }
 

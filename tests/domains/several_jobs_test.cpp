@@ -1,8 +1,10 @@
 // tests/domains/several_jobs_test.cpp - several jobs at once: whose turn it is, hooks, policies of one's own.
 #include <core/fake_device.hpp>
+#include <core/heap.hpp>
 #include <core/log_lines.hpp>
 #include <core/quiet_machine.hpp>
 #include <domains/checked_mode.hpp>
+#include <domains/job.kernels.hpp>
 #include <headrace/domains/headrace.hpp>
 
 #include <gtest/gtest.h>
@@ -51,8 +53,8 @@ Job steps(const std::string& name, std::uint64_t units, Diary& diary,
 /// Keeps a device busy while jobs are submitted.
 class Block {
 public:
-    explicit Block(Runtime& runtime)
-        : job_(runtime.submit(Job("block", 1).host_function("fake", [this](Task&, const NativeStream&) {
+    explicit Block(Runtime& runtime, std::string_view technology = "fake")
+        : job_(runtime.submit(Job("block", 1).host_function(technology, [this](Task&, const NativeStream&) {
               has_begun_ = true;
               while (!goes_on_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
           }))) {}
@@ -72,6 +74,31 @@ private:
     std::atomic<bool> has_begun_ = false, goes_on_ = false;
     JobHandle job_;
 };
+
+/// Jobs of one domain and one kernel, as programs submit them by the thousand.
+TEST(WaitingJobs, TakeTwoKibibytesEach) {
+    if (!test::heap_is_measured) GTEST_SKIP() << "this build's heap keeps what is freed";
+    const Domain<std::uint32_t> x("numbers", {64});
+    std::ranges::fill(x.fill(), 0U);
+    Runtime runtime(RuntimeOptions{.devices = "cpu"});
+    Block block(runtime, "cpu");
+    const auto increment = [&] {
+        Job job("increment", 64);
+        job.updates(rows(x)).kernel([x](Task& task) { return test::Increment{task.update(x)}; });
+        return job;
+    };
+    static_cast<void>(runtime.submit(increment().after(block.job())));
+    const auto submit = [&](int jobs) { // each waits for the one before
+        for (int i = 0; i < jobs; ++i) static_cast<void>(runtime.submit(increment()));
+    };
+    submit(1000); // what grows by doubling has grown
+    const std::size_t before = test::heap_in_use();
+    submit(4000);
+    const std::size_t after = test::heap_in_use();
+    block.end();
+    EXPECT_LE((after - before) / 4000, 2048u);
+    EXPECT_EQ(x.gather()[63], 5001u);
+}
 
 struct OneUnit final : Policy {
     std::uint64_t next(std::size_t, const Progress& progress) override {

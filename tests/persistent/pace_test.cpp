@@ -121,6 +121,15 @@ struct Threads {
     std::condition_variable changed;
     std::set<std::thread::id> ids;
     int leaves = 0;
+
+    /// The thread has one, which takes until so many threads have had one; or ten seconds.
+    void meet(std::size_t count) {
+        std::unique_lock lock(mutex);
+        ids.insert(std::this_thread::get_id());
+        ++leaves;
+        changed.notify_all();
+        changed.wait_for(lock, 10s, [&] { return ids.size() >= count; });
+    }
 };
 struct HeavyLeaves {
     using Units = Kinds<Kind<Leaf, 32>>;
@@ -129,10 +138,7 @@ struct HeavyLeaves {
     void operator()(auto& lane, Leaf leaf) const {
         for (std::uint32_t i = 0; i < leaf.children; ++i) lane.spawn(Leaf{0, 0});
         if (leaf.children > 0) return;
-        std::this_thread::sleep_for(2ms);
-        const std::scoped_lock lock(threads->mutex);
-        threads->ids.insert(std::this_thread::get_id());
-        ++threads->leaves;
+        threads->meet(2);
     }
 };
 
@@ -173,13 +179,7 @@ TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {
 /// Indices that take until three threads have had one.
 struct HeavyVisits {
     Threads* threads;
-    void operator()(auto&, std::uint64_t) const {
-        std::unique_lock lock(threads->mutex);
-        threads->ids.insert(std::this_thread::get_id());
-        ++threads->leaves;
-        threads->changed.notify_all();
-        threads->changed.wait_for(lock, 10s, [&] { return threads->ids.size() >= 3; });
-    }
+    void operator()(auto&, std::uint64_t) const { threads->meet(3); }
 };
 
 TEST(HeavyUnits, OfAConsumerGoToAllThreads) {
