@@ -2,6 +2,7 @@
 // leaves behind; waits that would never end.
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
+#include <core/seeds.hpp>
 #include <headrace/domains/headrace.hpp>
 #include <headrace/domains/job_execution.hpp>
 
@@ -77,9 +78,7 @@ protected:
 /// Random programs of jobs on few domains, against a model that runs one after another. The jobs read whole
 /// domains, write rows and add sums; some yield, so that a missing order shows.
 TEST_F(JobOrder, IsThatOfSubmissionInRandomPrograms) {
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937 random(test::fresh_seed());
     constexpr std::size_t size = 8;
     std::vector<Numbers> domains;
     std::vector<std::vector<std::uint64_t>> model;
