@@ -101,7 +101,7 @@ TEST(Pipeline, TracesShowPartsOfItems) {
     };
     const auto expect = [&](Trace& trace, const std::string& name, std::size_t items) {
         const auto end =
-            std::chrono::steady_clock::now() + 10s; // who waits may hear of it before continuations
+            std::chrono::steady_clock::now() + 100s; // who waits may hear of it before continuations
         while (count(trace, name) < items && std::chrono::steady_clock::now() < end)
             std::this_thread::sleep_for(1ms);
         EXPECT_EQ(count(trace, name), items) << name;
