@@ -1,6 +1,7 @@
 // Masses, distances and scales as far apart as users have them: forces are right to the documented error, or
 // refused with words that name the range.
 #include "barnes_hut_on_devices.hpp"
+#include "core/seeds.hpp"
 #include "devices/two_private_cpus.hpp"
 #include "reference_gravity.hpp"
 
@@ -217,12 +218,12 @@ TEST_P(Ranges, HeavyPairsBesideLightBodiesAreRightOrNamed) {
 
 /// Fixed seeds; HEADRACE_FRESH_SEEDS adds so many others, as a longer test.
 TEST_P(Ranges, WhateverIsDrawnIsRightOrNamed) {
-    const char* const fresh = std::getenv("HEADRACE_FRESH_SEEDS");
     std::vector<unsigned> seeds{1, 2, 3, 4, 5, 6, 7, 8};
-    for (int i = 0; fresh != nullptr && i < std::atoi(fresh); ++i) seeds.push_back(std::random_device{}());
+    for (std::uint64_t i = 0; i < headrace::test::fresh_seeds_wanted(); ++i)
+        seeds.push_back(static_cast<unsigned>(headrace::test::first_seed() + i));
     int computed = 0;
     for (const unsigned seed : seeds) {
-        SCOPED_TRACE(seed);
+        SCOPED_TRACE("HEADRACE_SEED=" + std::to_string(seed) + " HEADRACE_FRESH_SEEDS=1");
         Draw draw(seed);
         Bodies bodies = cloud(draw, 2 + static_cast<std::size_t>(draw.uniform(0, 200)));
         const double unit = draw.magnitude(-100, 90), masses = draw.uniform(0, 40),

@@ -1,5 +1,6 @@
 // The problems of headrace-coexec against their serial versions, on every device alone and on several at
 // once; the serial versions against what is known without them; and that a wrong result is noticed.
+#include "core/seeds.hpp"
 #include "devices/devices_fixture.hpp"
 #include "problems.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <iostream>
 #include <map>
 #include <numbers>
 #include <numeric>
@@ -19,12 +19,8 @@ namespace {
 using headrace::MemoryModel;
 using headrace::Runtime;
 using headrace::RuntimeOptions;
-
-std::uint64_t fresh_seed() {
-    const std::uint64_t seed = std::random_device{}();
-    std::cout << "seed " << seed << std::endl;
-    return seed;
-}
+using headrace::test::fixed_seed;
+using headrace::test::fresh_seed;
 
 const ProblemKind& kind_named(std::string_view name) {
     return *std::ranges::find(problem_kinds(), name, &ProblemKind::name);
@@ -181,7 +177,7 @@ protected:
         return problem;
     }
     std::unique_ptr<Problem> solved(const ProblemKind& kind) {
-        return solved(kind.name, {.size = 50, .seed = fresh_seed()});
+        return solved(kind.name, {.size = 50, .seed = fixed_seed()});
     }
     Runtime runtime_{RuntimeOptions{.devices = "cpu"}};
 };
@@ -198,7 +194,7 @@ TEST_F(CoexecVerdict, WhatNobodyComputedIsWrong) {
 }
 
 TEST_F(CoexecVerdict, OneWrongValueIsFound) {
-    std::mt19937_64 random(fresh_seed());
+    std::mt19937_64 random(fixed_seed()); // a value next to nothing may stay within what is allowed
     for (const ProblemKind& kind : problem_kinds()) {
         const auto problem = solved(kind);
         problem->verify(1).throw_if_wrong();

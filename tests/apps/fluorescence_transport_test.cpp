@@ -1,6 +1,7 @@
 // Photons on the processor, through the whole runtime: against known answers, closed forms, and an
 // independent program in double precision on tissues made at random. What other devices make of it is in
 // tests/end_to_end.
+#include "core/seeds.hpp"
 #include "photons_on_cpu.hpp"
 #include "reference_photons.hpp"
 
@@ -12,6 +13,9 @@
 
 namespace fluorescence::test {
 namespace {
+
+using headrace::test::fixed_seed;
+using headrace::test::fresh_seed;
 
 Problem slab(double n, Optical optical, double thickness) {
     Problem problem;
@@ -38,16 +42,10 @@ void expect_energy(const Totals& found, std::uint64_t photons) {
         << photons;
 }
 
-std::uint64_t fresh_seed() {
-    const std::uint64_t seed = std::random_device{}();
-    std::cout << "seed " << seed << std::endl;
-    return seed;
-}
-
 TEST(Photons, VanDeHulstsSlab) {
     for (const KernelChoice kernel : both_kernels) {
         const Totals found =
-            simulate(slab(1, {10, 90, 0.75}, 0.02), {kernel, GridChoice::rz, 400'000, fresh_seed()}).totals;
+            simulate(slab(1, {10, 90, 0.75}, 0.02), {kernel, GridChoice::rz, 400'000, fixed_seed()}).totals;
         expect_near(found.reflectance, 0.09739);
         expect_near(found.transmittance, 0.66096);
         expect_energy(found, 400'000);
@@ -55,7 +53,7 @@ TEST(Photons, VanDeHulstsSlab) {
 }
 
 TEST(Photons, GiovanellisHalfSpaces) {
-    const Settings settings{KernelChoice::producer, GridChoice::rz, 200'000, fresh_seed()};
+    const Settings settings{KernelChoice::producer, GridChoice::rz, 200'000, fixed_seed()};
     const Totals mismatched = simulate(slab(1.5, {10, 90, 0}, 1e8), settings).totals;
     EXPECT_DOUBLE_EQ(mismatched.specular.value, 0.04);
     expect_near(mismatched.reflectance, 0.25992 - 0.04);
@@ -68,7 +66,7 @@ TEST(Photons, TheSampleOfMcmlsManual) {
     problem.layers = {layer(1.37, {1, 100, 0.9}, 0.1), layer(1.37, {1, 10, 0}, 0.1),
                       layer(1.37, {2, 10, 0.7}, 0.2)};
     const Totals found =
-        simulate(problem, {KernelChoice::consumer, GridChoice::rz, 200'000, fresh_seed()}).totals;
+        simulate(problem, {KernelChoice::consumer, GridChoice::rz, 200'000, fixed_seed()}).totals;
     EXPECT_NEAR(found.specular.value, 0.024373, 1e-6);
     expect_near(found.reflectance, 0.23792, 0.00020);
     expect_near(found.absorbed, 0.64153, 0.00020);
@@ -96,7 +94,7 @@ TEST(Photons, AFluorescentAbsorberHasAClosedForm) {
         bottom += source * e2(mua_out * (d - z)) / 2;
     }
     for (const KernelChoice kernel : both_kernels) {
-        const Totals found = simulate(problem, {kernel, GridChoice::rz, 400'000, fresh_seed()}).totals;
+        const Totals found = simulate(problem, {kernel, GridChoice::rz, 400'000, fixed_seed()}).totals;
         expect_near(found.transmittance, std::exp(-mua * d));
         expect_near(found.fluorescence.emitted, yield * (1 - std::exp(-mua * d)));
         expect_near(found.fluorescence.escaped_top, top, 2e-5 * top);
@@ -125,7 +123,7 @@ TEST(Photons, PacketsThatAreGivenToAnotherDeviceGoOnToTheLastBit) {
 }
 
 TEST(Photons, TissuesMadeAtRandomAgreeWithAnIndependentProgram) {
-    const std::uint64_t seed = fresh_seed();
+    const std::uint64_t seed = fixed_seed();
     std::mt19937_64 random(seed);
     const auto between = [&](double least, double most) {
         return std::uniform_real_distribution<double>(least, most)(random);
@@ -173,7 +171,7 @@ TEST(Photons, ThatGlassKeepsEndThere) {
     problem.layers[0].fluorophore_mua = 1;
     problem.layers[0].quantum_yield = 1;
     for (const KernelChoice kernel : both_kernels) {
-        const Totals found = simulate(problem, {kernel, GridChoice::rz, 50'000, fresh_seed()}).totals;
+        const Totals found = simulate(problem, {kernel, GridChoice::rz, 50'000, fixed_seed()}).totals;
         const double kept = std::sqrt(1 - 1 / (1.5 * 1.5)); // the cosine of the critical angle
         expect_near(found.fluorescence.absorbed, kept * found.fluorescence.emitted.value);
         expect_near(found.fluorescence.escaped_top, found.fluorescence.escaped_bottom.value,
@@ -191,7 +189,7 @@ TEST(Photons, ThatPanesOfGlassKeepEndThere) {
     problem.layers.push_back(layer(1.4, {0, 0, 0}, 0.1));
     problem.layers.push_back(layer(1.6, {0, 0, 0}, 0));
     for (const KernelChoice kernel : both_kernels) {
-        const Totals found = simulate(problem, {kernel, GridChoice::rz, 50'000, fresh_seed()}).totals;
+        const Totals found = simulate(problem, {kernel, GridChoice::rz, 50'000, fixed_seed()}).totals;
         const double kept = std::sqrt(1 - 1 / (1.5 * 1.5));
         expect_near(found.fluorescence.absorbed, kept * found.fluorescence.emitted.value);
         EXPECT_EQ(found.cut_off.value, 0);
@@ -203,7 +201,7 @@ TEST(Photons, ThatPanesOfGlassKeepEndThere) {
 // half.
 TEST(Photons, ThinAbsorbersGetTheirDue) {
     const auto per_mua = [](double mua) { // thin ones absorb in proportion
-        const Settings settings{KernelChoice::consumer, GridChoice::rz, 200'000, fresh_seed()};
+        const Settings settings{KernelChoice::consumer, GridChoice::rz, 200'000, fixed_seed()};
         const Estimate absorbed = simulate(slab(1, {mua, 100, 0}, 0.1), settings).totals.absorbed;
         return Estimate{absorbed.value / mua, absorbed.standard_error.value() / mua};
     };
@@ -266,7 +264,7 @@ TEST(Photons, GridsAddUpToTheTotals) {
 
 TEST(Photons, LighterFluorescentPacketsChangeNoMean) {
     const Problem problem = fluorescent_tissue();
-    const std::uint64_t seed = fresh_seed();
+    const std::uint64_t seed = fixed_seed();
     Settings settings{KernelChoice::consumer, GridChoice::rz, 20'000, seed, 1.0};
     const Totals heavy = simulate(problem, settings).totals;
     settings.emission_weight = 0.003;

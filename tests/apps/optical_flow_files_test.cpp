@@ -4,6 +4,7 @@
 #include "program/png.hpp"
 #include "truth.hpp"
 #include <core/scratch_folder.hpp>
+#include <core/seeds.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -78,9 +79,7 @@ TEST(FlowFiles, FloHasTheseBytes) {
 }
 
 TEST(FlowFiles, FloKeepsEveryBit) {
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937 random(headrace::test::fresh_seed());
     Flow flow = random_flow(random, {211, 97});
     flow.u[5] = std::numeric_limits<float>::quiet_NaN();
     const std::string bytes = encode_flo(flow.size, flow.u, flow.v);
@@ -173,9 +172,7 @@ TEST(FlowColours, OfUnknownFlowAreBlackAndDoNotCount) {
 }
 
 TEST(FlowColours, GoIntoAPngAsTheyAre) {
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937 random(headrace::test::fresh_seed());
     for (const float longest : {0.0f, 4.0f}) {
         const Flow flow = random_flow(random, {203, 119});
         Bytes rgb(3 * flow.size.pixels());

@@ -2,6 +2,7 @@
 #include "frame_source.hpp"
 #include "generated_frames.hpp"
 #include <core/scratch_folder.hpp>
+#include <core/seeds.hpp>
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -151,9 +152,7 @@ void expect_near(const Frame& found, const Frame& expected) {
 
 TEST(OpticalFlowFrames, ArePngsOfEveryDepthAndColour) {
     const ScratchFolder folder;
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937 random(headrace::test::fresh_seed());
     for (const int maximum : {255, 65535})
         for (const int channels : {1, 3})
             for (const bool transparent : {false, true})
@@ -205,9 +204,7 @@ TEST(OpticalFlowFrames, PngsOfFewBitsAndOfPalettesAreAsBright) {
 
 TEST(OpticalFlowFrames, ArePgmAndPpmOfEveryMaximum) {
     const ScratchFolder folder;
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937 random(headrace::test::fresh_seed());
     for (const int maximum : {1, 100, 255, 256, 1000, 65535})
         for (const int channels : {1, 3}) {
             SCOPED_TRACE(std::to_string(maximum) + ", channels " + std::to_string(channels));
@@ -251,9 +248,7 @@ TEST(OpticalFlowFrames, APictureThatIsCutAnywhereIsBroken) {
 
 TEST(OpticalFlowFrames, BytesThatAreWrongAreFoundOrHarmless) {
     const ScratchFolder folder;
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937 random(headrace::test::fresh_seed());
     const Picture picture = random_picture(random, {12, 11}, 3, 255);
     for (const std::string& whole : {encode(picture), picture.pnm()})
         for (int i = 0; i < 500; ++i) {

@@ -15,6 +15,7 @@ inline constexpr double rounding = 1e-8;
 
 class PhotonsOnDevices : public headrace::test::OnDeviceLists {
 protected:
+    PhotonsOnDevices() : OnDeviceLists(headrace::test::fixed_seed()) {}
     Found find(const Problem& problem, const Settings& settings) {
         Found found = simulate(runtime(), problem, settings);
         const Totals& totals = found.totals;

@@ -1,21 +1,18 @@
 // tests/apps/seeds.hpp - two seeds for tests of random inputs: the same one in each run, and a fresh one.
 #pragma once
+#include "core/seeds.hpp"
+
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <random>
 
 namespace path_tracer::test {
 
-/// Each test runs once with a fixed seed and once with a fresh one, which is printed. To repeat a run, put
-/// its seed in the place of the fixed one.
+/// Each test runs once with a fixed seed and once with a fresh one.
 class Seeded : public testing::TestWithParam<bool> {
 protected:
     void SetUp() override {
-        const unsigned seed = GetParam() ? std::random_device{}() : 20261126u;
-        std::printf("seed %u\n", seed);
-        RecordProperty("seed", std::to_string(seed));
-        random.seed(seed);
+        random.seed(GetParam() ? headrace::test::fresh_seed() : headrace::test::fixed_seed());
     }
     /// Uniform between `least` and `most`.
     double between(double least, double most) {

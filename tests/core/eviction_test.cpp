@@ -121,7 +121,7 @@ TEST_F(EvictionTest, WhatAKernelUsesIsWaitedFor) {
     EXPECT_FALSE(room.done());
     EXPECT_EQ(taken(), 61U);
     second.complete();
-    EXPECT_FALSE(!room.wait_for(std::chrono::seconds(20))) << "the first that ends may make room";
+    EXPECT_FALSE(!room.wait_for(std::chrono::seconds(100))) << "the first that ends may make room";
     EXPECT_TRUE(ended.done());
     first.complete();
 }

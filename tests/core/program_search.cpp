@@ -1,10 +1,9 @@
 // tests/core/program_search.cpp - see program_search.hpp.
 #include <core/environment.hpp>
 #include <core/program_search.hpp>
+#include <core/seeds.hpp>
 #include <core/watch.hpp>
 
-#include <iostream>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -44,9 +43,8 @@ std::string cut_down(const Program& program, std::uint64_t seed, const Search& s
 
 std::string find_a_failure(const Search& search) {
     const WarnedNames warnings;
-    const std::uint64_t first = from_environment("HEADRACE_TEST_SEED", std::random_device{}());
+    const std::uint64_t first = first_seed();
     const std::uint64_t end = first + from_environment("HEADRACE_TEST_PROGRAMS", search.programs);
-    std::cout << "HEADRACE_TEST_SEED=" << first << std::endl;
     std::unique_ptr<ProgramMachine> machine;
     Watch watch("HEADRACE_TEST_PROGRAMS=1");
     for (std::uint64_t seed = first; seed < end; ++seed) {
@@ -69,7 +67,7 @@ std::string find_a_failure(const Search& search) {
         }
         for (unsigned i = 0; i < search.threads; ++i)
             if (!mistakes[i].empty())
-                return "HEADRACE_TEST_SEED=" + std::to_string(seed) + " HEADRACE_TEST_PROGRAMS=1\n" +
+                return "HEADRACE_SEED=" + std::to_string(seed) + " HEADRACE_TEST_PROGRAMS=1\n" +
                        text_of(mistakes[i]) + cut_down(programs[i], seed, search, watch);
     }
     return {};

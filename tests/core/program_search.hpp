@@ -1,6 +1,6 @@
 // tests/core/program_search.hpp - looks for a program that goes wrong, and cuts it down.
 //
-// HEADRACE_TEST_SEED=n HEADRACE_TEST_PROGRAMS=1 runs the one that a failure names; HEADRACE_TEST_PROGRAMS
+// HEADRACE_SEED=n HEADRACE_TEST_PROGRAMS=1 runs the one that a failure names; HEADRACE_TEST_PROGRAMS
 // alone asks for more or fewer than usual.
 #pragma once
 #include <core/program_runner.hpp>

@@ -1,4 +1,5 @@
 // tests/core/stage_mapping_test.cpp - streams divided between devices, beside every other way to do it.
+#include <core/seeds.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/core/stage_mapping.hpp>
 
@@ -118,9 +119,7 @@ void expect_whole(const StageMapping& mapping, const StreamCosts& costs) {
 }
 
 TEST(StageMapping, IsTheBestOfAll) {
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE(seed);
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(test::fresh_seed());
     for (int round = 0; round < 10'000; ++round) {
         const bool are_whole = random() % 2 == 0;
         const StreamCosts costs = random_costs(random, are_whole);
@@ -140,9 +139,7 @@ TEST(StageMapping, IsTheBestOfAll) {
 }
 
 TEST(StageMapping, OfSoManyItemsIsTheOneThatEndsFirst) {
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE(seed);
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(test::fresh_seed());
     for (int round = 0; round < 10'000; ++round) {
         const StreamCosts costs = random_costs(random, random() % 2 == 0);
         const std::size_t items = random() % 4 == 0 ? 1 + random() % 1000 : 1 + random() % 8;
@@ -207,9 +204,7 @@ TEST(StageMapping, OfAFewItemsDoesNotWaitForPartsToFill) {
 }
 
 TEST(StageMapping, OneMoreDeviceNeverMakesAStreamSlower) {
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE(seed);
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(test::fresh_seed());
     std::uniform_real_distribution<double> seconds(0.01, 1);
     for (int round = 0; round < 200; ++round) {
         StreamCosts costs;

@@ -1,4 +1,5 @@
 // tests/core/teams_test.cpp - who has a job to themselves.
+#include <core/seeds.hpp>
 #include <headrace/core/teams.hpp>
 
 #include <gtest/gtest.h>
@@ -158,9 +159,7 @@ TEST(Teams, OfSeveralDevicesTheFastestOnes) {
 /// Whatever being together costs, of jobs that take from 3 ms to seconds; and it takes no more jobs than
 /// three of each team that may be tried, and six of all.
 TEST(Teams, TheBestIsFoundAndKept) {
-    const auto seed = std::random_device{}();
-    SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
+    std::mt19937 random(test::fresh_seed());
     std::uniform_real_distribution<double> overhead(1, 1.5), rate(1, 1000), scale(0, 2);
     for (int round = 0; round < 1000; ++round) {
         std::vector<Estimate> devices; // the fastest first

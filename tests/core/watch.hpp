@@ -15,7 +15,7 @@
 namespace headrace::test {
 
 /// Told again and again what the test is at; if that stays the same for `limit`, the process aborts.
-/// `once`: what to set beside HEADRACE_TEST_SEED to have just that again.
+/// `once`: what to set beside HEADRACE_SEED to have just that again.
 class Watch {
 public:
     explicit Watch(const char* once, std::chrono::seconds limit = std::chrono::seconds(50))
@@ -33,7 +33,7 @@ private:
             const std::uint64_t before = steps_;
             never_.wait_for(lock, stop, limit, [] { return false; });
             if (stop.stop_requested() || steps_ != before) continue;
-            std::fprintf(stderr, "HEADRACE_TEST_SEED=%llu %s stands still\n",
+            std::fprintf(stderr, "HEADRACE_SEED=%llu %s stands still\n",
                          static_cast<unsigned long long>(seed_), once);
             write_thread_stacks();
             std::abort();

@@ -38,10 +38,10 @@ public:
         const std::scoped_lock lock(mutex_);
         return value_.has_value();
     }
-    /// What was said; false if nothing within ten seconds.
+    /// What was said; false if nothing within two minutes.
     [[nodiscard]] bool wait() {
         std::unique_lock lock(mutex_);
-        return raised_.wait_for(lock, std::chrono::seconds(10), [this] { return value_.has_value(); }) &&
+        return raised_.wait_for(lock, std::chrono::minutes(2), [this] { return value_.has_value(); }) &&
                *value_;
     }
 

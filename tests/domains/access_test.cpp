@@ -2,6 +2,7 @@
 // written anywhere, whole or in parts, on every device list of this machine.
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
+#include <core/seeds.hpp>
 #include <domains/access.kernels.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/device_lists.hpp>
@@ -230,7 +231,7 @@ TEST_P(Accesses, PartsThatDoNotOverlapAreWritten) {
 }
 
 TEST(WrittenParts, FindsEveryOverlap) {
-    std::mt19937 random(std::random_device{}());
+    std::mt19937 random(fresh_seed());
     for (int round = 0; round < 300; ++round) {
         WrittenParts parts;
         std::vector<std::pair<IndexRange, IndexRange>> model; // units, elements

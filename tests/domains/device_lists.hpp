@@ -1,5 +1,6 @@
 // tests/domains/device_lists.hpp - tests on every device list of this machine, with random inputs.
 #pragma once
+#include <core/seeds.hpp>
 #include <devices/devices_fixture.hpp>
 #include <devices/two_private_cpus.hpp>
 #include <headrace/domains/runtime.hpp>
@@ -17,6 +18,7 @@ namespace headrace::test {
 /// Its parameter is a list of devices. Where one is absent the test is skipped.
 class OnDeviceLists : public testing::TestWithParam<std::string> {
 protected:
+    explicit OnDeviceLists(std::uint32_t seed = fresh_seed()) : seed_(seed) {}
     void SetUp() override {
         const std::string why = absent(device_list(GetParam()));
         if (why.empty()) return;
@@ -33,8 +35,7 @@ protected:
         return std::make_unique<Runtime>(
             RuntimeOptions{.devices = device_list(GetParam()), .policy = policy});
     }
-    const unsigned seed_ = std::random_device{}();
-    const testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
+    const std::uint32_t seed_;
     std::mt19937_64 random_{seed_};
 
 private:

@@ -1,4 +1,5 @@
 // tests/domains/earliest_end_test.cpp - who gets the next whole item, by what items take.
+#include <core/seeds.hpp>
 #include <headrace/domains/streams/earliest_end.hpp>
 
 #include <gtest/gtest.h>
@@ -84,9 +85,7 @@ TEST(EarliestEnd, EqualControllersHaveAsManyItems) {
 }
 
 TEST(EarliestEnd, UnequalOnesAreNearlyAsFastAsTheyCanBe) {
-    const std::uint64_t seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(fixed_seed());
     std::uniform_real_distribution<double> any(1, 4);
     for (int turn = 0; turn < 200; ++turn) {
         Simulated stream{.seconds = {1}, .places = 0};
@@ -104,9 +103,7 @@ TEST(EarliestEnd, UnequalOnesAreNearlyAsFastAsTheyCanBe) {
 }
 
 TEST(EarliestEnd, AnotherDeviceNeverMakesAStreamSlower) {
-    const std::uint64_t seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(fixed_seed());
     std::uniform_real_distribution<double> doublings(0, 7);
     for (int turn = 0; turn < 1000; ++turn) {
         Simulated stream{.seconds = {1}, .places = 1 + random() % 12};

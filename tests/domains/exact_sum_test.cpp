@@ -1,6 +1,7 @@
 // tests/domains/exact_sum_test.cpp - exact sums on host threads, compared with long arithmetic.
 #include "exact_reference.hpp"
 
+#include <core/seeds.hpp>
 #include <headrace/domains/exact_sum.hpp>
 
 #include <gtest/gtest.h>
@@ -36,9 +37,7 @@ protected:
     static constexpr T largest_number = Numbers::max(), least_number = Numbers::denorm_min(),
                        infinite = Numbers::infinity();
 
-    const std::uint64_t seed_ = std::random_device{}();
-    const ::testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
-    std::mt19937_64 random_{seed_};
+    std::mt19937_64 random_{fresh_seed()};
 
     /// Any finite bit pattern.
     T any_finite() {

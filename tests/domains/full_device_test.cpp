@@ -1,5 +1,6 @@
 // tests/domains/full_device_test.cpp - jobs on devices whose memory does not hold all of their data at once.
 #include <core/fake_device.hpp>
+#include <core/seeds.hpp>
 #include <devices/devices_fixture.hpp>
 #include <domains/job.kernels.hpp>
 #include <domains/small_device.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <random>
 #include <string>
@@ -93,9 +93,7 @@ TEST(FullDevice, WhatEarlierJobsLeftThereMakesWay) {
 }
 
 TEST(FullDevice, RandomJobsGiveWhatDoingThemOneAfterAnotherGives) {
-    const std::uint64_t seed = std::random_device{}();
-    std::cout << "seed " << seed << '\n';
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(fresh_seed());
     for (int round = 0; round < 24; ++round) {
         constexpr std::uint64_t size = 64, count = 6;
         const auto domains = words(count, size);
@@ -234,9 +232,7 @@ TEST(LargeJobs, AreDoneInTasksWhosePartsFit) {
 }
 
 TEST(LargeJobs, RandomOnesGiveWhatDoingThemOneAfterAnotherGives) {
-    const std::uint64_t seed = std::random_device{}();
-    std::cout << "seed " << seed << '\n';
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(fresh_seed());
     for (int round = 0; round < 24; ++round) {
         constexpr std::uint64_t size = 500, count = 4;
         const auto domains = words(count, size);

@@ -1,5 +1,6 @@
 // tests/domains/job_execution_test.cpp - ranges given out, taken back and repeated, with made-up devices.
 #include <core/quiet_machine.hpp>
+#include <core/seeds.hpp>
 #include <domains/two_devices.hpp>
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(JobExecution, TasksAreSizedByCapability) {
 
 TEST(JobExecution, EveryUnitIsGivenOutOnceWhateverTheOrder) {
     Two two;
-    std::mt19937 random(std::random_device{}());
+    std::mt19937 random(fresh_seed());
     for (int round = 0; round < 50; ++round) {
         const std::uint64_t units = 1 + random() % 5000, grain = 1 + random() % 7;
         const auto job = two.run(Job("j", units).grain(grain));

@@ -1,6 +1,7 @@
 // tests/domains/job_test.cpp - jobs from registration to gather, on every device list of this machine.
 #include <core/environment_variable.hpp>
 #include <core/quiet_machine.hpp>
+#include <core/seeds.hpp>
 #include <devices/devices_fixture.hpp>
 #include <devices/two_private_cpus.hpp>
 #include <domains/checked_mode.hpp>
@@ -44,7 +45,7 @@ private:
 TEST_P(Jobs, RowsInRowsOut) {
     constexpr std::uint64_t size = 100'003; // prime: no task size divides it
     std::vector<float> input(size);
-    std::mt19937 random(std::random_device{}());
+    std::mt19937 random(fresh_seed());
     for (float& value : input) value = std::uniform_real_distribution<float>(-1, 1)(random);
     const Domain<float> in("in", std::span<float>(input));
     const Domain<float> out("out", {size});

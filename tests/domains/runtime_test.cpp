@@ -1,5 +1,6 @@
 // tests/domains/runtime_test.cpp - several devices that share a job, disagree in speed, and fail.
 #include <core/fake_device.hpp>
+#include <core/seeds.hpp>
 #include <domains/checked_mode.hpp>
 #include <headrace/domains/headrace.hpp>
 
@@ -9,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <random>
 #include <thread>
 
 namespace headrace {
@@ -25,7 +25,7 @@ struct Fakes {
     std::unique_ptr<Runtime> runtime;
 
     explicit Fakes(Bytes memory_of_second = Bytes{1} << 30) {
-        const std::uint64_t seed = std::random_device{}();
+        const std::uint64_t seed = test::fresh_seed();
         auto one = std::make_unique<FakeDevice>(
             FakeOptions{.id = "fake:0", .longest_delay = std::chrono::microseconds(200), .seed = seed});
         auto two = std::make_unique<FakeDevice>(FakeOptions{.id = "fake:1",

@@ -1,5 +1,6 @@
 // tests/domains/sums_test.cpp - what several devices have summed up comes together, whoever reaches whom.
 #include <core/fake_device.hpp>
+#include <core/seeds.hpp>
 #include <headrace/domains/domain.hpp>
 
 #include <gtest/gtest.h>
@@ -25,9 +26,7 @@ struct Place {
 class Sums : public ::testing::Test {
 protected:
     static constexpr std::uint64_t size = 1001, large = 2'000'003; // one piece, and several
-    const std::uint64_t seed_ = std::random_device{}();
-    const ::testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
-    std::mt19937_64 random_{seed_};
+    std::mt19937_64 random_{fresh_seed()};
     std::vector<std::unique_ptr<Place>> places_;
     std::vector<std::uint64_t> expected_ = std::vector<std::uint64_t>(size);
 

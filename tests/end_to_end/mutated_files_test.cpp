@@ -1,7 +1,7 @@
 // Every program on thousands of files that are nearly right: it ends by itself, soon, in 4 GiB, with exit
 // code 0, 1 or 2, and leaves a whole result or none.
 //
-// HEADRACE_TEST_FILES=2000 asks for so many for each program, HEADRACE_TEST_SEED=n for others; a file that
+// HEADRACE_TEST_FILES=2000 asks for so many for each program, HEADRACE_SEED=n for others; a file that
 // shows something is kept, and named with the command.
 #include "end_to_end/mutation.hpp"
 #include "end_to_end/program.hpp"
@@ -159,7 +159,7 @@ TEST_P(MutatedFiles, AreReadOrRefused) {
     ASSERT_FALSE(seed.empty());
     const auto readers_of_program = std::ranges::count_if(
         readers, [&](const Reader& other) { return std::string(other.program) == reader.program; });
-    const std::uint64_t first = number_from("HEADRACE_TEST_SEED", 1);
+    const std::uint64_t first = number_from("HEADRACE_SEED", 1);
     const std::uint64_t files =
         number_from("HEADRACE_TEST_FILES", usual_files) / static_cast<std::uint64_t>(readers_of_program);
     std::uint64_t taken = 0;

@@ -177,9 +177,8 @@ bool exchange_round(Device& one, const BindOne& bind_one, Device& other, const B
 template <class BindOne, class BindOther>
 void exchange(Device& one, const BindOne& bind_one, Device& other, const BindOther& bind_other,
               std::uint64_t usual_launches) {
-    const std::uint64_t first = test::from_environment("HEADRACE_TEST_SEED", std::random_device{}());
+    const std::uint64_t first = test::first_seed();
     const std::uint64_t launches = test::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
-    std::cout << "HEADRACE_TEST_SEED=" << first << std::endl;
     test::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
     ExchangeFigures figures;
     // A round may take many launches: enough rounds as well.
@@ -187,7 +186,7 @@ void exchange(Device& one, const BindOne& bind_one, Device& other, const BindOth
         return figures.launches >= launches && rounds >= launches / 100;
     };
     for (std::uint64_t seed = first; !is_enough(seed - first) && !::testing::Test::HasFailure(); ++seed) {
-        SCOPED_TRACE("HEADRACE_TEST_SEED=" + std::to_string(seed) + " HEADRACE_TEST_LAUNCHES=1");
+        SCOPED_TRACE("HEADRACE_SEED=" + std::to_string(seed) + " HEADRACE_TEST_LAUNCHES=1");
         watch.now_at(seed);
         exchange_round(one, bind_one, other, bind_other, seed, figures);
     }

@@ -2,12 +2,13 @@
 // they park, grow and are resumed at random moments, or left with what they hold; no unit may be lost or
 // doubled.
 //
-// HEADRACE_TEST_LAUNCHES=10000 asks for more than usual; HEADRACE_TEST_SEED=n HEADRACE_TEST_LAUNCHES=1 runs
+// HEADRACE_TEST_LAUNCHES=10000 asks for more than usual; HEADRACE_SEED=n HEADRACE_TEST_LAUNCHES=1 runs
 // the round that a failure names.
 #pragma once
 #include "expected.hpp"
 
 #include "core/environment.hpp"
+#include "core/seeds.hpp"
 #include "core/watch.hpp"
 
 #include <headrace/persistent/engine.hpp>
@@ -263,13 +264,12 @@ private:
 /// Rounds until there were as many launches as the environment asks for.
 template <class Bind>
 void soak(Device& device, const Bind& bind, std::uint64_t usual_launches) {
-    const std::uint64_t first = test::from_environment("HEADRACE_TEST_SEED", std::random_device{}());
+    const std::uint64_t first = test::first_seed();
     const std::uint64_t launches = test::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
-    std::cout << "HEADRACE_TEST_SEED=" << first << std::endl;
     test::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
     SoakFigures figures;
     for (std::uint64_t seed = first; figures.launches < launches && !::testing::Test::HasFailure(); ++seed) {
-        SCOPED_TRACE("HEADRACE_TEST_SEED=" + std::to_string(seed) + " HEADRACE_TEST_LAUNCHES=1");
+        SCOPED_TRACE("HEADRACE_SEED=" + std::to_string(seed) + " HEADRACE_TEST_LAUNCHES=1");
         watch.now_at(seed);
         Lots lots(seed);
         std::array places{SoakPlace(device, bind, lots, figures), SoakPlace(device, bind, lots, figures)};
