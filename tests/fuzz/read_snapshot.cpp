@@ -4,11 +4,14 @@
 #include "snapshot.hpp"
 #include <headrace/core/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 namespace {
 
