@@ -14,7 +14,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <ranges>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -43,6 +45,13 @@ nlohmann::json to_json(const Entry& entry) {
             {"when", entry.when}};
 }
 
+/// The JSON library makes a whole number of any other one, too: of 1e300, of -1. Throws what it throws.
+std::uint64_t whole(const nlohmann::json& json, const char* key) {
+    const nlohmann::json& number = json.at(key);
+    if (!number.is_number_unsigned()) throw std::runtime_error(fmt::format("{} is no whole number", key));
+    return number.get<std::uint64_t>();
+}
+
 /// Throws what the JSON library throws.
 Entry to_entry(const nlohmann::json& json) {
     Entry entry;
@@ -50,9 +59,10 @@ Entry to_entry(const nlohmann::json& json) {
     entry.device = json.at("device");
     entry.driver = json.at("driver");
     entry.kernel = json.at("kernel");
-    entry.work_units = json.at("work_units");
-    entry.bytes = json.at("bytes");
-    entry.when = json.at("when");
+    entry.work_units = whole(json, "work_units");
+    entry.bytes = whole(json, "bytes");
+    constexpr std::uint64_t last = std::numeric_limits<std::int64_t>::max();
+    entry.when = static_cast<std::int64_t>(std::min(whole(json, "when"), last));
     entry.whole = json.contains("seconds");
     entry.measurements = json.at(entry.whole ? "seconds" : "units_per_second").get<std::vector<double>>();
     std::erase_if(entry.measurements, [](double one) { return !is_usable(one); });
@@ -74,7 +84,7 @@ std::vector<Entry> read(const std::filesystem::path& file) {
     std::ifstream stream(file);
     if (!stream) throw NotOurs("it may not be read");
     const auto json = nlohmann::json::parse(stream);
-    if (json.at("version").get<int>() != version)
+    if (json.at("version") != version)
         throw Error{ErrorKind::unsupported, "it is of another version of Headrace"};
     std::vector<Entry> entries;
     for (const auto& one : json.at("entries"))
@@ -109,10 +119,10 @@ void merge(Calibrations::Entries& entries, const Entry& fresh) {
     const auto known =
         std::ranges::find_if(of_kernel, [&](const Entry& entry) { return entry.is_like(fresh); });
     if (known == of_kernel.end()) {
-        auto of_machine =
-            of_kernel | std::views::filter([&](const Entry& one) { return one.machine == fresh.machine; });
-        if (std::cmp_equal(std::ranges::distance(of_machine), Calibrations::most_of_kernel))
-            of_kernel.erase(std::ranges::min_element(of_machine, {}, &Entry::when).base());
+        const auto is_ours = [&](const Entry& one) { return one.machine == fresh.machine; };
+        if (std::cmp_equal(std::ranges::count_if(of_kernel, is_ours), Calibrations::most_of_kernel))
+            of_kernel.erase(std::ranges::min_element(
+                of_kernel, {}, [&](const Entry& one) { return std::pair(!is_ours(one), one.when); }));
         of_kernel.push_back(fresh);
         return;
     }
@@ -129,7 +139,8 @@ double Entry::median() const {
     std::vector<double> sorted = measurements;
     std::ranges::sort(sorted);
     const std::size_t middle = sorted.size() / 2;
-    return sorted.size() % 2 == 1 ? sorted.at(middle) : (sorted.at(middle - 1) + sorted.at(middle)) / 2;
+    return sorted.size() % 2 == 1 ? sorted.at(middle)
+                                  : std::midpoint(sorted.at(middle - 1), sorted.at(middle));
 }
 
 double Entry::spread() const {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <ranges>
 #include <utility>
 
 namespace barnes_hut {
@@ -109,9 +108,9 @@ bool is_usual_order(const std::vector<std::size_t>& known, std::size_t count) {
 } // namespace
 
 std::optional<Remarks::Names> Remarks::names_of(std::size_t count) const {
-    for (const Remark& remark : remarks_ | std::views::reverse)
-        for (Words& words : readings_of(remark.text))
-            if (words.size() == count && names_columns(words)) return Names{remark.line, std::move(words)};
+    for (auto remark = remarks_.rbegin(); remark != remarks_.rend(); ++remark)
+        for (Words& words : readings_of(remark->text))
+            if (words.size() == count && names_columns(words)) return Names{remark->line, std::move(words)};
     return std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 // apps/barnes_hut/snapshot.cpp - see snapshot.hpp.
 #include "snapshot.hpp"
+#include "checksum.hpp"
 #include <headrace/core/error.hpp>
 
 #include <nlohmann/json.hpp>
@@ -22,29 +23,6 @@ constexpr double farthest = 1e150, heaviest = 1e100; ///< see scale_of and read_
 
 using BodyRow = std::array<double, 11>; ///< place, velocity, mass, acceleration, potential
 using PastRow = std::array<double, 9>;  ///< step, kinetic, potential, momentum, angular momentum
-
-/// Tells files apart of which a bit is wrong.
-/// Source  G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, "The FNV non-cryptographic hash algorithm", 1991;
-/// here
-///         with words of 64 bits
-class Checksum {
-public:
-    template <std::size_t N>
-    void add(const std::array<double, N>& row) {
-        for (const double number : row) add(std::bit_cast<std::uint64_t>(number));
-    }
-    void add(std::string_view text) {
-        for (const char letter : text) add(std::uint64_t{static_cast<unsigned char>(letter)});
-    }
-    void add(std::uint64_t word) {
-        value_ = (value_ ^ word) * 0x100000001b3ull;
-        value_ ^= value_ >> 29; // a product moves upper bits nowhere
-    }
-    [[nodiscard]] std::uint64_t value() const { return value_; }
-
-private:
-    std::uint64_t value_ = 0xcbf29ce484222325ull;
-};
 
 template <class T>
 void append(std::string& bytes, const T& value) {
@@ -105,13 +83,21 @@ struct Sizes {
     bool has_ids = false, has_types = false;
 };
 
+/// Errors  invalid_argument: of another number, such as 1e300 or -1, the JSON library would make one
+std::uint64_t whole(const Reader& reader, const nlohmann::json& json, const char* key) {
+    const nlohmann::json& number = json.at(key);
+    if (!number.is_number_unsigned())
+        reader.refuse("is a broken snapshot: \"" + std::string(key) + "\" is no whole number");
+    return number.get<std::uint64_t>();
+}
+
 Sizes read_header(Reader& reader, Snapshot& snapshot) {
     if (reader.line(first_line.size()) != first_line)
         reader.refuse("is no snapshot; --snapshot-every writes them");
     const auto json = nlohmann::json::parse(reader.line(most_header), nullptr, false);
     Sizes sizes;
     try {
-        snapshot.step = json.at("step").get<std::uint64_t>();
+        snapshot.step = whole(reader, json, "step");
         snapshot.have_met = json.at("have_met").get<bool>();
         Parameters& of = snapshot.parameters;
         of = {json.at("dt").get<double>(),         json.at("G").get<double>(),
@@ -119,8 +105,8 @@ Sizes read_header(Reader& reader, Snapshot& snapshot) {
               json.at("accuracy").get<double>(),   json.at("quadrupole").get<bool>(),
               json.at("kernel").get<std::string>()};
         snapshot.bodies.time = json.at("time").get<double>();
-        sizes = {json.at("bodies").get<std::uint64_t>(), json.at("history").get<std::uint64_t>(),
-                 json.at("ids").get<bool>(), json.at("types").get<bool>()};
+        sizes = {whole(reader, json, "bodies"), whole(reader, json, "history"), json.at("ids").get<bool>(),
+                 json.at("types").get<bool>()};
     } catch (const nlohmann::json::exception&) {
         reader.refuse("is a broken snapshot: its second line does not say what is in it");
     }

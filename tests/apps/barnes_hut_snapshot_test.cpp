@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <regex>
 #include <sstream>
 
 namespace barnes_hut::test {
@@ -70,6 +71,16 @@ TEST(Snapshot, ThatIsNotWholeIsRefused) {
         }
     EXPECT_NE(refusal(whole + "x").find("goes on behind its end"), std::string::npos);
     EXPECT_NE(refusal("x,y,z,m\n1,2,3,4\n").find("is no snapshot"), std::string::npos);
+}
+
+TEST(Snapshot, WithoutWholeNumbersIsRefused) {
+    const std::string whole = bytes_of(some_snapshot());
+    for (const std::string key : {"step", "bodies", "history"})
+        for (const std::string number : {"1e300", "-1", "2.5", "true"}) {
+            const std::string wrong =
+                std::regex_replace(whole, std::regex('"' + key + "\":[0-9]+"), '"' + key + "\":" + number);
+            EXPECT_NE(refusal(wrong).find('"' + key + "\" is no whole number"), std::string::npos) << wrong;
+        }
 }
 
 TEST(Snapshot, OfWhatCannotBeIsRefused) {

@@ -334,6 +334,32 @@ TEST_F(CalibrationsOnDisk, AnUnreadableFileIsKeptAsideAndSaid) {
     }
 }
 
+TEST_F(CalibrationsOnDisk, WhatIsNoWholeNumberMakesTheFileUnreadable) {
+    const auto file_with = [](const std::string& units, const std::string& when) {
+        return fmt::format(
+            R"({{"version": 2, "entries": [{{"machine": "this one", "device": "gpu", "driver": "1.0",
+            "kernel": "k", "work_units": {}, "bytes": 4096, "units_per_second": [5], "when": {}}}]}})",
+            units, when);
+    };
+    write(file_with("1000", "18446744073709551615")); // in the future, as far as can be
+    EXPECT_EQ(open().estimate(gpu_, kernel_).units_per_second, 5);
+    EXPECT_EQ(log_, "");
+    for (const std::string wrong : {"1e300", "-1", "1000.5", "true", "\"1000\"", "null"})
+        for (const bool is_when : {false, true}) {
+            log_.clear();
+            write(is_when ? file_with("1000", wrong) : file_with(wrong, "5"));
+            EXPECT_FALSE(open().estimate(gpu_, kernel_).units_per_second) << wrong;
+            EXPECT_NE(log_.find("cannot be read"), std::string::npos) << wrong << ": " << log_;
+        }
+}
+
+TEST_F(CalibrationsOnDisk, TheMedianOfHugeOnesIsFinite) {
+    Calibrations known(file_, "this one");
+    known.measured(gpu_, kernel_, 1e308);
+    known.measured(gpu_, kernel_, 1.5e308);
+    EXPECT_EQ(known.estimate(gpu_, kernel_).units_per_second, 1.25e308);
+}
+
 TEST_F(CalibrationsOnDisk, NumbersThatAreNoneAreLeftOut) {
     write(R"({"version": 2, "entries": [{"machine": "this one", "device": "gpu", "driver": "1.0",
               "kernel": "k", "work_units": 1000, "bytes": 4096, "when": 0,

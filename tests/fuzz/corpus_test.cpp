@@ -1,5 +1,7 @@
 // tests/fuzz/corpus_test.cpp - a fuzz target on the files that are kept for it, whole and cut off anywhere:
 // what fuzzing found once is found again by every test run, under the sanitizers too.
+#include <headrace/core/log.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 
 TEST(Corpus, IsReadOrRefused) {
+    headrace::set_log_level(headrace::LogLevel::off);
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(HEADRACE_CORPUS)) {
         std::ifstream stream(entry.path(), std::ios::binary);

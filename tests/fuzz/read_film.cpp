@@ -1,20 +1,17 @@
 // tests/fuzz/read_film.cpp - any bytes as a YUV4MPEG2 stream: its frames are read, or it is refused with an
 // Error.
+#include "program/used_files.hpp"
 #include "video/frame_stream.hpp"
+#include <fuzz/memory_file.hpp>
 #include <headrace/core/error.hpp>
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const int file = ::memfd_create("film", MFD_CLOEXEC);
-    if (file < 0 || ::write(file, data, size) != static_cast<ssize_t>(size)) return -1;
+    const headrace::fuzz::MemoryFile file(data, size);
+    program::forget_used_files(); // else there are more with every call
     try {
-        video::StreamSource source("/proc/self/fd/" + std::to_string(file), nullptr);
+        video::StreamSource source(file.name(), nullptr);
         if (source.format().bytes() <= 1'000'000) { // of no other kind than those that are larger
             std::vector<std::uint8_t> frame(source.format().bytes());
             for (video::FrameHeader header; source.read(header, frame);) {
@@ -22,6 +19,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
     } catch (const headrace::Error&) { // as it should; all else is a crash
     }
-    ::close(file);
     return 0;
 }
