@@ -147,8 +147,8 @@ TEST_F(FramePrograms, HotspotTakesLittleMemoryForWhatNeverEnds) {
         const std::string before = input[0] == '<' ? "" : input, after = input[0] == '<' ? input : "";
         const Outcome outcome =
             Program("/bin/sh",
-                    {"-c", before +
-                               " (ulimit -v 2097152; export MALLOC_ARENA_MAX=2; exec '" HEADRACE_HOTSPOT
+                    {"-c", before + " (" + within_memory(2) +
+                               "exec '" HEADRACE_HOTSPOT
                                "' --devices cpu --temperatures /dev/stdin --quiet --size " +
                                size + ") " + after},
                     folder_.path())

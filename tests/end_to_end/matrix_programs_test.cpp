@@ -184,9 +184,8 @@ TEST_F(MatrixFiles, AHeaderAloneTakesNoMemory) {
     large.replace(large.find("(2, 2), }          "), 19, "(32768, 32768), }  ");
     scratch_.write("large.npy", large);
     for (const char* matrix : {"large.npy", "/dev/stdin"}) {
-        const std::string command = "cat large.npy | (ulimit -v 2097152; export MALLOC_ARENA_MAX=2; exec '" +
-                                    std::string(HEADRACE_MATRIX_POW) + "' --devices cpu --matrix " + matrix +
-                                    ")";
+        const std::string command = "cat large.npy | (" + within_memory(2) + "exec '" + HEADRACE_MATRIX_POW +
+                                    "' --devices cpu --matrix " + matrix + ")";
         const Outcome outcome = Program("/bin/sh", {"-c", command}, scratch_.path()).wait();
         EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
         EXPECT_NE(outcome.errors.find("ends before its last number"), std::string::npos) << outcome.errors;

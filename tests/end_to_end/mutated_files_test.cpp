@@ -90,14 +90,13 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 
 // Processor time tells what takes too long, on a loaded machine too; the deadline is for what waits for ever.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr const char* limits = ""; // it maps terabytes
 constexpr Seconds most_work{100}, deadline{600};
 constexpr std::uint64_t usual_files = 10;
 #else
-constexpr const char* limits = "ulimit -v 4194304; ";
 constexpr Seconds most_work{10}, deadline{60};
 constexpr std::uint64_t usual_files = 100;
 #endif
+constexpr std::uint64_t enough_files = 20; // of fewer, none may be whole by chance
 
 /// "0,1": the first ones that this process may use.
 std::string two_cores() {
@@ -119,7 +118,7 @@ protected:
     [[nodiscard]] std::string command() const {
         const Reader& reader = GetParam();
         const std::string name = reader.seed, program = reader.program;
-        std::string line = std::string(limits) + "export MALLOC_ARENA_MAX=2; exec taskset -c " + two_cores() +
+        std::string line = within_memory(4) + "exec taskset -c " + two_cores() +
                            " '" HEADRACE_PROGRAMS "/headrace-" + program + "' --quiet " + reader.options;
         if (name == "calibrations.json")
             return "HEADRACE_CALIBRATIONS=calibrations.json; export HEADRACE_CALIBRATIONS; " + line +
@@ -179,7 +178,9 @@ TEST_P(MutatedFiles, AreReadOrRefused) {
         std::ofstream(kept, std::ios::binary) << bytes;
         ADD_FAILURE() << wrong << ": " << kept << "\n" << command() << "\n" << outcome.errors.substr(0, 500);
     }
-    EXPECT_GE(100 * taken, reader.least * files) << "nearly all are refused: nothing but headers is tried";
+    if (files >= enough_files)
+        EXPECT_GE(100 * taken, reader.least * files)
+            << "nearly all are refused: nothing but headers is tried";
     folder_.reset();
 }
 

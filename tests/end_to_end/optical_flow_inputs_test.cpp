@@ -110,9 +110,9 @@ TEST_F(OpticalFlowProgram, PicturesMayHaveNumbersInTheirNames) {
 TEST_F(OpticalFlowProgram, NothingIsReadBehindTheFirstPictureOfAPnm) {
     static_cast<void>(make_pictures({.u = 1.5}, 2, true));
     const json files = report_of(little + Options{"--input", "0.pgm,1.pgm"});
-    std::string command =
-        "ulimit -v 2097152; export MALLOC_ARENA_MAX=2; cat 0.pgm /dev/zero | \"" HEADRACE_OPTICAL_FLOW
-        "\" --devices cpu --quiet --report report.json --input /dev/stdin,1.pgm";
+    std::string command = within_memory(2) +
+                          "cat 0.pgm /dev/zero | \"" HEADRACE_OPTICAL_FLOW
+                          "\" --devices cpu --quiet --report report.json --input /dev/stdin,1.pgm";
     for (const std::string& option : little) command += " " + option;
     const Outcome outcome = Program("/bin/sh", {"-c", command}, folder_.path()).wait();
     expect_success(outcome);

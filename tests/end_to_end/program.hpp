@@ -14,6 +14,16 @@ namespace headrace::end_to_end {
 
 using Seconds = std::chrono::duration<double>;
 
+/// For a shell: what follows has so many GiB of address space. AddressSanitizer maps terabytes, and has no
+/// limit.
+inline std::string within_memory([[maybe_unused]] int gibibytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    return "";
+#else
+    return "ulimit -v " + std::to_string(gibibytes << 20) + "; export MALLOC_ARENA_MAX=2; ";
+#endif
+}
+
 /// How a program ended.
 struct Outcome {
     int exit_code = -1;          ///< -1: it did not exit by itself
