@@ -178,9 +178,10 @@ TEST_P(MutatedFiles, AreReadOrRefused) {
         std::ofstream(kept, std::ios::binary) << bytes;
         ADD_FAILURE() << wrong << ": " << kept << "\n" << command() << "\n" << outcome.errors.substr(0, 500);
     }
-    if (files >= enough_files)
+    if (files >= enough_files) {
         EXPECT_GE(100 * taken, reader.least * files)
             << "nearly all are refused: nothing but headers is tried";
+    }
     folder_.reset();
 }
 
