@@ -11,10 +11,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iomanip>
 #include <iostream>
 #include <limits>
 #include <random>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace fluorescence::test {
 namespace {
@@ -123,24 +126,31 @@ TEST_P(Stacks, EndlessLayersReflectAsThickOnes) {
     EXPECT_EQ(found.transmittance.value, 0);
 }
 
-/// What the reference finds, with as many packets as `steps` allow, at most 20,000.
-ReferenceTotals refer(const Problem& problem, std::uint64_t steps, std::uint64_t seed) {
+constexpr double usual_packets = 20'000;
+
+/// What the reference finds, with as many packets as `steps` allow, at most `most`.
+ReferenceTotals refer(const Problem& problem, std::uint64_t steps, std::uint64_t seed, double most) {
     constexpr std::uint64_t few = 100;
     const ReferenceTotals trial = follow(problem, few, seed ^ 1);
     const double packets = static_cast<double>(steps) * few / static_cast<double>(trial.steps + 1);
-    return follow(problem, static_cast<std::uint64_t>(std::clamp(packets, 640.0, 20'000.0)), seed);
+    return follow(problem, static_cast<std::uint64_t>(std::clamp(packets, 640.0, most)), seed);
 }
 
 /// Compares every figure, and sums up how far they are away.
 struct Comparison {
     double chi_squared = 0;
     int figures = 0;
+    std::vector<std::string> complaints; ///< of figures that are further away than their errors say
 
     void add(const std::string& name, const Estimate& found, double expected, double error) {
         const double by = std::hypot(found.standard_error.value_or(0), error);
         const double away = std::abs(found.value - expected);
-        EXPECT_LE(away, 5 * by + rounding)
-            << name << " is " << found.value << ", by the reference " << expected << " +- " << by;
+        if (!(away <= 5 * by + rounding)) {
+            std::ostringstream words;
+            words << std::setprecision(15) << name << " is " << found.value << ", by the reference "
+                  << expected << " +- " << by;
+            complaints.push_back(words.str());
+        }
         // Of a figure that a few packets decide, the error is not known, nor is it where nothing varies.
         if (by < 1e-6 || by > 0.1 * expected || by > 0.1 * (1 - expected)) return;
         chi_squared += away * away / by / by;
@@ -178,9 +188,19 @@ TEST_P(Stacks, MadeAtRandomAgreeWithAnIndependentProgram) {
         const std::uint64_t seed = choice().seed * 1'000'003 + i;
         const Problem problem = random_stack(seed, choice().thickest);
         SCOPED_TRACE(problem.name);
-        const ReferenceTotals expected = refer(problem, choice().steps, seed);
         const KernelChoice kernel = i % 2 == 0 ? KernelChoice::producer : KernelChoice::consumer;
-        all.add(problem, totals(problem, expected.packets, kernel), expected);
+        const auto compare = [&](std::uint64_t steps, double most_packets) {
+            const ReferenceTotals expected = refer(problem, steps, seed, most_packets);
+            Comparison one;
+            one.add(problem, totals(problem, expected.packets, kernel), expected);
+            return one;
+        };
+        Comparison one = compare(choice().steps, usual_packets);
+        // The error of what befalls a packet in ten thousand is not known of so few: it takes more.
+        if (!one.complaints.empty()) one = compare(100 * choice().steps, 100 * usual_packets);
+        for (const std::string& complaint : one.complaints) ADD_FAILURE() << complaint;
+        all.chi_squared += one.chi_squared;
+        all.figures += one.figures;
     }
     std::cout << "chi squared " << all.chi_squared << " of " << all.figures << " figures\n";
     // Figures of a stack add up to 1, so they are not independent: twice the spread of those that are.
