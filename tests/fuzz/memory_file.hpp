@@ -11,38 +11,46 @@
 
 namespace headrace::fuzz {
 
-/// A regular file in memory, for as long as this lives.
-class MemoryFile {
+/// An open file, for as long as this lives.
+class OpenFile {
 public:
-    MemoryFile(const std::uint8_t* data, std::size_t size) : file_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-        if (file_ < 0 || ::write(file_, data, size) != static_cast<ssize_t>(size)) std::abort();
-    }
-    ~MemoryFile() { ::close(file_); }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    [[nodiscard]] std::string name() const { return "/proc/self/fd/" + std::to_string(file_); }
+    ~OpenFile() { ::close(descriptor_); }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    [[nodiscard]] std::string name() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
-private:
-    int file_;
+protected:
+    explicit OpenFile(int descriptor) : descriptor_(descriptor) {
+        if (descriptor < 0) std::abort();
+    }
+    static void fill(int descriptor, const std::uint8_t* data, std::size_t size) {
+        if (::write(descriptor, data, size) != static_cast<ssize_t>(size)) std::abort();
+    }
+
+    const int descriptor_;
+};
+
+/// A regular file in memory.
+class MemoryFile : public OpenFile {
+public:
+    MemoryFile(const std::uint8_t* data, std::size_t size) : OpenFile(::memfd_create("fuzz", MFD_CLOEXEC)) {
+        fill(descriptor_, data, size);
+    }
 };
 
 /// A pipe that has these bytes and ends; at most 64 KiB, which a pipe holds.
-class FilledPipe {
+class FilledPipe : public OpenFile {
 public:
-    FilledPipe(const std::uint8_t* data, std::size_t size) {
-        int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
-        file_ = ends[0];
-        if (::write(ends[1], data, size) != static_cast<ssize_t>(size)) std::abort();
-        ::close(ends[1]);
-    }
-    ~FilledPipe() { ::close(file_); }
-    FilledPipe(const FilledPipe&) = delete;
-    FilledPipe& operator=(const FilledPipe&) = delete;
-    [[nodiscard]] std::string name() const { return "/proc/self/fd/" + std::to_string(file_); }
+    FilledPipe(const std::uint8_t* data, std::size_t size) : OpenFile(filled(data, size)) {}
 
 private:
-    int file_;
+    static int filled(const std::uint8_t* data, std::size_t size) {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
+        fill(ends[1], data, size);
+        ::close(ends[1]);
+        return ends[0];
+    }
 };
 
 } // namespace headrace::fuzz

@@ -1,25 +1,21 @@
 // tests/fuzz/read_chip.cpp - any bytes as the temperatures of a chip: as many finite numbers as there are
 // cells, or refused with an Error. From a file and from a pipe alike.
 #include "chip.hpp"
+#include <fuzz/check_numbers.hpp>
 #include <fuzz/memory_file.hpp>
-#include <headrace/core/error.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace {
 
-std::optional<std::vector<float>> cells_of(const std::string& file, std::size_t count) {
-    std::vector<float> cells(count);
-    try {
+auto cells_of(const std::string& file, std::size_t count) {
+    return headrace::fuzz::finite_numbers([&] {
+        std::vector<float> cells(count);
         hotspot::read_cells(file, cells);
-    } catch (const headrace::Error&) { // as it should; all else is a crash
-        return std::nullopt;
-    }
-    if (!std::ranges::all_of(cells, [](float cell) { return std::isfinite(cell); })) std::abort();
-    return cells;
+        return cells;
+    });
 }
 
 } // namespace

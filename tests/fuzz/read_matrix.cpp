@@ -1,28 +1,24 @@
 // tests/fuzz/read_matrix.cpp - any bytes as a .npy file of a matrix: read, or refused with an Error. What is
 // read is finite, and the same from a file and from a pipe.
 #include "matrices/npy.hpp"
+#include <fuzz/check_numbers.hpp>
 #include <fuzz/memory_file.hpp>
-#include <headrace/core/error.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace {
 
-std::optional<std::vector<float>> numbers_of(const std::string& name) {
-    std::vector<float> numbers;
-    try {
+auto numbers_of(const std::string& name) {
+    return headrace::fuzz::finite_numbers([&] {
         const matrices::NpyFile file(name);
         const matrices::NpySize size = file.size();
-        numbers.resize(static_cast<std::size_t>(size.rows) * static_cast<std::size_t>(size.columns));
+        std::vector<float> numbers(static_cast<std::size_t>(size.rows) *
+                                   static_cast<std::size_t>(size.columns));
         file.read(size, numbers);
-    } catch (const headrace::Error&) { // as it should; all else is a crash
-        return std::nullopt;
-    }
-    if (!std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); })) std::abort();
-    return numbers;
+        return numbers;
+    });
 }
 
 } // namespace
