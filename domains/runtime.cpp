@@ -105,7 +105,10 @@ public:
             take_on(std::move(selection.devices[i]), selection.controllers.at(i), selection.named);
         if (workers_.empty()) throw Error{ErrorKind::device, "no device starts: " + reasons(*left_out_)};
         check_powers(options_.powers, devices(), *left_out_);
-        for (const auto& worker : workers_) energy_.push_back(reader_for(worker->device().info()));
+        for (const auto& worker : workers_) {
+            energy_.push_back(reader_for(worker->device().info()));
+            technologies_.insert(worker->device().info().technology);
+        }
         if (options_.patience > options_.patience.zero())
             watchdog_.emplace(
                 options_.patience, [this] { return unfinished(); }, options_.on_hang);
@@ -225,9 +228,7 @@ private:
                         "the function that makes its policy '" + policy_name(job) + "' returned none"}
                 .in_job(job.name());
         Job own = job;
-        std::set<std::string_view> technologies;
-        for (const auto& participant : participants) technologies.insert(participant.info->technology);
-        own.keep_variants(technologies);
+        own.keep_variants(technologies_);
         return std::make_shared<JobExecution>(
             std::move(own),
             JobExecution::Scheduling{std::move(policy), policy_name(job),
@@ -552,6 +553,7 @@ private:
     ByProblem<Trial> trials_;                                    // the last one of each team
     ByProblem<std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
     std::vector<std::shared_ptr<EnergyReader>> energy_;          // of each worker's device
+    std::set<std::string_view> technologies_;                    // of all of them
     std::vector<std::unique_ptr<DeviceWorker>> workers_;         // after the rest: their threads use it
     std::optional<Watchdog> watchdog_;                           // so does its
 };
