@@ -80,10 +80,10 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
         const Share& share = run.shares[i];
         const bool waits = share.idle && can_work(share) && share.gifts.empty() &&
                            (gift == Gift::seeds || takes_units(share));
-        if (share.who.device == giver)
+        if (share.participant.device == giver)
             all += std::max(relative_capability(i), least_capability);
         else if (waits && run.rates.capability(i) > 0 && takes_over(i, progress))
-            hungry.push_back({i, relative_capability(i), worth_giving(*share.who.info, lanes)});
+            hungry.push_back({i, relative_capability(i), worth_giving(*share.participant.info, lanes)});
     }
     for (const Hungry& one : hungry) all += one.share;
     for (Hungry& one : hungry) one.share /= all;
@@ -109,7 +109,7 @@ bool JobExecution::others_may_take_over(std::size_t device) const {
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);
     return std::ranges::any_of(running().shares, [&](const Share& share) {
-        return share.who.device != device && can_work(share) && takes_over(place_of(share), progress);
+        return share.participant.device != device && can_work(share) && takes_over(place_of(share), progress);
     });
 }
 
@@ -198,7 +198,7 @@ Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint
 }
 
 bool JobExecution::takes_units(const Share& share) const {
-    const KernelVariant* const variant = job_.variant(share.who.info->technology);
+    const KernelVariant* const variant = job_.variant(share.participant.info->technology);
     return variant == nullptr || variant->bind; // a host function takes ranges alone
 }
 

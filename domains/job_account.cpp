@@ -16,7 +16,7 @@ std::vector<const DeviceInfo*> JobExecution::team() const {
     const std::scoped_lock lock(mutex_);
     std::vector<const DeviceInfo*> team;
     for (const Share& share : running().shares)
-        if (!share.is_in_reserve() && !stands_by(share)) team.push_back(share.who.info);
+        if (!share.is_in_reserve() && !stands_by(share)) team.push_back(share.participant.info);
     return team;
 }
 
@@ -49,7 +49,7 @@ std::vector<JobExecution::Measurement> JobExecution::measurements() const {
     for (std::size_t i = 0; i < run.shares.size(); ++i)
         if (const auto rate = run.rates.units_per_second(i); rate && !run.shares[i].retired)
             measurements.push_back(
-                {run.shares[i].who.info, *rate, run.shares[i].busy_seconds() <= enough_seconds});
+                {run.shares[i].participant.info, *rate, run.shares[i].busy_seconds() <= enough_seconds});
     return measurements;
 }
 
@@ -80,9 +80,9 @@ JobStanding JobExecution::standing() const {
 DeviceReport JobExecution::report_of(const Share& share) const {
     const Counters& counters = share.counters;
     const std::size_t place = place_of(share);
-    return {.id = share.who.info->id,
-            .name = share.who.info->name,
-            .kind = share.who.info->kind,
+    return {.id = share.participant.info->id,
+            .name = share.participant.info->name,
+            .kind = share.participant.info->kind,
             .capability = relative_capability(place),
             .tasks = counters.tasks,
             .work_units = counters.work_units,
@@ -99,7 +99,7 @@ DeviceReport JobExecution::report_of(const Share& share) const {
             .engine = counters.engine,
             .energy_joules = {},
             .energy_delay_product = {},
-            .reserve = share.is_spared ? scheduling_.one_memory->why : share.who.reserve,
+            .reserve = share.is_spared ? scheduling_.one_memory->why : share.participant.reserve,
             .failure = share.loss ? share.loss->what() : ""};
 }
 
@@ -137,7 +137,7 @@ JobReport JobExecution::report() const {
         if (const auto& seconds = participants_[i].seconds_alone)
             alone.push_back(*seconds);
         else
-            unknown += (unknown.empty() ? "" : ", ") + run.shares[i].who.info->id;
+            unknown += (unknown.empty() ? "" : ", ") + run.shares[i].participant.info->id;
     report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent =
         run.shares.size() == 1 ? "one device had the job to itself"
                                : "how long the job takes alone is not known of " + unknown +

@@ -104,7 +104,7 @@ std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most
     if (wanted == 0) {
         share->refused = true;
         share->left_out = is_left_out;
-        if (!run.in_flight.empty()) return std::nullopt; // who ends that asks again
+        if (!run.in_flight.empty()) return std::nullopt; // the one that ends asks again
         // Those that are not left out come first.
         if (share->left_out)
             for (Share& one : run.shares)
@@ -272,18 +272,13 @@ void JobExecution::abandoned(std::size_t device, const Portion& portion, ErrorPt
     if (error) {
         const Share& share = *share_of(device);
         auto told = std::make_shared<Error>(*error);
-        told->on_device(share.who.info->id).in_job(job_.name());
+        told->on_device(share.participant.info->id).in_job(job_.name());
         if (!stop_reason_) stop_reason_ = told;
         ask_again(); // as in stop
     } else {
         put_back(portion);
     }
     settle_if_ended(std::move(lock));
-}
-
-void JobExecution::hold_for(std::size_t device) {
-    const std::scoped_lock lock(mutex_);
-    if (Share* share = share_of(device)) share->is_leaving = true;
 }
 
 void JobExecution::release() {
@@ -301,93 +296,6 @@ bool JobExecution::hold_for_start() {
 /// Somebody is about to say something that matters for its end.
 bool JobExecution::is_held() const {
     return holds_ > 0 || std::ranges::any_of(running().shares, &Share::is_leaving);
-}
-
-void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight) {
-    std::unique_lock lock(mutex_);
-    Running& run = running();
-    Share* share = share_of(device);
-    if (!share) return;
-    share->is_leaving = false;
-    if (ended_) return;
-    for (const Portion& portion : in_flight) take_back(device, portion);
-    if (!share->retired) {
-        share->retired = true;
-        run.rates.lost(place_of(*share));
-        share->loss = error;
-    }
-    for (const Portion& portion : in_flight) put_back(portion);
-    for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
-    const bool has_worked = !(share->done.empty() && in_flight.empty());
-    if (const std::uint64_t given = share->counters.units_given; given > 0) {
-        // Its tasks done again would make these units once more.
-        if (!stop_reason_)
-            stop_reason_ = std::make_shared<const Error>(
-                Error(error->kind(), error->message() +
-                                         "; what it did cannot be computed again, since it had given " +
-                                         std::to_string(given) + " work units of it to other devices")
-                    .on_device(share->who.info->id)
-                    .in_job(job_.name())
-                    .in_task(error->task())
-                    .with_code(error->native_code()));
-    } else if (!is_repeatable() && has_worked) {
-        if (!stop_reason_) stop_reason_ = error;
-    } else {
-        for (Share& one :
-             run.shares) { // what others did in another memory has been fetched, and is lost as well
-            if (&one != share && !(run.has_moved && has_worked)) continue;
-            for (const Portion& portion : std::exchange(one.done, {})) {
-                put_back(portion);
-                run.finished -= portion.work_units();
-            }
-            one.counters.work_units = one.counters.units_received = 0;
-        }
-        if (has_worked) run.has_moved = false;
-    }
-    if (!stop_reason_ && std::ranges::none_of(run.shares, [&](const Share& one) { return can_work(one); }) &&
-        !go_to_next_memory())
-        stop_reason_ = error;
-    settle_if_ended(std::move(lock));
-}
-
-/// The one whose devices are the fastest together. False: there is none.
-bool JobExecution::go_to_next_memory() {
-    Running& run = running();
-    if (!run.memory) return false;
-    std::map<std::size_t, double> capabilities; // by memory
-    for (const Share& share : run.shares)
-        if (!share.retired && !share.is_full)
-            capabilities[share.who.memory] += std::max(run.rates.capability(place_of(share)), 0.0);
-    if (capabilities.empty()) return false;
-    run.memory =
-        std::ranges::max_element(capabilities, {}, &decltype(capabilities)::value_type::second)->first;
-    for (Share& share : run.shares)
-        if (share.who.memory == *run.memory) share.is_spared = false;
-    ask_again();
-    return true;
-}
-
-bool JobExecution::leave_memory(std::size_t device, const Portion& portion) {
-    const std::scoped_lock lock(mutex_);
-    Running& run = running();
-    if (!run.memory || stop_reason_) return false;
-    const std::size_t left = share_of(device)->who.memory;
-    const bool has_another = std::ranges::any_of(
-        run.shares, [&](const Share& one) { return !one.retired && !one.is_full && one.who.memory != left; });
-    if (!has_another) return false;
-    take_back(device, portion);
-    put_back(portion);
-    for (Share& one : run.shares)
-        if (one.who.memory == left) one.is_full = true;
-    // Those in flight end there.
-    run.has_moved = run.has_moved || run.finished > 0 || !run.in_flight.empty();
-    return *run.memory != left || go_to_next_memory();
-}
-
-Access JobExecution::access_of(const Job::Use& use) const {
-    if (!use.is_of_one_image()) return use.access;
-    const std::scoped_lock lock(mutex_);
-    return running().has_moved ? Access::update : use.access;
 }
 
 void JobExecution::stop(ErrorPtr why) {
@@ -436,8 +344,8 @@ const JobExecution::Participant* JobExecution::participant(std::size_t device) c
 }
 
 JobExecution::Share* JobExecution::share_of(std::size_t device) {
-    const Participant* const who = participant(device);
-    return who == nullptr ? nullptr : &running().shares[static_cast<std::size_t>(who - participants_.data())];
+    const Participant* const one = participant(device);
+    return one == nullptr ? nullptr : &running().shares[static_cast<std::size_t>(one - participants_.data())];
 }
 
 const JobExecution::Share* JobExecution::share_of(std::size_t device) const {
@@ -462,11 +370,12 @@ Portion JobExecution::give_out(Share& share, Portion portion) {
     charged_ += charge;
     if (share.outstanding + share.begun == 0) share.reckoned_from = run.last_sign;
     share.outstanding += portion.work_units();
-    run.in_flight.insert_or_assign(key(share.who.device, portion), TaskInFlight{.number = share.who.device,
-                                                                                .device = share.who.info->id,
-                                                                                .portion = portion,
-                                                                                .last_sign = run.last_sign,
-                                                                                .charge = charge});
+    run.in_flight.insert_or_assign(key(share.participant.device, portion),
+                                   TaskInFlight{.number = share.participant.device,
+                                                .device = share.participant.info->id,
+                                                .portion = portion,
+                                                .last_sign = run.last_sign,
+                                                .charge = charge});
     return portion;
 }
 
@@ -579,8 +488,8 @@ std::optional<JobExecution::Clock::time_point> JobExecution::reserve_steps_in() 
 }
 
 std::optional<JobExecution::Clock::time_point> JobExecution::steps_in(std::size_t device) const {
-    const Participant* const who = participant(device);
-    return who && !who->reserve.empty() ? reserve_steps_in() : std::nullopt;
+    const Participant* const one = participant(device);
+    return one && !one->reserve.empty() ? reserve_steps_in() : std::nullopt;
 }
 
 std::vector<DeviceProgress> JobExecution::device_progress() const {
@@ -589,7 +498,7 @@ std::vector<DeviceProgress> JobExecution::device_progress() const {
     const bool reserve_waits = this->reserve_waits();
     for (std::size_t i = 0; i < run.shares.size(); ++i) {
         const Share& share = run.shares[i];
-        const DeviceInfo& info = *share.who.info;
+        const DeviceInfo& info = *share.participant.info;
         const bool is_gpu = info.kind == DeviceKind::gpu;
         const std::uint64_t lanes = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units;
         progress.push_back({.capability = capability(i),

@@ -260,7 +260,7 @@ private:
         EngineFigures engine;
     };
     struct Share {
-        const Participant& who;
+        const Participant& participant;
         Counters counters = {};
         BusyTime busy = {};
         ErrorPtr loss = nullptr;                  ///< why it was retired
@@ -278,7 +278,7 @@ private:
         bool is_full = false;   ///< the job has left its memory
         bool is_spared = false; ///< all tasks so far work on another memory
 
-        [[nodiscard]] bool is_in_reserve() const { return !who.reserve.empty(); }
+        [[nodiscard]] bool is_in_reserve() const { return !participant.reserve.empty(); }
         [[nodiscard]] double busy_seconds() const {
             return std::chrono::duration<double>(busy.total()).count();
         }
@@ -349,7 +349,7 @@ private:
     /// Another memory is the one that tasks work on: see OneMemory.
     [[nodiscard]] bool stands_by(const Share& share) const {
         const auto& memory = running().memory;
-        return memory && share.who.memory != *memory;
+        return memory && share.participant.memory != *memory;
     }
     [[nodiscard]] bool can_work(const Share& share) const {
         return !share.retired && !share.is_full && !stands_by(share);
