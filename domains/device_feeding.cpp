@@ -30,13 +30,17 @@ void DeviceWorker::expect(Place& place, const JobExecution& job, const Portion& 
     const auto seconds = job.expected_seconds(number_, first);
     const std::chrono::duration<double> expected(seconds.value_or(0));
     const bool many = first.work_units() <= job.job().work_units() / several_tasks;
-    place.small_tasks = many && seconds && expected < very_short_task;
-    place.ahead = place.small_tasks ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
+    const bool are_small = many && seconds && expected < very_short_task;
+    place.short_units = are_small ? static_cast<double>(first.work_units()) : 0;
+    place.ahead = are_small ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
     place.most_ahead = TasksAhead::most;
 }
 
-/// What is fed does not come back. So where others may want some of it in the end, only little is fed.
-bool DeviceWorker::is_for_feeding(const JobExecution& job, const Portion& portion) {
+/// What is fed does not come back, for other jobs neither: only small tasks are fed. Where other devices may
+/// want some of it in the end, only little is.
+bool DeviceWorker::is_for_feeding(const Place& place, const Portion& portion) {
+    const JobExecution& job = *place.job;
+    if (!place.is_small(portion)) return false;
     const std::uint64_t of_a_task = portion.work_units() / std::max<std::uint64_t>(portion.tasks, 1);
     return !job.has_several_devices() || of_a_task <= job.job().work_units() / many_tasks;
 }
@@ -55,7 +59,7 @@ std::uint64_t DeviceWorker::most_at_once(const Place& place) const {
 bool DeviceWorker::hold_more(Place& place, std::uint64_t tasks) {
     const auto range = place.job->next(number_, tasks);
     if (!range) return false;
-    if (!is_for_feeding(*place.job, *range)) {
+    if (!is_for_feeding(place, *range)) {
         place.job->abandoned(number_, *range, nullptr); // it gets a launch of its own
         colleagues_.wake_all();                         // or is another device's
         return false;

@@ -104,8 +104,8 @@ bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     return true;
 }
 
-/// What no lane group of a parked launch has begun with waits until it is this job's turn again. True if that
-/// was all that was left: the task has ended.
+/// What no lane group of a parked launch has begun with waits until it is this job's turn again. False if
+/// there is nothing of that kind.
 bool DeviceWorker::give_up_seeds(Place& place) {
     const SeedRange unclaimed = place.engine->unclaimed();
     if (unclaimed.empty()) return false;
@@ -115,7 +115,7 @@ bool DeviceWorker::give_up_seeds(Place& place) {
     place.engine->give_back(cut);
     range.end = cut;
     colleagues_.wake_all(); // who had nothing to do may have these
-    return place.engine->remaining() == 0;
+    return true;
 }
 
 /// Where others may soon have nothing to do, launches pause more often, for what they have not begun to be
@@ -152,7 +152,7 @@ bool DeviceWorker::has_work_of_another(const JobExecution& job) const {
 
 /// It is the turn of a job that has no place, and long tasks have them all.
 bool DeviceWorker::has_no_place_for_next() const {
-    if (!std::ranges::all_of(places_, [](const auto& place) { return place->job != nullptr; })) return false;
+    if (tasks_at_work() < window_) return false;
     for (const auto& job : colleagues_.by_turn())
         if (job->wants(number_))
             return std::ranges::none_of(places_, [&](const auto& place) { return place->job == job; });

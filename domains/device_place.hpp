@@ -32,6 +32,8 @@ struct DeviceWorker::Place final : TaskScope::Device {
     void task_goes_on() override { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
     /// Its task is a host function that waits for another job, and lets that have the device.
     [[nodiscard]] bool task_is_waiting() const { return waiting_threads.load(std::memory_order_relaxed) > 0; }
+    /// Its task does not count in the window: another job has the device meanwhile.
+    [[nodiscard]] bool lets_others_in() const { return task_is_waiting() || steps_aside; }
 
     const std::shared_ptr<Doorbell> bell;
     std::atomic<unsigned> waiting_threads = 0;
@@ -50,11 +52,14 @@ struct DeviceWorker::Place final : TaskScope::Device {
 
     std::unique_ptr<CheckedTask> check; ///< null: the task is not checked
 
+    /// Its launch pauses, but the task cannot end early. Until its next pause another job may use the device
+    /// beside it.
+    bool steps_aside = false;
     bool in_windows = false;       ///< the job has data that the device cannot hold at once
     Clock::time_point begun_with;  ///< the launch's first task
     bool asked_to_pause = false;   ///< the launch, since it was enqueued
     Clock::time_point asked_again; ///< at the earliest: a pause came to nothing
-    bool small_tasks = false;      ///< so far, or by what is known: the next launch is to be fed
+    double short_units = 0;        ///< tasks of no more units are short, by what is known: they may be fed
     bool kernels_differ = false;   ///< from task to task: none is to be fed
 
     bool open = false;     ///< the launch can be fed
@@ -73,14 +78,23 @@ struct DeviceWorker::Place final : TaskScope::Device {
         for (; first < last; ++first) tasks += held[first].portion.tasks;
         return tasks;
     }
+    [[nodiscard]] std::uint64_t units(std::size_t first, std::size_t last) const {
+        std::uint64_t units = 0;
+        for (; first < last; ++first) units += held[first].portion.work_units();
+        return units;
+    }
     /// How many tasks such as these fill the engine's lanes; 1 if that cannot be told: of a producer's seeds
     /// many more units may spring.
     [[nodiscard]] std::uint64_t fill_lanes(std::size_t first, std::size_t last) const {
         if (!engine || engine->shape().kinds > 0) return 1;
-        std::uint64_t units = 0;
-        for (std::size_t i = first; i < last; ++i) units += held[i].portion.work_units();
         const std::uint64_t lanes = std::uint64_t{engine->shape().groups} * engine->shape().lanes;
-        return std::max<std::uint64_t>(lanes * tasks(first, last) / std::max<std::uint64_t>(units, 1), 1);
+        return std::max<std::uint64_t>(
+            lanes * tasks(first, last) / std::max<std::uint64_t>(units(first, last), 1), 1);
+    }
+    /// Each of the portion's tasks is short, or has hardly anything for the lanes to do.
+    [[nodiscard]] bool is_small(const Portion& portion) const {
+        const std::uint64_t tasks = std::max<std::uint64_t>(portion.tasks, 1);
+        return static_cast<double>(portion.work_units()) <= short_units * static_cast<double>(tasks);
     }
     [[nodiscard]] std::vector<Portion> portions() const {
         std::vector<Portion> portions;
@@ -91,7 +105,7 @@ struct DeviceWorker::Place final : TaskScope::Device {
         check.reset(); // it refers to the task
         held.clear();
         waits_to = nullptr;
-        open = wanting = false;
+        open = wanting = steps_aside = false;
         fed = begun = 0;
         failure = nullptr;
         asked_again = {};

@@ -13,7 +13,8 @@ namespace headrace {
 namespace {
 
 constexpr std::chrono::milliseconds short_task{5}; // longer ones do not notice what a launch costs
-constexpr Bytes most_kept = 64 << 20;              // of queues that no job uses
+constexpr std::chrono::milliseconds before_stepping_aside{50}; // a place more costs time and queues
+constexpr Bytes most_kept = 64 << 20;                          // of queues that no job uses
 // Being told that a launch has ended, and waking up, take some hundred microseconds: those of which that is
 // more than a hundredth are waited for awake, and so is the next job.
 constexpr std::chrono::milliseconds awake_beside_launch{20};
@@ -98,7 +99,7 @@ ErrorPtr DeviceWorker::retired() const {
 void DeviceWorker::run(const std::stop_token& stop) {
     while (true) {
         bool open = false, hurried = false;
-        make_up_for_tasks_that_wait();
+        make_up_for_tasks_that_let_others_in();
         for (const auto& place : places_) {
             if (place->job && place->event.done()) {
                 if (place->waits_to)
@@ -179,28 +180,30 @@ DeviceWorker::Held DeviceWorker::hold(const JobExecution& job, const Portion& po
 /// Those that hold the device.
 std::size_t DeviceWorker::tasks_at_work() const {
     return static_cast<std::size_t>(std::ranges::count_if(
-        places_, [](const auto& place) { return place->job && !place->task_is_waiting(); }));
+        places_, [](const auto& place) { return place->job && !place->lets_others_in(); }));
 }
 
-/// A host function that waits for a job may wait for what this device has to do: it has a place too many.
-void DeviceWorker::make_up_for_tasks_that_wait() {
-    const auto is_waiting = [](const auto& place) { return place->job && place->task_is_waiting(); };
-    const auto waiting = static_cast<std::size_t>(std::ranges::count_if(places_, is_waiting));
-    while (places_.size() < window_ + waiting) add_place();
+/// A host function that waits for a job may wait for what this device has to do, and so may a job that is
+/// behind long tasks: there is a place for it beside them.
+void DeviceWorker::make_up_for_tasks_that_let_others_in() {
+    const auto is_beside = [](const auto& place) { return place->job && place->lets_others_in(); };
+    const auto beside = static_cast<std::size_t>(std::ranges::count_if(places_, is_beside));
+    while (places_.size() < window_ + beside) add_place();
 }
 
 /// What was given to this device comes first: it waits for nothing else.
 void DeviceWorker::start_a_task(Place& place) {
     auto jobs = colleagues_.by_turn();
-    // Another task of a job whose tasks wait would wait as well, and so on without end.
+    // Another task of a job whose tasks wait would wait as well, and so on without end; and where tasks let
+    // others in, the place is for those.
     std::erase_if(jobs, [&](const auto& job) {
         return std::ranges::any_of(
-            places_, [&](const auto& other) { return other->job == job && other->task_is_waiting(); });
+            places_, [&](const auto& other) { return other->job == job && other->lets_others_in(); });
     });
     for (const auto& job : jobs)
         if (const auto portion = job->next_given(number_)) {
             prepare_for(place, job, *portion);
-            place.small_tasks = false; // from a fed launch nothing could come back
+            place.short_units = 0; // from a fed launch nothing could come back
             return start(place, job, *portion);
         }
     for (const auto& job : jobs) {
@@ -361,9 +364,8 @@ void DeviceWorker::begin(Place& place) {
             first.portion = place.job->keep(number_, first.portion, room);
             colleagues_.wake_all(); // others may take the rest
         }
-    const bool opens = is_for_feeding(*place.job, first.portion) && !units && place.small_tasks &&
-                       !place.kernels_differ && !place.in_windows && !place.check &&
-                       place.engine->hears_host();
+    const bool opens = is_for_feeding(place, first.portion) && !units && !place.kernels_differ &&
+                       !place.in_windows && !place.check && place.engine->hears_host();
     place.engine->reserve(opens);
     tell_hook(job.before_tasks(), {first.portion}, {}); // all that it needs is there
     place.event = submit(place, first, inputs, [&](std::span<const Event> ready) {
@@ -459,7 +461,11 @@ void DeviceWorker::settle(Place& place) {
             } else if (parked) {
                 tell_of_pause(place);
                 const bool makes_way = another_is_more_urgent(place) || has_no_place_for_next();
-                if (!makes_way || !give_up_seeds(place)) {
+                const bool gave_up = makes_way && give_up_seeds(place);
+                place.steps_aside =
+                    makes_way && !gave_up && Clock::now() - place.begun_with > before_stepping_aside;
+                if (!gave_up || place.engine->remaining() > 0) {
+                    if (place.steps_aside) wake(); // there is a place to be filled
                     share_work(place);
                     place.engine->aim_at(launch_time(*place.job));
                     return with_room(place, &DeviceWorker::resume);
@@ -486,9 +492,7 @@ void DeviceWorker::settle(Place& place) {
     const auto& launches = place.figures.launches;
     // Others than those that were fed are still waiting.
     const std::size_t ended = place.fed > 0 ? place.fed : place.held.size();
-    const bool are_short = sum(launches) < short_task * place.tasks(0, ended);
-    place.most_ahead = are_short ? TasksAhead::most : place.fill_lanes(0, ended);
-    place.small_tasks = place.most_ahead >= 2;
+    learn_length(place, ended);
     std::vector<Portion> portions;
     for (std::size_t i = 0; i < ended; ++i) {
         Held& one = place.held[i];
@@ -514,6 +518,21 @@ void DeviceWorker::settle(Place& place) {
     if (std::ranges::all_of(places_, [](const auto& one) { return one->job == nullptr; }))
         stay_awake_for(awake_between_jobs);
     wake(); // this place is free
+}
+
+/// Of the tasks of the place's job, by those that have ended. Some of them may have lost their ends to
+/// others, so what counts is what a unit takes.
+void DeviceWorker::learn_length(Place& place, std::size_t ended) {
+    const auto took = std::max<Clock::duration>(sum(place.figures.launches), std::chrono::nanoseconds(1));
+    const std::uint64_t tasks = place.tasks(0, ended);
+    const auto units = static_cast<double>(place.units(0, ended));
+    if (took < short_task * tasks) {
+        place.most_ahead = TasksAhead::most;
+        place.short_units = units * (std::chrono::duration<double>(short_task) / took);
+    } else {
+        place.most_ahead = place.fill_lanes(0, ended);
+        place.short_units = place.most_ahead >= 2 ? units / static_cast<double>(tasks) : 0;
+    }
 }
 
 /// With those that were held for a launch that did not wait for them.

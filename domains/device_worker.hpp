@@ -72,7 +72,7 @@ private:
     void run(const std::stop_token& stop);
     void add_place();
     [[nodiscard]] std::size_t tasks_at_work() const;
-    void make_up_for_tasks_that_wait();
+    void make_up_for_tasks_that_let_others_in();
     void start_a_task(Place& place);
     void start(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& portion);
     void prepare_for(Place& place, const std::shared_ptr<JobExecution>& job, const Portion& first) const;
@@ -113,7 +113,8 @@ private:
     [[nodiscard]] Event open(Place& place, std::span<const Event> ready);
     void expect(Place& place, const JobExecution& job, const Portion& first) const;
     [[nodiscard]] bool hold_more(Place& place, std::uint64_t tasks);
-    [[nodiscard]] static bool is_for_feeding(const JobExecution& job, const Portion& portion);
+    static void learn_length(Place& place, std::size_t ended);
+    [[nodiscard]] static bool is_for_feeding(const Place& place, const Portion& portion);
     [[nodiscard]] std::uint64_t most_at_once(const Place& place) const;
     void feed(Place& place);
     void keep_fed(Place& place);

@@ -63,6 +63,19 @@ struct Roots {
     }
 };
 
+/// Units that follow one another without an end.
+struct Endless {
+    using Units = Kinds<Kind<Node, 1>>;
+    Sum<std::uint64_t> turns;
+
+    HEADRACE_KERNEL void operator()(auto& lane, Node node) const {
+        std::uint64_t x = node.depth | 1;
+        for (int turn = 0; turn < 1000; ++turn) x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+        turns.add(0, x & 1);
+        lane.spawn(Node{node.seed, node.depth + 1});
+    }
+};
+
 /// Sums of a struct of scalars.
 struct Pair {
     using Scalar = float;

@@ -349,29 +349,48 @@ TEST_P(Jobs, CancelledJobsEndSoonAndSaySo) {
     });
 }
 
-/// The long one would not end within years. Each device has its share of it in one task, or in one for each
-/// of its places.
+/// While the long job runs, and it would not end within years, a more urgent job ends, and one as urgent.
+void expect_others_to_end(Runtime& runtime, const Job& long_one) {
+    const JobHandle runs = runtime.submit(long_one);
+    EXPECT_FALSE(runs.wait_for(std::chrono::milliseconds(100)));
+    for (const int priority : {1, 0, 0}) {
+        SCOPED_TRACE("priority " + std::to_string(priority));
+        const Domain<std::uint64_t> bins("bins", {7});
+        const JobHandle counts =
+            runtime.submit(Job("count", 70'000).accumulates(bins).priority(priority).kernel([&](Task& task) {
+                return Histogram{task.sum(bins)};
+            }));
+        EXPECT_TRUE(counts.wait_for(std::chrono::seconds(100)));
+        counts.cancel();
+        EXPECT_FALSE(runs.done());
+    }
+    runs.cancel();
+    EXPECT_THROW(runs.wait(), Error);
+}
+
+/// Each device has its share of the long one in one task, or in one for each of its places.
 TEST_P(Jobs, OthersDoNotWaitForALongOne) {
     for (const char* const policy : {"static", "dynamic:4"}) {
+        SCOPED_TRACE(policy);
         const Domain<std::uint64_t> turns("turns", {1});
-        const JobHandle spins = runtime().submit(
+        expect_others_to_end(
+            runtime(),
             Job("spin", std::uint64_t{1} << 40).accumulates(turns).policy(policy).kernel([&](Task& task) {
                 return Spin{task.sum(turns)};
             }));
-        EXPECT_FALSE(spins.wait_for(std::chrono::milliseconds(100)));
-        for (const int priority : {1, 0}) { // more urgent, and as urgent
-            SCOPED_TRACE(std::string(policy) + ", priority " + std::to_string(priority));
-            const Domain<std::uint64_t> bins("bins", {7});
-            const JobHandle counts = runtime().submit(
-                Job("count", 70'000).accumulates(bins).priority(priority).kernel([&](Task& task) {
-                    return Histogram{task.sum(bins)};
-                }));
-            EXPECT_TRUE(counts.wait_for(std::chrono::seconds(100)));
-            counts.cancel();
-            EXPECT_FALSE(spins.done());
-        }
-        spins.cancel();
-        EXPECT_THROW(spins.wait(), Error);
+    }
+}
+
+/// The same where all that the long one has left is begun with: its tasks could not end early.
+TEST_P(Jobs, OthersDoNotWaitForOneThatSpawnsWithoutEnd) {
+    for (const char* const policy : {"static", "dynamic:4", "dynamic:100"}) {
+        SCOPED_TRACE(policy);
+        const Domain<std::uint64_t> turns("turns", {1});
+        expect_others_to_end(
+            runtime(),
+            Job("endless", 100).accumulates(turns).policy(policy).seeds(Roots{}).kernel([&](Task& task) {
+                return Endless{task.sum(turns)};
+            }));
     }
 }
 
