@@ -135,7 +135,7 @@ protected:
         constexpr std::uint32_t few = 512;
         constexpr std::uint32_t at_once = 6; // whoever waits longer than that many polls stands back
         const std::uint32_t crowd =
-            polls < at_once ? 0 : Sync::load(hungry(), Sync::relaxed) / few; // relaxed: a hint
+            polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);
     }
 
@@ -202,8 +202,6 @@ protected:
         return state == go_on;
     }
 
-    HEADRACE_GROUP_CODE std::uint32_t& hungry() const { return control_.hungry[0]; }
-
     /// Asks all groups to stop. The first reason stands.
     HEADRACE_GROUP_CODE void park(std::uint32_t reason) {
         lanes_.by_leader([&] {
@@ -253,7 +251,7 @@ protected:
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
             // relaxed, all: hints; who acts on them looks again.
-            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(hungry(), Sync::relaxed) |
+            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
                     unheard()) == 0;
         });
         if (quiet) plan_next_look(tally_.units);
@@ -282,10 +280,10 @@ protected:
         if (records_gone_) return nullptr;
         const auto number = lanes_.by_leader([&]() -> std::uint64_t {
             // relaxed, both: the records were written in an earlier launch.
-            if (!records_left()) return control_.spill_count[0];
-            return Sync::fetch_add(control_.restored[0].value, std::uint64_t{1}, Sync::relaxed);
+            if (!records_left()) return control_.spill_count;
+            return Sync::fetch_add(control_.restored.value, std::uint64_t{1}, Sync::relaxed);
         });
-        records_gone_ = number >= control_.spill_count[0];
+        records_gone_ = number >= control_.spill_count;
         if (records_gone_) return nullptr;
         count(&GroupTally::restored);
         return record(control_.spill_half, number);
@@ -296,14 +294,14 @@ protected:
         count(&GroupTally::saved);
         const auto number = lanes_.by_leader([&] {
             // relaxed: only claims a place; the next launch reads what is in it.
-            return Sync::fetch_add(control_.saved[0].value, std::uint64_t{1}, Sync::relaxed);
+            return Sync::fetch_add(control_.saved.value, std::uint64_t{1}, Sync::relaxed);
         });
         return record(control_.spill_half ^ 1u, number);
     }
 
     HEADRACE_GROUP_CODE bool records_left() const { // for the leader
-        return Sync::load(control_.restored[0].value, Sync::relaxed) <
-               control_.spill_count[0]; // relaxed: a guess
+        // relaxed: a guess
+        return Sync::load(control_.restored.value, Sync::relaxed) < control_.spill_count;
     }
     HEADRACE_GROUP_CODE bool seeds_left() const { // for the leader
         if (is_fed()) return intake().seeds_left();

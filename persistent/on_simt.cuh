@@ -166,6 +166,7 @@ private:
                                                     " bytes leaves no room for a lane group's queues"};
         return static_cast<std::uint32_t>(blocks);
     }
+
     [[nodiscard]] std::size_t shared_bytes() const {
         return std::size_t{4} * (local_sums_ + local_words_ * groups_per_block_);
     }

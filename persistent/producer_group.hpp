@@ -435,7 +435,7 @@ private:
         const auto idle = [&] {
             // relaxed, both: hints. Who parks is not hungry any more, and waits for this unit all the same.
             return lanes_.by_leader([&] {
-                return Sync::load(this->hungry(), Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
+                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
             }) != 0;
         };
         lanes_.sync(); // all have read the unit from where the first one that is spawned goes
@@ -513,7 +513,7 @@ private:
     HEADRACE_GROUP_CODE bool is_asked() {
         if constexpr (LanesTakeTurns<Lanes>) {
             if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
-            if (Sync::load(this->hungry(), Sync::relaxed) == 0) return false; // relaxed: a hint
+            if (Sync::load(control_.hungry, Sync::relaxed) == 0) return false; // relaxed: a hint
             this->look_now();
             return true;
         } else {
@@ -532,7 +532,7 @@ private:
         };
         auto seen = lanes_.by_leader([&]() -> Seen {
             // relaxed, both: hints; what they lead to orders itself.
-            return {Sync::load(control_.park, Sync::relaxed), Sync::load(this->hungry(), Sync::relaxed)};
+            return {Sync::load(control_.park, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
         });
         if (seen.park != HR_RUN) parked_ = true;
         if constexpr (has_ranges)
@@ -671,7 +671,7 @@ private:
 
     HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
         // relaxed: a hint.
-        lanes_.by_leader([&] { Sync::fetch_add(this->hungry(), amount, Sync::relaxed); });
+        lanes_.by_leader([&] { Sync::fetch_add(control_.hungry, amount, Sync::relaxed); });
     }
 
     // ---- leaving --------------------------------------------------------------------------------
