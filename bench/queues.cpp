@@ -154,21 +154,6 @@ QueueTurn walk(headrace::Runtime& runtime, const Options& options, std::uint64_t
     return turn_of(handle.report(), checksum_of(grid.gather().data(), WalkRules::cells));
 }
 
-template <class Kernel>
-QueueTurn stroll(headrace::Runtime& runtime, const Options& options, std::vector<std::uint32_t>& places,
-                 std::uint64_t strollers) {
-    const headrace::Domain<std::uint32_t> table("table", std::span(places));
-    const headrace::Domain<std::uint64_t> flour("flour", {Kernel::sums});
-    headrace::Job job("stroll", strollers);
-    job.reads(table).accumulates(flour).tune(options.tuning);
-    job.seeds(Strollers{}).kernel([=](headrace::Task& task) {
-        return Kernel{task.read(table), task.sum(flour)};
-    });
-    const headrace::JobHandle handle = runtime.submit(job);
-    handle.wait();
-    return turn_of(handle.report(), checksum_of(flour.gather().data(), Kernel::sums));
-}
-
 // ---- through the engine: reports of jobs do not tell what passes through the GIQ
 
 /// Trees in units of 16 bytes, in inboxes so small that what does not stay in its lane goes by the GIQ.
@@ -354,18 +339,6 @@ void measure(headrace::Runtime& runtime, const Options& options) {
         all.push_back({"Headrace", [&, packets] { return walk(runtime, options, packets); }});
         table.row(fmt::format("steps of {} packets", packets), all, first);
     }
-
-    if (options.wants("apart")) { // worth a row where registers decide how many lanes are resident
-        const std::uint64_t strollers = options.shrunk(1 << 23);
-        std::vector<std::uint32_t> places(StrollTogether::places);
-        for (std::uint32_t i = 0; i < StrollTogether::places; ++i) places[i] = scatter(i);
-        table.row(fmt::format("{} strollers, some of them to the mill", strollers),
-                  {{"Headrace, one kernel",
-                    [&, strollers] { return stroll<StrollTogether>(runtime, options, places, strollers); }},
-                   {"Headrace, mills apart",
-                    [&, strollers] { return stroll<StrollApart>(runtime, options, places, strollers); }}},
-                  first);
-    }
 }
 
 } // namespace
@@ -376,8 +349,8 @@ int main(int argc, char** argv) try {
     app.add_option("--device", options.device);
     app.add_option("--rows", options.rows)
         ->delimiter(',')
-        ->check(CLI::IsMember(
-            {"limits", "giq", "residency", "irregular", "large", "deep", "ranges", "walk", "apart"}));
+        ->check(
+            CLI::IsMember({"limits", "giq", "residency", "irregular", "large", "deep", "ranges", "walk"}));
     app.add_option("--shrink", options.shrink, "halve the work so many times, for slow devices")
         ->check(CLI::Range(0, 30));
     app.add_option("--first-rounds", options.tuning.first_rounds,

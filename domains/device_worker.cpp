@@ -28,7 +28,6 @@ EngineFigures engine_figures(const Engine& engine) {
             .lane_turns = counters.rounds * engine.shape().lanes,
             .choice = {.lanes = engine.shape().lanes,
                        .groups = engine.shape().groups,
-                       .groups_apart = engine.shape().groups_apart,
                        .refill_lanes = engine.shape().enough,
                        .inbox_units = engine.shape().liq_units,
                        .bundles = engine.bundles()}};

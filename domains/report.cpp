@@ -41,7 +41,6 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
           {"lanes_at_work", device.engine.lanes_at_work()},
           {"lanes", device.engine.choice.lanes},
           {"groups", device.engine.choice.groups},
-          {"groups_apart", device.engine.choice.groups_apart},
           {"refill_lanes", device.engine.choice.refill_lanes},
           {"inbox_units", device.engine.choice.inbox_units},
           {"bundles", device.engine.choice.bundles}}},
@@ -97,13 +96,10 @@ std::string JobReport::table() const {
                        device.energy_joules.value ? fmt::format("{:.3f}", *device.energy_joules.value) : "-");
         if (const EngineChoice& choice = device.engine.choice; choice.lanes != 0)
             fmt::format_to(std::back_inserter(out),
-                           "    {} lane groups of {}{}, refilled below {}, inboxes of {} units, {} bundles; "
+                           "    {} lane groups of {}, refilled below {}, inboxes of {} units, {} bundles; "
                            "{:.1f} % of lanes at work\n",
-                           choice.groups, choice.lanes,
-                           choice.groups_apart > 0 ? fmt::format(" ({} for kinds apart)", choice.groups_apart)
-                                                   : std::string{},
-                           choice.refill_lanes, choice.inbox_units, choice.bundles,
-                           100 * device.engine.lanes_at_work());
+                           choice.groups, choice.lanes, choice.refill_lanes, choice.inbox_units,
+                           choice.bundles, 100 * device.engine.lanes_at_work());
         if (device.seeds_given + device.units_given + device.units_received > 0)
             fmt::format_to(std::back_inserter(out),
                            "    gave {} seeds and {} units to other devices, received {} units\n",

@@ -13,9 +13,8 @@ namespace headrace {
 
 /// How the persistent engine was set up: its own choice for device and kernel, or what Job::tune wanted.
 struct EngineChoice {
-    std::uint32_t lanes = 0;        ///< in a lane group; 0: no engine ran
-    std::uint32_t groups = 0;       ///< lane groups resident at once
-    std::uint32_t groups_apart = 0; ///< of these, those that run kinds apart; 0: all groups run all kinds
+    std::uint32_t lanes = 0;  ///< in a lane group; 0: no engine ran
+    std::uint32_t groups = 0; ///< lane groups resident at once
     /// A group looks for more when fewer are at work; 0: as the OpenCL source says.
     std::uint32_t refill_lanes = 0;
     std::uint32_t inbox_units = 0; ///< room for each kind in a group's own inbox

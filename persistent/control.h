@@ -6,8 +6,8 @@
 //   slots     the rings, `ways` of them for full bundles of each kind, then as many for empty ones:
 //             HrTickets[kinds + 1][ways], then HrSlot[kinds + 1][ways][ring_slots]
 //   bundles   word[bundles][unit_words][lanes], so that a group moves a bundle in coalesced accesses
-//   spill     word[groups], each group's spare bundle; then two halves of `groups` records, those of part 0
-//             first: HrRecord and its units
+//   spill     word[groups], each group's spare bundle; then two halves of `groups` records: HrRecord and its
+//             units
 // and HrFeed in host memory where a running launch hears the host, HrSegment[HR_FEED_SEGMENTS] where it is
 // fed.
 #ifndef HEADRACE_PERSISTENT_CONTROL_H
@@ -29,7 +29,6 @@ typedef std::uint64_t hr_u64;
 
 #define HR_MAX_KINDS 8u
 #define HR_MAX_WAYS 8u
-#define HR_PARTS 2u // kernels that a launch may consist of: kinds apart have the second
 #define HR_NO_BUNDLE 0xffffffffu
 
 // HrControl.park: why all groups stop. The first that asks sets it (compare and exchange from HR_RUN).
@@ -154,32 +153,28 @@ typedef struct HrControl {
     hr_u32 unit_words; // 32-bit words of the largest unit
     hr_u32 liq_units; // room in each kind's LIQ: a power of two; 0 where nothing but continuations is spawned
     hr_u32 bundles;   // in the pool
-    hr_u32 ring_slots;   // per ring: a power of two, at least 2; in `ways` rings together, at least `bundles`
-    hr_u32 rounds;       // budget of each group in this launch
-    hr_u32 seed_chunk;   // most seeds that a group claims at once
-    hr_u32 spill_half;   // 0 or 1: records are restored from this half and saved into the other
-    hr_u32 ways;         // rings of each kind: a power of two
-    hr_u32 enough;       // groups refill when fewer lanes are active; 0: as an OpenCL kernel's source says
-    hr_u32 groups_apart; // the last so many groups are those of part 1; 0: one kernel runs all kinds
-    hr_u32 spill_count[HR_PARTS]; // records to restore, by groups of each part
-    hr_u32 unused[15];
+    hr_u32 ring_slots;  // per ring: a power of two, at least 2; in `ways` rings together, at least `bundles`
+    hr_u32 rounds;      // budget of each group in this launch
+    hr_u32 seed_chunk;  // most seeds that a group claims at once
+    hr_u32 spill_half;  // 0 or 1: records are restored from this half and saved into the other
+    hr_u32 ways;        // rings of each kind: a power of two
+    hr_u32 enough;      // groups refill when fewer lanes are active; 0: as an OpenCL kernel's source says
+    hr_u32 spill_count; // records to restore
+    hr_u32 unused[17];
 
     // Units that exist and are not completed: unclaimed seeds included, unflushed deltas not. A range counts
     // as many as it has indices.
     HrLine pending;
-    HrLine seed_cursor;        // next unclaimed seed; may run past seed_end
-    HrLine restored[HR_PARTS]; // next record to restore; may run past spill_count
-    HrLine saved[HR_PARTS];    // records saved in the other half
+    HrLine seed_cursor; // next unclaimed seed; may run past seed_end
+    HrLine restored;    // next record to restore; may run past spill_count
+    HrLine saved;       // records saved in the other half
 
     // One line that working groups read every few rounds.
     hr_u32 park;
-    hr_u32 hungry[HR_PARTS]; // groups that have nothing, now
+    hr_u32 hungry; // groups that have nothing, now
     hr_u32 status;
     hr_u32 unheard; // 1: the host can be heard, and no group is listening to it now
-    // Of a launch in two parts: groups that have begun and not left; of these, that wait for an empty bundle.
-    hr_u32 present;
-    hr_u32 lacking;
-    hr_u32 unused_line[25];
+    hr_u32 unused_line[28];
 
     HrCounters counters;
     HrIntake intake;
@@ -224,8 +219,8 @@ HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups +
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 512 && sizeof(HrSlot) == 16);
 static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
-static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 896);
-static_assert(offsetof(HrControl, counters) == 1024 && sizeof(HrControl) == 1280);
+static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 640);
+static_assert(offsetof(HrControl, counters) == 768 && sizeof(HrControl) == 1024);
 static_assert(sizeof(HrIntake) == 128 && sizeof(HrSegment) == 32);
 static_assert(offsetof(HrFeed, park) == 8 && offsetof(HrFeed, ranges) == 128 &&
               offsetof(HrFeed, range) == 256);

@@ -110,7 +110,7 @@ void Engine::lay_out() {
         slots_.reset(); // before the new ones: there may not be room for both
         bundle_words_.reset();
         spill_.reset();
-        spill_ = device_.allocate(record_at(2, 0, 0));
+        spill_ = device_.allocate(record_at(2, 0));
         bundle_words_ = device_.allocate(
             std::max<Bytes>(64, 4 * hr_bundle_at(bundles_, shape_.lanes, shape_.unit_words)));
         control_ = device_.allocate(sizeof(HrControl));
@@ -122,7 +122,6 @@ void Engine::lay_out() {
     *image_ = HrControl{};
     image_->counters = counters;
     image_->groups = shape_.groups;
-    image_->groups_apart = shape_.groups_apart;
     image_->lanes = shape_.lanes;
     image_->kinds = shape_.kinds;
     image_->unit_words = shape_.unit_words;
@@ -216,8 +215,8 @@ void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
     image_->pending.value = end - seed;
     image_->seed_cursor.value = seed;
     image_->seed_end = end;
-    std::ranges::fill(image_->spill_count, 0);
-    for (HrLine& saved : image_->saved) saved.value = 0;
+    image_->spill_count = 0;
+    image_->saved.value = 0;
     image_->intake = HrIntake{};
     if (feed_) feed_->reset();
     launch_times_.clear();
@@ -248,24 +247,22 @@ Event Engine::launch(std::span<const Event> after) {
     image_->rounds = is_fed_ ? most_rounds : rounds_;
     image_->park = HR_RUN;
     image_->status = HR_OK;
-    std::ranges::fill(image_->hungry, 0);
-    image_->present = image_->lacking = 0;
+    image_->hungry = 0;
     image_->unheard = feed_ ? 1 : 0;
     image_->intake.deadline = 0;
     if (image_->intake.current == image_->intake.segments) // all are used up
         image_->intake.current = image_->intake.segments = 0;
-    for (HrLine& restored : image_->restored) restored.value = 0;
-    at_launch_ = image_->counters;
+    image_->restored.value = 0;
     running_ = true;
     laid_out_ = false; // until collect() has seen that it ended well
     enqueued_ = std::chrono::steady_clock::now();
     ++launches_;
     launched_ = stream_.launch(
         [this, useful = useful_groups()](const NativeStream& native) {
-            kernel_->enqueue(native, {*image_, *control_, *slots_, *bundle_words_, *spill_,
-                                      feed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr,
-                                      shape_.groups, useful, shape_.groups_apart, shape_.liq_units,
-                                      image_->ring_slots, image_->ways});
+            kernel_->enqueue(native,
+                             {*image_, *control_, *slots_, *bundle_words_, *spill_,
+                              feed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr,
+                              shape_.groups, useful, shape_.liq_units, image_->ring_slots, image_->ways});
         },
         after);
     return launched_;
@@ -276,7 +273,7 @@ std::uint32_t Engine::useful_groups() const noexcept {
     if (shape_.kinds > 0 || is_fed_) return shape_.groups;
     const std::uint64_t seeds = image_->seed_end - image_->seed_cursor.value;
     const std::uint32_t least = shape_.least_claim != 0 ? shape_.least_claim : shape_.lanes;
-    const std::uint64_t claims = (seeds + least - 1) / least + image_->spill_count[0];
+    const std::uint64_t claims = (seeds + least - 1) / least + image_->spill_count;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(claims, 1, shape_.groups));
 }
 
@@ -291,7 +288,7 @@ Engine::State Engine::collect() {
     if (feed_) feed_->ask_to_park(false);
     if (!is_fed_)
         adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
-    if (stood_still() && (shape_.groups_apart == 0 || !got_on()))
+    if (!all_done() && image_->park == HR_RUN) // no group asked all to park, and yet they left work
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
                                              " work units unaccounted for"}
             .on_device(device_.info().id);
@@ -302,24 +299,6 @@ Engine::State Engine::collect() {
 }
 
 bool Engine::all_done() const noexcept { return image_->pending.value == 0 && image_->intake.open == 0; }
-
-/// Nobody asked the launch to park, and yet it ended with work left: README.md, "Two parts".
-bool Engine::stood_still() const noexcept { return !all_done() && image_->park == HR_RUN; }
-
-/// What a launch that stood still must have done, or some work is nowhere. What is fed may come too late.
-bool Engine::got_on() const noexcept {
-    const EngineCounters& now = image_->counters;
-    return is_fed_ || now.units != at_launch_.units || now.empty != at_launch_.empty ||
-           now.restored != at_launch_.restored || now.no_bundle != at_launch_.no_bundle;
-}
-
-/// With the pool as it is hardly anything can be done any more: less than a round of all groups.
-bool Engine::lacks_bundles() const noexcept {
-    const EngineCounters& now = image_->counters;
-    return image_->park == HR_PARK_POOL ||
-           (stood_still() && now.no_bundle != at_launch_.no_bundle &&
-            now.units - at_launch_.units < std::uint64_t{shape_.groups} * shape_.lanes);
-}
 
 /// Whether rounds take more than a quarter of a launch's time, as two launches show it of which one had half
 /// as many again, or more. If nobody can tell, they do.
@@ -362,45 +341,37 @@ void Engine::aim_at(std::chrono::nanoseconds launch_time) {
     if (factor < 1 && !is_first_budget_) rounds_ = std::max(1U, static_cast<std::uint32_t>(rounds_ * factor));
 }
 
-Engine::Groups Engine::groups_of(std::uint32_t part) const noexcept {
-    const std::uint32_t first = shape_.groups - shape_.groups_apart;
-    return part == 0 ? Groups{0, first} : Groups{first, shape_.groups_apart};
-}
-
 Bytes Engine::record_bytes() const noexcept {
     return 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
 }
 
 /// In `spill_`; half number 2 begins at its end.
-Bytes Engine::record_at(std::uint64_t half, std::uint32_t part, std::uint64_t number) const noexcept {
-    return 4 * hr_spill_records_at(shape_.groups) +
-           (half * shape_.groups + groups_of(part).first + number) * record_bytes();
+Bytes Engine::record_at(std::uint64_t half, std::uint64_t number) const noexcept {
+    return 4 * hr_spill_records_at(shape_.groups) + (half * shape_.groups + number) * record_bytes();
 }
 
-/// Records that nobody came to take up join those that were saved: README.md, "Records suffice".
-void Engine::carry_records_on(std::uint32_t part) {
-    std::uint64_t& saved = image_->saved[part].value;
-    const std::uint64_t count = image_->spill_count[part];
-    const std::uint64_t taken = std::min<std::uint64_t>(image_->restored[part].value, count);
+/// Records that no group took up join those that were saved: README.md, "Records suffice".
+void Engine::carry_records_on() {
+    std::uint64_t& saved = image_->saved.value;
+    const std::uint64_t count = image_->spill_count;
+    const std::uint64_t taken = std::min<std::uint64_t>(image_->restored.value, count);
     const std::uint64_t left = count - taken;
-    HEADRACE_ASSERT(saved + left <= groups_of(part).count);
+    HEADRACE_ASSERT(saved + left <= shape_.groups);
     if (left == 0) return;
     stream_
-        .copy_peer(*spill_, record_at(image_->spill_half ^ 1u, part, saved), *spill_,
-                   record_at(image_->spill_half, part, taken), left * record_bytes())
+        .copy_peer(*spill_, record_at(image_->spill_half ^ 1u, saved), *spill_,
+                   record_at(image_->spill_half, taken), left * record_bytes())
         .wait();
     saved += left;
-    image_->spill_count[part] = static_cast<std::uint32_t>(taken);
+    image_->spill_count = static_cast<std::uint32_t>(taken);
 }
 
 Event Engine::resume() {
     HEADRACE_ASSERT(!running_ && laid_out_ && !all_done());
-    if (lacks_bundles()) grow_pool();
-    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
-        carry_records_on(part);
-        image_->spill_count[part] = static_cast<std::uint32_t>(image_->saved[part].value);
-        image_->saved[part].value = 0;
-    }
+    if (image_->park == HR_PARK_POOL) grow_pool();
+    carry_records_on();
+    image_->spill_count = static_cast<std::uint32_t>(image_->saved.value);
+    image_->saved.value = 0;
     image_->spill_half ^= 1u;
     image_->seed_cursor.value = std::min(image_->seed_cursor.value, image_->seed_end);
     return launch({});

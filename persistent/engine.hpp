@@ -137,18 +137,9 @@ private:
     [[nodiscard]] std::vector<std::vector<std::uint64_t>> read_rings();
     void grow_pool();
     [[nodiscard]] Bytes ring_bytes(std::uint32_t bundles) const;
-    /// Groups of a part, by number from `first` on.
-    struct Groups {
-        std::uint32_t first, count;
-    };
-    [[nodiscard]] Groups groups_of(std::uint32_t part) const noexcept;
     [[nodiscard]] Bytes record_bytes() const noexcept;
-    [[nodiscard]] Bytes record_at(std::uint64_t half, std::uint32_t part,
-                                  std::uint64_t number) const noexcept;
-    void carry_records_on(std::uint32_t part);
-    [[nodiscard]] bool stood_still() const noexcept;
-    [[nodiscard]] bool got_on() const noexcept;
-    [[nodiscard]] bool lacks_bundles() const noexcept;
+    [[nodiscard]] Bytes record_at(std::uint64_t half, std::uint64_t number) const noexcept;
+    void carry_records_on();
     struct FullBundle {
         std::uint32_t kind;
         std::uint64_t entry;
@@ -190,10 +181,9 @@ private:
     std::chrono::steady_clock::time_point enqueued_;
     std::vector<EventTimes> launch_times_;
     std::uint64_t launches_ = 0;
-    EngineCounters at_launch_{}; ///< of the last launch
-    bool running_ = false;       ///< a launch is to be collected
-    bool is_fed_ = false;        ///< what runs or is parked was opened
-    bool laid_out_ = false;      ///< the queues are as an ended launch or lay_out left them
+    bool running_ = false;  ///< a launch is to be collected
+    bool is_fed_ = false;   ///< what runs or is parked was opened
+    bool laid_out_ = false; ///< the queues are as an ended launch or lay_out left them
 };
 
 } // namespace headrace

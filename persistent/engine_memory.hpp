@@ -24,11 +24,10 @@ struct EngineMemory {
     Memory& slots;
     Memory& bundles;
     Memory& spill;
-    HrFeed* feed;               ///< null: the host cannot be heard
-    Memory* segments;           ///< null: the host does not feed this launch
-    std::uint32_t groups;       ///< lane groups that a launch may have
-    std::uint32_t useful;       ///< no more than so many of them would find anything to do
-    std::uint32_t groups_apart; ///< of these, those of the kernel's second part
+    HrFeed* feed;         ///< null: the host cannot be heard
+    Memory* segments;     ///< null: the host does not feed this launch
+    std::uint32_t groups; ///< lane groups that a launch may have
+    std::uint32_t useful; ///< no more than so many of them would find anything to do
     std::uint32_t liq_units;
     std::uint32_t ring_slots, ways; ///< as in the control block
 

@@ -139,24 +139,18 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     UnitBatch units(shape_.kinds, shape_.unit_words, shape_.ranges);
     const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));
     if (shape_.kinds == 0 || share * static_cast<double>(remaining()) < least) return units;
-    struct Tail {
-        HostRecords records;
-        std::uint64_t first; ///< of the part's
-        double of_all;       ///< records for each that is looked at
-    };
-    std::vector<Tail> tails; // part by part
-    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
-        carry_records_on(part);
-        const std::uint64_t all = image_->saved[part].value, looked_at = looked_at_of(share, all);
-        Tail& tail = tails.emplace_back(
-            Tail{HostRecords(shape_, looked_at), all - looked_at,
-                 static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(looked_at, 1))});
-        if (looked_at > 0)
-            stream_
-                .copy_out(tail.records.words(), *spill_, record_at(image_->spill_half ^ 1u, part, tail.first),
-                          looked_at * record_bytes())
-                .wait();
-    }
+    carry_records_on();
+    const std::uint64_t all = image_->saved.value, looked_at = looked_at_of(share, all),
+                        first = all - looked_at;
+    // Records for each that is looked at.
+    const double of_all =
+        static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(looked_at, 1));
+    HostRecords records(shape_, looked_at);
+    if (looked_at > 0)
+        stream_
+            .copy_out(records.words(), *spill_, record_at(image_->spill_half ^ 1u, first),
+                      looked_at * record_bytes())
+            .wait();
     std::vector<std::vector<std::uint64_t>> entries;
     if (bundles_ > 0) entries = read_rings();
     std::vector<FullBundle> range_bundles;
@@ -173,14 +167,12 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
             sizes.push_back(RangeWords(&bundle.words[unit], shape_.lanes).size());
             in_ranges += static_cast<double>(sizes.back());
         }
-    for (Tail& tail : tails)
-        each_range(tail.records, [&](std::uint64_t number, std::uint32_t kind, std::uint32_t unit) {
-            sizes.push_back(RangeWords(tail.records.column(number, kind, unit), tail.records.room()).size());
-            in_ranges += tail.of_all * static_cast<double>(sizes.back());
-        });
+    each_range(records, [&](std::uint64_t number, std::uint32_t kind, std::uint32_t unit) {
+        sizes.push_back(RangeWords(records.column(number, kind, unit), records.room()).size());
+        in_ranges += of_all * static_cast<double>(sizes.back());
+    });
 
-    double held = in_ranges;
-    for (const Tail& tail : tails) held += tail.of_all * static_cast<double>(tail.records.units());
+    double held = in_ranges + of_all * static_cast<double>(records.units());
     for (std::uint32_t kind = 0; kind + 1 < entries.size(); ++kind)
         if (!has_ranges(shape_, kind))
             for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
@@ -195,14 +187,13 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
                         most_stored - std::min(most_stored, units.stored()));
     };
     if (bundles_ > 0) take_bundles(share, credit, may_take(), units, entries);
-    for (auto& [records, first, of_all] : tails)
-        for (std::uint64_t number = 0; number < records.count(); ++number)
-            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
-                if (has_ranges(shape_, kind)) continue;
-                const std::uint64_t wanted = due(share * of_all, records.header(number).count[kind], credit);
-                const std::uint64_t taken = std::min(wanted, may_take());
-                records.take_oldest(number, kind, static_cast<std::uint32_t>(taken), units);
-            }
+    for (std::uint64_t number = 0; number < records.count(); ++number)
+        for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
+            if (has_ranges(shape_, kind)) continue;
+            const std::uint64_t wanted = due(share * of_all, records.header(number).count[kind], credit);
+            const std::uint64_t taken = std::min(wanted, may_take());
+            records.take_oldest(number, kind, static_cast<std::uint32_t>(taken), units);
+        }
 
     std::uint64_t in_those_read = 0;
     for (const std::uint64_t size : sizes) in_those_read += size;
@@ -222,26 +213,21 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
         return part == size;
     };
     for (FullBundle& bundle : range_bundles) take_of_bundle(bundle, take_of_range, entries);
-    for (Tail& tail : tails)
-        for (std::uint64_t number = 0; number < tail.records.count(); ++number)
-            for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
-                if (has_ranges(shape_, kind))
-                    tail.records.drop_others(number, kind, [&](std::uint32_t unit) {
-                        return !take_of_range(kind, tail.records.column(number, kind, unit),
-                                              tail.records.room());
-                    });
+    for (std::uint64_t number = 0; number < records.count(); ++number)
+        for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
+            if (has_ranges(shape_, kind))
+                records.drop_others(number, kind, [&](std::uint32_t unit) {
+                    return !take_of_range(kind, records.column(number, kind, unit), records.room());
+                });
     if (entries != before) write_rings(entries);
 
-    for (std::uint32_t part = 0; part < HR_PARTS; ++part) {
-        auto& [records, first, of_all] = tails[part];
-        records.drop_empty_ones();
-        if (records.count() > 0)
-            stream_
-                .copy_in(*spill_, record_at(image_->spill_half ^ 1u, part, first), records.words(),
-                         records.count() * record_bytes())
-                .wait();
-        image_->saved[part].value = first + records.count();
-    }
+    records.drop_empty_ones();
+    if (records.count() > 0)
+        stream_
+            .copy_in(*spill_, record_at(image_->spill_half ^ 1u, first), records.words(),
+                     records.count() * record_bytes())
+            .wait();
+    image_->saved.value = first + records.count();
     image_->pending.value -= units.size();
     return units;
 }
@@ -344,16 +330,15 @@ std::uint64_t Engine::room(const UnitBatch& units) const {
 std::uint64_t Engine::room() const noexcept {
     // Of any kind: its inbox may hold so many; where there is none, each lane one.
     const std::uint32_t in_group = shape_.liq_units != 0 ? shape_.liq_units : shape_.lanes;
-    return shape_.kinds == 0 ? 0 : std::uint64_t{groups_of(0).count} * in_group;
+    return shape_.kinds == 0 ? 0 : std::uint64_t{shape_.groups} * in_group;
 }
 
-/// As if groups of the first part had parked with them, who hand on what is for the other: no more groups
-/// than they fill, unless each would hold too many.
+/// As if groups had parked with them: no more groups than they fill, unless each would hold too many.
 void Engine::put_into_records(const UnitBatch& units) {
     const std::uint64_t stored = units.stored();
     if (stored == 0) return;
     HEADRACE_ASSERT(stored <= room());
-    const std::uint64_t groups = groups_of(0).count, in_group = room() / groups;
+    const std::uint64_t groups = shape_.groups, in_group = room() / groups;
     const std::uint64_t filled = (stored + shape_.lanes - 1) / shape_.lanes;
     const std::uint64_t least = (stored + in_group - 1) / in_group;
     HostRecords records(shape_, std::min<std::uint64_t>(std::max(filled, least), groups));
@@ -370,10 +355,9 @@ void Engine::put_into_records(const UnitBatch& units) {
     for (std::uint64_t number = 0; number < records.count(); ++number)
         records.set_header(number, headers[number]);
     stream_
-        .copy_in(*spill_, record_at(image_->spill_half, 0, 0), records.words(),
-                 records.count() * record_bytes())
+        .copy_in(*spill_, record_at(image_->spill_half, 0), records.words(), records.count() * record_bytes())
         .wait();
-    image_->spill_count[0] = static_cast<std::uint32_t>(records.count());
+    image_->spill_count = static_cast<std::uint32_t>(records.count());
     image_->pending.value = units.size();
 }
 

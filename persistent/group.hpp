@@ -29,21 +29,9 @@ constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t uni
     return (tally + scratch + kinds * unit_words * liq_units + 3) / 4 * 4;
 }
 
-/// Whose lane group it is: that of a launch's only kernel,
-struct WholeKernel {
-    static constexpr bool is_whole = true, takes_seeds = true;
-    static constexpr std::uint32_t number = 0;
-};
-/// or of one of two that run beside each other, each with kinds of its own.
-template <std::uint32_t Number, bool TakesSeeds>
-struct PartOfKernel {
-    static constexpr bool is_whole = false, takes_seeds = TakesSeeds;
-    static constexpr std::uint32_t number = Number;
-};
-
 /// The part of a lane group that knows nothing of kinds. All members are uniform over the group: on a GPU
 /// every lane has its copy, and all lanes call every function.
-template <class Sync, class Lanes, class Part = WholeKernel>
+template <class Sync, class Lanes>
 class Group {
 protected:
     HEADRACE_GROUP_CODE Group(Lanes lanes, const EngineView& view, std::uint32_t group, std::uint32_t* local,
@@ -58,10 +46,7 @@ protected:
           seeds_{0, 0},
           pace_(pace),
           next_look_(view.control->rounds < pace_.rounds() ? view.control->rounds : pace_.rounds()) {
-        lanes_.by_leader([&] {
-            tally_ = GroupTally{};
-            if constexpr (!Part::is_whole) change(control_.present, 1);
-        });
+        lanes_.by_leader([&] { tally_ = GroupTally{}; });
         lanes_.sync();
     }
 
@@ -150,35 +135,31 @@ protected:
         constexpr std::uint32_t few = 512;
         constexpr std::uint32_t at_once = 6; // whoever waits longer than that many polls stands back
         const std::uint32_t crowd =
-            polls < at_once ? 0 : Sync::load(hungry(), Sync::relaxed) / few; // relaxed: a hint
+            polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);
     }
 
     /// Polls with a growing pause: true when there may be something to take, false when there never will be,
-    /// or all groups park, or there is work left that none of those who are there can do. `others_left`
-    /// takes, or says that there is, anything beside records and seeds; all lanes call it. One of those who
-    /// poll listens to the host all the time, so that nobody at work has to; what it is fed first, up to
-    /// `wanted` seeds, it then holds. `SeedsAlone`: work springs from nothing else, so that who finds none
-    /// does not wait for those who have the last.
+    /// or all groups park. `others_left` takes, or says that there is, anything beside records and seeds; all
+    /// lanes call it. One of the groups that poll listens to the host all the time, so that no group at work
+    /// has to; what it is fed first, up to `wanted` seeds, it then holds. `SeedsAlone`: work springs from
+    /// nothing else, so that a group that finds none does not wait for those that have the last.
     template <bool SeedsAlone = false, class F>
     HEADRACE_GROUP_CODE bool wait_until(std::uint32_t wanted, F&& others_left) {
         bool listens = false; // the leader's
         std::uint32_t state = poll_again;
-        std::uint32_t still = 0; // polls in a row that found nobody at work
         for (std::uint32_t polls = 0;; ++polls) {
             const Heard heard = lanes_.by_leader([&]() -> Heard {
                 if constexpr (host_threads)
                     if (!is_fed()) return {{0, 0}, hear_as_all()};
                 listens = listens || (hears_host() && intake().try_listen());
                 if (!listens) return {{0, 0}, HR_RUN};
-                // Who waits in a whole kernel has found that there are no records; they come first.
-                const bool may_keep = Part::takes_seeds && (Part::is_whole || !records_left());
-                const Heard now = intake().listen(may_keep ? wanted : 0);
+                // A group that waits has found that there are no records; they come first.
+                const Heard now = intake().listen(wanted);
                 if (!now.kept.empty()) tally_.known = intake().taken_over();
                 return now;
             });
-            const bool is_late = !Part::is_whole && heard.why == HR_PARK_BUDGET;
-            if (heard.why != HR_RUN && !is_late) park(static_cast<std::uint32_t>(heard.why));
+            if (heard.why != HR_RUN) park(static_cast<std::uint32_t>(heard.why));
             if (!heard.kept.empty()) {
                 seeds_ = heard.kept;
                 count(&GroupTally::seed_claims);
@@ -200,22 +181,10 @@ protected:
                 }
                 if (something_left) return go_on;
                 if (SeedsAlone && !is_open) return leave_finished;
-                if (Part::is_whole && is_open) return poll_again;
-                if (nothing_pending) return is_open ? poll_again : leave_finished;
-                return !Part::is_whole && nobody_works() ? stand_still : poll_again;
+                if (is_open) return poll_again;
+                return nothing_pending ? leave_finished : poll_again;
             });
-            const bool may_leave = !Part::is_whole && state == stand_still;
-            if ((state == poll_again || may_leave) && others_left()) state = go_on;
-            if constexpr (!Part::is_whole) {
-                still = may_leave ? still + 1 : 0;
-                // Late, it leaves all the same and lets the others be: if it parked, the part that has not
-                // begun would not in the next launch either.
-                if (state == stand_still && still < patience && !is_late) state = poll_again;
-                if (state == poll_again && is_late) {
-                    park(static_cast<std::uint32_t>(heard.why));
-                    state = leave_parked;
-                }
-            }
+            if (state == poll_again && others_left()) state = go_on;
             if (state != poll_again) break;
             lanes_.by_leader([&] {
                 if (listens)
@@ -231,27 +200,6 @@ protected:
         pace_.note_wait();
         parked_ = state == leave_parked;
         return state == go_on;
-    }
-
-    /// In a launch of two parts: all groups that are there wait, for work or for an empty bundle. What is
-    /// left then is for groups that have not begun, or have left already. For the leader.
-    HEADRACE_GROUP_CODE bool nobody_works() const {
-        // relaxed, all: hints. Who takes a bundle is still hungry for a moment; so one look does not count.
-        const std::uint32_t waiting = Sync::load(control_.hungry[0], Sync::relaxed) +
-                                      Sync::load(control_.hungry[1], Sync::relaxed) +
-                                      Sync::load(control_.lacking, Sync::relaxed);
-        return waiting >= Sync::load(control_.present, Sync::relaxed);
-    }
-    /// After so many looks on end it is believed: a tenth of a millisecond on a GPU, in which a kernel that
-    /// was launched at the same time begins if there is room for it.
-    static constexpr std::uint32_t patience = 32;
-
-    /// Of the groups of this part.
-    HEADRACE_GROUP_CODE std::uint32_t& hungry() const { return control_.hungry[Part::number]; }
-
-    /// Changes a count of groups. For the leader.
-    static HEADRACE_GROUP_CODE void change(std::uint32_t& groups, std::uint32_t by) {
-        Sync::fetch_add(groups, by, Sync::relaxed); // relaxed: a hint
     }
 
     /// Asks all groups to stop. The first reason stands.
@@ -303,7 +251,7 @@ protected:
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
             // relaxed, all: hints; who acts on them looks again.
-            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(hungry(), Sync::relaxed) |
+            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
                     unheard()) == 0;
         });
         if (quiet) plan_next_look(tally_.units);
@@ -332,31 +280,30 @@ protected:
         if (records_gone_) return nullptr;
         const auto number = lanes_.by_leader([&]() -> std::uint64_t {
             // relaxed, both: the records were written in an earlier launch.
-            if (!records_left()) return control_.spill_count[Part::number];
-            return Sync::fetch_add(control_.restored[Part::number].value, std::uint64_t{1}, Sync::relaxed);
+            if (!records_left()) return control_.spill_count;
+            return Sync::fetch_add(control_.restored.value, std::uint64_t{1}, Sync::relaxed);
         });
-        records_gone_ = number >= control_.spill_count[Part::number];
+        records_gone_ = number >= control_.spill_count;
         if (records_gone_) return nullptr;
         count(&GroupTally::restored);
         return record(control_.spill_half, number);
     }
 
-    /// A record to save into. Each part has as many as groups, which suffices: README.md, "Records suffice".
+    /// A record to save into. There are as many as groups, which suffices: README.md, "Records suffice".
     HEADRACE_GROUP_CODE HrRecord* new_record() {
         count(&GroupTally::saved);
         const auto number = lanes_.by_leader([&] {
             // relaxed: only claims a place; the next launch reads what is in it.
-            return Sync::fetch_add(control_.saved[Part::number].value, std::uint64_t{1}, Sync::relaxed);
+            return Sync::fetch_add(control_.saved.value, std::uint64_t{1}, Sync::relaxed);
         });
         return record(control_.spill_half ^ 1u, number);
     }
 
     HEADRACE_GROUP_CODE bool records_left() const { // for the leader
-        return Sync::load(control_.restored[Part::number].value, Sync::relaxed) <
-               control_.spill_count[Part::number]; // relaxed: a guess
+        // relaxed: a guess
+        return Sync::load(control_.restored.value, Sync::relaxed) < control_.spill_count;
     }
     HEADRACE_GROUP_CODE bool seeds_left() const { // for the leader
-        if constexpr (!Part::takes_seeds) return false;
         if (is_fed()) return intake().seeds_left();
         return Sync::load(control_.seed_cursor.value, Sync::relaxed) < control_.seed_end; // relaxed: a guess
     }
@@ -399,14 +346,12 @@ protected:
     std::uint32_t next_look_; ///< by this number of rounds, at the latest when the budget is used up
 
 private:
-    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3,
-                                   stand_still = 4;
+    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;
 
     HEADRACE_GROUP_CODE HrRecord* record(std::uint32_t half, std::uint64_t number) const {
         const std::uint64_t words =
             hr_record_words(control_.kinds, control_.unit_words, Lanes::size, control_.liq_units);
-        std::uint64_t place = static_cast<std::uint64_t>(half) * control_.groups + number;
-        if constexpr (Part::number > 0) place += control_.groups - control_.groups_apart;
+        const std::uint64_t place = static_cast<std::uint64_t>(half) * control_.groups + number;
         return reinterpret_cast<HrRecord*>(view_.spill + hr_spill_records_at(control_.groups) +
                                            place * words);
     }

@@ -8,21 +8,10 @@
 
 namespace headrace {
 
-/// The kind that the seeds are of.
-template <class Kernel, class Seeds>
-inline constexpr std::uint32_t
-    seed_kind_of = KindTraits<typename Kernel::Units>::template index_of<typename SeedMade<Seeds>::Unit>();
-
-/// The part of `Kernel` that runs the kinds `Own`: all of them, or else those of one of its two.
-template <class Kernel, class Seeds, std::uint32_t Own>
-using PartWith = std::conditional_t<
-    Own == all_kinds<Kernel>, WholeKernel,
-    PartOfKernel<Own == kinds_apart<Kernel> ? 1 : 0, (Own >> seed_kind_of<Kernel, Seeds> & 1) != 0>>;
-
 /// All members are uniform over the group, as Group's are, but the lanes' own units.
-template <class Sync, class Lanes, class Kernel, class Seeds, std::uint32_t Own>
-class HeldUnits : protected Group<Sync, Lanes, PartWith<Kernel, Seeds, Own>> {
-    using Base = Group<Sync, Lanes, PartWith<Kernel, Seeds, Own>>;
+template <class Sync, class Lanes, class Kernel>
+class HeldUnits : protected Group<Sync, Lanes> {
+    using Base = Group<Sync, Lanes>;
 
 protected:
     using Base::control_, Base::lanes_, Base::seeds_;
@@ -32,10 +21,10 @@ protected:
 
     static constexpr std::uint32_t lane_count = Lanes::size, kinds = Traits::count,
                                    unit_words = Traits::unit_words, scratch = kernel_scratch<Lanes, Kernel>,
-                                   ranges = Traits::ranges,
-                                   called = Own & ~ranges, ///< those that lanes hold and the kernel runs
-        first_own = std::countr_zero(called),
-                                   staged = Traits::staged_by(Own); ///< by one call, for the LIQ
+                                   ranges = Traits::ranges;
+    /// The kinds that lanes hold and the kernel is called with, and the first of them.
+    static constexpr std::uint32_t called = Traits::all & ~ranges, first_called = std::countr_zero(called);
+    static constexpr std::uint32_t staged = Traits::staged;
     using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
 
     HEADRACE_GROUP_CODE HeldUnits(Lanes lanes, const EngineView& view, std::uint32_t group,
@@ -132,9 +121,9 @@ protected:
         if (!record) return false;
         seeds_ = {record->seed_next, record->seed_end};
         // What a LIQ cannot hold was in lanes, so it is the fullest that goes back there.
-        std::uint32_t fullest = first_own;
+        std::uint32_t fullest = first_called;
         HEADRACE_UNROLL
-        for (std::uint32_t kind = first_own + 1; kind < kinds; ++kind)
+        for (std::uint32_t kind = first_called + 1; kind < kinds; ++kind)
             if (Traits::is_in(kind, called) && record->count[kind] > record->count[fullest]) fullest = kind;
         HEADRACE_UNROLL
         for (std::uint32_t kind = 0; kind < kinds; ++kind) {
@@ -173,8 +162,8 @@ protected:
     }
 
     typename Lanes::template PerLane<State> state_;
-    Mask active_ = 0;                   ///< lanes that have a unit, all of kind `running_`
-    std::uint32_t running_ = first_own; ///< the kind in the lanes
+    Mask active_ = 0;                      ///< lanes that have a unit, all of kind `running_`
+    std::uint32_t running_ = first_called; ///< the kind in the lanes
     Liq<unit_words, kinds> liq_;
 
 private:

@@ -110,17 +110,6 @@ struct RangeKind {
                   "what a range's units depend on is in its payload");
 };
 
-/// A kind that needs many more registers than the others, as in Kinds<Kind<Ray, 2>, Apart<Kind<Shade, 2>>>.
-///
-/// On CUDA and HIP the kinds apart are compiled into a persistent kernel of their own that runs beside the
-/// first, so that they do not decide how many lanes of the others are resident; each has half of the
-/// multiprocessors' room, whatever work there is, so measure whether it pays: `bench/queues --rows apart` is
-/// slower that way. `resident_lanes` is then said of the first. Elsewhere it means nothing. A unit that
-/// goes from one to the other goes through device memory, oldest first: so of a tree whose kinds alternate
-/// between the two, whole levels are there at a time. Ranges are where the kind of their units is.
-template <class K>
-struct Apart : K {};
-
 /// The kinds of a consumer-producer kernel. Kinds do not share a lane group.
 template <class... K>
 struct Kinds {

@@ -30,16 +30,15 @@ struct EngineMemory; // persistent/engine_memory.hpp: the queues' memory, as the
 
 /// What the engine must know of a kernel to lay out its queues.
 struct EngineShape {
-    std::uint32_t lanes = 1;        ///< in a lane group
-    std::uint32_t groups = 1;       ///< lane groups in a launch: no more than can be resident at once
-    std::uint32_t groups_apart = 0; ///< of these, run the kinds apart alone; 0: all groups run all kinds
-    std::uint32_t kinds = 0;        ///< of work unit; 0: a consumer, no queues at all
-    std::uint32_t unit_words = 0;   ///< 32-bit words of the largest unit
-    std::uint32_t max_spawns = 0;   ///< the largest over the kinds
-    std::uint32_t ranges = 0;       ///< the kinds that are ranges: a bit for each
-    std::uint32_t liq_units = 0;    ///< room in each kind's local inbox, per lane group: a power of two, or 0
-    std::uint32_t enough = 0;       ///< groups refill when fewer lanes are active; 0: see HrControl
-    std::uint32_t least_claim = 0;  ///< seeds that a consumer's group claims at least; 0: one for each lane
+    std::uint32_t lanes = 1;       ///< in a lane group
+    std::uint32_t groups = 1;      ///< lane groups in a launch: no more than can be resident at once
+    std::uint32_t kinds = 0;       ///< of work unit; 0: a consumer, no queues at all
+    std::uint32_t unit_words = 0;  ///< 32-bit words of the largest unit
+    std::uint32_t max_spawns = 0;  ///< the largest over the kinds
+    std::uint32_t ranges = 0;      ///< the kinds that are ranges: a bit for each
+    std::uint32_t liq_units = 0;   ///< room in each kind's local inbox, per lane group: a power of two, or 0
+    std::uint32_t enough = 0;      ///< groups refill when fewer lanes are active; 0: see HrControl
+    std::uint32_t least_claim = 0; ///< seeds that a consumer's group claims at least; 0: one for each lane
 
     /// The most units that one call of the kernel may put into the local inbox.
     [[nodiscard]] constexpr std::uint32_t beyond_continuation() const {
@@ -50,7 +49,7 @@ struct EngineShape {
 
 /// What the user of an engine wants otherwise than the kernel's own choice; 0: no wish.
 struct EngineWishes {
-    std::uint32_t groups = 0;         ///< at most so many, but one of each part of a kernel
+    std::uint32_t groups = 0;         ///< at most so many
     std::uint32_t liq_units = 0;      ///< a power of two
     std::uint32_t refill_percent = 0; ///< below which share of active lanes a lane group looks for more
     friend bool operator==(const EngineWishes&, const EngineWishes&) = default;

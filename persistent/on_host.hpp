@@ -13,31 +13,25 @@
 
 namespace headrace::on_cpu {
 
-/// `Own`: the kinds that it runs.
-template <class Lanes, class Kernel, class Seeds, std::uint32_t Own>
+template <class Lanes, class Kernel, class Seeds>
 struct GroupFor {
     using type = ConsumerGroup<HostSync, Lanes, Kernel, Seeds>;
 };
-template <class Lanes, ConsumerProducer Kernel, class Seeds, std::uint32_t Own>
-struct GroupFor<Lanes, Kernel, Seeds, Own> {
-    using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds, Own>;
+template <class Lanes, ConsumerProducer Kernel, class Seeds>
+struct GroupFor<Lanes, Kernel, Seeds> {
+    using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds>;
 };
-
-/// Runners that want kinds apart in groups of their own say so; a processor has no use for it.
-template <class Runner>
-concept RunsParts = Runner::runs_parts;
 
 /// A kernel bound for host threads. `Runner` says whose threads:
 ///     static unsigned threads(const NativeStream&);
 ///     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body);  //
 ///     body(i), i < n
 /// run() rethrows the first exception. Bodies may run one after the other, in any order: no group waits for
-/// one that has not begun. Tests' runners have `static constexpr bool runs_parts = true`.
+/// one that has not begun.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 class HostBoundKernel final : public BoundKernel {
     using KernelLanes = LanesFor<Lanes, Kernel>;
-    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds, all_kinds<Kernel>>::type;
-    static constexpr bool in_parts = RunsParts<Runner> && has_parts<Kernel>;
+    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds>::type;
     static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
 
 public:
@@ -49,10 +43,6 @@ public:
         shape.lanes = GroupType::queue_lanes;
         shape.groups = Runner::threads(stream);
         if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
-        if constexpr (in_parts) {
-            shape.groups = std::max(shape.groups, 2u);
-            shape.groups_apart = shape.groups / 2;
-        }
         shape.kinds = GroupType::kinds;
         shape.unit_words = GroupType::unit_words;
         shape.max_spawns = GroupType::max_spawns;
@@ -71,14 +61,7 @@ public:
     void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
         const EngineView view = memory.view();
         *view.control = memory.image;
-        Runner::run(stream, memory.useful, [&](unsigned number) {
-            if constexpr (!in_parts)
-                run_group<all_kinds<Kernel>>(view, number);
-            else if (number < memory.groups - memory.groups_apart)
-                run_group<first_kinds<Kernel>>(view, number);
-            else
-                run_group<kinds_apart<Kernel>>(view, number);
-        });
+        Runner::run(stream, memory.useful, [&](unsigned number) { run_group(view, number); });
         memory.image = *view.control;
     }
 
@@ -89,14 +72,13 @@ public:
 private:
     [[nodiscard]] const void* type() const noexcept override { return &type_mark<HostBoundKernel>; }
 
-    template <std::uint32_t Own>
     void run_group(const EngineView& view, unsigned number) {
         LocalSums sums;
         if constexpr (KeepsLocalSums<Kernel>)
             sums = {sums_[number].data(), static_cast<std::uint32_t>(sums_[number].size())};
         try {
-            typename GroupFor<KernelLanes, Kernel, Seeds, Own>::type group(
-                KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums, &paces_[number]);
+            GroupType group(KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums,
+                            &paces_[number]);
             group.run();
             if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
         } catch (...) {

@@ -14,18 +14,17 @@
 #if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
     #define HEADRACE_SIMT_HIP // which of the two devices/simt/runtime.hpp names
 #endif
-#include <headrace/persistent/side_stream.cuh>
+#include <headrace/devices/simt/context.hpp>
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// `Own`: the kinds that it runs.
-template <class Kernel, class Seeds, std::uint32_t Own>
+template <class Kernel, class Seeds>
 struct GroupFor {
     using type = ConsumerGroup<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
 };
-template <ConsumerProducer Kernel, class Seeds, std::uint32_t Own>
-struct GroupFor<Kernel, Seeds, Own> {
-    using type = ProducerGroup<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds, Own>;
+template <ConsumerProducer Kernel, class Seeds>
+struct GroupFor<Kernel, Seeds> {
+    using type = ProducerGroup<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
 };
 
 /// Four groups of 32 or two of 64: small blocks waste few lanes when registers decide how many are resident.
@@ -48,29 +47,25 @@ constexpr unsigned block_threads() {
     #define HEADRACE_PARAMETER const
 #endif
 
-/// Resident blocks for which the compiler has to save registers: see kernel.hpp. Kinds apart have what they
-/// need.
-template <class Kernel, std::uint32_t Own>
+/// Resident blocks for which the compiler has to save registers: see kernel.hpp.
+template <class Kernel>
 constexpr unsigned wanted_blocks() {
-    if constexpr (has_parts<Kernel> && Own == kinds_apart<Kernel>)
-        return 1;
-    else if constexpr (requires { Kernel::resident_lanes; })
+    if constexpr (requires { Kernel::resident_lanes; })
         return (Kernel::resident_lanes + block_threads<Kernel>() - 1) / block_threads<Kernel>();
     else
         return 1;
 }
 
 #if defined(__CUDACC__)
-    #define HEADRACE_LAUNCH_BOUNDS(Kernel, Own)                                                              \
-        __launch_bounds__(block_threads<Kernel>(), wanted_blocks<Kernel, Own>())
+    #define HEADRACE_LAUNCH_BOUNDS(Kernel) __launch_bounds__(block_threads<Kernel>(), wanted_blocks<Kernel>())
 #else
-    #define HEADRACE_LAUNCH_BOUNDS(Kernel, Own)                                                              \
+    #define HEADRACE_LAUNCH_BOUNDS(Kernel)                                                                   \
         __launch_bounds__(block_threads<Kernel>()) // the second means other things here
 #endif
 
 /// Every lane group of the grid works until all work is done or all park.
-template <class Kernel, class Seeds, std::uint32_t Own>
-__global__ void HEADRACE_LAUNCH_BOUNDS(Kernel, Own)
+template <class Kernel, class Seeds>
+__global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
     persistent_kernel(HEADRACE_PARAMETER Kernel kernel, HEADRACE_PARAMETER Seeds seeds,
                       HEADRACE_PARAMETER EngineView view, std::uint32_t groups, std::uint32_t local_words,
                       std::uint32_t local_sums) {
@@ -83,12 +78,9 @@ __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel, Own)
     const std::uint32_t in_block = threadIdx.x / SimtLanes::size;
     const std::uint32_t number = blockIdx.x * (blockDim.x / SimtLanes::size) + in_block;
     if (number < groups) { // all lanes of a group, or none
-        std::uint32_t first = 0;
-        if constexpr (has_parts<Kernel> && Own == kinds_apart<Kernel>)
-            first = view.control->groups - view.control->groups_apart;
-        typename GroupFor<Kernel, Seeds, Own>::type group(
+        typename GroupFor<Kernel, Seeds>::type group(
             LanesFor<SimtLanes, Kernel>{SimtLanes{static_cast<std::uint32_t>(threadIdx.x % SimtLanes::size)}},
-            kernel, seeds, view, first + number, local + local_sums + in_block * local_words, sums);
+            kernel, seeds, view, number, local + local_sums + in_block * local_words, sums);
         group.run();
     }
     if constexpr (KeepsLocalSums<Kernel>) {
@@ -99,7 +91,7 @@ __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel, Own)
 
 template <class Kernel, class Seeds>
 class SimtBoundKernel final : public BoundKernel {
-    using GroupType = typename GroupFor<Kernel, Seeds, all_kinds<Kernel>>::type;
+    using GroupType = typename GroupFor<Kernel, Seeds>::type;
     static constexpr unsigned threads = block_threads<Kernel>(); ///< of a block
     static_assert(sizeof(Kernel) + sizeof(Seeds) + sizeof(EngineView) + 64 <= 4096,
                   "kernels are passed by value: their views must fit into 4 KB");
@@ -127,20 +119,9 @@ public:
         local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units,
                                          scratch_words<Kernel>(static_cast<std::uint32_t>(lanes)));
         if constexpr (KeepsLocalSums<Kernel>) choose_local_sums(stream);
-        const auto groups = [&](std::uint32_t blocks, std::uint32_t wish) {
-            const std::uint32_t most = blocks * static_cast<std::uint32_t>(processors) * groups_per_block_;
-            return wish != 0 ? std::min(wish, most) : most;
-        };
-        if constexpr (has_parts<Kernel>) {
-            const std::uint32_t first = half(resident_blocks<first_kinds<Kernel>>(stream, shape)),
-                                apart = half(resident_blocks<kinds_apart<Kernel>>(stream, shape));
-            share_processors(stream, first + apart);
-            shape.groups_apart = groups(apart, half(wishes.groups));
-            shape.groups = shape.groups_apart + groups(first, (wishes.groups + 1) / 2);
-            if (!beside_) beside_ = std::make_unique<SideStream>();
-        } else {
-            shape.groups = groups(resident_blocks<all_kinds<Kernel>>(stream, shape), wishes.groups);
-        }
+        const std::uint32_t most =
+            resident_blocks(stream, shape) * static_cast<std::uint32_t>(processors) * groups_per_block_;
+        shape.groups = wishes.groups != 0 ? std::min(wishes.groups, most) : most;
         return shape;
     }
 
@@ -149,14 +130,7 @@ public:
         const EngineView view = memory.view();
         HEADRACE_CALL(MemcpyAsync, view.control, &memory.image, sizeof(HrControl),
                       HEADRACE_RUNTIME(MemcpyHostToDevice), native);
-        if constexpr (has_parts<Kernel>) {
-            beside_->fork(native);
-            launch<first_kinds<Kernel>>(native, view, memory.groups - memory.groups_apart);
-            launch<kinds_apart<Kernel>>(beside_->native(), view, memory.groups_apart);
-            beside_->join(native);
-        } else {
-            launch<all_kinds<Kernel>>(native, view, memory.groups, memory.useful);
-        }
+        launch(native, view, memory.groups, memory.useful);
         HEADRACE_CALL(MemcpyAsync, &memory.image, view.control, sizeof(HrControl),
                       HEADRACE_RUNTIME(MemcpyDeviceToHost), native);
     }
@@ -168,67 +142,41 @@ public:
 private:
     [[nodiscard]] const void* type() const noexcept override { return &type_mark<SimtBoundKernel>; }
 
-    template <std::uint32_t Own>
-    static const void* entry() {
-        return reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds, Own>);
-    }
-    template <std::uint32_t Own>
-    void launch(StreamHandle stream, const EngineView& view, std::uint32_t groups) const {
-        launch<Own>(stream, view, groups, groups);
-    }
     /// Few that are useful are spread over the device: as many of a block as run beside each other at full
     /// speed, one for each of a multiprocessor's schedulers. Its others leave at once.
-    template <std::uint32_t Own>
     void launch(StreamHandle stream, const EngineView& view, std::uint32_t groups,
                 std::uint32_t useful) const {
         constexpr std::uint32_t schedulers = 4;
         const std::uint32_t of_block = std::min(groups_per_block_, schedulers);
         const unsigned blocks = std::min((groups + groups_per_block_ - 1) / groups_per_block_,
                                          (useful + of_block - 1) / of_block);
-        persistent_kernel<Kernel, Seeds, Own><<<blocks, threads, shared_bytes(), stream>>>(
+        persistent_kernel<Kernel, Seeds><<<blocks, threads, shared_bytes(), stream>>>(
             kernel_, seeds_, view, groups, local_words_, local_sums_);
         HEADRACE_CALL(GetLastError);
     }
 
     /// Of a multiprocessor, alone on it.
-    template <std::uint32_t Own>
     [[nodiscard]] std::uint32_t resident_blocks(const NativeStream& stream, const EngineShape& shape) const {
-        allow_shared_memory(stream, entry<Own>());
+        const auto* const kernel = reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds>);
+        allow_shared_memory(stream, kernel);
         int blocks = 0;
-        HEADRACE_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, entry<Own>(), threads,
-                      shared_bytes());
+        HEADRACE_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, kernel, threads, shared_bytes());
         if (blocks < 1)
             throw Error{ErrorKind::unsupported, "a work unit of " + std::to_string(shape.unit_words * 4) +
                                                     " bytes leaves no room for a lane group's queues"};
         return static_cast<std::uint32_t>(blocks);
-    }
-    static constexpr std::uint32_t half(std::uint32_t count) { return count > 1 ? count / 2 : count; }
-
-    /// Blocks of both parts are to be resident at once: a multiprocessor that was set up for the shared
-    /// memory of one would have to become empty before it takes the other.
-    void share_processors(const NativeStream& stream, std::uint32_t blocks) const {
-        constexpr std::size_t reserved = 1 << 10; // of each block, by the driver
-        const auto most =
-            static_cast<std::size_t>(device_attribute(attribute_processor_memory, stream.ordinal));
-        const std::size_t percent = (blocks * (shared_bytes() + reserved) * 100 + most - 1) / most;
-        for (const void* kernel : {entry<first_kinds<Kernel>>(), entry<kinds_apart<Kernel>>()})
-            expect_success(
-                prefer_shared_memory(kernel, static_cast<int>(std::min<std::size_t>(percent, 100))),
-                "prefer_shared_memory");
     }
 
     [[nodiscard]] std::size_t shared_bytes() const {
         return std::size_t{4} * (local_sums_ + local_words_ * groups_per_block_);
     }
 
-    /// As many as the block has room for, or half of that beside the other part's; in whole lines, or the
-    /// queues behind them would not lie well.
+    /// As many as the block has room for; in whole lines, or the queues behind them would not lie well.
     void choose_local_sums(const NativeStream& stream) {
         const auto bytes =
             static_cast<std::uint32_t>(device_attribute(attribute_block_memory, stream.ordinal));
         constexpr std::uint32_t line = LocalSums::least;
-        const std::uint32_t room = bytes / (has_parts<Kernel> ? 8 : 4),
-                            queues = local_words_ * groups_per_block_;
+        const std::uint32_t room = bytes / 4, queues = local_words_ * groups_per_block_;
         const std::uint32_t lines =
             std::min((kernel_.local_sums() + line - 1) / line, room > queues ? (room - queues) / line : 0);
         local_sums_ = std::max(lines, 1u) * line;
@@ -251,7 +199,6 @@ private:
     std::uint32_t groups_per_block_ = 1;
     std::uint32_t local_words_ = 0; ///< of a group
     std::uint32_t local_sums_ = 0;
-    std::unique_ptr<SideStream> beside_; ///< for the kinds apart, if there are some
 };
 
 /// What a generated unit returns.

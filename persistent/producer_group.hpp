@@ -6,22 +6,21 @@
 
 namespace headrace {
 
-template <class Sync, class Lanes, class Kernel, class Seeds, std::uint32_t Own = all_kinds<Kernel>>
-class ProducerGroup : HeldUnits<Sync, Lanes, Kernel, Seeds, Own> {
-    using Part = PartWith<Kernel, Seeds, Own>;
-    using Base = HeldUnits<Sync, Lanes, Kernel, Seeds, Own>;
+template <class Sync, class Lanes, class Kernel, class Seeds>
+class ProducerGroup : HeldUnits<Sync, Lanes, Kernel> {
+    using Base = HeldUnits<Sync, Lanes, Kernel>;
     using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
         Base::pace_, Base::parked_, Base::running_, Base::tally_, Base::seeds_, Base::state_,
         Base::take_from_liq, Base::view_;
-    using Base::called, Base::first_own, Base::lane_count, Base::least, Base::staged;
+    using Base::called, Base::first_called, Base::lane_count, Base::least, Base::staged;
     using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
 
     static constexpr bool has_ranges = Traits::has_ranges;
     static constexpr bool has_queues =
         Traits::staged > 0 || has_ranges; // else nothing but continuations is ever spawned
     static constexpr bool has_kinds = Traits::count > 1;
-    static constexpr bool chooses_kinds = called != 1u << first_own;
-    static constexpr std::uint32_t seed_kind = seed_kind_of<Kernel, Seeds>;
+    static constexpr bool chooses_kinds = called != 1u << first_called;
+    static constexpr std::uint32_t seed_kind = Traits::template index_of<typename SeedMade<Seeds>::Unit>();
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
     static constexpr bool seeds_are_ranges = Traits::is_in(seed_kind, Traits::ranges);
     /// There may be indices of which no unit comes.
@@ -58,15 +57,11 @@ public:
                         if (this->end_round()) look_around();
                         continue;
                     }
-                if (!hand_over() || !wait_for_work()) break;
+                if (!wait_for_work()) break;
                 continue;
             }
             if constexpr (chooses_kinds) prefer_fuller_kind();
             const Mask chosen = narrowed(lanes_with_room());
-            if (!Part::is_whole && chosen == 0) {
-                wait_for_bundle(); // what the other part does not take fills the pool, so all in good time
-                continue;
-            }
             if (chosen != 0 ? run_rounds(chosen) : this->end_round()) look_around();
         }
         leave();
@@ -99,8 +94,8 @@ private:
             expand_ranges();
             if (Lanes::count(active_) >= enough()) return;
         }
-        if (holds_nothing() && !holds_foreign() && this->restore()) {
-            if constexpr (has_ranges) ranges_follow_ = liq_.template units<Own & ranges>() != 0;
+        if (holds_nothing() && this->restore()) {
+            if constexpr (has_ranges) ranges_follow_ = liq_.template units<ranges>() != 0;
             if (active_ != 0 || ranges_follow_) return;
         }
         take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
@@ -109,20 +104,18 @@ private:
             take_bundle();
             if (Lanes::count(active_) >= enough() || ranges_follow_) return;
         }
-        if (Part::takes_seeds && seeds_.empty() && this->claim_seeds(1)) take_seeds();
+        if (seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
 
     /// Ranges of which no unit comes are not counted: there may be some.
     HEADRACE_GROUP_CODE bool holds_nothing() const {
         bool nothing = active_ == 0 && seeds_.empty();
-        if constexpr (has_gaps) nothing = nothing && liq_.template units<Own>() == 0;
+        if constexpr (has_gaps) nothing = nothing && liq_.empty();
         return nothing;
     }
 
     HEADRACE_GROUP_CODE void take_seeds() {
-        if constexpr (!Part::takes_seeds) {
-            return;
-        } else if constexpr (seeds_are_ranges) {
+        if constexpr (seeds_are_ranges) {
             take_ranges_of_seeds();
         } else {
             if (seeds_.empty() || (chooses_kinds && active_ != 0 && running_ != seed_kind)) return;
@@ -151,7 +144,7 @@ private:
 
     /// Units of the newest ranges to idle lanes. The older ones wait: so few are begun with at a time.
     HEADRACE_GROUP_CODE void expand_ranges() {
-        Traits::template each_range<Own>([&](auto number, auto units, auto* kind_tag) {
+        Traits::each_range([&](auto number, auto units, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
             constexpr std::uint32_t kind = decltype(number)::value, of = decltype(units)::value;
             // With gaps, not as long as one lane is idle; and the group must look around now and then.
@@ -248,12 +241,11 @@ private:
     HEADRACE_GROUP_CODE bool take_bundle() {
         for (std::uint32_t step = 1; step <= kinds; ++step) {
             const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
-            if (!Part::is_whole && !Traits::is_in(kind, Own)) continue;
             if (try_take_bundle(kind)) return true;
             if (active_ != 0) break;
         }
         bool taken = false;
-        Traits::template each_range<Own>([&](auto number, auto units, auto*) {
+        Traits::each_range([&](auto number, auto units, auto*) {
             if (!taken && active_ != 0 && running_ == decltype(units)::value)
                 taken = try_take_bundle(decltype(number)::value);
         });
@@ -311,7 +303,7 @@ private:
         if (running >= enough() || liq_.room(running_) < running || liq_.template units<ranges>() == 0)
             return;
         bool fills = false;
-        Traits::template each_range<Own>([&](auto number, auto, auto* kind_tag) {
+        Traits::each_range([&](auto number, auto, auto* kind_tag) {
             using RangeUnit = typename std::remove_pointer_t<decltype(kind_tag)>::Unit;
             constexpr std::uint32_t kind = decltype(number)::value;
             if (liq_.size(kind) == 0) return;
@@ -354,7 +346,7 @@ private:
             }
             if (may_run == wanted) return active_;
             this->count(&GroupTally::narrow_rounds);
-            if (Part::is_whole && may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
+            if (may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
             return lanes_.ballot([&](std::uint32_t lane) {
                 return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
             });
@@ -368,7 +360,7 @@ private:
         const auto units = [&] { return Lanes::count(active_) + liq_.template units<~ranges>(); };
         const std::uint32_t held = units();
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
-        while (run_until_look(chosen) && Part::is_whole && this->goes_on_unseen()) chosen = narrowed(active_);
+        while (run_until_look(chosen) && this->goes_on_unseen()) chosen = narrowed(active_);
         const std::uint32_t more = units() - held; // modulo 2^32: may be fewer
         this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
@@ -407,19 +399,19 @@ private:
         } else {
             if (running < enough()) {
                 const std::uint32_t taken = lane_count - running;
-                if (liq_.size(first_own) < taken) {
-                    if (!has_ranges || liq_.size(first_own) > 0) return false;
+                if (liq_.size(first_called) < taken) {
+                    if (!has_ranges || liq_.size(first_called) > 0) return false;
                     expand_ranges();
                     running = Lanes::count(active_);
                     return running >= enough() && has_room_for(staged * lane_count);
                 }
                 const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
-                const std::uint32_t newest = liq_.top(first_own) - 1;
+                const std::uint32_t newest = liq_.top(first_called) - 1;
                 lanes_.each([&](std::uint32_t lane) {
                     if (Lanes::has(idle, lane))
-                        state_[lane].unit = liq_.read(first_own, newest - lanes_.count_below(idle, lane));
+                        state_[lane].unit = liq_.read(first_called, newest - lanes_.count_below(idle, lane));
                 });
-                liq_.drop_newest(first_own, taken);
+                liq_.drop_newest(first_called, taken);
                 active_ = Lanes::all;
                 running = lane_count;
             }
@@ -443,7 +435,7 @@ private:
         const auto idle = [&] {
             // relaxed, both: hints. Who parks is not hungry any more, and waits for this unit all the same.
             return lanes_.by_leader([&] {
-                return Sync::load(this->hungry(), Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
+                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
             }) != 0;
         };
         lanes_.sync(); // all have read the unit from where the first one that is spawned goes
@@ -521,7 +513,7 @@ private:
     HEADRACE_GROUP_CODE bool is_asked() {
         if constexpr (LanesTakeTurns<Lanes>) {
             if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
-            if (Sync::load(this->hungry(), Sync::relaxed) == 0) return false; // relaxed: a hint
+            if (Sync::load(control_.hungry, Sync::relaxed) == 0) return false; // relaxed: a hint
             this->look_now();
             return true;
         } else {
@@ -540,7 +532,7 @@ private:
         };
         auto seen = lanes_.by_leader([&]() -> Seen {
             // relaxed, both: hints; what they lead to orders itself.
-            return {Sync::load(control_.park, Sync::relaxed), Sync::load(this->hungry(), Sync::relaxed)};
+            return {Sync::load(control_.park, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
         });
         if (seen.park != HR_RUN) parked_ = true;
         if constexpr (has_ranges)
@@ -557,7 +549,6 @@ private:
             std::uint32_t bundles = is_wide<Lanes> ? least(seen.hungry, half) : least(seen.hungry, 1);
             for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
                 this->count(&GroupTally::shared);
-            if constexpr (!Part::is_whole) pass_on();
         }
     }
 
@@ -579,7 +570,7 @@ private:
     /// groups in as many steps as their number has bits. False if units should rather be shared.
     HEADRACE_GROUP_CODE bool share_ranges() {
         bool shared = false;
-        Traits::template each_range<Own>([&](auto number, auto, auto* kind_tag) {
+        Traits::each_range([&](auto number, auto, auto* kind_tag) {
             constexpr std::uint32_t kind = decltype(number)::value;
             if (shared || liq_.size(kind) == 0) return;
             if (liq_.size(kind) > 1)
@@ -675,79 +666,17 @@ private:
             return false;
         });
         if (goes_on) add_to_hungry(~0u);
-        leaves_hungry_ = !goes_on;
         return goes_on;
     }
 
     HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
-        lanes_.by_leader([&] { this->change(this->hungry(), amount); });
-    }
-
-    // ---- the other part of the kernel -----------------------------------------------------------
-
-    template <class F>
-    static HEADRACE_GROUP_CODE void each_foreign_kind(F&& f) {
-        HEADRACE_UNROLL
-        for (std::uint32_t kind = 0; kind < kinds; ++kind)
-            if (!Traits::is_in(kind, Own)) f(kind);
-    }
-
-    HEADRACE_GROUP_CODE bool holds_foreign() const {
-        std::uint32_t units = 0;
-        each_foreign_kind([&](std::uint32_t kind) { units += liq_.size(kind); });
-        return units != 0;
-    }
-
-    /// Of what the other part runs, full bundles to the GIQ; all there is, now and then, if somebody there
-    /// has nothing: bundles of few units would cost the other part as much as full ones.
-    HEADRACE_GROUP_CODE void pass_on() {
-        // Rounds; of lanes that take turns, looks around.
-        const bool is_time = LanesTakeTurns<Lanes> || this->rounds_ % (8 * pace_.rounds()) == 0;
-        const bool to_the_hungry = is_time && lanes_.by_leader([&] {
-            return Sync::load(control_.hungry[1 - Part::number], Sync::relaxed); // relaxed: a hint
-        }) != 0;
-        each_foreign_kind([&](std::uint32_t kind) {
-            const bool is_much = has_ranges && Traits::is_in(kind, ranges);
-            const std::uint32_t least_units = to_the_hungry || is_much ? 1 : lane_count;
-            while (liq_.size(kind) >= least_units && push_oldest(kind, lane_count) == Push::done)
-                if (to_the_hungry) this->count(&GroupTally::shared);
-        });
-    }
-
-    /// All that the other part runs to the GIQ: a group that has nothing else must not keep it. False: there
-    /// is no bundle for it, and the group is to leave.
-    HEADRACE_GROUP_CODE bool hand_over() {
-        if constexpr (Part::is_whole || !has_queues) return true;
-        each_foreign_kind([&](std::uint32_t kind) {
-            while (!parked_ && liq_.size(kind) > 0)
-                if (push_oldest(kind, lane_count) == Push::no_bundle) wait_for_bundle();
-        });
-        return !parked_;
-    }
-
-    /// Until an empty bundle is in hand. If nobody is at work who may return one the group parks, alone: then
-    /// groups of the other part may begin, or in the end the host enlarges the pool.
-    HEADRACE_GROUP_CODE void wait_for_bundle() {
-        if (find_bundle()) return;
-        lanes_.by_leader([&] { this->change(control_.lacking, 1); });
-        for (std::uint32_t polls = 0, still = 0; !parked_ && !find_bundle(); ++polls) {
-            this->look_for_park();
-            still =
-                lanes_.by_leader([&] { return std::uint32_t{this->nobody_works()}; }) != 0 ? still + 1 : 0;
-            if (still == Base::patience) parked_ = true;
-            lanes_.by_leader([&] { this->pause(polls); });
-        }
-        lanes_.by_leader([&] { this->change(control_.lacking, ~0u); });
+        // relaxed: a hint.
+        lanes_.by_leader([&] { Sync::fetch_add(control_.hungry, amount, Sync::relaxed); });
     }
 
     // ---- leaving --------------------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void leave() {
-        if constexpr (!Part::is_whole)
-            lanes_.by_leader([&] {
-                this->change(control_.present, ~0u); // first, or it would seem to be at work
-                if (leaves_hungry_) this->change(this->hungry(), ~0u);
-            });
         this->flush();
         if (parked_ && !this->failed()) this->save();
         lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
@@ -760,7 +689,6 @@ private:
     std::uint32_t enough_;          ///< lanes: with fewer, the group refills
     std::uint32_t spare_;           ///< an empty bundle in hand, or HR_NO_BUNDLE
     std::uint32_t last_popped_ = 0; ///< the last bundle's kind: the next search in the GIQ begins after it
-    bool leaves_hungry_ = false;    ///< and is counted so
     bool ranges_follow_ = false;    ///< ranges have come to the LIQ: another refill expands them
     bool gaps_alone_ = false;       ///< indices were taken, and no unit came of any
     std::uint64_t empty_ = 0;       ///< indices of which no unit came

@@ -53,11 +53,6 @@ HEADRACE_HOST_DEVICE void put_words(UnitWords<Count>& to, const Unit& unit) {
 #endif
 }
 
-template <class K>
-inline constexpr bool is_apart = false;
-template <class K>
-inline constexpr bool is_apart<Apart<K>> = true;
-
 /// A unit that stands for many.
 template <class Unit>
 inline constexpr bool is_range = false;
@@ -110,55 +105,35 @@ struct KindTraits<Kinds<K...>> {
         return index;
     }
 
-    /// Those that are ranges, and the kind of what these expand to; of any other kind, that kind itself.
+    /// Those that are ranges, and the kind of what each of them expands to.
     static constexpr std::uint32_t ranges = [] {
         std::uint32_t set = 0, bit = 1;
         ((set |= is_range<typename K::Unit> ? bit : 0, bit <<= 1), ...);
         return set;
     }();
     static constexpr bool has_ranges = ranges != 0;
-    template <class KindOf>
+    template <class RangeKindOf>
     static constexpr std::uint32_t expanded_kind() {
-        if constexpr (is_range<typename KindOf::Unit>) {
-            using Unit = typename RangeMade<KindOf>::Unit;
-            static_assert(index_of<Unit>() < count, "a range expands to a unit that is none of the kernel's "
-                                                    "Units");
-            static_assert(!is_range<Unit>, "a range expands to units that the kernel is called with");
-            static_assert(!is_apart<KindOf>, "a range is where its units are: Apart is said of their kind");
-            return index_of<Unit>();
-        } else {
-            return index_of<typename KindOf::Unit>();
-        }
+        using Unit = typename RangeMade<RangeKindOf>::Unit;
+        static_assert(index_of<Unit>() < count,
+                      "a range expands to a unit that is none of the kernel's Units");
+        static_assert(!is_range<Unit>, "a range expands to units that the kernel is called with");
+        return index_of<Unit>();
     }
     static constexpr bool ranges_have_gaps = (range_has_gaps<K> || ...);
 
-    /// Those of a kernel of their own; none if that would be all.
-    static constexpr std::uint32_t apart = [] {
-        std::uint32_t said = 0, set = 0, bit = 1;
-        ((said |= is_apart<K> ? bit : 0, bit <<= 1), ...);
-        bit = 1;
-        ((set |= is_in(expanded_kind<K>(), said) ? bit : 0, bit <<= 1), ...);
-        return set == all ? 0 : set;
-    }();
-
     static constexpr std::uint32_t unit_words =
         std::max({static_cast<std::uint32_t>(sizeof(typename K::Unit) / 4)...});
-    static constexpr std::uint32_t max_spawns_of(std::uint32_t set) {
-        std::uint32_t most = 0, kind = 0;
-        ((most = std::max(most, is_in(kind++, set) ? static_cast<std::uint32_t>(K::max_spawns) : 0u)), ...);
-        return most;
-    }
+    static constexpr std::uint32_t max_spawns_of_calls =
+        std::max({static_cast<std::uint32_t>(K::max_spawns)...});
     /// A range needs a place in the LIQ, also if it comes from a seed.
-    static constexpr std::uint32_t max_spawns = std::max(max_spawns_of(all), has_ranges ? 1u : 0u);
+    static constexpr std::uint32_t max_spawns = std::max(max_spawns_of_calls, has_ranges ? 1u : 0u);
 
     /// How many of `spawns` may go to the LIQ: with one kind the first is the lane's continuation.
     static constexpr std::uint32_t beyond_continuation(std::uint32_t spawns) {
         return count == 1 && spawns > 0 ? spawns - 1 : spawns;
     }
-    static constexpr std::uint32_t staged_by(std::uint32_t set) {
-        return beyond_continuation(max_spawns_of(set));
-    }
-    static constexpr std::uint32_t staged = staged_by(all);
+    static constexpr std::uint32_t staged = beyond_continuation(max_spawns_of_calls); ///< by one call
 
     /// Calls f(Constant<i>, kind i's Kind as a null pointer) for the kind whose number is known at run time:
     /// one of the set, and for no other is f compiled.
@@ -168,20 +143,20 @@ struct KindTraits<Kinds<K...>> {
     }
 
     /// Calls f(Constant<i>, Constant<the kind that it expands to>, kind i's RangeKind as a null pointer) for
-    /// each range of the set.
-    template <std::uint32_t Set, class F>
+    /// each range.
+    template <class F>
     static HEADRACE_HOST_DEVICE void each_range(F&& f) {
-        each_range<Set>(f, std::make_integer_sequence<std::uint32_t, count>{});
+        each_range(f, std::make_integer_sequence<std::uint32_t, count>{});
     }
 
 private:
-    template <std::uint32_t Set, class F, std::uint32_t... I>
+    template <class F, std::uint32_t... I>
     static HEADRACE_HOST_DEVICE void each_range(F& f, std::integer_sequence<std::uint32_t, I...>) {
-        (each_range_one<Set, I, K>(f), ...);
+        (each_range_one<I, K>(f), ...);
     }
-    template <std::uint32_t Set, std::uint32_t I, class KindOf, class F>
+    template <std::uint32_t I, class KindOf, class F>
     static HEADRACE_HOST_DEVICE void each_range_one(F& f) {
-        if constexpr (is_in(I, Set & ranges))
+        if constexpr (is_in(I, ranges))
             f(Constant<I>{}, Constant<expanded_kind<KindOf>()>{}, static_cast<KindOf*>(nullptr));
     }
     template <std::uint32_t Set, class F, std::uint32_t... I>
@@ -197,20 +172,6 @@ private:
             if (kind == I) f(Constant<I>{}, static_cast<KindOf*>(nullptr));
     }
 };
-
-/// Of a kernel: its kinds, and those that make up its second part, beside which the others are the first.
-template <class Kernel>
-inline constexpr std::uint32_t all_kinds = 0;
-template <ConsumerProducer Kernel>
-inline constexpr std::uint32_t all_kinds<Kernel> = KindTraits<typename Kernel::Units>::all;
-template <class Kernel>
-inline constexpr std::uint32_t kinds_apart = 0;
-template <ConsumerProducer Kernel>
-inline constexpr std::uint32_t kinds_apart<Kernel> = KindTraits<typename Kernel::Units>::apart;
-template <class Kernel>
-inline constexpr bool has_parts = kinds_apart<Kernel> != 0;
-template <class Kernel>
-inline constexpr std::uint32_t first_kinds = all_kinds<Kernel> & ~kinds_apart<Kernel>;
 
 /// What a lane holds while its group runs: its unit, and what the kernel has spawned, for `Staged` units
 /// beyond the continuation.

@@ -56,7 +56,6 @@ inline constexpr auto attribute_multiprocessors = hipDeviceAttributeMultiprocess
 inline constexpr auto attribute_clock_khz = hipDeviceAttributeClockRate;
 inline constexpr auto attribute_lane_group = hipDeviceAttributeWarpSize;
 inline constexpr auto attribute_block_memory = hipDeviceAttributeMaxSharedMemoryPerBlock;
-inline constexpr auto attribute_processor_memory = hipDeviceAttributeMaxSharedMemoryPerMultiprocessor;
 inline constexpr auto attribute_pools = hipDeviceAttributeMemoryPoolsSupported;
 inline constexpr auto attribute_texture_alignment = hipDeviceAttributeTextureAlignment;
 inline constexpr auto attribute_pitch_alignment = hipDeviceAttributeTexturePitchAlignment;
@@ -82,10 +81,6 @@ inline Status allocate_pinned(void** memory, std::size_t size) {
 }
 inline Status free_pinned(void* memory) { return hipHostFree(memory); }
 
-/// So much of what cache and shared memory have in common is to be shared memory where `kernel` runs. Here
-/// they have nothing in common.
-inline Status prefer_shared_memory(const void*, int /*percent*/) { return hipSuccess; }
-
 #else
 
 inline constexpr char technology[] = "cuda";
@@ -93,7 +88,6 @@ inline constexpr auto attribute_multiprocessors = cudaDevAttrMultiProcessorCount
 inline constexpr auto attribute_clock_khz = cudaDevAttrClockRate;
 inline constexpr auto attribute_lane_group = cudaDevAttrWarpSize;
 inline constexpr auto attribute_block_memory = cudaDevAttrMaxSharedMemoryPerBlockOptin;
-inline constexpr auto attribute_processor_memory = cudaDevAttrMaxSharedMemoryPerMultiprocessor;
 inline constexpr auto attribute_pools = cudaDevAttrMemoryPoolsSupported;
 inline constexpr auto attribute_texture_alignment = cudaDevAttrTextureAlignment;
 inline constexpr auto attribute_pitch_alignment = cudaDevAttrTexturePitchAlignment;
@@ -120,11 +114,6 @@ inline Status allocate_pinned(void** memory, std::size_t size) {
     return cudaHostAlloc(memory, size, host_flags);
 }
 inline Status free_pinned(void* memory) { return cudaFreeHost(memory); }
-
-/// So much of the most shared memory that a multiprocessor can have is to be there when `kernel` runs on it.
-inline Status prefer_shared_memory(const void* kernel, int percent) {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent);
-}
 
 #endif
 

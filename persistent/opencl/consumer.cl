@@ -15,7 +15,7 @@ HR_LOCAL_FITS(HrPlan);
 
 HR_FUNCTION bool hr_restore(__local HrGroup* g, __global HrControl* c, __global uint* spill) {
     const ulong number = hr_claim_record(g, c);
-    if (number == c->spill_count[0]) return false;
+    if (number == c->spill_count) return false;
     const __global HrRecord* record = hr_record(c, spill, c->spill_half, number);
     g->seed_next = record->seed_next;
     g->seed_end = record->seed_end;

@@ -124,10 +124,10 @@ HR_FUNCTION __global HrRecord* hr_record(__global HrControl* c, __global uint* s
 
 // The number of the next record to restore; spill_count: there is none left.
 HR_FUNCTION ulong hr_claim_record(__local HrGroup* g, __global HrControl* c) {
-    const ulong count = c->spill_count[0];
+    const ulong count = c->spill_count;
     if (g->records_gone) return count;
     ulong number = count;
-    if (hr_load(&c->restored[0].value) < count) number = hr_fetch_add(&c->restored[0].value, 1);
+    if (hr_load(&c->restored.value) < count) number = hr_fetch_add(&c->restored.value, 1);
     g->records_gone = number >= count;
     if (g->records_gone) return count;
     ++g->tally[HR_RESTORED];
@@ -138,7 +138,7 @@ HR_FUNCTION ulong hr_claim_record(__local HrGroup* g, __global HrControl* c) {
 HR_FUNCTION __global HrRecord* hr_new_record(__local HrGroup* g, __global HrControl* c,
                                              __global uint* spill) {
     ++g->tally[HR_SAVED];
-    return hr_record(c, spill, c->spill_half ^ 1u, hr_fetch_add(&c->saved[0].value, 1));
+    return hr_record(c, spill, c->spill_half ^ 1u, hr_fetch_add(&c->saved.value, 1));
 }
 
 HR_FUNCTION void hr_add_counters(const __local HrGroup* g, __global HrControl* c) {

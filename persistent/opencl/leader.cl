@@ -316,7 +316,7 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
     }
     if (filled == 0 && !hr_has_seeds(g)) {
         const ulong number = hr_claim_record(g, c);
-        if (number != c->spill_count[0]) {
+        if (number != c->spill_count) {
             hr_plan_restore(p, g, hr_record(c, spill, c->spill_half, number));
             return true;
         }
@@ -380,7 +380,7 @@ HR_FUNCTION void hr_pause(uint polls) {
 // True when there may be something to take; false when there never will be, or all groups park.
 HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                   __global HrSlot* slots) {
-    volatile __global atomic_uint* hungry = (volatile __global atomic_uint*)&c->hungry[0];
+    volatile __global atomic_uint* hungry = (volatile __global atomic_uint*)&c->hungry;
     hr_flush(g, c);
     if (HR_HAS_QUEUES) hr_return_spare(g, p, c, slots);
     ++g->tally[HR_IDLE];
@@ -392,7 +392,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
         }
         if (hr_load(&c->pending.value) == 0) return false; // that it is 0 says all: README, "Termination"
         bool something =
-            hr_load(&c->restored[0].value) < c->spill_count[0] || hr_load(&c->seed_cursor.value) < c->seed_end;
+            hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
         if (HR_HAS_QUEUES)
             for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
                 something = something || !hr_all_seem_empty(g, c, slots, kind);
@@ -612,7 +612,7 @@ HR_FUNCTION bool hr_share_ranges(__local HrGroup* g, __local HrProducer* p, __gl
 HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                 __global HrSlot* slots) {
     if (hr_load32(&c->park) != HR_RUN) g->parked = true;
-    if (!HR_HAS_QUEUES || hr_load32(&c->hungry[0]) == 0) return false;
+    if (!HR_HAS_QUEUES || hr_load32(&c->hungry) == 0) return false;
     const uint kind = hr_liq_fullest(p);
 #if HEADRACE_RANGES
     if (hr_share_ranges(g, p, c, slots, hr_liq_size(p, kind))) return true;

@@ -31,9 +31,7 @@ struct RunnerCalls {
 };
 
 /// Calls those that a RunnerChoice has put into the stream.
-template <bool InParts>
 struct ChosenRunner {
-    static constexpr bool runs_parts = InParts;
     static unsigned threads(const NativeStream& stream) { return calls(stream).threads(stream); }
     static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
         calls(stream).run(stream, n, body);
@@ -77,8 +75,7 @@ template <class Config, class Kernel, class Seeds>
 std::unique_ptr<BoundKernel> bind_on_threads(Kernel kernel, const Seeds& seeds, Arrivals arrivals) {
     kernel.arrivals = arrivals;
     using Runner = typename Config::Runner;
-    const Launcher launcher = on_cpu::make_launcher<Kernel, Seeds, typename Config::Lanes,
-                                                    ChosenRunner<on_cpu::RunsParts<Runner>>>();
+    const Launcher launcher = on_cpu::make_launcher<Kernel, Seeds, typename Config::Lanes, ChosenRunner>();
     return std::make_unique<RunnerChoice>(launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds),
                                           RunnerCalls{Runner::threads, Runner::run});
 }

@@ -104,20 +104,7 @@ TEST_P(EngineOnDevice, ANarrowerEngineOfTheSameKernelTakesNoLocalMemoryAway) {
     EXPECT_EQ(arrived(), expected_arrivals(serial(tree), Roots{}, 0, 3000));
 }
 
-TEST_P(EngineOnDevice, KindsApartArriveExactlyOnce) {
-    const auto expect = [this](const auto& plant) {
-        expect_exactly_once(plant, Sprouts{}, 0, 20000);
-        expect_exactly_once(plant, Sprouts{}, 0, 100, single); // one of each part then
-        const auto counters = expect_exactly_once(plant, Sprouts{}, 0, 300, tiny);
-        EXPECT_GT(counters.saved, 0u);
-        EXPECT_EQ(counters.saved, counters.restored);
-        EXPECT_EQ(counters.pushed, counters.popped);
-    };
-    expect(PlantBudsApart{{{}, 9}});
-    expect(PlantSeedsApart{{{}, 9}});
-    expect_exactly_once(PlantBudsApart{{{}, 30}}, Sprouts{}, 0, 1);
-    expect_exactly_once(GroupPlantApart{{{}, 9}}, Sprouts{}, 0, 3000);
-    expect_exactly_once(GroupPlantApart{{{}, 7}}, Sprouts{}, 0, 300, tiny);
+TEST_P(EngineOnDevice, ChainsThatChangeTheirKindWithEachStepArriveExactlyOnce) {
     if (device().info().technology == "opencl") GTEST_SKIP() << "trees.cl has no Ferry";
     expect_exactly_once(Ferry{}, Quays{200}, 0, 30000);
     expect_exactly_once(Ferry{}, Quays{2000}, 0, 3);
@@ -150,9 +137,6 @@ TEST_P(EngineOnDevice, RangesOfSeveralKindsArriveExactlyOnce) {
     EXPECT_GT(expect_exactly_once(Conifer{{}, 7}, Saplings{}, 0, 300).empty, 0u);
     expect_exactly_once(Conifer{{}, 5}, Saplings{}, 0, 30, tiny);
     expect_exactly_once(Conifer{{}, 5}, Saplings{}, 0, 30, single);
-    if (device().info().technology == "opencl") return; // which knows no parts
-    expect_exactly_once(ConiferShootsApart{{{}, 7}}, Saplings{}, 0, 300);
-    expect_exactly_once(ConiferShootsApart{{{}, 5}}, Saplings{}, 0, 30, tiny);
 }
 
 TEST_P(EngineOnDevice, SeedsThatAreRangesArriveExactlyOnce) {
@@ -203,21 +187,6 @@ TEST_P(EngineOnDevice, NothingToDoIsDoneAtOnce) {
     expect_nothing(Fireworks{{}, 1, 10}, Rockets{5});
     expect_nothing(IrregularTree{}, SparseRoots{2});
     expect_nothing(GroupTree{}, Roots{});
-}
-
-TEST_P(EngineOnDevice, KindsApartHaveGroupsOfTheirOwnOnAGpu) {
-    const bool has_parts = device().info().technology == "cuda" || device().info().technology == "hip";
-    Engine together(device(), *stream_, bind(Plant{}, Sprouts{}));
-    EXPECT_EQ(together.shape().groups_apart, 0u);
-    for (const std::uint32_t groups : {0u, 1u, 7u}) {
-        Engine engine(device(), *stream_, bind(PlantBudsApart{}, Sprouts{}), {.wishes = {.groups = groups}});
-        const EngineShape& shape = engine.shape();
-        EXPECT_EQ(shape.groups_apart > 0, has_parts);
-        EXPECT_LT(shape.groups_apart, shape.groups);
-        if (groups > 1) {
-            EXPECT_LE(shape.groups, groups);
-        }
-    }
 }
 
 TEST_P(EngineOnDevice, AConsumerVisitsEachIndexOnce) {
@@ -397,8 +366,6 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
     expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 20'000, tiny);
     expect_fed(Chain{}, ChainStarts{200}, 20'000, brief);
     expect_fed(Plant{{}, 8}, Sprouts{}, 5'000, brief);
-    expect_fed(PlantBudsApart{{{}, 8}}, Sprouts{}, 5'000, {});
-    expect_fed(PlantSeedsApart{{{}, 8}}, Sprouts{}, 5'000, brief);
     expect_fed(GroupVisit{}, Indices{}, 20'000, brief);
     expect_fed(GroupTree{{{}, std::uint64_t{1} << 30}}, Roots{}, 5'000, {});
     expect_fed(Fireworks{{}, 2, 100}, Fuses{}, 5'000, brief);

@@ -18,7 +18,7 @@ struct SerialLane {
         if constexpr (!is_range<Unit>)
             kernel(*this, unit);
         else
-            KindTraits<typename Kernel::Units>::template each_range<~0u>([&](auto, auto, auto* kind) {
+            KindTraits<typename Kernel::Units>::each_range([&](auto, auto, auto* kind) {
                 using KindOf = std::remove_pointer_t<decltype(kind)>;
                 if constexpr (std::is_same_v<typename KindOf::Unit, Unit>)
                     for (std::uint64_t index = unit.begin; index < unit.end; ++index)

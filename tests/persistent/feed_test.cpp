@@ -345,42 +345,5 @@ TYPED_TEST(Feeding, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
     EXPECT_EQ(engine.counters().units, before + 900);
 }
 
-template <class Config>
-class FeedingParts : public testing::Test {};
-using PartConfigs =
-    testing::Types<Config<16, PartsRunner<6>>, Config<3, PartsRunner<16>>,
-                   Config<16, SerialPartsRunner<5, false>>, Config<16, SerialPartsRunner<5, true>>>;
-TYPED_TEST_SUITE(FeedingParts, PartConfigs);
-
-TYPED_TEST(FeedingParts, KindsApartArriveExactlyOnce) {
-    const auto expect = [](const auto& plant) {
-        expect_fed_exactly_once<TypeParam>(plant, Sprouts{}, 300 / slower, roomy, {.longest = 5});
-        expect_fed_exactly_once<TypeParam>(plant, Sprouts{}, 50, tiny, {.longest = 5, .one_in_parks = 10});
-    };
-    expect(PlantBudsApart{{{}, 7}});
-    expect(PlantSeedsApart{{{}, 7}});
-    expect_fed_exactly_once<TypeParam>(Ferry{}, Quays{20}, 1000 / slower, roomy, {.longest = 5});
-    expect_fed_exactly_once<TypeParam>(Ferry{}, Quays{20}, 100, tiny, {.longest = 5});
-}
-
-TYPED_TEST(FeedingParts, WhoeverIsThereWaitsForTheHost) {
-    const TestDeadline deadline("a fed engine");
-    FedBench<TypeParam, Ferry, Quays> bench(Ferry{}, Quays{20}, {.wishes = {}, .launch_time = 1h});
-    Engine& engine = bench.engine;
-    engine.open();
-    std::thread host([&] {
-        for (std::uint64_t fed = 0; fed < 30;) {
-            feed(engine, {fed, fed + 3});
-            fed += 3;
-            while (engine.completed() != fed) std::this_thread::sleep_for(20us);
-            std::this_thread::sleep_for(1ms); // nobody has anything to do, and nobody leaves for that
-        }
-        engine.close();
-    });
-    while (engine.collect() == Engine::State::parked) engine.resume();
-    host.join();
-    EXPECT_EQ(bench.arrived, expected_arrivals(Ferry{}, Quays{20}, 0, 30));
-}
-
 } // namespace
 } // namespace headrace::test

@@ -70,6 +70,12 @@ TYPED_TEST(GroupCode, SeveralKindsArriveExactlyOnce) {
     expect_exactly_once<TypeParam>(plant, Sprouts{}, 100, tiny);
 }
 
+TYPED_TEST(GroupCode, ChainsThatChangeTheirKindWithEachStepArriveExactlyOnce) {
+    expect_exactly_once<TypeParam>(Ferry{}, Quays{60}, 3000, roomy);
+    expect_exactly_once<TypeParam>(Ferry{}, Quays{60}, 3, roomy);
+    expect_exactly_once<TypeParam>(Ferry{}, Quays{60}, 300 / slower, tiny);
+}
+
 TYPED_TEST(GroupCode, AConsumerVisitsEachIndexOnce) {
     expect_exactly_once<TypeParam>(Visit{}, Indices{}, 100000, roomy);
     const auto counters = expect_exactly_once<TypeParam>(Visit{}, Indices{}, 100003, tiny, 7);

@@ -57,23 +57,6 @@ TEST(Kinds, AreKnownByTheirUnitsTypes) {
     EXPECT_EQ(visited, 2u);
 }
 
-TEST(Kinds, AreApartIfTheirAuthorSaysSo) {
-    EXPECT_FALSE(has_parts<Plant>);
-    EXPECT_FALSE(has_parts<Visit>);
-    EXPECT_TRUE(has_parts<PlantBudsApart>);
-    EXPECT_EQ(kinds_apart<PlantBudsApart>, 0b010u);
-    EXPECT_EQ(first_kinds<PlantBudsApart>, 0b101u);
-    EXPECT_EQ(kinds_apart<PlantSeedsApart>, 0b101u);
-    using Traits = KindTraits<PlantLeavesApart::Units>;
-    EXPECT_EQ(Traits::staged_by(Traits::apart), 0u); // a leaf spawns nothing
-    EXPECT_EQ(Traits::staged_by(Traits::all), 3u);
-    std::uint32_t visited = 99;
-    Traits::dispatch<Traits::apart>(2, [&](auto number, auto*) { visited = number; });
-    EXPECT_EQ(visited, 2u);
-    using AllApart = KindTraits<headrace::Kinds<Apart<Kind<Leaf, 0>>, Apart<Kind<Bud, 3>>>>;
-    EXPECT_EQ(AllApart::apart, 0u); // from what?
-}
-
 struct Eager : BinaryTree {
     static constexpr unsigned refill_percent = 100;
 };

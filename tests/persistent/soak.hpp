@@ -71,22 +71,7 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
     const std::uint32_t spread = lots.one_of({1u, 64u});
     const Fireworks fireworks{{}, lots.one_of({1u, 2u, 4u}), lots.one_of({0u, 1u, 17u, 1000u})};
     const auto units_per_fuse = 1 + (fireworks.width << fireworks.depth);
-    switch (lots.below(22)) {
-    case 14:
-        return work("Fireworks", units_per_fuse, fireworks, Fuses{});
-    case 15:
-        return work("GroupFireworks", units_per_fuse, GroupFireworks{fireworks}, Fuses{});
-    case 16:
-        return work("Fireworks of Rockets", 50, Fireworks{{}, 2, 0}, Rockets{30});
-    case 17:
-        return work("Conifer", std::uint64_t{30} << levels / 2, Conifer{{}, levels}, Saplings{});
-    case 18:
-        return work("ConiferShootsApart", std::uint64_t{30} << levels / 2, ConiferShootsApart{{{}, levels}},
-                    Saplings{});
-    case 19:
-        return work("IrregularTree of SparseRoots", 2, irregular, SparseRoots{10});
-    case 20: // one long range, which all have to share
-        return work("long Fireworks", 50'000, Fireworks{{}, 1, 50'000}, Fuses{});
+    switch (lots.below(18)) {
     case 0:
         return work("BinaryTree", std::uint64_t{2} << levels, BinaryTree{{}, std::uint64_t{1} << levels},
                     Roots{});
@@ -115,12 +100,17 @@ SoakWork draw_work(Lots& lots, const Bind& bind) {
         return shared;
     }
     case 11:
-        return work("PlantBudsApart", std::uint64_t{4} << levels, PlantBudsApart{{{}, levels}}, Sprouts{});
+        return work("Fireworks", units_per_fuse, fireworks, Fuses{});
     case 12:
-        return work("PlantSeedsApart", std::uint64_t{4} << levels, PlantSeedsApart{{{}, levels}}, Sprouts{});
+        return work("GroupFireworks", units_per_fuse, GroupFireworks{fireworks}, Fuses{});
     case 13:
-        return work("GroupPlantApart", std::uint64_t{3} << levels / 2, GroupPlantApart{{{}, levels}},
-                    Sprouts{});
+        return work("Fireworks of Rockets", 50, Fireworks{{}, 2, 0}, Rockets{30});
+    case 14:
+        return work("Conifer", std::uint64_t{30} << levels / 2, Conifer{{}, levels}, Saplings{});
+    case 15:
+        return work("IrregularTree of SparseRoots", 2, irregular, SparseRoots{10});
+    case 16: // one long range, which all have to share
+        return work("long Fireworks", 50'000, Fireworks{{}, 1, 50'000}, Fuses{});
     default: // one deep tree, which all have to share
         return work("deep BinaryTree", 1 << 15, BinaryTree{{}, 1 << 14}, Roots{});
     }

@@ -169,19 +169,19 @@ struct ThreadRunner {
     }
 };
 
-/// Runs lane groups one after the other, as PoCL does with work-groups: whoever waits for a later one hangs.
-template <unsigned Groups>
+/// Runs lane groups one after the other, as PoCL does with work-groups: a group that waits for a later one
+/// hangs.
+template <unsigned Groups, bool Backwards = false>
 struct SerialRunner {
     static unsigned threads(const NativeStream&) { return Groups; }
     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body) {
-        for (unsigned i = 0; i < n; ++i) body(i);
+        for (unsigned i = 0; i < n; ++i) body(Backwards ? n - 1 - i : i);
     }
 };
 
-/// Runs the parts of a kernel in groups of their own, which start in any order and some of them late.
+/// Runs lane groups on threads that start in any order, and some of them late.
 template <unsigned Threads>
-struct PartsRunner : ThreadRunner<Threads> {
-    static constexpr bool runs_parts = true;
+struct LateRunner : ThreadRunner<Threads> {
     static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
         static std::atomic<unsigned> runs{0};
         std::mt19937 random(runs.fetch_add(1, std::memory_order_relaxed)); // relaxed: only differs
@@ -193,15 +193,6 @@ struct PartsRunner : ThreadRunner<Threads> {
             if (delay[i] != 0) std::this_thread::sleep_for(std::chrono::microseconds(delay[i]));
             body(order[i]);
         });
-    }
-};
-
-/// The same one after the other: a whole part ends before the other begins, or the other way round.
-template <unsigned Groups, bool Backwards>
-struct SerialPartsRunner : SerialRunner<Groups> {
-    static constexpr bool runs_parts = true;
-    static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
-        SerialRunner<Groups>::run(stream, n, [&](unsigned i) { body(Backwards ? n - 1 - i : i); });
     }
 };
 

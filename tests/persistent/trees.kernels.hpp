@@ -142,22 +142,7 @@ struct Sprouts {
     HEADRACE_KERNEL Branch operator()(std::uint64_t index) const { return {mix(index), 0, 0}; }
 };
 
-/// Plants in two parts: what is apart spawns units of its own part and of the other, or is what the seeds are
-/// of, or spawns nothing.
-struct PlantBudsApart : Plant {
-    using Serial = Plant;
-    using Units = Kinds<Kind<Branch, 3>, Apart<Kind<Bud, 3>>, Kind<Leaf, 0>>;
-};
-struct PlantSeedsApart : Plant {
-    using Serial = Plant;
-    using Units = Kinds<Apart<Kind<Branch, 3>>, Kind<Bud, 3>, Apart<Kind<Leaf, 0>>>;
-};
-struct PlantLeavesApart : Plant {
-    using Serial = Plant;
-    using Units = Kinds<Kind<Branch, 3>, Kind<Bud, 3>, Apart<Kind<Leaf, 0>>>;
-};
-
-/// Chains whose links change the kind, and in two parts the part, with each step: nothing stays in its lane.
+/// Chains whose links change their kind with each step: nothing stays in its lane.
 struct Crossing {
     std::uint64_t seed;
     std::uint32_t left;
@@ -165,7 +150,7 @@ struct Crossing {
 };
 struct Return : Crossing {};
 struct Ferry {
-    using Units = Kinds<Kind<Crossing, 1>, Apart<Kind<Return, 1>>>;
+    using Units = Kinds<Kind<Crossing, 1>, Kind<Return, 1>>;
     Arrivals arrivals;
     HEADRACE_KERNEL void operator()(auto& lane, Crossing link) const {
         arrivals.arrive(mix(link.seed) + link.left);
@@ -290,12 +275,6 @@ struct Conifer {
 };
 struct Saplings {
     HEADRACE_KERNEL Stem operator()(std::uint64_t index) const { return {mix(index), 0, 0}; }
-};
-/// The same in two parts.
-struct ConiferShootsApart : Conifer {
-    using Serial = Conifer;
-    using Units = Kinds<RangeKind<Twig, Needles>, Kind<Stem, 2>, Apart<Kind<Shoot, 2>>,
-                        RangeKind<Whorl, Shoots>, Kind<Needle, 0>>;
 };
 
 /// Roots for a few of the indices.
@@ -435,12 +414,6 @@ struct GroupPlant {
     HEADRACE_KERNEL void operator()(auto& group, Leaf leaf) const {
         arrive(group, std::uint64_t{leaf.high} << 32 | leaf.low);
     }
-};
-
-/// The same in two parts.
-struct GroupPlantApart : GroupPlant {
-    using Serial = GroupPlant;
-    using Units = Kinds<Kind<Branch, 2>, Apart<Kind<Bud, 2>>, Kind<Leaf, 0>>;
 };
 
 /// Fireworks, by whole groups.

@@ -37,16 +37,12 @@ constexpr unsigned most = 100'000;
 #else
 constexpr unsigned most = 256;
 #endif
-#if WRONG == 4
-using Pods = Apart<RangeKind<Pod, SeedsOfPod>>;
-#else
 using Pods = RangeKind<Pod, SeedsOfPod>;
-#endif
 
 struct Plant {
     using Units = Kinds<Kind<Seed, most>, Pods>;
     HEADRACE_KERNEL void operator()(auto& lane, Seed seed) const {
-#if WRONG == 5
+#if WRONG == 4
         lane.spawn_range(0, seed.number, Other{3});
 #else
         lane.spawn_range(0, seed.number, Pod{3});
@@ -63,6 +59,6 @@ struct Count {
 };
 
 Launcher plants() { return on_cpu::launcher<Plant, Sow>(); }
-#if WRONG == 6
+#if WRONG == 5
 Launcher counts() { return on_cpu::launcher<Count, Sow>(); }
 #endif
