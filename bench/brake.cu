@@ -1,7 +1,7 @@
 // bench/brake.cu - see brake.hpp.
 #include "brake.hpp"
 
-#include <headrace/persistent/sync_simt.cuh>
+#include <headrace/persistent/detail/sync_simt.cuh>
 
 namespace bench {
 namespace {

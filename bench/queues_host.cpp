@@ -3,7 +3,7 @@
 #include "queues_baseline.hpp"
 #include "queues_ring.hpp"
 
-#include <headrace/persistent/lanes_host.hpp>
+#include <headrace/persistent/detail/lanes_host.hpp>
 
 #include <atomic>
 #include <chrono>

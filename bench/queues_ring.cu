@@ -3,7 +3,7 @@
 #include "queues_baseline.hpp"
 #include "queues_ring.hpp"
 
-#include <headrace/persistent/lanes_simt.cuh>
+#include <headrace/persistent/detail/lanes_simt.cuh>
 
 namespace bench {
 namespace {

@@ -1,7 +1,7 @@
 // bench/queues_ring.hpp - the engine's ring and bundles with nothing around them: units that travel from lane
 // group to lane group.
 #pragma once
-#include <headrace/persistent/ring.hpp>
+#include <headrace/persistent/detail/ring.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // devices/device_file.cpp - the configuration file: which machine has which devices, and how they are to be
 // used.
 #include <headrace/core/error.hpp>
-#include <headrace/devices/device_list.hpp>
+#include <headrace/internal/devices/device_list.hpp>
 
 #include <toml++/toml.h>
 

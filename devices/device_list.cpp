@@ -1,6 +1,6 @@
 // devices/device_list.cpp - see device_list.hpp.
 #include <headrace/core/error.hpp>
-#include <headrace/devices/device_list.hpp>
+#include <headrace/internal/devices/device_list.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,15 +1,15 @@
 // devices/discovery.cpp - see discovery.hpp.
-#include <headrace/devices/cpu/cpu.hpp>
-#include <headrace/devices/cpu/placement.hpp>
-#include <headrace/devices/device_list.hpp>
 #include <headrace/devices/discovery.hpp>
-#include <headrace/devices/numa.hpp>
-#include <headrace/devices/selection.hpp>
+#include <headrace/internal/devices/cpu/cpu.hpp>
+#include <headrace/internal/devices/cpu/placement.hpp>
+#include <headrace/internal/devices/device_list.hpp>
+#include <headrace/internal/devices/numa.hpp>
+#include <headrace/internal/devices/selection.hpp>
 #ifdef HEADRACE_HAS_OPENCL
-    #include <headrace/devices/opencl/opencl.hpp>
+    #include <headrace/internal/devices/opencl/opencl.hpp>
 #endif
 #if defined(HEADRACE_HAS_CUDA) || defined(HEADRACE_HAS_HIP)
-    #include <headrace/devices/simt/simt.hpp>
+    #include "simt/simt.hpp"
 #endif
 
 #include <algorithm>

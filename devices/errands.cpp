@@ -1,5 +1,5 @@
 // devices/errands.cpp - see errands.hpp.
-#include <headrace/devices/errands.hpp>
+#include <headrace/internal/devices/errands.hpp>
 
 #include <condition_variable>
 #include <deque>

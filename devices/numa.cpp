@@ -1,6 +1,6 @@
 // devices/numa.cpp - see numa.hpp. The system's calls themselves, since a library for three of them is one
 // more to install.
-#include <headrace/devices/numa.hpp>
+#include <headrace/internal/devices/numa.hpp>
 
 #include <fstream>
 #include <vector>

@@ -1,5 +1,5 @@
 // devices/selection.cpp - see selection.hpp.
-#include <headrace/devices/selection.hpp>
+#include <headrace/internal/devices/selection.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // apps/barnes_hut/gravity.hpp - what bodies do to each other, as jobs.
 #pragma once
 #include "tree.hpp"
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <cstdint>
 #include <functional>

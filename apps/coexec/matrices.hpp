@@ -1,7 +1,7 @@
 // apps/coexec/matrices.hpp - the matrices of c = a b, and libraries that multiply them. Which of these a
 // build has, CMake says by COEXEC_HAS_...; where it lacks one, its function is not there.
 #pragma once
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // apps/coexec/problem.hpp - what the program asks of each of its problems: inputs, a job, a serial version.
 #pragma once
 #include "verdict.hpp"
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "problem.hpp"
 #include "settings.hpp"
 #include "tissue.hpp"
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <cstdint>
 #include <optional>

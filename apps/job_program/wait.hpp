@@ -1,6 +1,6 @@
 // apps/job_program/wait.hpp - waits for a job as a user wants it: with a progress bar, and until Ctrl-C.
 #pragma once
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <cstdint>
 

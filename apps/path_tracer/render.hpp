@@ -2,7 +2,7 @@
 #pragma once
 #include "options.hpp"
 #include "prepared_scene.hpp"
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 namespace path_tracer {
 

@@ -1,6 +1,6 @@
 // bench/together/workload.hpp - a problem that any set of devices can be measured with.
 #pragma once
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <chrono>
 #include <cstdint>

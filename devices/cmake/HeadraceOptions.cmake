@@ -1,16 +1,16 @@
 # What every target of this project is compiled with. Nothing here reaches users of the installed package.
 
-# <headrace/core/event.hpp> is spelt the same in the tree and after installation: links stand in for the latter.
-set(HEADRACE_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
-file(MAKE_DIRECTORY "${HEADRACE_INCLUDE_DIR}/headrace")
-foreach(floor IN ITEMS core devices persistent domains)
-  if(NOT IS_SYMLINK "${HEADRACE_INCLUDE_DIR}/headrace/${floor}")
-    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${floor}" "${HEADRACE_INCLUDE_DIR}/headrace/${floor}" SYMBOLIC)
-  endif()
-endforeach()
-if(NOT IS_SYMLINK "${HEADRACE_INCLUDE_DIR}/headrace/headrace.hpp")
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/domains/headrace.hpp" "${HEADRACE_INCLUDE_DIR}/headrace/headrace.hpp" SYMBOLIC)
-endif()
+# The floors, the lowest first. What is public lies in FLOOR/include, what floors and tests share in FLOOR/internal: the
+# latter is not installed. A floor sees the headers of its own and of those below it.
+set(HEADRACE_FLOORS core devices persistent domains)
+set(HEADRACE_INCLUDE_DIRS ${HEADRACE_FLOORS})
+list(TRANSFORM HEADRACE_INCLUDE_DIRS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/include")
+set(HEADRACE_INTERNAL_DIRS ${HEADRACE_FLOORS})
+list(TRANSFORM HEADRACE_INTERNAL_DIRS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/internal")
+
+# For tests and benchmarks: <headrace/internal/FLOOR/...> of every floor.
+add_library(headrace_internal INTERFACE)
+target_include_directories(headrace_internal INTERFACE ${HEADRACE_INTERNAL_DIRS})
 
 # Warnings, for C++ only: nvcc and hipcc pass their own host compiler's.
 add_library(headrace_warnings INTERFACE)
@@ -43,8 +43,15 @@ function(headrace_library name)
     # Before 1.0 a minor version may break interfaces, so it is part of a shared library's name.
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN")
   target_compile_features(headrace_${name} PUBLIC cxx_std_20)
-  target_include_directories(headrace_${name} PUBLIC
-    "$<BUILD_INTERFACE:${HEADRACE_INCLUDE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  file(RELATIVE_PATH floor "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REGEX REPLACE "/.*" "" floor "${floor}")
+  list(FIND HEADRACE_FLOORS ${floor} height)
+  math(EXPR height "${height} + 1")
+  list(SUBLIST HEADRACE_INCLUDE_DIRS 0 ${height} public)
+  list(SUBLIST HEADRACE_INTERNAL_DIRS 0 ${height} internal)
+  target_include_directories(headrace_${name}
+    PUBLIC "$<BUILD_INTERFACE:${public}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
+    PRIVATE "${PROJECT_SOURCE_DIR}/${floor}" ${internal}) # "folder/name.hpp" is this floor's alone
   target_link_libraries(headrace_${name} PRIVATE $<BUILD_INTERFACE:headrace_warnings>)
   set_property(GLOBAL APPEND PROPERTY HEADRACE_INSTALLED_TARGETS headrace_${name})
 endfunction()

@@ -1,19 +1,14 @@
 # What `cmake --install` delivers beside the programs: libraries, headers, and the package that find_package(headrace)
 # reads. They are the component `library`.
 include(CMakePackageConfigHelpers)
-include(devices/cmake/HeadracePublicHeaders.cmake)
 set(headrace_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/headrace")
 
 get_property(headrace_installed_targets GLOBAL PROPERTY HEADRACE_INSTALLED_TARGETS)
 install(TARGETS ${headrace_installed_targets} EXPORT headraceTargets COMPONENT library)
 install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION "${headrace_package_dir}" COMPONENT library)
 
-headrace_public_headers(headrace_headers)
-foreach(header IN LISTS headrace_headers)
-  cmake_path(GET header PARENT_PATH folder)
-  install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace/${folder}" COMPONENT library)
-endforeach()
-install(FILES domains/headrace.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/headrace" COMPONENT library)
+list(TRANSFORM HEADRACE_INCLUDE_DIRS APPEND "/" OUTPUT_VARIABLE headrace_headers)
+install(DIRECTORY ${headrace_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library)
 
 configure_package_config_file(
   "${CMAKE_CURRENT_LIST_DIR}/headraceConfig.cmake.in" "${PROJECT_BINARY_DIR}/headraceConfig.cmake"
@@ -26,7 +21,7 @@ install(FILES
 install(DIRECTORY devices/cmake/ persistent/cmake/ domains/grids/cmake/ DESTINATION "${headrace_package_dir}"
   COMPONENT library FILES_MATCHING PATTERN "Headrace*.cmake" PATTERN "*.in"
   PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadraceTechnologies.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE
-  PATTERN HeadracePublicHeaders.cmake EXCLUDE PATTERN headraceConfig.cmake.in EXCLUDE)
+  PATTERN headraceConfig.cmake.in EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT library)
 
 if(NOT PROJECT_IS_TOP_LEVEL)

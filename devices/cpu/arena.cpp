@@ -1,6 +1,6 @@
 // devices/cpu/arena.cpp - see arena.hpp.
 #include <headrace/devices/cpu/arena.hpp>
-#include <headrace/devices/cpu/arena_tbb.hpp>
+#include <headrace/internal/devices/cpu/arena_tbb.hpp>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>

@@ -1,8 +1,8 @@
 // devices/cpu/cpu_device.cpp - see cpu_device.hpp and cpu.hpp.
-#include <headrace/devices/cpu/cpu.hpp>
-#include <headrace/devices/cpu/cpu_device.hpp>
-#include <headrace/devices/cpu/cpu_stream.hpp>
-#include <headrace/devices/numa.hpp>
+#include "cpu/cpu_device.hpp"
+#include "cpu/cpu_stream.hpp"
+#include <headrace/internal/devices/cpu/cpu.hpp>
+#include <headrace/internal/devices/numa.hpp>
 
 #include <oneapi/tbb/version.h>
 

@@ -3,7 +3,7 @@
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
 #include <headrace/devices/cpu/arena.hpp>
-#include <headrace/devices/settings.hpp>
+#include <headrace/internal/devices/settings.hpp>
 
 #include <atomic>
 #include <optional>

@@ -1,6 +1,6 @@
 // devices/cpu/cpu_stream.cpp - see cpu_stream.hpp.
-#include <headrace/devices/check_range.hpp>
-#include <headrace/devices/cpu/cpu_stream.hpp>
+#include "cpu/cpu_stream.hpp"
+#include "check_range.hpp"
 
 #include <cstring>
 #include <utility>

@@ -1,5 +1,5 @@
 // devices/cpu/placement.cpp - see placement.hpp.
-#include <headrace/devices/cpu/placement.hpp>
+#include <headrace/internal/devices/cpu/placement.hpp>
 
 #include <algorithm>
 #include <set>

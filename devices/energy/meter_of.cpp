@@ -1,7 +1,7 @@
 // devices/energy/meter_of.cpp - see meter_of.hpp.
 #include <headrace/devices/energy/meter_of.hpp>
-#include <headrace/devices/energy/nvml.hpp>
-#include <headrace/devices/energy/rapl.hpp>
+#include <headrace/internal/devices/energy/nvml.hpp>
+#include <headrace/internal/devices/energy/rapl.hpp>
 
 #include <string>
 #include <utility>

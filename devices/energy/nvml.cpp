@@ -1,5 +1,5 @@
 // devices/energy/nvml.cpp - see nvml.hpp. Without nvml.h: builds need neither the toolkit nor the driver.
-#include <headrace/devices/energy/nvml.hpp>
+#include <headrace/internal/devices/energy/nvml.hpp>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // devices/energy/rapl.cpp - see rapl.hpp.
 #include <headrace/core/error.hpp>
-#include <headrace/devices/energy/rapl.hpp>
+#include <headrace/internal/devices/energy/rapl.hpp>
 
 #include <array>
 #include <cerrno>

@@ -1,6 +1,6 @@
 // devices/opencl/context.cpp - see context.hpp.
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS // clCreateCommandQueue: the one that every version has
-#include <headrace/devices/opencl/context.hpp>
+#include "opencl/context.hpp"
 
 #include <array>
 #include <cstring>

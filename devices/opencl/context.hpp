@@ -2,8 +2,8 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/devices/errands.hpp>
-#include <headrace/devices/opencl/native.hpp>
+#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/opencl/native.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,11 +1,11 @@
 // devices/opencl/device.cpp - see device.hpp.
-#include <headrace/devices/opencl/device.hpp>
+#include "opencl/device.hpp"
 
-#include <headrace/devices/check_range.hpp>
-#include <headrace/devices/opencl/image.hpp>
-#include <headrace/devices/opencl/memory.hpp>
-#include <headrace/devices/opencl/native.hpp>
-#include <headrace/devices/opencl/stream.hpp>
+#include "check_range.hpp"
+#include "opencl/image.hpp"
+#include "opencl/memory.hpp"
+#include "opencl/stream.hpp"
+#include <headrace/internal/devices/opencl/native.hpp>
 
 #include <cstdlib>
 #include <new>

@@ -1,7 +1,7 @@
 // devices/opencl/device.hpp - an OpenCL device as Device.
 #pragma once
+#include "opencl/context.hpp"
 #include <headrace/core/export.hpp>
-#include <headrace/devices/opencl/context.hpp>
 
 #include <memory>
 

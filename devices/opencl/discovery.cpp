@@ -1,7 +1,7 @@
 // devices/opencl/discovery.cpp - every platform and device that the ICD loader shows.
-#include <headrace/devices/opencl/opencl.hpp>
+#include <headrace/internal/devices/opencl/opencl.hpp>
 
-#include <headrace/devices/opencl/device.hpp>
+#include "opencl/device.hpp"
 
 #include <CL/cl_ext.h>
 

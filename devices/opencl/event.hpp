@@ -1,8 +1,8 @@
 // devices/opencl/event.hpp - a cl_event behind an Event, and other events as OpenCL can wait for them.
 #pragma once
+#include "opencl/context.hpp"
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/devices/opencl/context.hpp>
 
 #include <atomic>
 #include <cstdint>

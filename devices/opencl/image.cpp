@@ -1,6 +1,6 @@
 // devices/opencl/image.cpp - see image.hpp.
-#include <headrace/devices/opencl/image.hpp>
-#include <headrace/devices/opencl/native.hpp>
+#include "opencl/image.hpp"
+#include <headrace/internal/devices/opencl/native.hpp>
 
 #include <algorithm>
 #include <array>

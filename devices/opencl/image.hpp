@@ -1,7 +1,7 @@
 // devices/opencl/image.hpp - an image object as DeviceTexture.
 #pragma once
+#include "opencl/memory.hpp"
 #include <headrace/core/export.hpp>
-#include <headrace/devices/opencl/memory.hpp>
 
 namespace headrace::opencl {
 

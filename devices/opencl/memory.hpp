@@ -1,7 +1,7 @@
 // devices/opencl/memory.hpp - a buffer object as Memory.
 #pragma once
+#include "opencl/context.hpp"
 #include <headrace/core/export.hpp>
-#include <headrace/devices/opencl/context.hpp>
 
 #include <memory>
 #include <utility>

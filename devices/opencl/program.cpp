@@ -1,9 +1,9 @@
 // devices/opencl/program.cpp - programs from this process, from the disk, or from the compiler.
-#include <headrace/devices/opencl/native.hpp>
+#include <headrace/internal/devices/opencl/native.hpp>
 
-#include <headrace/core/compiling.hpp>
-#include <headrace/devices/opencl/context.hpp>
-#include <headrace/devices/opencl/program_cache.hpp>
+#include "opencl/context.hpp"
+#include <headrace/internal/core/compiling.hpp>
+#include <headrace/internal/devices/opencl/program_cache.hpp>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // devices/opencl/program_cache.cpp - see program_cache.hpp.
 #include <headrace/core/cache_folder.hpp>
-#include <headrace/devices/opencl/program_cache.hpp>
+#include <headrace/internal/devices/opencl/program_cache.hpp>
 
 #include <array>
 #include <chrono>

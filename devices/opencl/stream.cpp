@@ -1,7 +1,7 @@
 // devices/opencl/stream.cpp - see stream.hpp.
+#include "opencl/stream.hpp"
+#include "check_range.hpp"
 #include <headrace/core/trace.hpp>
-#include <headrace/devices/check_range.hpp>
-#include <headrace/devices/opencl/stream.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,9 +1,9 @@
 // devices/opencl/stream.hpp - an in-order command queue as Stream.
 #pragma once
+#include "opencl/event.hpp"
+#include "opencl/memory.hpp"
+#include "opencl/stream_number.hpp"
 #include <headrace/core/export.hpp>
-#include <headrace/devices/opencl/event.hpp>
-#include <headrace/devices/opencl/memory.hpp>
-#include <headrace/devices/opencl/stream_number.hpp>
 
 #include <functional>
 #include <memory>

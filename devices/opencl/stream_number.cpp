@@ -1,5 +1,5 @@
 // devices/opencl/stream_number.cpp - see stream_number.hpp.
-#include <headrace/devices/opencl/stream_number.hpp>
+#include "opencl/stream_number.hpp"
 
 #include <memory>
 #include <mutex>

@@ -1,7 +1,7 @@
 // devices/simt/context.cpp - see context.hpp.
-#include <headrace/devices/numa.hpp>
-#include <headrace/devices/simt/context.hpp>
-#include <headrace/devices/simt/pinned.hpp>
+#include "simt/pinned.hpp"
+#include <headrace/devices/simt/detail/context.hpp>
+#include <headrace/internal/devices/numa.hpp>
 
 #include <algorithm>
 #include <string>

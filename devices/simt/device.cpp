@@ -1,9 +1,9 @@
 // devices/simt/device.cpp - see device.hpp.
-#include <headrace/devices/check_range.hpp>
-#include <headrace/devices/errands.hpp>
-#include <headrace/devices/simt/device.hpp>
-#include <headrace/devices/simt/pinned.hpp>
-#include <headrace/devices/simt/texture.hpp>
+#include "simt/device.hpp"
+#include "check_range.hpp"
+#include "simt/pinned.hpp"
+#include "simt/texture.hpp"
+#include <headrace/internal/devices/errands.hpp>
 
 #include <memory>
 #include <mutex>

@@ -1,6 +1,6 @@
 // devices/simt/discovery.cpp - the GPUs that the driver shows.
-#include <headrace/devices/simt/device.hpp>
-#include <headrace/devices/simt/simt.hpp>
+#include "simt/device.hpp"
+#include "simt/simt.hpp"
 
 #include <array>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // devices/simt/event.cpp - see event.hpp.
-#include <headrace/devices/simt/event.hpp>
+#include "simt/event.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // devices/simt/event.hpp - a native event behind an Event: where the work ended, and where it
 // began if that is to be measured.
 #pragma once
+#include "simt/watch.hpp"
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/devices/simt/context.hpp>
-#include <headrace/devices/simt/watch.hpp>
+#include <headrace/devices/simt/detail/context.hpp>
 
 #include <atomic>
 #include <functional>

@@ -1,5 +1,5 @@
 // devices/simt/fills.cu - see fills.hpp. HIP's compiler takes it, too.
-#include <headrace/devices/simt/fills.hpp>
+#include "simt/fills.hpp"
 
 #if defined(__HIPCC__)
     #include <hip/hip_runtime.h> // names that CUDA's compiler knows by itself

@@ -1,9 +1,9 @@
 // devices/simt/gates.cpp - see gates.hpp.
+#include "simt/host_call.hpp"
+#include "simt/pinned.hpp"
 #include <headrace/core/log.hpp>
-#include <headrace/devices/errands.hpp>
-#include <headrace/devices/simt/gates.hpp>
-#include <headrace/devices/simt/host_call.hpp>
-#include <headrace/devices/simt/pinned.hpp>
+#include <headrace/devices/simt/detail/gates.hpp>
+#include <headrace/internal/devices/errands.hpp>
 
 #include <atomic>
 #include <string>

@@ -1,7 +1,7 @@
 // devices/simt/pinned.cpp - see pinned.hpp.
-#include <headrace/devices/errands.hpp>
-#include <headrace/devices/numa.hpp>
-#include <headrace/devices/simt/pinned.hpp>
+#include "simt/pinned.hpp"
+#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/numa.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // devices/simt/sleepers.cpp - see sleepers.hpp.
-#include <headrace/devices/simt/sleepers.hpp>
+#include <headrace/devices/simt/detail/sleepers.hpp>
 
 #include <algorithm>
 #include <chrono>

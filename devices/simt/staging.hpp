@@ -2,8 +2,8 @@
 // The runtime itself does the same at the same speed, but in the calling thread and only after the stream has
 // come that far: a caller that is to open the stream's gate would wait for ever.
 #pragma once
+#include "simt/event.hpp"
 #include <headrace/core/export.hpp>
-#include <headrace/devices/simt/event.hpp>
 
 namespace headrace::HEADRACE_ON_SIMT {
 

@@ -1,10 +1,10 @@
 // devices/simt/stream.cpp - see stream.hpp.
+#include "simt/stream.hpp"
+#include "check_range.hpp"
+#include "simt/fills.hpp"
+#include "simt/sums.hpp"
 #include <headrace/core/trace.hpp>
-#include <headrace/devices/check_range.hpp>
-#include <headrace/devices/errands.hpp>
-#include <headrace/devices/simt/fills.hpp>
-#include <headrace/devices/simt/stream.hpp>
-#include <headrace/devices/simt/sums.hpp>
+#include <headrace/internal/devices/errands.hpp>
 
 #include <algorithm>
 #include <utility>

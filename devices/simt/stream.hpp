@@ -1,8 +1,8 @@
 // devices/simt/stream.hpp - a CUDA or HIP stream as Stream.
 #pragma once
+#include "simt/event.hpp"
+#include "simt/staging.hpp"
 #include <headrace/core/export.hpp>
-#include <headrace/devices/simt/event.hpp>
-#include <headrace/devices/simt/staging.hpp>
 
 #include <deque>
 #include <functional>

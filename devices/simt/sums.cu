@@ -1,5 +1,5 @@
 // devices/simt/sums.cu - see sums.hpp. HIP's compiler takes it, too.
-#include <headrace/devices/simt/sums.hpp>
+#include "simt/sums.hpp"
 
 #if defined(__HIPCC__)
     #include <hip/hip_runtime.h> // names that CUDA's compiler knows by itself

@@ -1,5 +1,5 @@
 // devices/simt/texture.cpp - see texture.hpp.
-#include <headrace/devices/simt/texture.hpp>
+#include "simt/texture.hpp"
 
 #include <cstring>
 

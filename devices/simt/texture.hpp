@@ -1,7 +1,7 @@
 // devices/simt/texture.hpp - a texture object as DeviceTexture.
 #pragma once
+#include "simt/stream.hpp"
 #include <headrace/core/export.hpp>
-#include <headrace/devices/simt/stream.hpp>
 
 namespace headrace::HEADRACE_ON_SIMT {
 

@@ -1,5 +1,5 @@
 // devices/simt/watch.cpp - see watch.hpp.
-#include <headrace/devices/simt/watch.hpp>
+#include "simt/watch.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 // devices/simt/watch.hpp - the host's functions at points of a stream, without the driver's callbacks.
 #pragma once
 #include <headrace/core/export.hpp>
-#include <headrace/devices/errands.hpp>
-#include <headrace/devices/simt/sleepers.hpp>
+#include <headrace/devices/simt/detail/sleepers.hpp>
+#include <headrace/internal/devices/errands.hpp>
 
 #include <atomic>
 #include <functional>

@@ -1,5 +1,5 @@
 // domains/streams/believed_times.cpp - see believed_times.hpp.
-#include <headrace/domains/streams/believed_times.hpp>
+#include <headrace/internal/domains/streams/believed_times.hpp>
 
 #include <algorithm>
 #include <cmath>

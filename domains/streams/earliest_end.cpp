@@ -1,5 +1,5 @@
 // domains/streams/earliest_end.cpp - see earliest_end.hpp.
-#include <headrace/domains/streams/earliest_end.hpp>
+#include <headrace/internal/domains/streams/earliest_end.hpp>
 
 #include <algorithm>
 #include <limits>

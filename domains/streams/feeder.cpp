@@ -1,5 +1,5 @@
 // domains/streams/feeder.cpp - see feeder.hpp.
-#include <headrace/domains/streams/feeder.hpp>
+#include "streams/feeder.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // domains/streams/free_places.cpp - see free_places.hpp.
-#include <headrace/domains/streams/free_places.hpp>
+#include <headrace/internal/domains/streams/free_places.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // domains/streams/item_spans.cpp - see item_spans.hpp.
+#include "streams/item_spans.hpp"
 #include <headrace/core/event.hpp>
-#include <headrace/domains/streams/item_spans.hpp>
 
 #include <algorithm>
 

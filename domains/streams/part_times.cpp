@@ -1,5 +1,5 @@
 // domains/streams/part_times.cpp - see part_times.hpp.
-#include <headrace/domains/streams/part_times.hpp>
+#include "streams/part_times.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // domains/streams/piece_times.cpp - see piece_times.hpp.
+#include "streams/piece_times.hpp"
+#include "streams/listeners.hpp"
 #include <headrace/core/log.hpp>
-#include <headrace/domains/streams/listeners.hpp>
-#include <headrace/domains/streams/piece_times.hpp>
 
 #include <fmt/format.h>
 

@@ -1,14 +1,14 @@
 // domains/streams/pipeline.cpp - items through their stages: see pipeline.hpp. Which device does what:
 // pipeline_division.cpp.
-#include <headrace/domains/streams/believed_times.hpp>
-#include <headrace/domains/streams/earliest_end.hpp>
-#include <headrace/domains/streams/feeder.hpp>
-#include <headrace/domains/streams/free_places.hpp>
-#include <headrace/domains/streams/item_spans.hpp>
-#include <headrace/domains/streams/listeners.hpp>
-#include <headrace/domains/streams/part_times.hpp>
-#include <headrace/domains/streams/piece_times.hpp>
+#include "streams/feeder.hpp"
+#include "streams/item_spans.hpp"
+#include "streams/listeners.hpp"
+#include "streams/part_times.hpp"
+#include "streams/piece_times.hpp"
 #include <headrace/domains/streams/pipeline.hpp>
+#include <headrace/internal/domains/streams/believed_times.hpp>
+#include <headrace/internal/domains/streams/earliest_end.hpp>
+#include <headrace/internal/domains/streams/free_places.hpp>
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // domains/streams/pipeline_division.cpp - which device does what: found by what pieces take, and found again
 // when that changes. See pipeline.hpp.
+#include "streams/part_times.hpp"
+#include "streams/piece_times.hpp"
 #include <headrace/core/log.hpp>
-#include <headrace/domains/streams/believed_times.hpp>
-#include <headrace/domains/streams/earliest_end.hpp>
-#include <headrace/domains/streams/part_times.hpp>
-#include <headrace/domains/streams/piece_times.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
+#include <headrace/internal/domains/streams/believed_times.hpp>
+#include <headrace/internal/domains/streams/earliest_end.hpp>
 
 #include <fmt/format.h>
 

@@ -18,7 +18,7 @@
 //     Nearest nearer(Nearest a, Nearest b) { return ...; }
 //     HR_DEFINE_COMBINE(hr_combine_nearest, Nearest, ulong, nearer)    // uint for 4 bytes
 // defines Nearest hr_combine_nearest(__global Nearest* at, Nearest value). It stores nearer(*at, value).
-// On a type of another size (domains/reduction_slots.hpp):
+// On a type of another size (domains/detail/reduction_slots.hpp):
 //     HR_DEFINE_SLOT_COMBINE(combine_summary, Summary, summarise)
 // defines void combine_summary(__global uchar* origin, ulong slots, ulong slot_bytes, ulong i, Summary value). The
 // arguments are those of `task.reduce<Op>(x).slots`: buffer(task.memory(x)), value(slots.count), value(slots.bytes).

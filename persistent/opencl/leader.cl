@@ -1,5 +1,5 @@
 // persistent/opencl/leader.cl - the leader of a lane group that works off units and what they spawn: follows
-// ../README.md, as producer_group.hpp does, from one thing that takes all lanes to the next.
+// docs/engine.md, as producer_group.hpp does, from one thing that takes all lanes to the next.
 
 // What the lanes do before some of them run the kernel.
 enum {
@@ -290,7 +290,7 @@ HR_FUNCTION void hr_plan_restore(__local HrProducer* p, __local HrGroup* g, __gl
     plan->record = record;
 }
 
-// README, step 1. True if lanes have something to do for it.
+// docs/engine.md, step 1. True if lanes have something to do for it.
 HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                 __global HrSlot* slots, __global uint* spill) {
     __local HrPlan* plan = &p->plan;
@@ -390,7 +390,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
             g->parked = true;
             return false;
         }
-        if (hr_load(&c->pending.value) == 0) return false; // that it is 0 says all: README, "Termination"
+        if (hr_load(&c->pending.value) == 0) return false; // that it is 0 says all: docs/engine.md
         bool something =
             hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
         if (HR_HAS_QUEUES)
@@ -462,7 +462,7 @@ HR_FUNCTION uint hr_fuller_range_of(const __local HrProducer* p, __global HrCont
 }
 #endif
 
-// README, step 3, here before the refill: if another kind could fill the group and has more, lanes are
+// docs/engine.md, step 3, here before the refill: if another kind could fill the group and has more, lanes are
 // refilled with that. True if they have to set their units aside first.
 HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p, __global HrControl* c) {
     uint kind = hr_liq_fullest(p);
@@ -491,7 +491,7 @@ HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p, 
     return true;
 }
 
-// README, step 4: true if lanes have to share first. Else room_kind has passed all kinds.
+// docs/engine.md, step 4: true if lanes have to share first. Else room_kind has passed all kinds.
 HR_FUNCTION bool hr_plan_room(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                               __global HrSlot* slots) {
     const uint wanted = HR_STAGED * popcount(p->active);

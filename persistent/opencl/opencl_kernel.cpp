@@ -1,9 +1,9 @@
 // persistent/opencl/opencl_kernel.cpp - see opencl_kernel.hpp.
-#include <headrace/core/compiling.hpp>
+#include <headrace/internal/core/compiling.hpp>
 #include <headrace/persistent/opencl/opencl_kernel.hpp>
 
-#include <headrace/devices/opencl/native.hpp>
-#include <headrace/persistent/engine_memory.hpp>
+#include <headrace/internal/devices/opencl/native.hpp>
+#include <headrace/persistent/detail/engine_memory.hpp>
 #include <headrace/persistent/units.hpp>
 
 #include <CL/cl_ext.h>

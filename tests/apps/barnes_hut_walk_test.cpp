@@ -2,8 +2,8 @@
 #include "reference_gravity.hpp"
 #include "tree.hpp"
 #include "walk.hpp"
+#include <headrace/persistent/detail/lanes_host.hpp>
 #include <headrace/persistent/group_kernel.hpp>
-#include <headrace/persistent/lanes_host.hpp>
 
 #include <gtest/gtest.h>
 

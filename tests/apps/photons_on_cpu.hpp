@@ -2,7 +2,7 @@
 // whole runtime.
 #pragma once
 #include "simulation.hpp"
-#include <headrace/devices/cpu/cpu.hpp>
+#include <headrace/internal/devices/cpu/cpu.hpp>
 
 #include <chrono>
 #include <memory>

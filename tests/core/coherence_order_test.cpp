@@ -2,7 +2,7 @@
 // forgotten. Drives Replicas by hand, with requests that never end, through random sequences on several
 // controllers, and computes from scratch which requests must be ordered.
 #include <core/seeds.hpp>
-#include <headrace/core/replicas.hpp>
+#include <headrace/core/detail/replicas.hpp>
 
 #include <gtest/gtest.h>
 

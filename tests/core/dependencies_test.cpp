@@ -1,5 +1,5 @@
 // tests/core/dependencies_test.cpp - every pair of the table of dependencies, and what may be forgotten.
-#include <headrace/core/dependencies.hpp>
+#include <headrace/core/detail/dependencies.hpp>
 
 #include <gtest/gtest.h>
 

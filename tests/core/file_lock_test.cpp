@@ -1,5 +1,5 @@
 // tests/core/file_lock_test.cpp - one at a time, among threads and among processes.
-#include <headrace/core/file_lock.hpp>
+#include <headrace/internal/core/file_lock.hpp>
 
 #include <core/scratch_folder.hpp>
 

@@ -48,7 +48,7 @@ def table_changes(text):
 
 def written_changes(changes):
     """Changes written down by hand: what stands in one place of one file, and what it becomes."""
-    texts = {source: source.read_text() for source in sorted((ROOT / "core").glob("*.cpp"))}
+    texts = {source: source.read_text() for source in sorted((ROOT / "core").rglob("*.cpp"))}
     for old, new in changes:
         places = [(source, text) for source, text in texts.items() if old in text]
         if len(places) != 1 or places[0][1].count(old) != 1:
@@ -192,7 +192,7 @@ def main():
     options = arguments.parse_args()
     build = Build(options.build.resolve())
 
-    dependencies = ROOT / "core/dependencies.cpp"
+    dependencies = ROOT / "core/coherence/dependencies.cpp"
     cells = ((dependencies, what, text) for what, text in table_changes(dependencies.read_text()))
     tables = [
         (cells, "Dependencies.*:Replaces.*:CoherenceOrder.*"),

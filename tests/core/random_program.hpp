@@ -2,7 +2,7 @@
 // down to what matters when one fails.
 #pragma once
 #include <headrace/core/access.hpp>
-#include <headrace/core/transfers.hpp>
+#include <headrace/core/detail/transfers.hpp>
 
 #include <cstdint>
 #include <functional>

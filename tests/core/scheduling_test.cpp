@@ -2,7 +2,7 @@
 // thousand times apart, guesses as wrong as that, devices that slow down and that are lost.
 #include <core/seeds.hpp>
 #include <headrace/core/policy.hpp>
-#include <headrace/core/rates.hpp>
+#include <headrace/internal/core/rates.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // tests/core/teams_test.cpp - who has a job to themselves.
 #include <core/seeds.hpp>
-#include <headrace/core/teams.hpp>
+#include <headrace/internal/core/teams.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // tests/core/transfers_test.cpp - every row of the table of implicit transfers, and those with several
 // controllers.
-#include <headrace/core/transfers.hpp>
+#include <headrace/core/detail/transfers.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // tests/devices/cpu_test.cpp - what the processor's backend promises beyond the contract.
 #include <devices/requests.hpp>
 #include <headrace/devices/cpu/arena.hpp>
-#include <headrace/devices/cpu/arena_tbb.hpp>
-#include <headrace/devices/cpu/cpu.hpp>
+#include <headrace/internal/devices/cpu/arena_tbb.hpp>
+#include <headrace/internal/devices/cpu/cpu.hpp>
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/blocked_range.h>

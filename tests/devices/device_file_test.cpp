@@ -4,8 +4,8 @@
 #include <devices/requests.hpp>
 #include <headrace/core/controller.hpp>
 #include <headrace/devices/cpu/arena.hpp>
-#include <headrace/devices/cpu/placement.hpp>
-#include <headrace/devices/device_list.hpp>
+#include <headrace/internal/devices/cpu/placement.hpp>
+#include <headrace/internal/devices/device_list.hpp>
 
 #include <gmock/gmock.h>
 

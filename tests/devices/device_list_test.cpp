@@ -1,8 +1,8 @@
 // tests/devices/device_list_test.cpp - what a device list means, on machines that are made up.
 #include <core/environment_variable.hpp>
 #include <devices/devices_fixture.hpp>
-#include <headrace/devices/device_list.hpp>
-#include <headrace/devices/selection.hpp>
+#include <headrace/internal/devices/device_list.hpp>
+#include <headrace/internal/devices/selection.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // tests/devices/energy_test.cpp - energy meters: counters that wrap, that are not there, that cannot be read.
 #include <headrace/devices/energy/meter_of.hpp>
-#include <headrace/devices/energy/nvml.hpp>
-#include <headrace/devices/energy/rapl.hpp>
+#include <headrace/internal/devices/energy/nvml.hpp>
+#include <headrace/internal/devices/energy/rapl.hpp>
 
 #include <gtest/gtest.h>
 

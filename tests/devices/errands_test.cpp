@@ -1,6 +1,6 @@
 // tests/devices/errands_test.cpp - the threads that keep those who open gates from those who call drivers.
 #include <devices/requests.hpp>
-#include <headrace/devices/errands.hpp>
+#include <headrace/internal/devices/errands.hpp>
 
 #include <gtest/gtest.h>
 

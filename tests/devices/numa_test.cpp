@@ -1,5 +1,5 @@
 // tests/devices/numa_test.cpp - where memory comes from, as far as a machine with one node can tell.
-#include <headrace/devices/numa.hpp>
+#include <headrace/internal/devices/numa.hpp>
 
 #include <gtest/gtest.h>
 

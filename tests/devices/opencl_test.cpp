@@ -1,8 +1,8 @@
 // What is particular to OpenCL: names, programs and their cache, parts of a processor, the driver's own
 // words.
-#include <headrace/devices/opencl/native.hpp>
-#include <headrace/devices/opencl/opencl.hpp>
-#include <headrace/devices/opencl/program_cache.hpp>
+#include <headrace/internal/devices/opencl/native.hpp>
+#include <headrace/internal/devices/opencl/opencl.hpp>
+#include <headrace/internal/devices/opencl/program_cache.hpp>
 
 #include <core/environment_variable.hpp>
 #include <core/scratch_folder.hpp>

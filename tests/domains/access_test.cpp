@@ -6,8 +6,8 @@
 #include <domains/access.kernels.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/device_lists.hpp>
-#include <headrace/domains/headrace.hpp>
-#include <headrace/domains/written_parts.hpp>
+#include <headrace/headrace.hpp>
+#include <headrace/internal/domains/written_parts.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // tests/domains/believed_times_test.cpp - what pieces of a stream are believed to take, by what parts took.
-#include <headrace/domains/streams/believed_times.hpp>
+#include <headrace/internal/domains/streams/believed_times.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // compiled with HEADRACE_CHECK_BOUNDS.
 #include <domains/bounds.kernels.hpp>
 #include <domains/device_lists.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

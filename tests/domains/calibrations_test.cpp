@@ -1,8 +1,8 @@
 // tests/domains/calibrations_test.cpp - measurements on disk: what is taken, what is used, what a bad file
 // does.
 #include <headrace/core/log.hpp>
-#include <headrace/core/teams.hpp>
 #include <headrace/domains/calibrations.hpp>
+#include <headrace/internal/core/teams.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // (HEADRACE_CHECK=1):
 //     if (is_checked_mode()) GTEST_SKIP() << leaves_outputs_unwritten;
 #pragma once
-#include <headrace/domains/checked_task.hpp>
+#include <headrace/internal/domains/checked_task.hpp>
 
 namespace headrace::test {
 

@@ -1,6 +1,6 @@
 // tests/domains/earliest_end_test.cpp - who gets the next whole item, by what items take.
 #include <core/seeds.hpp>
-#include <headrace/domains/streams/earliest_end.hpp>
+#include <headrace/internal/domains/streams/earliest_end.hpp>
 
 #include <gtest/gtest.h>
 

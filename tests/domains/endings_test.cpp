@@ -4,7 +4,7 @@
 
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // tests/domains/free_places_test.cpp - which place an item gets.
-#include <headrace/domains/streams/free_places.hpp>
+#include <headrace/internal/domains/streams/free_places.hpp>
 
 #include <gtest/gtest.h>
 

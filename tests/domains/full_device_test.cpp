@@ -4,8 +4,8 @@
 #include <devices/devices_fixture.hpp>
 #include <domains/job.kernels.hpp>
 #include <domains/small_device.hpp>
-#include <headrace/devices/cpu/cpu.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
+#include <headrace/internal/devices/cpu/cpu.hpp>
 
 #include <gtest/gtest.h>
 

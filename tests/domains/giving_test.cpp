@@ -4,8 +4,8 @@
 #include <domains/checked_mode.hpp>
 #include <domains/fragile.kernels.hpp>
 #include <domains/two_devices.hpp>
-#include <headrace/devices/cpu/cpu.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
+#include <headrace/internal/devices/cpu/cpu.hpp>
 
 #include <gtest/gtest.h>
 

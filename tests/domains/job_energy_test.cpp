@@ -1,6 +1,6 @@
 // tests/domains/job_energy_test.cpp - a job's energy from its devices' meters, with made-up ones.
 #include <core/quiet_machine.hpp>
-#include <headrace/domains/job_execution.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <core/log_lines.hpp>
 #include <core/quiet_machine.hpp>
 #include <core/seeds.hpp>
-#include <headrace/domains/headrace.hpp>
-#include <headrace/domains/job_execution.hpp>
+#include <headrace/headrace.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
 
 #include <gtest/gtest.h>
 

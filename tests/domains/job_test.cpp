@@ -8,8 +8,8 @@
 #include <domains/fragile.kernels.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/devices/cpu/arena.hpp>
-#include <headrace/devices/cpu/cpu.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
+#include <headrace/internal/devices/cpu/cpu.hpp>
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <core/fake_device.hpp>
 #include <domains/device_lists.hpp>
 #include <domains/joining.kernels.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

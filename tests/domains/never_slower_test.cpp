@@ -3,7 +3,7 @@
 #include <core/environment_variable.hpp>
 #include <core/fake_device.hpp>
 #include <core/quiet_machine.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <core/fake_device.hpp>
 #include <core/seeds.hpp>
 #include <domains/checked_mode.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // order.
 #include <domains/device_lists.hpp>
 #include <domains/job.kernels.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

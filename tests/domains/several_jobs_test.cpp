@@ -5,7 +5,7 @@
 #include <core/quiet_machine.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/job.kernels.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <domains/device_lists.hpp>
 #include <domains/slot_reductions.kernels.hpp>
-#include <headrace/domains/headrace.hpp>
+#include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How many short tasks a device holds that it has not begun with.
-#include <headrace/domains/tasks_ahead.hpp>
+#include <headrace/internal/domains/tasks_ahead.hpp>
 
 #include <gtest/gtest.h>
 

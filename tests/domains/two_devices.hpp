@@ -1,6 +1,6 @@
 // tests/domains/two_devices.hpp - a job's bookkeeping with two made-up devices.
 #pragma once
-#include <headrace/domains/job_execution.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
 
 #include <memory>
 #include <string>

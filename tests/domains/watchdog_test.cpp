@@ -5,8 +5,8 @@
 #include <core/quiet_machine.hpp>
 #include <devices/devices_fixture.hpp>
 #include <domains/job.kernels.hpp>
-#include <headrace/domains/headrace.hpp>
-#include <headrace/domains/watchdog.hpp>
+#include <headrace/headrace.hpp>
+#include <headrace/internal/domains/watchdog.hpp>
 
 #include <gtest/gtest.h>
 

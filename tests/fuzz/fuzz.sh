@@ -28,16 +28,17 @@ read_flow) app=$apps/optical_flow sources="$shared $app/truth.cpp" libraries="-l
 read_devices) app=$apps sources="$root/devices/device_file.cpp" ;;
 read_calibrations)
     app=$apps
-    sources="$root/domains/calibrations.cpp $root/core/cache_folder.cpp $root/core/file_lock.cpp $root/core/performance_model.cpp" ;;
+    sources="$root/domains/jobs/calibrations.cpp $root/core/base/cache_folder.cpp $root/core/base/file_lock.cpp $root/core/scheduling/performance_model.cpp" ;;
 *) app=$apps/fluorescence sources="$shared $(echo "$app"/problem.cpp "$app"/read_*.cpp)" ;;
 esac
 
 # Beside each other: some of them take a minute.
-printf '%s\n' "$root/tests/fuzz/$target.cpp" "$root/tests/fuzz/quiet.cpp" $sources "$root/core/error.cpp" "$root/core/log.cpp" |
+printf '%s\n' "$root/tests/fuzz/$target.cpp" "$root/tests/fuzz/quiet.cpp" $sources "$root/core/base/error.cpp" "$root/core/base/log.cpp" |
     xargs -P "$(nproc)" -I SOURCE sh -ec 'name=$(echo "${1#"$2"/}" | tr / _); shift 2; out=$1; shift; exec "$@" -o "$out/$name.o"' \
         fuzz.sh SOURCE "$root" "$work/objects" ${CLANGXX:-clang++-15} -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=all -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1 -DSPDLOG_COMPILED_LIB -DSPDLOG_FMT_EXTERNAL \
-        -I"$root/build/release/include" -I"$apps" -I"$app" -I"$root/tests" -c SOURCE
+        -I"$root/core/include" -I"$root/devices/include" -I"$root/persistent/include" -I"$root/domains/include" \
+        -I"$root/core/internal" -I"$root/devices/internal" -I"$root/domains/internal" -I"$root/core" -I"$root/devices" -I"$root/domains" -I"$apps" -I"$app" -I"$root/tests" -c SOURCE
 ${CLANGXX:-clang++-15} -fsanitize=fuzzer,address,undefined "$work"/objects/*.o -lspdlog -lfmt -ltomlplusplus ${libraries:-} -o "$work/fuzz"
 [ "$seconds" != 0 ] || exit 0
 

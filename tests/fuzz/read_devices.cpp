@@ -2,7 +2,7 @@
 // refused with an Error.
 #include <fuzz/memory_file.hpp>
 #include <headrace/core/error.hpp>
-#include <headrace/devices/device_list.hpp>
+#include <headrace/internal/devices/device_list.hpp>
 
 #include <algorithm>
 

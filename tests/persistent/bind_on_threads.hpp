@@ -4,7 +4,7 @@
 #include "thread_device.hpp"
 #include "trees.kernels.hpp"
 
-#include <headrace/persistent/on_host.hpp>
+#include <headrace/persistent/detail/on_host.hpp>
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // How much room the engine gives a kernel's queues, and what kinds are at compile time.
 #include "trees.kernels.hpp"
 
+#include <headrace/persistent/detail/liq.hpp>
 #include <headrace/persistent/launcher.hpp>
-#include <headrace/persistent/liq.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // ones; and that others get heavy ones.
 #include "bind_on_threads.hpp"
 
+#include <headrace/persistent/detail/pace.hpp>
 #include <headrace/persistent/engine.hpp>
-#include <headrace/persistent/pace.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The ring under host threads: nothing lost, nothing doubled, order per producer; small and about to wrap.
-#include <headrace/persistent/ring.hpp>
+#include <headrace/persistent/detail/ring.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // domains/grids/opencl/opencl_grid.cpp - see opencl_grid.hpp.
 #include <headrace/domains/grids/opencl/opencl_grid.hpp>
 
-#include <headrace/devices/opencl/native.hpp>
+#include <headrace/internal/devices/opencl/native.hpp>
 
 #include "texture.cl.hpp"
 

@@ -1,7 +1,7 @@
 // tests/domains/wrong_kernels/wrong_kernels.cpp - mistakes in kernels and jobs that the compiler must find,
 // one for each value of WRONG; 0 is none. CMakeLists.txt says what each is told.
 #include <headrace/headrace.hpp>
-#include <headrace/persistent/on_cpu.hpp>
+#include <headrace/persistent/detail/on_cpu.hpp>
 
 #include <string>
 

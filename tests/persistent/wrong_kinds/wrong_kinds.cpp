@@ -1,6 +1,6 @@
 // tests/persistent/wrong_kinds/wrong_kinds.cpp - mistakes in a kernel's kinds that the compiler must find,
 // one for each value of WRONG; 0 is none. CMakeLists.txt says what each is told.
-#include <headrace/persistent/on_cpu.hpp>
+#include <headrace/persistent/detail/on_cpu.hpp>
 
 #include <cstdint>
 #include <optional>

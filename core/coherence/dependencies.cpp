@@ -1,0 +1,137 @@
+// core/coherence/dependencies.cpp - see dependencies.hpp.
+#include <headrace/core/detail/dependencies.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace headrace {
+
+namespace {
+
+using enum RequestKind;
+
+/// One row of a table: the kinds that a request waits for.
+class Kinds {
+public:
+    constexpr Kinds() = default;
+    constexpr Kinds(std::initializer_list<RequestKind> kinds) {
+        for (const RequestKind kind : kinds) bits_ |= 1U << static_cast<unsigned>(kind);
+    }
+    [[nodiscard]] constexpr bool has(RequestKind kind) const {
+        return (bits_ >> static_cast<unsigned>(kind) & 1U) != 0;
+    }
+
+private:
+    unsigned bits_ = 0;
+};
+
+constexpr Kinds everything{kernel_in, kernel_out,  host_in,  host_out,
+                           to_device, from_device, peer_out, peer_in};
+
+/// Both requests belong to one controller, or both to the host.
+///
+/// Transfers of one controller leave each other out: with coherence between them there is always a request
+/// that orders them. To fetch twice, say, the host or another controller must have written in between; that
+/// writer, or the transfer that brought its result to the host, waited for the first fetch, and the second
+/// waits for it. Peer copies pass by the host image, so this argument does not hold for them and they wait in
+/// full.
+constexpr Kinds within_controller(RequestKind later) {
+    // clang-format off
+    switch (later) {
+    case kernel_in: return {kernel_out, to_device, peer_in};
+    case kernel_out: return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
+    case host_in: return {host_out};
+    case host_out: return {host_in, host_out};
+    case to_device: return {kernel_in, kernel_out, peer_out, peer_in};
+    case from_device: return {kernel_out, to_device, peer_in};
+    case peer_out: return {kernel_out, to_device, peer_in};
+    case peer_in: return {kernel_in, kernel_out, to_device, from_device, peer_out, peer_in};
+    case release:
+    case wait: return everything;
+    }
+    // clang-format on
+    return {};
+}
+
+/// The requests belong to two controllers, or one of them to the host: they can meet on the host image alone.
+constexpr Kinds across_controllers(RequestKind later) {
+    // clang-format off
+    switch (later) {
+    case host_in: return {from_device};
+    case host_out: return {to_device, from_device};
+    case to_device: return {host_out, from_device};
+    case from_device: return {host_in, host_out, to_device, from_device};
+    case kernel_in:
+    case kernel_out:
+    case peer_out:
+    case peer_in: return {};
+    case release: // of the last holder; a holder among others frees its own image and asks about that alone
+    case wait: return everything;
+    }
+    // clang-format on
+    return {};
+}
+
+constexpr bool is_transfer(RequestKind kind) { return kind == to_device || kind == from_device; }
+constexpr bool is_of_host(RequestKind kind) { return kind == host_in || kind == host_out; }
+
+constexpr std::size_t kinds = all_request_kinds.size();
+using Rows = std::array<Kinds, kinds>;
+
+constexpr Rows rows_of(Kinds (*row)(RequestKind)) {
+    Rows rows{};
+    for (const RequestKind kind : all_request_kinds) rows[static_cast<std::size_t>(kind)] = row(kind);
+    return rows;
+}
+constexpr Rows within = rows_of(within_controller), across = rows_of(across_controllers);
+
+constexpr bool must_wait(const Request& later, const Request& earlier) {
+    const Rows& rows = later.image == earlier.image ? within : across;
+    return rows[static_cast<std::size_t>(later.kind)].has(earlier.kind);
+}
+
+/// True if whatever later request would wait for `older` waits for `newer`.
+constexpr bool covers(const Request& newer, const Request& older) {
+    // Host requests name the host's image, kernels and transfers a controller's, the last two rows either.
+    const auto can_name = [](RequestKind kind, Image image) {
+        return kind == release || kind == wait || is_of_host(kind) == (image == host_image);
+    };
+    // The host, both controllers, and one that is neither: no other later request can tell more of them
+    // apart.
+    const Image stranger = std::max(newer.image, older.image) + 1;
+    for (const Image image : {host_image, newer.image, older.image, stranger})
+        for (const RequestKind kind : all_request_kinds)
+            if (can_name(kind, image) && must_wait({kind, image}, older) && !must_wait({kind, image}, newer))
+                return false;
+    return true;
+}
+
+/// `covers` by the kinds of the newer and the older one and whether their images are one: every request asks
+/// for some of it.
+constexpr auto coverage = [] {
+    std::array<std::array<std::array<bool, 2>, kinds>, kinds> table{};
+    for (const RequestKind newer : all_request_kinds)
+        for (const RequestKind older : all_request_kinds) {
+            const Image image_of_older = is_of_host(older) ? host_image : 1;
+            const Image another = is_of_host(newer) ? host_image : 2;
+            auto& cell = table[static_cast<std::size_t>(newer)][static_cast<std::size_t>(older)];
+            cell[0] = covers({newer, another}, {older, image_of_older});
+            cell[1] = covers({newer, image_of_older}, {older, image_of_older});
+        }
+    return table;
+}();
+
+} // namespace
+
+bool waits_for(const Request& later, const Request& earlier) noexcept { return must_wait(later, earlier); }
+
+bool replaces(const Request& newer, const Request& older, bool same_lane) noexcept {
+    const bool same_image = newer.image == older.image;
+    // The tables leave out pairs of transfers because they are ordered through a third request (see above).
+    const bool through_third = same_image && is_transfer(newer.kind) && is_transfer(older.kind);
+    return (same_lane || through_third || must_wait(newer, older)) &&
+           coverage[static_cast<std::size_t>(newer.kind)][static_cast<std::size_t>(older.kind)]
+                   [same_image ? 1 : 0];
+}
+
+} // namespace headrace

@@ -1,0 +1,185 @@
+// core/coherence/eviction.cpp - what a controller frees when its device is full: see Controller::make_room.
+// Never more than one storage is locked, and none while events are asked: to ask a driver may run
+// continuations.
+#include <headrace/core/controller.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace headrace {
+
+/// A datum that has an image here.
+struct Controller::Resident {
+    std::shared_ptr<Storage::Lifeline> lifeline;
+    std::string name;
+    Bytes bytes;            ///< here
+    std::uint64_t last_use; ///< by the controller's count
+    bool is_needed;
+    bool is_elsewhere = false;                 ///< it is needed, and what is here is another part of it
+    bool is_larger = false;                    ///< it is needed, and what is here is more than that
+    std::vector<EventSlotPtr> in_the_way = {}; ///< of freeing it
+
+    /// Calls `visit(storage, image)` with the storage locked, unless it or its image has gone.
+    template <class Visit>
+    void with_image(const Controller& controller, const Visit& visit) const {
+        const std::scoped_lock alive(lifeline->mutex); // the storage cannot end meanwhile
+        if (lifeline->storage == nullptr) return;
+        Storage& storage = *lifeline->storage;
+        const std::scoped_lock lock(storage.mutex_);
+        if (const Image image = storage.image_of(controller); image != host_image) visit(storage, image);
+    }
+    /// With the storage locked.
+    void look_again(Storage& storage, Image image) {
+        in_the_way.clear();
+        storage.each_stretch(0, storage.bytes(), [&](Storage::Stretch& stretch) {
+            stretch.replicas.sweep();
+            for (EventSlotPtr& slot : stretch.replicas.unfinished({RequestKind::release, image}, true))
+                in_the_way.push_back(std::move(slot));
+        });
+    }
+};
+
+namespace {
+
+/// Completes with the first of them, however that ends.
+Event first_of(std::span<const Event> events) {
+    const auto first = std::make_shared<Promise>();
+    Event event = first->event();
+    for (const Event& one : events) one.then([first](const ErrorPtr&) { first->complete(); });
+    return event;
+}
+
+std::string with_size(const std::string& name, Bytes bytes) {
+    return "'" + name + "' (" + std::to_string(bytes) + " bytes)";
+}
+
+} // namespace
+
+std::vector<Controller::Resident> Controller::residents(std::span<const Tile> needed) {
+    Lifelines held;
+    {
+        const std::scoped_lock lock(mutex_);
+        held = held_;
+    }
+    std::vector<Resident> residents;
+    for (const auto& one : held) {
+        Resident resident{one.lock(), {}, 0, 0, false};
+        if (!resident.lifeline) continue;
+        resident.with_image(*this, [&](Storage& storage, Image image) {
+            const Storage::Holder& holder = storage.holder(image);
+            resident.name = storage.name();
+            resident.bytes = holder.memory->size();
+            resident.last_use = holder.last_use;
+            Bytes begin = holder.end(), end = 0; // of what is needed
+            for (const Tile& part : needed) {
+                if (&part.storage() != &storage) continue;
+                resident.is_needed = true;
+                resident.is_elsewhere |= !holder.holds(part.begin(), part.end());
+                begin = std::min(begin, part.begin());
+                end = std::max(end, part.end());
+            }
+            resident.is_larger = resident.is_needed && resident.bytes >= end - begin + window_alignment;
+            resident.look_again(storage, image);
+        });
+        if (resident.bytes > 0) residents.push_back(std::move(resident));
+    }
+    std::ranges::sort(residents, {}, &Resident::last_use);
+    return residents;
+}
+
+/// Frees the image if nothing is in the way, and nothing is lost with it.
+bool Controller::evict(Resident& resident) {
+    std::unique_ptr<Memory> freed; // after the locks are gone: drivers take their time
+    resident.with_image(*this, [&](Storage& storage, Image image) {
+        resident.look_again(storage, image);
+        bool is_copy = true;
+        storage.each_stretch(0, storage.bytes(), [&](const Storage::Stretch& stretch) {
+            is_copy = is_copy && stretch.replicas.can_do_without(image);
+        });
+        if (is_copy && resident.in_the_way.empty()) freed = drop(storage, image);
+    });
+    return freed != nullptr;
+}
+
+/// Copies to the host what only this image holds. Nothing if the host cannot have it.
+std::optional<Event> Controller::write_back(const Resident& resident) {
+    std::vector<TileUse> uses;
+    std::optional<Submission> copies;
+    {
+        const std::scoped_lock alive(resident.lifeline->mutex);
+        Storage* const storage = resident.lifeline->storage;
+        if (storage == nullptr) return Event{}; // it has ended meanwhile
+        {
+            const std::scoped_lock lock(storage->mutex_);
+            const Image image = storage->image_of(*this);
+            if (image == host_image) return Event{};
+            storage->each_stretch(0, storage->bytes(), [&](const Storage::Stretch& stretch) {
+                if (!stretch.replicas.can_do_without(image))
+                    uses.push_back({storage->tile(stretch.begin, stretch.end), Access::read});
+            });
+        }
+        if (uses.empty()) return Event{}; // another device has it by now
+        if (storage->is_internal()) return std::nullopt;
+        copies.emplace(nullptr, nullptr, uses);
+        copies->acquire();
+    }
+    // The storage may end from here on: its destructor waits for these copies.
+    return copies->run({}, [](std::span<const Event> after) { return Event::all(after); });
+}
+
+/// Who has the memory: what is needed at once, and the largest of what cannot be freed.
+std::string Controller::why_it_is_full(std::span<const Tile> needed, std::vector<Resident> here) const {
+    std::string text;
+    for (const Tile& part : needed)
+        text += (text.empty() ? "needed at once are " : ", ") + with_size(part.storage().name(), part.size());
+    std::erase_if(here, [](const Resident& resident) { return resident.is_needed; });
+    std::ranges::sort(here, std::ranges::greater{}, &Resident::bytes);
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < std::min(most, here.size()); ++i)
+        text += (i > 0          ? ", "
+                 : text.empty() ? "only the device has "
+                                : "; only the device has ") +
+                with_size(here[i].name, here[i].bytes);
+    if (here.size() > most) text += " and " + std::to_string(here.size() - most) + " more";
+    return text + (text.empty() ? "" : "; ") + "it has " + std::to_string(device_.info().memory) +
+           " bytes, of which " + std::to_string(device_.free_memory()) + " are free";
+}
+
+/// Of those that `may_go`; nothing if none can.
+std::optional<Event> Controller::free_one(std::span<Resident> here, bool (*may_go)(const Resident&)) {
+    std::vector<Resident*> these;
+    for (Resident& resident : here)
+        if (may_go(resident)) these.push_back(&resident);
+    for (const Resident* resident : these) // some may have ended and nobody has asked yet
+        for (const EventSlotPtr& slot : resident->in_the_way) static_cast<void>(slot->get().done());
+    for (Resident* resident : these)
+        if (evict(*resident)) return Event{};
+    for (const Resident* resident : these)
+        if (resident->in_the_way.empty())
+            if (std::optional<Event> written = write_back(*resident)) return written;
+
+    std::vector<Event> in_the_way;
+    for (const Resident* resident : these)
+        for (const EventSlotPtr& slot : resident->in_the_way) in_the_way.push_back(slot->get());
+    if (in_the_way.empty()) return std::nullopt;
+    return first_of(in_the_way);
+}
+
+Event Controller::make_room(const Error& lack, std::span<const Tile> needed) {
+    std::vector<Resident> here = residents(needed);
+    using Which = bool (*)(const Resident&);
+    constexpr Which is_elsewhere = [](const Resident& one) { return one.is_elsewhere; };
+    constexpr Which is_not_needed = [](const Resident& one) { return !one.is_needed; };
+    constexpr Which is_larger = [](const Resident& one) { return one.is_larger; };
+    const bool one_must_go = std::ranges::any_of(here, is_elsewhere);
+    if (const std::optional<Event> room = free_one(here, one_must_go ? is_elsewhere : is_not_needed))
+        return *room;
+    if (const std::optional<Event> room = free_one(here, is_larger)) return *room; // a window suffices
+    throw Error{ErrorKind::out_of_memory, lack.message() + "; " + why_it_is_full(needed, here)}
+        .on_device(device_.info().id)
+        .with_code(lack.native_code());
+}
+
+} // namespace headrace

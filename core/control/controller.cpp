@@ -1,0 +1,266 @@
+// core/control/controller.cpp - see controller.hpp.
+#include <headrace/core/controller.hpp>
+#include <headrace/core/trace.hpp>
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace headrace {
+
+Controller::Controller(Device& device, ControllerOptions options)
+    : device_(device),
+      zero_copy_(device.info().shares_host_memory && !options.private_copies),
+      host_in_place_(options.host_in_place && !options.private_copies),
+      asynchronous_(options.asynchronous) {
+    lane_.name = "kernels";
+    kernels_ = device.make_stream();
+    if (zero_copy_) return; // nothing to move
+    to_device_.stream = device.make_stream();
+    from_device_.stream = device.make_stream();
+}
+
+Controller::~Controller() {
+    // Again, since host tasks that still run may submit.
+    for (std::vector<Event> events; !(events = take_under_way()).empty();)
+        for (const Event& event : events) static_cast<void>(event.outcome());
+    host_lane_.reset();
+    for (const auto& held : std::exchange(held_, {}))
+        if (const auto lifeline = held.lock()) {
+            const std::scoped_lock alive(lifeline->mutex); // the storage cannot end meanwhile
+            if (lifeline->storage != nullptr) free_image(*lifeline->storage);
+        }
+}
+
+Event Controller::submit(std::string_view name, std::span<const TileUse> uses, const Starter& start,
+                         const TraceLabel& label) {
+    Submission submission(this, nullptr, uses);
+    submission.request();
+    return remember(submission.run(name, start, label));
+}
+
+Event Controller::launch(std::string_view name, std::span<const TileUse> uses, Stream::Body body) {
+    auto named = [name = std::string(name), body = std::move(body)](const NativeStream& stream) {
+        try {
+            body(stream);
+        } catch (...) {
+            Error error{*current_error()};
+            throw Error{error.in_task(name)};
+        }
+    };
+    Event event;
+    {
+        const std::scoped_lock in_order(lane_.mutex);
+        Submission submission(this, &lane_, uses);
+        submission.request();
+        event = submission.run(
+            name, [&](std::span<const Event> after) { return kernels_->launch(std::move(named), after); });
+    }
+    return remember(std::move(event));
+}
+
+Event Controller::host_task(std::string_view name, std::span<const TileUse> uses,
+                            std::function<void()> task) {
+    HostLane* lane = nullptr;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!host_lane_) host_lane_ = std::make_unique<HostLane>();
+        lane = host_lane_.get();
+    }
+    lane->set_asynchronous(asynchronous_);
+    return remember(lane->run(name, uses, std::move(task)));
+}
+
+Memory& Controller::memory(Storage& storage) {
+    const std::scoped_lock lock(storage.mutex_);
+    const Image image = image_with(storage.tile(), storage.tile());
+    return image == host_image ? storage.host_view_locked() : *storage.holder(image).memory;
+}
+
+Controller::Window Controller::window(const Tile& part) {
+    Storage& storage = part.storage();
+    const std::scoped_lock lock(storage.mutex_);
+    const Image image =
+        image_with(part, {storage, part.begin() / window_alignment * window_alignment, part.end()});
+    if (image == host_image) return {storage.host_view_locked(), 0};
+    return {*storage.holder(image).memory, storage.holder(image).begin};
+}
+
+bool Controller::holds(Storage& storage) const {
+    const std::scoped_lock lock(storage.mutex_);
+    return works_in_place(storage) || storage.image_of(*this) != host_image;
+}
+
+/// Always the same of a datum: what a device reaches is not allocated by storages, on first need.
+bool Controller::works_in_place(const Storage& storage) const {
+    if (zero_copy_) return true;
+    return host_in_place_ && storage.host_ && device_.reaches_host(storage.host_.get());
+}
+
+Image Controller::image_with(const Tile& needed, const Tile& wanted) {
+    Storage& storage = needed.storage();
+    if (works_in_place(storage)) {
+        static_cast<void>(storage.host_view_locked());
+        return host_image;
+    }
+    // relaxed: who makes room takes it for a hint.
+    const std::uint64_t use = uses_.fetch_add(1, std::memory_order_relaxed);
+    if (const Image image = storage.image_of(*this); image != host_image) {
+        Storage::Holder& here = storage.holder(image);
+        if (!here.holds(needed.begin(), needed.end()))
+            throw Error{ErrorKind::out_of_memory,
+                        "bytes [" + std::to_string(needed.begin()) + ", " + std::to_string(needed.end()) +
+                            ") of '" + storage.name() + "' are needed where [" + std::to_string(here.begin) +
+                            ", " + std::to_string(here.end()) + ") are"}
+                .on_device(device_.info().id);
+        here.last_use = use;
+        return image;
+    }
+
+    auto& holders = storage.holders_;
+    auto place = std::ranges::find(holders, nullptr, &Storage::Holder::controller);
+    if (place == holders.end()) {
+        if (holders.size() + 1 >= ImageSet::capacity)
+            throw Error{ErrorKind::unsupported, "'" + storage.name() + "' is held by too many controllers"};
+        place = holders.emplace(holders.end());
+    }
+    place->memory = device_.allocate(wanted.size());
+    place->begin = wanted.begin();
+    place->controller = this;
+    place->last_use = use;
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(held_, [](const auto& held) { return held.expired(); });
+    held_.push_back(storage.lifeline_);
+    return static_cast<Image>(place - holders.begin() + 1);
+}
+
+Event Controller::prefetch(const Tile& tile) {
+    const TileUse use{tile, Access::read};
+    Submission submission(this, nullptr, {&use, 1});
+    submission.acquire();
+    return remember(submission.run({}, [](std::span<const Event> after) { return Event::all(after); }));
+}
+
+Event Controller::move_to(const Tile& tile) { return explicit_move(tile, false); }
+
+Event Controller::move_from(const Tile& tile) { return explicit_move(tile, true); }
+
+Event Controller::explicit_move(const Tile& tile, bool to_host) {
+    if (tile.storage().is_internal())
+        throw Error{ErrorKind::invalid_argument,
+                    "'" + tile.storage().name() + "' is internal: it has no host image"};
+    if (to_host && !holds(tile.storage())) // before anything is allocated for it
+        throw Error{ErrorKind::invalid_argument, "'" + tile.storage().name() + "' was never on this device"}
+            .on_device(device_.info().id);
+    const TileUse use{tile, Access::read};
+    Submission submission(this, nullptr, {&use, 1});
+    submission.transfer(to_host);
+    return remember(submission.run({}, [](std::span<const Event> after) { return Event::all(after); }));
+}
+
+Event Controller::remember(Event event) {
+    if (!asynchronous_) static_cast<void>(event.outcome());
+    if (Trace* const trace = Trace::recording()) trace->tidy();
+    bool many = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        under_way_.push_back(event);
+        many = under_way_.size() >= sweep_at_ && !sweeping_;
+        sweeping_ |= many;
+    }
+    if (many) forget_ended();
+    return event;
+}
+
+void Controller::forget_ended() {
+    std::vector<Event> seen;
+    std::uint64_t taken = 0;
+    {
+        const std::scoped_lock lock(mutex_);
+        seen = under_way_; // a copy: wait_all must still find them
+        taken = taken_;
+    }
+    // Without the mutex: to ask a driver may settle events and run their continuations.
+    std::vector<Event> open;
+    ErrorPtr failure;
+    // The newest first: where a GPU's stream has come that far, its driver is not asked for those before it.
+    for (const Event& event : seen | std::views::reverse) {
+        if (!event.done())
+            open.push_back(event);
+        else if (ErrorPtr error = event.outcome())
+            failure = std::move(error); // the first one's in the end
+    }
+    std::ranges::reverse(open);
+
+    const std::scoped_lock lock(mutex_);
+    sweeping_ = false;
+    if (taken != taken_) return; // and has told of the failure
+    if (!first_failure_) first_failure_ = std::move(failure);
+    sweep_at_ =
+        std::max<std::size_t>(256, 2 * open.size()); // each is asked a few times, however many there are
+    const auto newer = under_way_.begin() + static_cast<std::ptrdiff_t>(seen.size());
+    under_way_.erase(std::ranges::move(open, under_way_.begin()).out, newer);
+}
+
+std::vector<Event> Controller::take_under_way() {
+    const std::scoped_lock lock(mutex_);
+    ++taken_;
+    return std::exchange(under_way_, {});
+}
+
+void Controller::wait_all() {
+    ErrorPtr failure;
+    for (const Event& event : take_under_way())
+        if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (ErrorPtr earlier = std::exchange(first_failure_, {})) failure = std::move(earlier);
+    }
+    if (failure) throw Error{*failure};
+}
+
+Traffic Controller::traffic() const noexcept {
+    // relaxed: a statistic
+    return {to_device_.bytes.load(std::memory_order_relaxed),
+            from_device_.bytes.load(std::memory_order_relaxed)};
+}
+
+void Controller::release(Storage& storage) { free_image(storage); }
+
+void Controller::free_image(Storage& storage) {
+    for (;;) {
+        Image image = host_image;
+        bool last = true;
+        {
+            const std::scoped_lock lock(storage.mutex_);
+            image = storage.image_of(*this);
+            if (image == host_image) return;
+            for (const Storage::Holder& other : storage.holders_)
+                last = last && (other.controller == nullptr || other.controller == this);
+        }
+        storage.drain(storage.tile(), {RequestKind::release, image}, !last);
+
+        const std::scoped_lock lock(storage.mutex_);
+        const auto busy = [image](const auto& stretch) {
+            return !std::ranges::all_of(
+                stretch.second.replicas.unfinished({RequestKind::release, image}, true),
+                [](const EventSlotPtr& slot) { return slot->settled(); });
+        };
+        if (std::ranges::any_of(storage.stretches_, busy)) continue; // another thread used it meanwhile
+        drop(storage, image).reset();
+        return;
+    }
+}
+
+std::unique_ptr<Memory> Controller::drop(Storage& storage, Image image) {
+    {
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(held_, [&](const auto& held) {
+            const auto lifeline = held.lock();
+            return !lifeline || lifeline == storage.lifeline_;
+        });
+    }
+    return storage.drop(image);
+}
+
+} // namespace headrace

@@ -1,0 +1,129 @@
+// core/control/host_lane.cpp - see host_lane.hpp.
+#include <headrace/core/host_lane.hpp>
+#include <headrace/core/trace.hpp>
+
+#include <utility>
+
+#include <pthread.h>
+
+namespace headrace {
+
+HostLane::HostLane(std::string name) : name_(std::move(name)), thread_([this] { work(); }) {
+    lane_.name = name_;
+    // The system's limit, which it enforces by refusing longer ones. A thread without a name works as well.
+    static_cast<void>(pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str()));
+}
+
+HostLane::~HostLane() {
+    {
+        const std::scoped_lock lock(mutex_);
+        closing_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+}
+
+Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task) {
+    const bool waits = !asynchronous_;
+    Event event, mine;
+    bool queued = false;
+    {
+        const std::scoped_lock in_order(lane_.mutex);
+        Submission submission(nullptr, &lane_, uses);
+        submission.request();
+        event = submission.run(name, [&](std::span<const Event> after) {
+            queued = true;
+            mine = enqueue({std::string(name), std::move(task), {after.begin(), after.end()}, {}}, waits);
+            return mine;
+        });
+    }
+    if (!queued) mine = enqueue({std::string(name), {}, {event}, {}}, waits); // it failed: wait_all tells
+    if (waits) {
+        help(mine);
+        static_cast<void>(event.outcome());
+    }
+    if (Trace* const trace = Trace::recording()) trace->tidy();
+    return event;
+}
+
+void HostLane::wait_all() {
+    static_cast<void>(enqueue({"wait_all", [] {}, {}, {}}).outcome()); // the queue is in order
+    ErrorPtr failure;
+    {
+        const std::scoped_lock lock(mutex_);
+        failure = std::exchange(first_failure_, {});
+    }
+    if (failure) throw Error{*failure};
+}
+
+void HostLane::remember(const ErrorPtr& failure) {
+    const std::scoped_lock lock(mutex_);
+    if (!first_failure_) first_failure_ = failure;
+}
+
+/// A thread that waits can as well do the work: the lane's own need not be woken, nor wake it again.
+Event HostLane::enqueue(Task task, bool to_be_helped) {
+    Event event = task.done.event();
+    {
+        const std::scoped_lock lock(mutex_);
+        queue_.push_back(std::move(task));
+    }
+    if (!to_be_helped) changed_.notify_one();
+    return event;
+}
+
+void HostLane::work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [this] { return !working_ && (closing_ || !queue_.empty()); });
+        if (queue_.empty()) return;
+        run_first(lock);
+    }
+}
+
+/// Performs what is in the queue up to `mine`, unless another thread is at it: that one goes on, or wakes the
+/// lane's.
+void HostLane::help(const Event& mine) {
+    std::unique_lock lock(mutex_);
+    while (!working_ && !queue_.empty() && !mine.state()->settled()) run_first(lock);
+    const bool more = !working_ && !queue_.empty();
+    lock.unlock();
+    if (more) changed_.notify_one();
+}
+
+/// The lock is not held while the task runs; working_ keeps the others away.
+void HostLane::run_first(std::unique_lock<std::mutex>& lock) {
+    Task task = std::move(queue_.front());
+    queue_.pop_front();
+    working_ = true;
+    lock.unlock();
+    perform(std::move(task));
+    lock.lock();
+    working_ = false;
+}
+
+void HostLane::perform(Task task) {
+    ErrorPtr failure;
+    EventTimes times;
+    for (const Event& event : task.after) // all of them, also after a failure: the event's promise
+        if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
+    if (!failure) {
+        try {
+            times.begin = std::chrono::steady_clock::now();
+            task.body();
+            times.end = std::chrono::steady_clock::now();
+        } catch (...) {
+            Error error{*current_error()};
+            failure = std::make_shared<const Error>(std::move(error.in_task(task.name)));
+        }
+    }
+    task.body = {}; // what it captured goes before anybody is told
+    if (failure) {
+        remember(failure);
+        task.done.fail(std::move(failure));
+    } else {
+        task.done.complete(times);
+    }
+}
+
+} // namespace headrace

@@ -1,0 +1,56 @@
+// core/detail/dependencies.hpp - which request waits for which earlier one on the same datum: two tables, no
+// state.
+//
+// A datum has a host image and an image per controller. A request reads or writes one image, a transfer reads
+// one and writes another; requests that meet on an image, one of them writing, keep the order in which they
+// came.
+#pragma once
+#include <headrace/core/export.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace headrace {
+
+/// An image of a datum: 0 is the host's, the others belong to the controllers that hold the datum.
+using Image = std::uint32_t;
+inline constexpr Image host_image = 0;
+
+enum class RequestKind : std::uint8_t {
+    kernel_in,   ///< a kernel reads its controller's image
+    kernel_out,  ///< a kernel writes it (and may read it)
+    host_in,     ///< a host task, or a kernel that works in place on host memory, reads the host image
+    host_out,    ///< ... writes it (and may read it)
+    to_device,   ///< host image -> controller's image
+    from_device, ///< controller's image -> host image
+    peer_out,    ///< the reading half of a copy from one controller's image to another's
+    peer_in,     ///< the writing half
+    release,     ///< frees images
+    wait,
+};
+inline constexpr std::array all_request_kinds{
+    RequestKind::kernel_in, RequestKind::kernel_out,  RequestKind::host_in,  RequestKind::host_out,
+    RequestKind::to_device, RequestKind::from_device, RequestKind::peer_out, RequestKind::peer_in,
+    RequestKind::release,   RequestKind::wait};
+
+/// One request on one datum. `image` names the controller; `host_in` and `host_out` have none: host_image.
+struct Request {
+    RequestKind kind;
+    Image image = host_image;
+    friend constexpr bool operator==(const Request&, const Request&) = default;
+};
+
+/// True if `later` must wait for the unfinished `earlier`.
+///
+/// Source  S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos heterogéneos",
+///         master's thesis, A Coruña 2023, sec. 4.2. Differs in: peer copies, which the thesis has not, wait
+///         for all that meets them on either device image, as nothing else orders them (see the .cpp)
+[[nodiscard]] HEADRACE_EXPORT bool waits_for(const Request& later, const Request& earlier) noexcept;
+
+/// True if `newer`, once recorded, makes it needless to remember `older`: `newer` ends after it, and whatever
+/// would wait for `older` waits for `newer`. `same_lane`: both run on one in-order stream. Derived from
+/// `waits_for`.
+[[nodiscard]] HEADRACE_EXPORT bool replaces(const Request& newer, const Request& older,
+                                            bool same_lane) noexcept;
+
+} // namespace headrace

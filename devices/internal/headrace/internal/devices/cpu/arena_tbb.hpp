@@ -1,0 +1,14 @@
+// internal/devices/cpu/arena_tbb.hpp - a CpuArena seen as what it is, for kernels that call oneTBB
+// algorithms. Apart from arena.hpp, so that only those who want oneTBB's headers need them.
+#pragma once
+#include <headrace/core/export.hpp>
+#include <headrace/devices/cpu/arena.hpp>
+
+#include <oneapi/tbb/task_arena.h>
+
+namespace headrace {
+
+/// `tbb_arena(arena).execute([] { tbb::parallel_sort(...); })` sorts on the arena's cores.
+[[nodiscard]] HEADRACE_EXPORT tbb::task_arena& tbb_arena(CpuArena& arena) noexcept;
+
+} // namespace headrace

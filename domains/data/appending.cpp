@@ -1,0 +1,86 @@
+// domains/data/appending.cpp - records that devices appended, each to a replica of its own, come behind each
+// other: see joining.hpp.
+//
+// The image is not touched but behind its records: what devices have of these stays current there. A replica
+// has room for as many records as the domain, since one device may append all of them. It has a counter
+// behind them, which counts those that do not fit, too.
+#include "data/replica_reader.hpp"
+#include <headrace/core/controller.hpp>
+#include <headrace/core/detail/submission.hpp>
+#include <headrace/domains/append.hpp>
+#include <headrace/domains/detail/joining.hpp>
+#include <headrace/domains/domain.hpp>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+class AppendJoining final : public Joining {
+public:
+    [[nodiscard]] std::string_view declaration() const noexcept override { return "appends"; }
+    [[nodiscard]] std::string_view view() const noexcept override { return "append"; }
+    [[nodiscard]] bool replaces_image() const noexcept override { return false; }
+    [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo&) const override {
+        return detail::counter_offset(data.bytes()) + detail::counter_line;
+    }
+    [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override {
+        return stream.fill_zero(replica, detail::counter_offset(data.bytes()), detail::counter_line);
+    }
+
+    void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
+        const std::uint64_t before = data.records(), capacity = data.extent().size();
+        std::vector<Part> parts;
+        for (const Replica* const replica : joined.replicas)
+            parts.push_back({replica, replica->controller->device().make_stream(), 0, {}});
+        const Bytes counter = detail::counter_offset(data.bytes());
+        for (Part& part : parts)
+            part.came = part.stream->copy_out(&part.count, *part.replica->memory, counter, sizeof part.count,
+                                              {&part.replica->ready, 1});
+        std::uint64_t count = before;
+        wait_for(parts);
+        for (const Part& part : parts) count += part.count;
+        if (count > capacity) {
+            is_mixed = true; // the replicas lack some
+            throw Error{ErrorKind::invalid_argument,
+                        "domain '" + data.name() + "' holds " + std::to_string(capacity) +
+                            " records, and jobs have appended " + std::to_string(count) +
+                            " since it was cleared: give it a larger size"};
+        }
+        const Bytes size = data.element_size();
+        std::uint64_t end = before;
+        for (Part& part : parts) {
+            if (part.count != 0)
+                part.came = part.stream->copy_out(joined.image + end * size, *part.replica->memory, 0,
+                                                  part.count * size);
+            end += part.count;
+        }
+        wait_for(parts);
+        if (end > before) host_wrote(data.storage().tile(before * size, end * size));
+        data.set_records(end);
+    }
+
+private:
+    struct Part {
+        const Replica* replica;
+        std::unique_ptr<Stream> stream;
+        std::uint64_t count;
+        Event came;
+    };
+    /// For all of them, also if one fails: they write to what may go.
+    static void wait_for(const std::vector<Part>& parts) {
+        for (const Part& part : parts) static_cast<void>(part.came.outcome());
+        for (const Part& part : parts) part.came.wait();
+    }
+};
+
+} // namespace
+
+const Joining& joins_appended() noexcept {
+    static const AppendJoining joining;
+    return joining;
+}
+
+} // namespace headrace

@@ -1,0 +1,267 @@
+// domains/data/domain.cpp - see domain.hpp.
+#include "data/summation.hpp"
+#include <headrace/core/detail/submission.hpp>
+#include <headrace/domains/domain.hpp>
+#include <headrace/internal/domains/task_scope.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+Bytes checked_size(const std::string& name, const Extent& extent, Bytes element_size) {
+    Bytes size = element_size;
+    for (const std::uint64_t n : extent.n) {
+        if (n == 0)
+            throw Error{ErrorKind::invalid_argument, "domain '" + name + "' has a dimension of size zero"};
+        if (size > std::numeric_limits<Bytes>::max() / n)
+            throw Error{ErrorKind::invalid_argument,
+                        "domain '" + name + "' has more bytes than can be addressed"};
+        size *= n;
+    }
+    return size;
+}
+
+} // namespace
+
+DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Numbers numbers, void* borrowed)
+    : storage_(name, checked_size(name, extent, element_size), borrowed),
+      extent_(extent),
+      element_size_(element_size),
+      numbers_(numbers) {}
+
+DomainData::DomainData(std::string name, Extent extent, Bytes element_size, Numbers numbers,
+                       std::shared_ptr<void> host)
+    : storage_(name, checked_size(name, extent, element_size), std::move(host)),
+      extent_(extent),
+      element_size_(element_size),
+      numbers_(numbers) {}
+
+DomainData::OwnReplica DomainData::replica(const Joining& joining, Controller& controller, Stream& stream) {
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const Replica& replica : replicas_)
+            if (replica.controller == &controller) return {replica.memory.get(), replica.ready};
+    }
+    // Without the lock: other devices make theirs at the same time.
+    Device& device = controller.device();
+    Replica replica{&controller, device.allocate(joining.replica_bytes(*this, device.info())), {}, seals_};
+    replica.ready = joining.begin(*this, *replica.memory, stream);
+    const OwnReplica made{replica.memory.get(), replica.ready};
+    const std::scoped_lock lock(mutex_);
+    replicas_.push_back(std::move(replica));
+    joining_ = &joining;
+    return made;
+}
+
+void DomainData::join() {
+    const std::scoped_lock lock(mutex_);
+    join(nullptr);
+}
+
+ErrorPtr DomainData::lost() const {
+    const std::scoped_lock lock(lost_mutex_);
+    return lost_;
+}
+
+/// The replicas go when they are asked for: other jobs may still be writing to them.
+void DomainData::lose(const ErrorPtr& error) {
+    const std::scoped_lock lock(lost_mutex_);
+    lost_ = error;
+}
+
+/// Of one controller, or of all; with the lock.
+void DomainData::join(const Controller* only) {
+    const Joining* const joining = joining_;
+    if (!joining) return;
+    const auto is_meant = [=](const Replica& replica) { return !only || replica.controller == only; };
+    std::vector<const Replica*> meant;
+    for (const Replica& replica : replicas_ | std::views::filter(is_meant)) meant.push_back(&replica);
+    if (only && meant.empty()) return;
+    const ErrorPtr error = lost();
+    if (!error) join(*joining, meant);
+    std::erase_if(replicas_, is_meant);
+    if (only) return;
+    joining_ = nullptr;
+    base_ = {};
+    if (error) {
+        lose({});
+        fail({0, extent_.size()}, error);
+    }
+}
+
+void DomainData::join(const Joining& joining, std::span<const Replica* const> replicas) {
+    if (!joining.replaces_image()) {
+        expect_no_failure();
+        return join_to_image(joining, replicas, false);
+    }
+    const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
+    if (replicas.empty()) {
+        write_unwritten(joining, unwritten); // jobs were to write to some, and none has
+        for (const Tile& part : unwritten) host_wrote(part);
+        return set_written();
+    }
+    const bool is_blank = unwritten == std::vector{storage_.tile()};
+    if (!is_blank) {
+        take_to_host(storage_.tile());
+        write_unwritten(joining, unwritten);
+    }
+    join_to_image(joining, replicas, is_blank);
+    host_wrote(storage_.tile());
+    set_written();
+}
+
+void DomainData::join_to_image(const Joining& joining, std::span<const Replica* const> replicas,
+                               bool is_blank) {
+    bool is_mixed = false;
+    try {
+        joining.join(*this,
+                     {.replicas = replicas,
+                      .image = static_cast<std::byte*>(storage_.host()),
+                      .is_blank = is_blank,
+                      .others_stay = replicas.size() < replicas_.size()},
+                     is_mixed);
+    } catch (...) {
+        if (is_mixed) {
+            lose(current_error());
+            replicas_.clear();
+        }
+        throw;
+    }
+}
+
+void DomainData::write_unwritten(const Joining& joining, std::span<const Tile> parts) {
+    for (const Tile& part : parts)
+        joining.write_unwritten(*this, static_cast<std::byte*>(storage_.host()), part.begin(), part.end());
+}
+
+void DomainData::fail(IndexRange elements, const ErrorPtr& error) {
+    if (elements.empty()) return;
+    set_written(); // a reader of any of it is told
+    mark_failed(storage_.tile(elements.begin * element_size_, elements.end * element_size_), error);
+}
+
+void DomainData::fail_replicas(const Joining& joining, const ErrorPtr& error) {
+    lose(error);
+    joining_ = &joining;
+}
+
+void DomainData::drop_replica(const Controller& controller, const ErrorPtr& error) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(replicas_, [&](const Replica& replica) {
+        if (replica.controller != &controller) return false;
+        if (replica.made_at < seals_) lose(error);
+        return true;
+    });
+}
+
+/// Jobs that come now find replicas that were joined, or wait for the lock before they write to any.
+std::unique_lock<std::mutex> DomainData::lock_without_users(bool also_readers) {
+    for (;;) {
+        std::unique_lock lock(mutex_);
+        std::vector<JobNodePtr> users;
+        {
+            const std::scoped_lock users_lock(users_mutex_);
+            users = users_.unfinished(also_readers);
+        }
+        if (users.empty()) return lock;
+        lock.unlock();
+        for (const JobNodePtr& user : users) {
+            const JobWait wait(user, "domain '" + name() + "' is asked for");
+            static_cast<void>(user->end().outcome()); // what it failed with is for its handle to tell
+        }
+    }
+}
+
+void* DomainData::gather() {
+    {
+        const auto lock = lock_without_users(false);
+        join(nullptr);
+    }
+    if (const Bytes bytes = filled() * element_size_; bytes != 0)
+        headrace::gather(storage_.tile(0, bytes)).wait();
+    return storage_.host();
+}
+
+void* DomainData::fill() {
+    {
+        const auto lock = lock_without_users(true);
+        try {
+            join(nullptr);
+        } catch (const Error&) {
+            forget_replicas();
+        }
+        set_written();
+    }
+    try {
+        take_to_host(storage_.tile());
+    } catch (const Error&) {
+        host_wrote(storage_.tile()); // the failure is forgotten
+    }
+    return storage_.host();
+}
+
+std::uint64_t DomainData::count_records() {
+    const auto lock = lock_without_users(false);
+    join(nullptr);
+    expect_no_failure();
+    return records();
+}
+
+std::span<const std::byte> DomainData::gather_records() {
+    const Bytes bytes = count_records() * element_size_;
+    if (bytes == 0) return {};
+    headrace::gather(storage_.tile(0, bytes)).wait();
+    return {static_cast<const std::byte*>(storage_.host()), bytes};
+}
+
+void DomainData::assign_records(const void* records, std::uint64_t count) {
+    if (count > extent_.size())
+        throw Error{ErrorKind::invalid_argument, "domain '" + name() + "' holds " +
+                                                     std::to_string(extent_.size()) + " records, not " +
+                                                     std::to_string(count)};
+    const auto lock = lock_without_users(true);
+    forget_replicas();
+    try {
+        wait(storage_.tile());
+    } catch (const Error&) {
+        host_wrote(storage_.tile()); // the failure is forgotten
+    }
+    records_ = count;
+    if (count == 0) return;
+    std::memmove(storage_.host(), records, count * element_size_); // they may be its own
+    host_wrote(storage_.tile(0, count * element_size_));
+}
+
+std::span<std::byte> DomainData::take_records() {
+    const auto lock = lock_without_users(true);
+    join(nullptr);
+    expect_no_failure();
+    const Bytes bytes = records() * element_size_;
+    if (bytes == 0) return {};
+    take_to_host(storage_.tile(0, bytes));
+    return {static_cast<std::byte*>(storage_.host()), bytes};
+}
+
+void DomainData::expect_no_failure() {
+    if (const ErrorPtr error = failure_of(storage_.tile())) throw Error{*error};
+}
+
+void DomainData::forget_replicas() {
+    replicas_.clear();
+    base_ = {};
+    lose({});
+    joining_ = nullptr;
+}
+
+void DomainData::forget(const Controller& controller) {
+    const std::scoped_lock lock(mutex_); // of others kernels may still be writing to theirs
+    join(&controller);
+}
+
+} // namespace headrace

@@ -1,0 +1,107 @@
+// domains/data/reducing.cpp - see reducing.hpp.
+#include "data/replica_reader.hpp"
+#include "data/summation.hpp"
+#include <headrace/core/controller.hpp>
+#include <headrace/domains/detail/reducing.hpp>
+#include <headrace/domains/domain.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+OperationJoining::OperationJoining(std::string_view operation)
+    : declaration_("reduces<" + std::string(operation) + ">"),
+      view_("reduce<" + std::string(operation) + ">") {}
+
+ReductionJoining::ReductionJoining(Combine combine, Pattern identity, std::string_view operation)
+    : OperationJoining(operation), combine_(combine), identity_(identity) {}
+
+Event ReductionJoining::begin(DomainData&, Memory& replica, Stream& stream) const {
+    return stream.fill(replica, 0, replica.size(), identity_);
+}
+
+void ReductionJoining::join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const {
+    // Devices cannot combine: it all comes to the host, which takes it up piece by piece.
+    Summation results(data.bytes(), data.element_size(), {combine_, NumberType::none});
+    try {
+        for (const Replica* const replica : joined.replicas)
+            results.include(replica->controller->device(), *replica->memory, replica->ready);
+        results.into(joined.image, joined.is_blank);
+    } catch (...) {
+        is_mixed = results.has_mixed();
+        throw;
+    }
+}
+
+void ReductionJoining::write_unwritten(const DomainData&, std::byte* image, Bytes begin, Bytes end) const {
+    identity_.write(image + begin, end - begin);
+}
+
+namespace {
+
+constexpr Bytes largest_domain = 4096;     // that is reduced in slots
+constexpr Bytes largest_slots = 256 << 20; // of a device
+
+/// Lanes that a multiprocessor of any GPU runs at once, at most.
+constexpr std::uint64_t lanes_per_multiprocessor = 2560;
+/// Enough for threads to find a place of their own at once, also where there are more threads than cores.
+constexpr std::uint64_t slots_per_core = 16;
+
+constexpr Bytes round_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
+
+} // namespace
+
+SlotLayout slot_layout(const DeviceInfo& device, std::uint64_t elements, Bytes place_bytes) {
+    const bool is_cpu = device.kind == DeviceKind::cpu;
+    // A processor's cores do not share lines; a GPU's lanes may.
+    const Bytes slot_bytes = round_up(elements * place_bytes, is_cpu ? 64 : 16);
+    const std::uint64_t wanted = device.compute_units * (is_cpu ? slots_per_core : lanes_per_multiprocessor);
+    return {std::max<std::uint64_t>(1, std::min(wanted, largest_slots / slot_bytes)), slot_bytes};
+}
+
+void expect_fit_for_slots(const DomainData& data) {
+    if (data.bytes() <= largest_domain) return;
+    throw Error{ErrorKind::invalid_argument,
+                fmt::format("domain '{}' has {} bytes: elements of {} bytes can be reduced in domains of at "
+                            "most {} bytes, because each lane keeps partial results of its own",
+                            data.name(), data.bytes(), data.element_size(), largest_domain)};
+}
+
+SlotJoining::SlotJoining(Combine combine, std::vector<std::byte> identity, Bytes place_bytes,
+                         std::string_view operation)
+    : OperationJoining(operation),
+      combine_(combine),
+      identity_(std::move(identity)),
+      place_bytes_(place_bytes) {}
+
+Bytes SlotJoining::replica_bytes(const DomainData& data, const DeviceInfo& device) const {
+    return slot_layout(device, data.extent().size(), place_bytes_).bytes();
+}
+
+Event SlotJoining::begin(DomainData&, Memory& replica, Stream& stream) const {
+    static_assert(detail::place_is_empty == 0);
+    return stream.fill_zero(replica, 0, replica.size());
+}
+
+void SlotJoining::join(DomainData& data, const JoinedReplicas& joined, bool&) const {
+    // The image stays as it is until all replicas have come.
+    std::vector<std::byte> values(joined.image, joined.image + data.bytes());
+    if (joined.is_blank) write_unwritten(data, values.data(), 0, data.bytes());
+    for (const Replica* const replica : joined.replicas) {
+        const Device& device = replica->controller->device();
+        const SlotLayout layout = slot_layout(device.info(), data.extent().size(), place_bytes_);
+        const std::vector<std::byte> slots = contents_of(*replica, layout.bytes());
+        for (std::uint64_t slot = 0; slot < layout.slots; ++slot)
+            combine_(values.data(), slots.data() + slot * layout.slot_bytes, data.extent().size());
+    }
+    std::ranges::copy(values, joined.image);
+}
+
+void SlotJoining::write_unwritten(const DomainData&, std::byte* image, Bytes begin, Bytes end) const {
+    for (Bytes at = begin; at < end; ++at) image[at] = identity_[at % identity_.size()];
+}
+
+} // namespace headrace

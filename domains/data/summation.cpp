@@ -1,0 +1,118 @@
+// domains/data/summation.cpp - see summation.hpp.
+#include "data/summation.hpp"
+#include "data/replica_reader.hpp"
+
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace {
+namespace {
+
+constexpr Bytes piece_bytes = 1 << 20; // what a thread of the host takes at once
+// A request costs the host some microseconds, and a stream has room for a hundred.
+constexpr std::size_t least_of_copy = 4, most_copies = 32; // pieces; of a device
+constexpr int most_threads = 8;                            // they wait for devices beside other work
+
+} // namespace
+
+Summation::~Summation() {
+    for (const Event& request : requests_) static_cast<void>(request.outcome()); // who asked was told
+}
+
+bool Summation::can_join(const Team& team, const Device& device) const {
+    return numbers_.type != NumberType::none && std::ranges::all_of(team.members, [&](const Member& member) {
+               return member.device->adds_from(device) && device.adds_from(*member.device);
+           });
+}
+
+void Summation::include(Device& device, Memory& memory, const Event& ready) {
+    auto team = std::ranges::find_if(teams_, [&](const Team& one) { return can_join(one, device); });
+    if (team == teams_.end()) team = teams_.emplace(teams_.end());
+    // Who adds up for others has requests to make.
+    const bool has_requests = !is_in_place(device, memory) || device.adds_from(device);
+    team->members.push_back({&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
+}
+
+std::size_t Summation::pieces() const noexcept { return std::max<std::size_t>(bytes_ / piece_bytes, 1); }
+
+Bytes Summation::begin_of(std::size_t piece) const noexcept {
+    return piece * (bytes_ / element_) / pieces() * element_;
+}
+
+void Summation::choose_image(Team& team) const {
+    team.came.resize(pieces());
+    const Member& first = team.members.front();
+    if (first.stream) {
+        team.owner = first.device->allocate_host(bytes_);
+        team.image = static_cast<const std::byte*>(team.owner.get());
+    } else {
+        team.image = static_cast<const std::byte*>(first.memory->address());
+        std::ranges::fill(team.came, first.ready);
+    }
+}
+
+/// Enqueues what the devices have to do.
+void Summation::share_out(Team& team) {
+    if (!team.owner) return;
+    auto* const image = static_cast<std::byte*>(team.owner.get());
+    const std::size_t shares = team.members.size();
+    for (std::size_t mine = 0; mine < shares; ++mine) {
+        const std::size_t first = mine * pieces() / shares, last = (mine + 1) * pieces() / shares;
+        if (first == last) continue;
+        const Member& member = team.members[mine];
+        const Event added = add_up(team, member, begin_of(first), begin_of(last));
+        const std::size_t of_copy = std::max(least_of_copy, (last - first + most_copies - 1) / most_copies);
+        for (std::size_t piece = first; piece < last;) {
+            const std::size_t next = std::min(piece + of_copy, last);
+            const Bytes begin = begin_of(piece);
+            const Event came = member.stream->copy_out(image + begin, *member.memory, begin,
+                                                       begin_of(next) - begin, {&added, 1});
+            requests_.push_back(came);
+            for (; piece < next; ++piece) team.came[piece] = came;
+        }
+    }
+}
+
+/// Of these bytes, in the member's memory.
+Event Summation::add_up(const Team& team, const Member& member, Bytes begin, Bytes end) {
+    Event added = member.ready;
+    for (const Member& other : team.members) {
+        if (&other == &member) continue;
+        const Event both[] = {added, other.ready};
+        has_mixed_ = true;
+        added = member.stream->add(*member.memory, *other.memory, begin, end - begin, numbers_.type, both);
+        requests_.push_back(added);
+    }
+    return added;
+}
+
+void Summation::take_up(std::size_t piece, std::byte* sums, bool overwrite) const {
+    const Bytes begin = begin_of(piece), size = begin_of(piece + 1) - begin;
+    for (const Team& team : teams_) {
+        team.came[piece].wait();
+        if (overwrite && &team == &teams_.front())
+            std::memcpy(sums + begin, team.image + begin, size);
+        else
+            numbers_.add(sums + begin, team.image + begin, size);
+    }
+}
+
+void Summation::into(std::byte* sums, bool overwrite) {
+    for (Team& team : teams_) choose_image(team); // before anything is mixed: there may be no room
+    for (Team& team : teams_) share_out(team);
+    if (!overwrite)
+        for (const Team& team : teams_)
+            for (const Event& event : team.came) event.wait();
+    // An arena of its own: who waits for the last piece does not begin with anything else of the caller's.
+    tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
+    arena.execute([&] {
+        tbb::parallel_for(std::size_t{0}, pieces(),
+                          [&](std::size_t piece) { take_up(piece, sums, overwrite); });
+    });
+}
+
+} // namespace headrace

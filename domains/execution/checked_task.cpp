@@ -1,0 +1,204 @@
+// domains/execution/checked_task.cpp - see checked_task.hpp.
+#include "execution/footprint.hpp"
+#include <headrace/internal/domains/checked_task.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+constexpr std::byte first_pattern{0xA5}, second_pattern{0x5B};
+/// Before and behind the domain, where kernels take addresses. A multiple of every alignment.
+constexpr Bytes guard_bytes = 4096;
+
+bool is_pattern(std::span<const std::byte> bytes, std::byte pattern) {
+    return std::ranges::all_of(bytes, [=](std::byte byte) { return byte == pattern; });
+}
+
+} // namespace
+
+bool is_checked_mode() {
+    static const bool is_asked = [] {
+        const char* const value = std::getenv("HEADRACE_CHECK");
+        return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
+    }();
+    return is_asked;
+}
+
+struct CheckedTask::Output {
+    const Job::Use* use;
+    IndexRange part;   ///< elements, when the task began
+    Memory* image;     ///< that the part belongs to
+    Bytes image_begin; ///< of the image, in the domain
+    Bytes guard;       ///< before and behind the domain, in `staged`
+    std::unique_ptr<Memory> staged;
+    std::vector<std::byte> first = {}; ///< contents after the first run
+
+    [[nodiscard]] DomainData& data() const { return *use->slice.data; }
+    /// Any task may write any element of the replica.
+    [[nodiscard]] bool is_scattered() const { return use->joining != nullptr; }
+    /// The task cannot know what is in it.
+    [[nodiscard]] bool is_poisoned() const { return is_scattered() || !reads(use->access); }
+    /// Of a task of these work units.
+    [[nodiscard]] IndexRange part_of(IndexRange units) const {
+        return is_scattered() ? IndexRange{0, data().extent().size()} : elements_of(*use, units);
+    }
+    /// Where the host has the image, if kernels work on it in place; else null.
+    [[nodiscard]] std::byte* in_place() const {
+        void* const host = data().storage().host();
+        return image->address() == host ? static_cast<std::byte*>(host) : nullptr;
+    }
+    [[nodiscard]] Bytes offset_in_image(std::uint64_t element) const {
+        return element * data().element_size() - image_begin;
+    }
+    [[nodiscard]] Bytes offset(std::uint64_t element) const {
+        return guard + element * data().element_size();
+    }
+    [[nodiscard]] Bytes size_of(IndexRange elements) const { return elements.size() * data().element_size(); }
+    [[nodiscard]] std::span<const std::byte> element(std::span<const std::byte> all, std::uint64_t i) const {
+        return all.subspan(offset(i), data().element_size());
+    }
+};
+
+CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream)
+    : task_(task), job_(job), controller_(controller), stream_(stream) {
+    Device& device = controller.device();
+    for (const Job::Use& use : job.uses()) {
+        if (use.joining ? use.joining != &joins_scattered() : !writes(use.access)) continue;
+        const Task::Binding& bound = task.bound(*use.slice.data);
+        const Bytes guard = device.info().has_addresses ? guard_bytes : 0;
+        outputs_.push_back({.use = &use,
+                            .part = {},
+                            .image = bound.memory,
+                            .image_begin = bound.begin,
+                            .guard = guard,
+                            .staged = device.allocate(use.slice.data->bytes() + 2 * guard)});
+        outputs_.back().part = outputs_.back().part_of(range);
+        // As if the memory began so many bytes before the domain.
+        task.rebind(*use.slice.data, *outputs_.back().staged, Bytes{0} - guard);
+    }
+}
+
+CheckedTask::~CheckedTask() {
+    for (const Event& request : requests_) static_cast<void>(request.outcome()); // told by `check`
+}
+
+Event CheckedTask::fill(std::span<const Event> after) {
+    std::vector<Event> filled(after.begin(), after.end());
+    for (const Output& output : outputs_) {
+        requests_.push_back(
+            stream_.fill(*output.staged, 0, output.staged->size(), Pattern(first_pattern), after));
+        if (!output.is_poisoned() && !output.part.empty()) {
+            const Bytes to = output.offset(output.part.begin), size = output.size_of(output.part);
+            const Bytes from = output.offset_in_image(output.part.begin);
+            const Event before = requests_.back();
+            requests_.push_back(
+                output.in_place()
+                    ? stream_.copy_in(*output.staged, to, output.in_place() + from, size, {&before, 1})
+                    : stream_.copy_peer(*output.staged, to, *output.image, from, size, {&before, 1}));
+        }
+        filled.push_back(requests_.back());
+    }
+    return Event::all(filled);
+}
+
+std::vector<std::byte> CheckedTask::read(const Output& output) {
+    std::vector<std::byte> contents(output.staged->size());
+    const Event came = stream_.copy_out(contents.data(), *output.staged, 0, contents.size());
+    came.wait();
+    return contents;
+}
+
+void CheckedTask::check_outside(const Output& output) const {
+    const std::span<const std::byte> contents = output.first;
+    const Bytes begin = output.offset(output.part.begin), end = output.offset(output.part.end);
+    const auto is_written = [](std::byte byte) { return byte != first_pattern; };
+    const auto fail = [&](Bytes at) {
+        const Bytes size = output.data().element_size();
+        const std::string domain = "of domain '" + output.data().name() + "'";
+        std::string where = "bytes beyond the end " + domain;
+        if (at < output.guard)
+            where = "bytes before the begin " + domain;
+        else if (at < output.offset(output.data().extent().size()))
+            where = "element " + std::to_string((at - output.guard) / size) + " " + domain;
+        throw Error{ErrorKind::invalid_argument, "checked mode: the task wrote " + where +
+                                                     ", whose part is [" + std::to_string(output.part.begin) +
+                                                     ", " + std::to_string(output.part.end) + ")"}
+            .in_task(task_.name());
+    };
+    const auto before = std::ranges::find_if(contents.first(begin), is_written);
+    if (const auto at = static_cast<Bytes>(before - contents.begin()); at < begin) fail(at);
+    const auto behind =
+        std::find_if(contents.begin() + static_cast<std::ptrdiff_t>(end), contents.end(), is_written);
+    if (behind != contents.end()) fail(static_cast<Bytes>(behind - contents.begin()));
+}
+
+/// Some of its elements may not have been written.
+bool CheckedTask::is_suspicious(const Output& output, IndexRange range) const {
+    if (!output.is_poisoned()) return false;
+    const IndexRange part = output.part_of(range);
+    for (std::uint64_t i = part.begin; i < part.end; ++i)
+        if (is_pattern(output.element(output.first, i), first_pattern)) return true;
+    return false;
+}
+
+void CheckedTask::prepare_second_run() {
+    for (const Job::Use& use : job_.uses()) {
+        if (!use.joining || use.joining == &joins_scattered()) continue;
+        Device& device = controller_.device();
+        scratch_.push_back(device.allocate(use.joining->replica_bytes(*use.slice.data, device.info())));
+        use.joining->begin(*use.slice.data, *scratch_.back(), stream_).wait();
+        task_.rebind(*use.slice.data, *scratch_.back(), 0);
+    }
+    for (const Output& output : outputs_)
+        if (output.is_poisoned())
+            stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
+}
+
+/// What the first run wrote comes into the image; of elements that others may write as well, no more than
+/// that.
+void CheckedTask::take_up(const Output& output, IndexRange part, const std::vector<bool>& written) {
+    const Bytes begin = output.offset_in_image(part.begin), size = output.data().element_size();
+    const auto from = std::span(output.first).subspan(output.offset(part.begin), output.size_of(part));
+    std::vector<std::byte> copy(output.in_place() ? 0 : from.size());
+    std::byte* const image = output.in_place() ? output.in_place() + begin : copy.data();
+    const bool takes_all = written.empty() || !(output.is_scattered() || output.use->is_of_one_image());
+    if (!output.in_place() && !takes_all) stream_.copy_out(image, *output.image, begin, from.size()).wait();
+    for (std::uint64_t i = 0; i < part.size(); ++i)
+        if (takes_all || written[i]) std::memcpy(image + i * size, from.data() + i * size, size);
+    if (!output.in_place()) stream_.copy_in(*output.image, begin, image, from.size()).wait();
+}
+
+void CheckedTask::check(IndexRange range, const std::function<void()>& run_again, const Note& note) {
+    for (Output& output : outputs_) {
+        output.first = read(output);
+        check_outside(output);
+    }
+    const bool runs_again =
+        std::ranges::any_of(outputs_, [&](const Output& output) { return is_suspicious(output, range); });
+    if (runs_again) {
+        prepare_second_run();
+        run_again();
+    }
+    for (const Output& output : outputs_) {
+        const IndexRange part = output.part_of(range);
+        if (part.empty()) continue;
+        std::vector<bool> written; // of a domain that is only written
+        if (output.is_poisoned()) {
+            const std::vector<std::byte> second = runs_again ? read(output) : std::vector<std::byte>{};
+            for (std::uint64_t i = part.begin; i < part.end; ++i)
+                written.push_back(!is_pattern(output.element(output.first, i), first_pattern) ||
+                                  !is_pattern(output.element(second, i), second_pattern));
+            note(*output.use, part, written,
+                 std::span(output.first).subspan(output.offset(part.begin), output.size_of(part)));
+        }
+        take_up(output, part, written);
+    }
+}
+
+} // namespace headrace

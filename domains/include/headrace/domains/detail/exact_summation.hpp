@@ -1,0 +1,68 @@
+// domains/detail/exact_summation.hpp - exact sums that devices added up become one image; and which way of
+// joining and which view sums of a type have. Private to domains/, but for its place in templates.
+#pragma once
+#include <headrace/core/export.hpp>
+#include <headrace/domains/detail/joining.hpp>
+#include <headrace/domains/domain.hpp>
+#include <headrace/domains/exact_sum.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace headrace {
+
+/// Replicas hold zeroed planes of words instead of elements; the image holds elements, which are normalised.
+class HEADRACE_EXPORT ExactSumJoining final : public Joining {
+public:
+    /// Adds to `count` elements what planes hold.
+    using AddPlanes = void (*)(void* elements, std::size_t count, const std::uint64_t* planes,
+                               std::uint64_t stride);
+
+    ExactSumJoining(unsigned words, AddPlanes add_planes) : words_(words), add_planes_(add_planes) {}
+
+    /// Words from plane to plane: whole lines.
+    [[nodiscard]] static constexpr std::uint64_t stride_of(std::uint64_t elements) {
+        return (elements + 7) / 8 * 8;
+    }
+
+    [[nodiscard]] std::string_view declaration() const noexcept override { return "accumulates"; }
+    [[nodiscard]] std::string_view view() const noexcept override { return "sum"; }
+    [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const override;
+    [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
+    void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
+
+private:
+    unsigned words_; ///< of an element
+    AddPlanes add_planes_;
+};
+
+/// How sums of T are joined, and the view of a replica of theirs.
+template <class T>
+struct SumsOf {
+    /// True. Does not compile if T cannot be summed up.
+    static consteval bool check() { return check_summable<T>(); }
+    [[nodiscard]] static const Joining& joining() { return joins_sums(); }
+    [[nodiscard]] static Sum<T> view(void* replica, const Extent& extent, const DeviceInfo& device) {
+        const SumLayout layout = sum_layout(device, extent.size() * sizeof(T));
+        return {static_cast<T*>(replica), extent, {layout.slots - 1, layout.slot_bytes}};
+    }
+};
+template <class T, class Range>
+struct SumsOf<ExactSum<T, Range>> {
+    static consteval bool check() { return true; }
+    [[nodiscard]] static const Joining& joining() {
+        static const ExactSumJoining joining(
+            ExactWords<T, Range>::words,
+            [](void* elements, std::size_t count, const std::uint64_t* planes, std::uint64_t stride) {
+                add_planes(std::span(static_cast<ExactSum<T, Range>*>(elements), count), planes, stride);
+            });
+        return joining;
+    }
+    [[nodiscard]] static Sum<ExactSum<T, Range>> view(void* replica, const Extent& extent,
+                                                      const DeviceInfo&) {
+        return {static_cast<std::uint64_t*>(replica), extent, ExactSumJoining::stride_of(extent.size())};
+    }
+};
+
+} // namespace headrace

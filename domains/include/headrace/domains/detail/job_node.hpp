@@ -1,0 +1,81 @@
+// domains/detail/job_node.hpp - a submitted job as other jobs see it: its end, and the jobs that it comes
+// after. Private to domains/.
+#pragma once
+#include <headrace/core/event.hpp>
+#include <headrace/core/export.hpp>
+#include <headrace/domains/detail/process_mark.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+class JobNode;
+using JobNodePtr = std::shared_ptr<JobNode>;
+
+/// What a job waits for before it starts.
+struct Predecessor {
+    JobNodePtr job;
+    bool passes_failure; ///< the job fails if `job` did
+};
+
+/// A node of the graph of jobs. Edges point to what the job waits for, and there is no cycle. They go when
+/// the job starts: a chain of jobs does not keep its past.
+///
+/// Threads   any
+class HEADRACE_EXPORT JobNode {
+public:
+    JobNode(std::string name, Event end) : name_(std::move(name)), end_(std::move(end)) {}
+    ~JobNode();
+    JobNode(const JobNode&) = delete; // others hold its address
+    JobNode& operator=(const JobNode&) = delete;
+
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] const Event& end() const noexcept { return end_; }
+    [[nodiscard]] const ProcessMark& process() const noexcept { return process_; }
+
+    /// Once, when the job is submitted.
+    void come_after(const std::vector<Predecessor>& jobs);
+    /// The job starts: all jobs before it have ended.
+    void forget_past();
+    /// A task of the job waits for `job`, and until it has ended the job itself does.
+    void begin_wait(const JobNodePtr& job);
+    void end_wait(const JobNodePtr& job);
+    /// True if the job is `other`, or waits for it, itself or through jobs between them.
+    [[nodiscard]] bool waits_for(const JobNode& other) const;
+
+    /// Somebody is told what the job failed with: the log need not tell it.
+    void note_told() noexcept { is_told_.store(true, std::memory_order_relaxed); } // relaxed: a flag alone
+    [[nodiscard]] bool is_told() const noexcept { return is_told_.load(std::memory_order_relaxed); }
+
+private:
+    friend std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs);
+    [[nodiscard]] std::vector<JobNodePtr> past() const;
+    [[nodiscard]] bool has_past() const;
+
+    const std::string name_;
+    const Event end_;
+    const ProcessMark process_;
+    std::atomic<bool> is_told_ = false;
+    mutable std::mutex mutex_;
+    std::vector<JobNodePtr> past_;       // of a job that has not started
+    std::vector<JobNodePtr> waited_for_; // by tasks
+};
+
+/// Those of `jobs` that have not ended. A job that was cancelled while it waited stands for the jobs that it
+/// waited for: it has ended, and they may not have.
+[[nodiscard]] HEADRACE_EXPORT std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs);
+
+/// Calls `then` once when all of `before` have ended, with the first failure that passes; in the thread that
+/// ends the last of them, or at once.
+HEADRACE_EXPORT void when_ended(std::vector<Predecessor> before, std::function<void(const ErrorPtr&)> then);
+
+/// One node that ends when all of `jobs` have ended, with the first of their failures; null if all have. So
+/// each of many jobs waits for many others by waiting for one.
+[[nodiscard]] HEADRACE_EXPORT JobNodePtr join(const std::vector<JobNodePtr>& jobs);
+
+} // namespace headrace

@@ -1,0 +1,83 @@
+// domains/detail/reduction_slots.hpp - where lanes combine values that no single atomic operation can
+// replace: those of more than 8 bytes, or of 3, 5, 6 or 7. Compiled for every technology.
+//
+// A device's replica has many slots. Each slot has a place for every element of the domain. A lane takes the
+// place in its own slot, combines its value with what the place holds, and gives the place back. If another
+// lane has the place, the lane goes to the next slot: no lane ever waits. A GPU has at least as many slots as
+// it runs lanes at once, or so many that hardly any place is taken twice. When replicas are joined, the
+// places of all slots are combined.
+//
+// In OpenCL C: HR_DEFINE_SLOT_COMBINE (persistent/opencl/atomics.cl).
+#pragma once
+#include <headrace/domains/detail/sum_slots.hpp>
+#include <headrace/persistent/atomics.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headrace::detail {
+
+/// What a place is in. Memory filled with zeroes is empty places.
+enum PlaceState : std::uint32_t { place_is_empty, place_is_taken, place_is_full };
+
+/// Where a slot keeps the value of one element.
+template <class T>
+struct SlotPlace {
+    std::uint32_t state;
+    T value;
+};
+
+/// Different for lanes of a GPU that run at once, and mostly for threads of a processor.
+HEADRACE_HOST_DEVICE inline std::uint64_t own_slot() {
+#if HEADRACE_ATOMICS_OF_GPU
+    return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+#else
+    return thread_number();
+#endif
+}
+
+/// Returns the state before. Unless that was `place_is_taken`, the caller now has the place, and sees what
+/// the lane before it left there.
+HEADRACE_HOST_DEVICE inline std::uint32_t take_place(std::uint32_t& state) {
+#if HEADRACE_ATOMICS_OF_GPU
+    const std::uint32_t before = atomic_exchange(state, place_is_taken);
+    __threadfence();
+    return before;
+#else
+    // acquire: what the last owner wrote comes before this.
+    return std::atomic_ref(state).exchange(place_is_taken, std::memory_order_acquire);
+#endif
+}
+
+HEADRACE_HOST_DEVICE inline void give_place_back(std::uint32_t& state) {
+#if HEADRACE_ATOMICS_OF_GPU
+    __threadfence();
+    atomic_exchange(state, place_is_full);
+#else
+    // release: the next owner sees the value.
+    std::atomic_ref(state).store(place_is_full, std::memory_order_release);
+#endif
+}
+
+/// The replica of one device.
+template <class T>
+struct ReductionSlots {
+    std::byte* origin = nullptr;
+    std::uint64_t count = 1;
+    std::uint64_t bytes = 0; ///< of a slot
+
+    template <class Op>
+    HEADRACE_HOST_DEVICE void combine(std::uint64_t element, const T& value, Op operation) const {
+        bool is_done = false; // not a return: lanes of a warp would wait for each other before they give back
+        for (std::uint64_t slot = own_slot() % count; !is_done; slot = slot + 1 == count ? 0 : slot + 1) {
+            auto& place = reinterpret_cast<SlotPlace<T>*>(origin + slot * bytes)[element];
+            const std::uint32_t before = take_place(place.state);
+            if (before == place_is_taken) continue;
+            place.value = before == place_is_full ? operation(place.value, value) : value;
+            give_place_back(place.state);
+            is_done = true;
+        }
+    }
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,10 @@
+// headrace.hpp - what programs need; pipelines (streams/pipeline.hpp) and traces come apart.
+#pragma once
+#include <headrace/core/error.hpp>
+#include <headrace/devices/discovery.hpp>
+#include <headrace/domains/domain.hpp>
+#include <headrace/domains/grids/launch.hpp>
+#include <headrace/domains/job.hpp>
+#include <headrace/domains/job_handle.hpp>
+#include <headrace/domains/runtime.hpp>
+#include <headrace/domains/view.hpp>

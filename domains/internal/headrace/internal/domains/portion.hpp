@@ -1,0 +1,32 @@
+// internal/domains/portion.hpp - what a device gets of a job at once. Private to domains/.
+#pragma once
+#include <headrace/domains/domain.hpp>
+#include <headrace/persistent/unit_batch.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace headrace {
+
+/// Work units of the job by their indices, or units that another device had and gave away.
+struct Portion {
+    IndexRange range; ///< of given units: their numbers among all that were given in the job
+    std::shared_ptr<const UnitBatch> units; ///< null: the job's own work units
+    std::uint64_t tasks = 1;                ///< of the policy's, that adjoin and are one for everybody else
+
+    Portion(IndexRange of_the_job, std::uint64_t tasks_in_it = 1) // NOLINT: a range is a portion
+        : range(of_the_job), tasks(tasks_in_it) {}
+    Portion(IndexRange numbers, UnitBatch given)
+        : range(numbers), units(std::make_shared<const UnitBatch>(std::move(given))) {}
+
+    /// "[0, 512)", "given units [0, 512)"
+    [[nodiscard]] std::string text() const {
+        return (units ? "given units [" : "[") + std::to_string(range.begin) + ", " +
+               std::to_string(range.end) + ")";
+    }
+    /// The job's work units in it: what was given sprang from such as are counted already.
+    [[nodiscard]] std::uint64_t work_units() const noexcept { return units ? 0 : range.size(); }
+};
+
+} // namespace headrace

@@ -1,0 +1,98 @@
+// domains/jobs/job_handle.cpp - see job_handle.hpp.
+#include "jobs/continuations.hpp"
+#include <headrace/domains/job_handle.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
+#include <headrace/internal/domains/task_scope.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace headrace {
+
+struct JobHandle::LastOne {
+    std::shared_ptr<JobExecution> job;
+
+    explicit LastOne(std::shared_ptr<JobExecution> of) : job(std::move(of)) {}
+    ~LastOne() { job->forget_handles(); }
+    LastOne(const LastOne&) = delete; // it tells once
+    LastOne& operator=(const LastOne&) = delete;
+};
+
+JobHandle::JobHandle(std::shared_ptr<JobExecution> execution)
+    : execution_(std::move(execution)), last_one_(std::make_shared<const LastOne>(execution_)) {}
+
+void JobHandle::wait() const {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds awake{20}; // who slept is told late: see DeviceWorker
+    static std::atomic_flag somebody_is_awake;     // one is enough to keep a core busy
+    const Event event = execution_->event();
+    const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
+    execution_->node()->note_told();
+    // relaxed, both: a hint.
+    if (!execution_->has_only_cpus() && !somebody_is_awake.test_and_set(std::memory_order_relaxed)) {
+        for (const auto end = Clock::now() + awake; !event.done() && Clock::now() < end;)
+            std::this_thread::yield();
+        somebody_is_awake.clear(std::memory_order_relaxed);
+    }
+    event.wait();
+}
+
+bool JobHandle::wait_for(std::chrono::nanoseconds limit) const {
+    const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
+    return execution_->event().wait_for(limit);
+}
+bool JobHandle::done() const { return execution_->event().done(); }
+
+void JobHandle::cancel() const {
+    execution_->stop(std::make_shared<const Error>(ErrorKind::cancelled, "the job was cancelled"));
+}
+
+std::uint64_t JobHandle::finished_units() const { return execution_->finished_units(); }
+JobReport JobHandle::report() const { return execution_->report(); }
+
+Event JobHandle::event() const {
+    execution_->node()->note_told(); // to whoever waits for the event
+    return execution_->event();
+}
+
+namespace {
+
+JobStatus status_of(const ErrorPtr& error) {
+    if (!error) return JobStatus::done;
+    return error->kind() == ErrorKind::cancelled ? JobStatus::cancelled : JobStatus::failed;
+}
+
+} // namespace
+
+JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function) {
+    const auto& job = handle.execution();
+    const auto continuations = job->continuations().lock();
+    if (!continuations || !continuations->expect())
+        throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());
+    // The call is a job of no work units, which ends when the function has returned.
+    auto call = std::make_shared<JobExecution>(
+        Job("then of " + job->job().name(), 0),
+        JobExecution::Scheduling{.policy = nullptr, .policy_name = {}, .continuations = continuations},
+        std::vector<JobExecution::Participant>{});
+    call->node()->come_after({{job->node(), false}});
+    job->node()->note_told();
+    job->event().then([continuations, call, function = std::move(function)](const ErrorPtr& error) {
+        if (!call->hold_for_start()) return continuations->give_up(); // it was cancelled
+        // A pointer: the function waits in what it points to, which would own itself.
+        continuations->give([call, function, error, thread = continuations.get()] {
+            call->node()->forget_past();
+            try {
+                const TaskScope inside(*call->node(), *thread);
+                function(status_of(error));
+            } catch (...) {
+                call->stop(current_error());
+            }
+            call->start();
+        });
+    });
+    return JobHandle(call);
+}
+
+} // namespace headrace

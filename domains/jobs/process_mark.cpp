@@ -1,0 +1,38 @@
+// domains/jobs/process_mark.cpp - see process_mark.hpp.
+#include <headrace/core/error.hpp>
+#include <headrace/domains/detail/process_mark.hpp>
+
+#include <pthread.h>
+
+#include <atomic>
+#include <string>
+
+namespace headrace {
+namespace {
+
+std::atomic<std::uint64_t> forks = 0; // between the first process and this one
+
+} // namespace
+
+ProcessMark::ProcessMark() {
+    // A counter, since to ask for the process's number is a system call.
+    static const int registered = pthread_atfork(nullptr, nullptr, [] {
+        forks.fetch_add(1, std::memory_order_relaxed); // relaxed, all: a child begins with one thread
+    });
+    static_cast<void>(registered);
+    forks_ = forks.load(std::memory_order_relaxed);
+}
+
+bool ProcessMark::is_of_this_process() const noexcept {
+    return forks_ == forks.load(std::memory_order_relaxed);
+}
+
+void ProcessMark::check(const char* what) const {
+    if (is_of_this_process()) return;
+    throw Error{ErrorKind::invalid_argument,
+                std::string(what) +
+                    " does not follow a fork(): its threads are in the parent process; make what you need in "
+                    "the process that uses it"};
+}
+
+} // namespace headrace

@@ -1,0 +1,81 @@
+// persistent/engine/feed.cpp - see feed.hpp.
+#include <headrace/persistent/detail/feed.hpp>
+
+#include <headrace/core/device.hpp>
+#include <headrace/persistent/sync.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace headrace {
+
+Feed::Feed(Device& device)
+    : owner_(device.allocate_host(sizeof(HrFeed))), words_(new (owner_.get()) HrFeed{}) {}
+
+void Feed::reset() {
+    const std::scoped_lock lock(mutex_);
+    // Nobody reads it now. What no range was written to is as it was.
+    std::fill_n(words_->range, std::min<std::uint64_t>(ranges_, HR_FEED_RANGES), HrFeedRange{});
+    words_->fed = words_->park = words_->ranges = words_->consumed = words_->completed = words_->finished = 0;
+    fed_ = ranges_ = next_ = 0;
+    closed_ = false;
+    most_completed_ = 0;
+}
+
+bool Feed::add(std::uint64_t begin, std::uint64_t end) {
+    const std::scoped_lock lock(mutex_);
+    HEADRACE_ASSERT(!closed_ && begin <= end && end < std::uint64_t{1} << 63);
+    if (begin == end) return true;
+    if (ranges_ == 0 || begin != next_) {
+        // acquire: pairs with Intake::take_next_ranges, which has read what is in the place.
+        const std::uint64_t done_with = HostSync::load(words_->ranges, HostSync::acquire);
+        if (ranges_ - done_with == HR_FEED_RANGES) return false;
+        HostSync::store(range(ranges_++).offset, begin - fed_, HostSync::relaxed); // relaxed: `upto` follows
+    }
+    fed_ += end - begin;
+    next_ = end;
+    // release, both: pair with Intake::listen and take_next_ranges, for the range and for the data that its
+    // units will read. Who knows the range hears of more by the first, others by the second.
+    HostSync::store(range(ranges_ - 1).upto, fed_, HostSync::release);
+    HostSync::store(words_->fed, fed_, HostSync::release);
+    return true;
+}
+
+void Feed::close() {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    HostSync::store(words_->fed, fed_ | HR_FEED_CLOSED, HostSync::release); // as in add
+}
+
+void Feed::ask_to_park(bool asked) {
+    HostSync::store(words_->park, std::uint64_t{asked}, HostSync::relaxed); // relaxed: carries no data
+}
+
+void Feed::finish() {
+    const std::scoped_lock lock(mutex_);
+    HostSync::store(words_->consumed, fed_, HostSync::relaxed);
+    HostSync::store(words_->completed, fed_, HostSync::release); // as in Intake::tell
+}
+
+std::uint64_t Feed::fed() const {
+    const std::scoped_lock lock(mutex_);
+    return fed_;
+}
+std::uint64_t Feed::consumed() const {
+    // relaxed: a figure. Of seeds that are completed who listens may have heard later than the host.
+    return std::max(HostSync::load(words_->consumed, HostSync::relaxed), completed());
+}
+std::uint64_t Feed::completed() const {
+    // acquire, both: pair with Intake::tell and add_pending.
+    const std::uint64_t now = std::max(HostSync::load(words_->completed, HostSync::acquire),
+                                       HostSync::load(words_->finished, HostSync::acquire));
+    // Groups that finish at nearly one time may tell so in another order. acquire, release: who is told what
+    // another thread has read is to see as much.
+    std::uint64_t most = most_completed_.load(std::memory_order_acquire);
+    while (most < now && !most_completed_.compare_exchange_weak(most, now, std::memory_order_acq_rel,
+                                                                std::memory_order_acquire)) {
+    }
+    return std::max(most, now);
+}
+
+} // namespace headrace

@@ -1,0 +1,107 @@
+// persistent/detail/consumer_group.hpp - a lane group that works off indices and spawns nothing: no queues.
+#pragma once
+#include <headrace/persistent/detail/group.hpp>
+
+namespace headrace {
+
+template <class Sync, class Lanes, class Kernel, class Seeds>
+class ConsumerGroup : Group<Sync, Lanes> {
+    static_assert(
+        !SeedMade<Seeds>::may_be_none,
+        "a consumer is called with every index: let it return at once where there is nothing to do");
+    using Base = Group<Sync, Lanes>;
+    using Base::control_, Base::lanes_, Base::pace_, Base::parked_, Base::seeds_;
+
+public:
+    static constexpr std::uint32_t queue_lanes = Lanes::size, kinds = 0, unit_words = 0, max_spawns = 0,
+                                   least_liq_units = 0, ranges = 0, scratch = kernel_scratch<Lanes, Kernel>;
+
+    HEADRACE_GROUP_CODE ConsumerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
+                                      const EngineView& view, std::uint32_t group, std::uint32_t* local,
+                                      const LocalSums& sums = {}, std::uint32_t* pace = nullptr)
+        : Base(lanes, view, group, local, sums, pace), kernel_(kernel), expand_(seeds) {
+        this->look_for_park(); // a group that begins when all is over has nothing to do
+    }
+
+    /// Until there is nothing left to take, or all groups park.
+    HEADRACE_GROUP_CODE void run() {
+        while (!parked_) {
+            if (seeds_.empty() && are_awaited_) tell_completed();
+            if (seeds_.empty() && !restore() && !this->claim_seeds(pace_.lanes())) {
+                if (!wait_for_feed()) break;
+                are_awaited_ = !seeds_.empty();
+                continue;
+            }
+            round();
+            if (this->end_round()) {
+                this->plan_next_look(visited_);
+                this->hear_host();
+                this->look_for_park();
+            }
+        }
+        tell_completed();
+        if (parked_ && !this->failed()) save();
+        this->add_counters();
+    }
+
+private:
+    HEADRACE_GROUP_CODE void round() {
+        const std::uint64_t left = seeds_.end - seeds_.next;
+        const std::uint32_t most = pace_.lanes();
+        const std::uint32_t chosen = left < most ? static_cast<std::uint32_t>(left) : most;
+        lanes_.each([&](std::uint32_t lane) {
+            if (lane >= chosen) return;
+            ConsumingLane handle(this->sums_);
+            if constexpr (is_wide<Lanes>) {
+                KernelGroup group(lanes_.lanes, handle, this->local_);
+                kernel_(group, expand_(seeds_.next));
+            } else {
+                kernel_(handle, expand_(seeds_.next + lane));
+            }
+        });
+        lanes_.sync();
+        seeds_.next += chosen;
+        completed_ += chosen;
+        visited_ += chosen;
+    }
+
+    /// False when there will be no more seeds, or all groups park.
+    HEADRACE_GROUP_CODE bool wait_for_feed() {
+        if (!this->is_fed()) return false;
+        tell_completed();
+        this->count(&GroupTally::idle);
+        return this->template wait_until<true>(pace_.lanes(), [] { return false; });
+    }
+
+    HEADRACE_GROUP_CODE void tell_completed() {
+        this->book(completed_, -static_cast<std::int64_t>(completed_));
+        completed_ = 0;
+        are_awaited_ = false;
+        this->flush();
+    }
+
+    HEADRACE_GROUP_CODE bool restore() {
+        const HrRecord* record = this->claim_record();
+        if (!record) return false;
+        seeds_ = {record->seed_next, record->seed_end};
+        return true;
+    }
+
+    HEADRACE_GROUP_CODE void save() {
+        if (seeds_.empty()) return;
+        HrRecord* record = this->new_record();
+        lanes_.by_leader([&] {
+            record->seed_next = seeds_.next;
+            record->seed_end = seeds_.end;
+        });
+        seeds_ = {0, 0};
+    }
+
+    const Kernel& kernel_;
+    const Seeds& expand_;
+    std::uint64_t completed_ = 0; ///< and not told
+    std::uint64_t visited_ = 0;   ///< in this launch
+    bool are_awaited_ = false;    ///< the seeds at hand: somebody may wait for just these
+};
+
+} // namespace headrace

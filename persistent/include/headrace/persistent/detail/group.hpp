@@ -1,0 +1,363 @@
+// persistent/detail/group.hpp - what the groups of producers and consumers share: seeds, the budget, parking,
+// the pending count.
+#pragma once
+#include <headrace/persistent/detail/intake.hpp>
+#include <headrace/persistent/detail/pace.hpp>
+#include <headrace/persistent/detail/ring.hpp>
+#include <headrace/persistent/group_kernel.hpp>
+#include <headrace/persistent/units.hpp>
+
+namespace headrace {
+
+/// What a group counts, in its local memory and seen by its leader alone: a kernel wants the registers.
+struct GroupTally {
+    std::uint64_t units; ///< completed
+    std::uint64_t net;   ///< spawned less completed, modulo 2^64
+    std::uint64_t told;  ///< that much of `net` is in `pending`: docs/engine.md's delta is net - told
+    std::uint32_t pushed, popped, shared, no_bundle, slot_busy, narrow_rounds, switches, saved, restored,
+        idle, seed_claims;
+    std::uint32_t segments; ///< of the feed, that the group has seen
+    std::uint64_t known;    ///< so many seeds were taken over, at least, before the group got its last ones
+};
+static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
+
+/// Words of local (shared) memory that a group needs: its tally, its kernel's scratch, then its LIQ. A
+/// multiple of 16 bytes, so that the next group's scratch is aligned as well.
+constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t unit_words,
+                                          std::uint32_t liq_units, std::uint32_t scratch) {
+    constexpr std::uint32_t tally = sizeof(GroupTally) / 4;
+    return (tally + scratch + kinds * unit_words * liq_units + 3) / 4 * 4;
+}
+
+/// The part of a lane group that knows nothing of kinds. All members are uniform over the group: on a GPU
+/// every lane has its copy, and all lanes call every function.
+template <class Sync, class Lanes>
+class Group {
+protected:
+    HEADRACE_GROUP_CODE Group(Lanes lanes, const EngineView& view, std::uint32_t group, std::uint32_t* local,
+                              const LocalSums& sums, std::uint32_t* pace)
+        : lanes_(lanes),
+          view_(view),
+          sums_(sums),
+          control_(*view.control),
+          tally_(*reinterpret_cast<GroupTally*>(local)),
+          local_(local + sizeof(GroupTally) / 4),
+          group_(group),
+          seeds_{0, 0},
+          pace_(pace),
+          next_look_(view.control->rounds < pace_.rounds() ? view.control->rounds : pace_.rounds()) {
+        lanes_.by_leader([&] { tally_ = GroupTally{}; });
+        lanes_.sync();
+    }
+
+    HEADRACE_GROUP_CODE void count(std::uint32_t GroupTally::*counter) {
+        lanes_.by_leader([&] { ++(tally_.*counter); });
+    }
+
+    /// Tells `pending` what this group has spawned and completed since it last did; `only_more`: unless that
+    /// is fewer.
+    HEADRACE_GROUP_CODE void flush(bool only_more = false) {
+        lanes_.by_leader([&] {
+            const std::uint64_t delta = tally_.net - tally_.told;
+            if (delta == 0 || (only_more && static_cast<std::int64_t>(delta) < 0)) return;
+            // relaxed: units that leave the group are ordered after this by the ring's release and acquire,
+            // and who reads 0 reads nothing else.
+            if (is_fed())
+                intake().add_pending(delta, tally_.known);
+            else
+                Sync::fetch_add(control_.pending.value, delta, Sync::relaxed);
+            tally_.told = tally_.net;
+        });
+    }
+
+    /// Units that are completed, and how many more were spawned than completed.
+    HEADRACE_GROUP_CODE void book(std::uint64_t completed, std::int64_t net) {
+        lanes_.by_leader([&] {
+            tally_.units += completed;
+            tally_.net += static_cast<std::uint64_t>(net);
+        });
+    }
+
+    HEADRACE_GROUP_CODE bool hears_host() const { return view_.feed != nullptr; }
+    HEADRACE_GROUP_CODE bool is_fed() const { return view_.segments != nullptr; }
+    HEADRACE_GROUP_CODE Intake<Sync> intake() const { return Intake<Sync>(view_); }
+
+    /// To host threads the host's words are as near as any.
+    static constexpr bool host_threads = std::is_same_v<typename Sync::WithHost, Sync>;
+    /// So where none of them has to take over what is fed, each looks for itself, and no word is written for
+    /// that by all of them. One tells how far the launch is. For a leader.
+    HEADRACE_GROUP_CODE std::uint32_t hear_as_all() const {
+        if (!hears_host()) return HR_RUN;
+        if (group_ == 0) return static_cast<std::uint32_t>(intake().listen(0).why);
+        const bool asked = Sync::WithHost::load(view_.feed->park, Sync::WithHost::relaxed) != 0;
+        return asked ? HR_PARK_HOST : HR_RUN; // relaxed: carries no data
+    }
+
+    HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
+        if (is_fed()) {
+            seeds_ = lanes_.by_leader(
+                [&] { return intake().claim(at_least, most_seeds(), tally_.known, tally_.segments); });
+            lanes_.sync(); // the leader has acquired; now all may read what the host wrote
+        } else {
+            if (seeds_gone_) return false;
+            seeds_ = lanes_.by_leader([&] {
+                return claim_range<Sync>(control_, control_.seed_cursor.value, control_.seed_end, 1, at_least,
+                                         most_seeds());
+            });
+            seeds_gone_ = seeds_.empty();
+        }
+        if (seeds_.empty()) return false;
+        count(&GroupTally::seed_claims);
+        return true;
+    }
+
+    /// Seeds at a time: no other group gets those that one has claimed and not begun with.
+    HEADRACE_GROUP_CODE std::uint32_t most_seeds() const {
+        return pace_.is_slow() ? pace_.lanes() : control_.seed_chunk;
+    }
+
+    /// What the host has said, unless another group listens.
+    HEADRACE_GROUP_CODE void hear_host() {
+        if (!hears_host()) return;
+        const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
+            if constexpr (host_threads)
+                if (!is_fed()) return hear_as_all();
+            if (!intake().try_listen()) return HR_RUN;
+            const auto why = static_cast<std::uint32_t>(intake().listen(0).why);
+            intake().stop_listening();
+            return why;
+        });
+        if (reason != HR_RUN) park(reason);
+    }
+
+    /// The longer, the more groups are hungry: they all ask the same few words.
+    HEADRACE_GROUP_CODE void pause(std::uint32_t polls) const {
+        constexpr std::uint32_t few = 512;
+        constexpr std::uint32_t at_once = 6; // whoever waits longer than that many polls stands back
+        const std::uint32_t crowd =
+            polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
+        for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);
+    }
+
+    /// Polls with a growing pause: true when there may be something to take, false when there never will be,
+    /// or all groups park. `others_left` takes, or says that there is, anything beside records and seeds; all
+    /// lanes call it. One of the groups that poll listens to the host all the time, so that no group at work
+    /// has to; what it is fed first, up to `wanted` seeds, it then holds. `SeedsAlone`: work springs from
+    /// nothing else, so that a group that finds none does not wait for those that have the last.
+    template <bool SeedsAlone = false, class F>
+    HEADRACE_GROUP_CODE bool wait_until(std::uint32_t wanted, F&& others_left) {
+        bool listens = false; // the leader's
+        std::uint32_t state = poll_again;
+        for (std::uint32_t polls = 0;; ++polls) {
+            const Heard heard = lanes_.by_leader([&]() -> Heard {
+                if constexpr (host_threads)
+                    if (!is_fed()) return {{0, 0}, hear_as_all()};
+                listens = listens || (hears_host() && intake().try_listen());
+                if (!listens) return {{0, 0}, HR_RUN};
+                // A group that waits has found that there are no records; they come first.
+                const Heard now = intake().listen(wanted);
+                if (!now.kept.empty()) tally_.known = intake().taken_over();
+                return now;
+            });
+            if (heard.why != HR_RUN) park(static_cast<std::uint32_t>(heard.why));
+            if (!heard.kept.empty()) {
+                seeds_ = heard.kept;
+                count(&GroupTally::seed_claims);
+                state = go_on;
+                break;
+            }
+            state = lanes_.by_leader([&]() -> std::uint32_t {
+                // No branch between them: none is to wait for another's answer. relaxed, all: that nothing
+                // is pending says all; see docs/engine.md, "Termination is exact".
+                const bool all_park = Sync::load(control_.park, Sync::relaxed) != HR_RUN;
+                bool is_open = is_fed() && intake().is_open();
+                bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
+                bool something_left = records_left() | seeds_left();
+                if (all_park) return leave_parked;
+                if (is_fed() && !is_open) { // the others may be from before it ended
+                    is_open = !intake().has_ended();
+                    nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
+                    something_left = records_left() | seeds_left();
+                }
+                if (something_left) return go_on;
+                if (SeedsAlone && !is_open) return leave_finished;
+                if (is_open) return poll_again;
+                return nothing_pending ? leave_finished : poll_again;
+            });
+            if (state == poll_again && others_left()) state = go_on;
+            if (state != poll_again) break;
+            lanes_.by_leader([&] {
+                if (listens)
+                    Sync::WithHost::pause(polls);
+                else
+                    pause(polls);
+            });
+        }
+        lanes_.by_leader([&] {
+            if (listens) intake().stop_listening();
+        });
+        lanes_.sync(); // the leader may have acquired; now all may read what the host wrote
+        pace_.note_wait();
+        parked_ = state == leave_parked;
+        return state == go_on;
+    }
+
+    /// Asks all groups to stop. The first reason stands.
+    HEADRACE_GROUP_CODE void park(std::uint32_t reason) {
+        lanes_.by_leader([&] {
+            std::uint32_t expected = HR_RUN;
+            // relaxed: nothing is published by it; the host reads after the launch. May fail for no reason,
+            // so again.
+            while (!Sync::compare_exchange(control_.park, expected, reason, Sync::relaxed) &&
+                   expected == HR_RUN) {
+            }
+        });
+        parked_ = true;
+    }
+
+    /// The first failure of all groups becomes the launch's.
+    HEADRACE_GROUP_CODE void fail(std::uint32_t status) {
+        lanes_.by_leader([&] {
+            std::uint32_t expected = HR_OK;
+            // relaxed: the host reads it after the launch.
+            while (!Sync::compare_exchange(control_.status, expected, status, Sync::relaxed) &&
+                   expected == HR_OK) {
+            }
+        });
+        park(HR_PARK_FAILED);
+    }
+
+    /// Counts a round; true every few rounds, when it is time to look around.
+    HEADRACE_GROUP_CODE bool end_round() {
+        pace_.note_round();
+        return ++rounds_ == next_look_;
+    }
+    HEADRACE_GROUP_CODE bool is_look_due() const { return rounds_ == next_look_; }
+    /// It is, whatever was planned.
+    HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
+
+    /// A group that looks around says so first, and how many units it has completed. Parks if the budget is
+    /// used up.
+    HEADRACE_GROUP_CODE void plan_next_look(std::uint64_t completed) {
+        const std::uint32_t budget = control_.rounds;
+        if (rounds_ == budget) park(HR_PARK_BUDGET);
+        pace_.note_look(completed);
+        next_look_ = budget - rounds_ < pace_.rounds() ? budget : rounds_ + pace_.rounds();
+    }
+
+    /// A look around that need not be told: nobody parks or is hungry, the host is heard, and there are
+    /// rounds left.
+    HEADRACE_GROUP_CODE bool goes_on_unseen() {
+        if (rounds_ == control_.rounds) return false;
+        const bool quiet = lanes_.by_leader([&] {
+            // relaxed, all: hints; who acts on them looks again.
+            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
+                    unheard()) == 0;
+        });
+        if (quiet) plan_next_look(tally_.units);
+        return quiet;
+    }
+
+    /// Something of the host's is to be heard, or may be. For a leader.
+    HEADRACE_GROUP_CODE std::uint32_t unheard() const {
+        if constexpr (host_threads)
+            if (!is_fed()) return hear_as_all();
+        return Sync::load(control_.unheard, Sync::relaxed); // relaxed: a hint
+    }
+
+    HEADRACE_GROUP_CODE void look_for_park() {
+        if (lanes_.by_leader([&] { return Sync::load(control_.park, Sync::relaxed); }) != HR_RUN)
+            parked_ = true; // relaxed: see park
+    }
+
+    HEADRACE_GROUP_CODE bool failed() const {
+        return lanes_.by_leader([&] { return Sync::load(control_.park, Sync::relaxed); }) ==
+               HR_PARK_FAILED; // relaxed: see park
+    }
+
+    /// The next record to restore; null if there is none left.
+    HEADRACE_GROUP_CODE HrRecord* claim_record() {
+        if (records_gone_) return nullptr;
+        const auto number = lanes_.by_leader([&]() -> std::uint64_t {
+            // relaxed, both: the records were written in an earlier launch.
+            if (!records_left()) return control_.spill_count;
+            return Sync::fetch_add(control_.restored.value, std::uint64_t{1}, Sync::relaxed);
+        });
+        records_gone_ = number >= control_.spill_count;
+        if (records_gone_) return nullptr;
+        count(&GroupTally::restored);
+        return record(control_.spill_half, number);
+    }
+
+    /// A record to save into. There are as many as groups, which suffices: docs/engine.md, "Records suffice".
+    HEADRACE_GROUP_CODE HrRecord* new_record() {
+        count(&GroupTally::saved);
+        const auto number = lanes_.by_leader([&] {
+            // relaxed: only claims a place; the next launch reads what is in it.
+            return Sync::fetch_add(control_.saved.value, std::uint64_t{1}, Sync::relaxed);
+        });
+        return record(control_.spill_half ^ 1u, number);
+    }
+
+    HEADRACE_GROUP_CODE bool records_left() const { // for the leader
+        // relaxed: a guess
+        return Sync::load(control_.restored.value, Sync::relaxed) < control_.spill_count;
+    }
+    HEADRACE_GROUP_CODE bool seeds_left() const { // for the leader
+        if (is_fed()) return intake().seeds_left();
+        return Sync::load(control_.seed_cursor.value, Sync::relaxed) < control_.seed_end; // relaxed: a guess
+    }
+
+    /// `empty`: indices of which no unit came.
+    HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty = 0) {
+        lanes_.by_leader([&] {
+            HrCounters& sum = control_.counters;
+            add(sum.units, tally_.units);
+            add(sum.spawned, tally_.units + tally_.net + empty);
+            add(sum.empty, empty);
+            add(sum.rounds, pace_.whole_rounds(rounds_));
+            add(sum.pushed, tally_.pushed);
+            add(sum.popped, tally_.popped);
+            add(sum.shared, tally_.shared);
+            add(sum.no_bundle, tally_.no_bundle);
+            add(sum.slot_busy, tally_.slot_busy);
+            add(sum.narrow_rounds, tally_.narrow_rounds);
+            add(sum.switches, tally_.switches);
+            add(sum.saved, tally_.saved);
+            add(sum.restored, tally_.restored);
+            add(sum.idle, tally_.idle);
+            add(sum.seed_claims, tally_.seed_claims);
+        });
+    }
+
+    Lanes lanes_;
+    EngineView view_;
+    LocalSums sums_;
+    HrControl& control_;
+    GroupTally& tally_;
+    std::uint32_t* local_; ///< what follows the tally
+    std::uint32_t group_;
+    SeedRange seeds_;
+    bool seeds_gone_ = false;   ///< the cursor has passed the end
+    bool records_gone_ = false; ///< all records are restored
+    bool parked_ = false;
+    std::uint32_t rounds_ = 0;
+    Pace<Sync, Lanes> pace_;
+    std::uint32_t next_look_; ///< by this number of rounds, at the latest when the budget is used up
+
+private:
+    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;
+
+    HEADRACE_GROUP_CODE HrRecord* record(std::uint32_t half, std::uint64_t number) const {
+        const std::uint64_t words =
+            hr_record_words(control_.kinds, control_.unit_words, Lanes::size, control_.liq_units);
+        const std::uint64_t place = static_cast<std::uint64_t>(half) * control_.groups + number;
+        return reinterpret_cast<HrRecord*>(view_.spill + hr_spill_records_at(control_.groups) +
+                                           place * words);
+    }
+    static HEADRACE_GROUP_CODE void add(std::uint64_t& sum, std::uint64_t amount) {
+        if (amount != 0) Sync::fetch_add(sum, amount, Sync::relaxed); // relaxed: read after the launch
+    }
+};
+
+} // namespace headrace

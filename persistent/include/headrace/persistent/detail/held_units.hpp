@@ -1,0 +1,179 @@
+// persistent/detail/held_units.hpp - what a lane group of a producer holds: a unit in each lane, more in its
+// LIQ, and all of it in a record while the group is parked.
+#pragma once
+#include <headrace/persistent/detail/group.hpp>
+#include <headrace/persistent/detail/liq.hpp>
+
+#include <bit>
+
+namespace headrace {
+
+/// All members are uniform over the group, as Group's are, but the lanes' own units.
+template <class Sync, class Lanes, class Kernel>
+class HeldUnits : protected Group<Sync, Lanes> {
+    using Base = Group<Sync, Lanes>;
+
+protected:
+    using Base::control_, Base::lanes_, Base::seeds_;
+    using Mask = typename Lanes::Mask;
+    using Traits = KindTraits<typename Kernel::Units>;
+    using Words = UnitWords<Traits::unit_words>;
+
+    static constexpr std::uint32_t lane_count = Lanes::size, kinds = Traits::count,
+                                   unit_words = Traits::unit_words, scratch = kernel_scratch<Lanes, Kernel>,
+                                   ranges = Traits::ranges;
+    /// The kinds that lanes hold and the kernel is called with, and the first of them.
+    static constexpr std::uint32_t called = Traits::all & ~ranges, first_called = std::countr_zero(called);
+    static constexpr std::uint32_t staged = Traits::staged;
+    using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
+
+    HEADRACE_GROUP_CODE HeldUnits(Lanes lanes, const EngineView& view, std::uint32_t group,
+                                  std::uint32_t* local, const LocalSums& sums, std::uint32_t* pace)
+        : Base(lanes, view, group, local, sums, pace),
+          liq_(this->local_ + scratch, view.control->liq_units) {}
+
+    /// make(rank) to the first `taken` idle lanes: a unit, or perhaps none. How many were none.
+    template <class F>
+    HEADRACE_GROUP_CODE std::uint32_t give_made(std::uint32_t taken, F&& make) {
+        using Made = MadeUnit<std::remove_cvref_t<decltype(make(0u))>>;
+        const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+        const Mask given = lanes_.ballot([&](std::uint32_t lane) {
+            const std::uint32_t rank = lanes_.count_below(idle, lane);
+            if (!Lanes::has(idle, lane) || rank >= taken) return false;
+            const auto made = make(rank);
+            if constexpr (Made::may_be_none) {
+                if (!made) return false;
+                put_words(state_[lane].unit, *made);
+            } else {
+                put_words(state_[lane].unit, made);
+            }
+            return true;
+        });
+        active_ |= given;
+        return Made::may_be_none ? taken - Lanes::count(given) : 0;
+    }
+
+    /// unit(rank) to the first `taken` idle lanes.
+    template <class F>
+    HEADRACE_GROUP_CODE void give(std::uint32_t taken, F&& unit) {
+        const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+        active_ |= lanes_.ballot([&](std::uint32_t lane) {
+            const std::uint32_t rank = lanes_.count_below(idle, lane);
+            const bool takes = Lanes::has(idle, lane) && rank < taken;
+            if (takes) state_[lane].unit = unit(rank);
+            return takes;
+        });
+    }
+
+    /// Newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
+    HEADRACE_GROUP_CODE void take_from_liq(std::uint32_t kind) {
+        const std::uint32_t taken = least(liq_.size(kind), lane_count - Lanes::count(active_));
+        if (taken == 0) return;
+        running_ = kind;
+        const std::uint32_t newest = liq_.top(kind) - 1;
+        give(taken, [&](std::uint32_t rank) { return liq_.read(kind, newest - rank); });
+        liq_.drop_newest(kind, taken);
+    }
+
+    /// unit(lane) of the lanes in `mine`, in lane order, as the newest of the LIQ. Needs room and a sync
+    /// after.
+    template <class F>
+    HEADRACE_GROUP_CODE void append(std::uint32_t kind, Mask mine, F&& unit) {
+        lanes_.each([&](std::uint32_t lane) {
+            if (Lanes::has(mine, lane))
+                liq_.write(kind, liq_.top(kind) + lanes_.count_below(mine, lane), unit(lane));
+        });
+        liq_.add(kind, Lanes::count(mine));
+    }
+
+    // ---- parking --------------------------------------------------------------------------------
+
+    HEADRACE_GROUP_CODE void save() {
+        if (active_ == 0 && seeds_.empty() && liq_.empty()) return;
+        HrRecord* record = this->new_record();
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+            const std::uint32_t queued = liq_.size(kind);
+            const std::uint32_t in_lanes = kind == running_ ? Lanes::count(active_) : 0;
+            std::uint32_t* to = columns(record, kind);
+            lanes_.each([&](std::uint32_t lane) {
+                for (std::uint32_t i = lane; i < queued; i += lane_count)
+                    write_column(to, record_room(), i, liq_.read(kind, liq_.bottom(kind) + i));
+                if (in_lanes > 0 && Lanes::has(active_, lane)) // the newest: they come back into lanes first
+                    write_column(to, record_room(), queued + lanes_.count_below(active_, lane),
+                                 state_[lane].unit);
+            });
+            lanes_.by_leader([&] { record->count[kind] = queued + in_lanes; });
+            liq_.drop_newest(kind, queued);
+        }
+        lanes_.by_leader([&] {
+            record->seed_next = seeds_.next;
+            record->seed_end = seeds_.end;
+        });
+        lanes_.sync();
+        active_ = 0;
+        seeds_ = {0, 0};
+    }
+
+    /// Takes up what a parked group held. Only for a group that holds nothing.
+    HEADRACE_GROUP_CODE bool restore() {
+        HrRecord* record = this->claim_record();
+        if (!record) return false;
+        seeds_ = {record->seed_next, record->seed_end};
+        // What a LIQ cannot hold was in lanes, so it is the fullest that goes back there.
+        std::uint32_t fullest = first_called;
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = first_called + 1; kind < kinds; ++kind)
+            if (Traits::is_in(kind, called) && record->count[kind] > record->count[fullest]) fullest = kind;
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+            const std::uint32_t units = record->count[kind];
+            const std::uint32_t taken = kind == fullest ? least(units, lane_count) : 0;
+            const std::uint32_t* from = columns(record, kind);
+            lanes_.each([&](std::uint32_t lane) {
+                for (std::uint32_t i = lane; i < units - taken; i += lane_count)
+                    liq_.write(kind, liq_.top(kind) + i, read_column(from, record_room(), i));
+            });
+            liq_.add(kind, units - taken);
+            if (taken > 0) {
+                running_ = kind;
+                give(taken, [&](std::uint32_t rank) {
+                    return read_column(from, record_room(), units - taken + rank);
+                });
+            }
+        }
+        lanes_.sync();
+        return true;
+    }
+
+    static HEADRACE_GROUP_CODE std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+
+    static HEADRACE_GROUP_CODE Words read_column(const std::uint32_t* from, std::uint32_t row,
+                                                 std::uint32_t column) {
+        Words words;
+        HEADRACE_UNROLL
+        for (std::uint32_t w = 0; w < unit_words; ++w) words.word[w] = from[w * row + column];
+        return words;
+    }
+    static HEADRACE_GROUP_CODE void write_column(std::uint32_t* to, std::uint32_t row, std::uint32_t column,
+                                                 const Words& words) {
+        HEADRACE_UNROLL
+        for (std::uint32_t w = 0; w < unit_words; ++w) to[w * row + column] = words.word[w];
+    }
+
+    typename Lanes::template PerLane<State> state_;
+    Mask active_ = 0;                      ///< lanes that have a unit, all of kind `running_`
+    std::uint32_t running_ = first_called; ///< the kind in the lanes
+    Liq<unit_words, kinds> liq_;
+
+private:
+    /// Rows of a kind's units in a record.
+    HEADRACE_GROUP_CODE std::uint32_t* columns(HrRecord* record, std::uint32_t kind) const {
+        return reinterpret_cast<std::uint32_t*>(record + 1) + kind * unit_words * record_room();
+    }
+    HEADRACE_GROUP_CODE std::uint32_t record_room() const {
+        return hr_record_room(lane_count, liq_.capacity());
+    }
+};
+
+} // namespace headrace

@@ -1,0 +1,110 @@
+// persistent/detail/kernel_checks.hpp - mistakes in kernels, told in one sentence each. Without these the
+// compiler reports them from inside the engine's templates.
+#pragma once
+#include <headrace/persistent/group_kernel.hpp>
+#include <headrace/persistent/units.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace headrace {
+namespace detail {
+
+template <class T>
+inline constexpr bool is_kinds = false;
+template <class... K>
+inline constexpr bool is_kinds<Kinds<K...>> = true;
+
+/// The handles that the engine calls a kernel with: a lane's, or a group's.
+template <class Kernel, class Lanes>
+struct HandleOf {
+    using type = ConsumingLane;
+};
+template <ConsumerProducer Kernel, class Lanes>
+struct HandleOf<Kernel, Lanes> {
+    using Traits = KindTraits<typename Kernel::Units>;
+    using type = SpawningLane<Traits, 0, Traits::max_spawns, LaneState<Traits, Traits::staged>>;
+};
+template <GroupKernel Kernel, class Lanes>
+struct HandleOf<Kernel, Lanes> {
+    using type = KernelGroup<Lanes, ConsumingLane>;
+};
+
+struct KeepNothing {
+    HEADRACE_HOST_DEVICE void operator()(std::uint32_t, const auto&) const {}
+};
+struct NeverIdle {
+    HEADRACE_HOST_DEVICE bool operator()() const { return false; }
+};
+template <class Kernel, class Lanes>
+requires GroupKernel<Kernel> && ConsumerProducer<Kernel>
+struct HandleOf<Kernel, Lanes> {
+    using Traits = KindTraits<typename Kernel::Units>;
+    using type = KernelGroup<Lanes, SpawningGroup<Traits, 0, Traits::max_spawns, KeepNothing, NeverIdle>>;
+};
+
+/// Called only by objects that are not const.
+template <class F, class... Arguments>
+inline constexpr bool lacks_const =
+    std::is_invocable_v<F&, Arguments...> && !std::is_invocable_v<const F&, Arguments...>;
+
+template <class Kernel, class Handle, class... K>
+consteval bool one_lacks_const(Kinds<K...>) {
+    return (lacks_const<Kernel, Handle&, typename K::Unit> || ...);
+}
+
+} // namespace detail
+
+/// True if kernel and seeds are what kernel.hpp says, as far as every compiler can see; else does not
+/// compile.
+template <class Kernel, class Seeds>
+consteval bool check_kernel() {
+    constexpr bool copied = std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>;
+    static_assert(copied,
+                  "headrace: kernels and seeds are structs of views and numbers: they travel to devices by "
+                  "value, so both must be trivially copyable");
+    constexpr bool expands = std::is_invocable_v<const Seeds&, std::uint64_t>;
+    static_assert(expands,
+                  "headrace: seeds are called with an index, and do not change: their call operator is "
+                  "Unit operator()(std::uint64_t index) const");
+    if constexpr (ConsumerProducer<Kernel> && expands) {
+        using Units = typename Kernel::Units;
+        static_assert(detail::is_kinds<Units>,
+                      "headrace: a kernel's Units is a list of kinds, also of one: using "
+                      "Units = headrace::Kinds<headrace::Kind<Unit, 1>>");
+        if constexpr (detail::is_kinds<Units>) {
+            using Seed = typename SeedMade<Seeds>::Unit; // also where a seed may make none
+            constexpr bool is_unit = KindTraits<Units>::template index_of<Seed>() < KindTraits<Units>::count;
+            static_assert(is_unit,
+                          "headrace: the seeds return no unit of the kernel's Units; or a kernel that "
+                          "spawns was given to Job::kernel without Job::seeds before it");
+            return copied && is_unit;
+        }
+        return false;
+    }
+    return copied && expands;
+}
+
+/// As above, and the kernel's call operator is const. `Lanes`: of the technology.
+template <class Kernel, class Seeds, class Lanes>
+consteval bool check_call() {
+    if constexpr (check_kernel<Kernel, Seeds>()) {
+        using Handle = typename detail::HandleOf<Kernel, Lanes>::type;
+        constexpr bool lacks_const = [] {
+            if constexpr (ConsumerProducer<Kernel>)
+                return detail::one_lacks_const<Kernel, Handle>(typename Kernel::Units{});
+            else
+                return detail::lacks_const<Kernel, Handle&,
+                                           std::invoke_result_t<const Seeds&, std::uint64_t>>;
+        }();
+        static_assert(!lacks_const,
+                      "headrace: the kernel's call operator must be const: all lanes of a device share "
+                      "one kernel object");
+        return !lacks_const;
+    } else {
+        return false;
+    }
+}
+
+} // namespace headrace

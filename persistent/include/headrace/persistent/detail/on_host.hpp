@@ -1,0 +1,117 @@
+// persistent/detail/on_host.hpp - the engine on host threads: one lane group per thread.
+#pragma once
+#include <headrace/persistent/detail/consumer_group.hpp>
+#include <headrace/persistent/detail/engine_memory.hpp>
+#include <headrace/persistent/detail/kernel_checks.hpp>
+#include <headrace/persistent/detail/lanes_host.hpp>
+#include <headrace/persistent/detail/producer_group.hpp>
+#include <headrace/persistent/launcher.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+namespace headrace::on_cpu {
+
+template <class Lanes, class Kernel, class Seeds>
+struct GroupFor {
+    using type = ConsumerGroup<HostSync, Lanes, Kernel, Seeds>;
+};
+template <class Lanes, ConsumerProducer Kernel, class Seeds>
+struct GroupFor<Lanes, Kernel, Seeds> {
+    using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds>;
+};
+
+/// A kernel bound for host threads. `Runner` says whose threads:
+///     static unsigned threads(const NativeStream&);
+///     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body);  //
+///     body(i), i < n
+/// run() rethrows the first exception. Bodies may run one after the other, in any order: no group waits for
+/// one that has not begun.
+template <class Kernel, class Seeds, class Lanes, class Runner>
+class HostBoundKernel final : public BoundKernel {
+    using KernelLanes = LanesFor<Lanes, Kernel>;
+    using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds>::type;
+    static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
+
+public:
+    HostBoundKernel(const Kernel& kernel, const Seeds& seeds)
+        : kernel_(kernel), seeds_(seeds), image_(kernel, seeds) {}
+
+    EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
+        EngineShape shape;
+        shape.lanes = GroupType::queue_lanes;
+        shape.groups = Runner::threads(stream);
+        if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
+        shape.kinds = GroupType::kinds;
+        shape.unit_words = GroupType::unit_words;
+        shape.max_spawns = GroupType::max_spawns;
+        shape.ranges = GroupType::ranges;
+        shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
+        shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
+        shape.least_claim = 1; // of heavy ones: pace.hpp
+        local_.assign(shape.groups, std::vector<std::uint32_t>(group_local_words(
+                                        shape.kinds, shape.unit_words, shape.liq_units, GroupType::scratch)));
+        if constexpr (KeepsLocalSums<Kernel>)
+            sums_.assign(shape.groups, std::vector<std::uint32_t>(kernel_.local_sums()));
+        paces_.assign(shape.groups, 0);
+        return shape;
+    }
+
+    void enqueue(const NativeStream& stream, const EngineMemory& memory) override {
+        const EngineView view = memory.view();
+        *view.control = memory.image;
+        Runner::run(stream, memory.useful, [&](unsigned number) { run_group(view, number); });
+        memory.image = *view.control;
+    }
+
+    [[nodiscard]] bool is_same(const BoundKernel& other) const override {
+        return type_of(other) == type() && image_ == static_cast<const HostBoundKernel&>(other).image_;
+    }
+
+private:
+    [[nodiscard]] const void* type() const noexcept override { return &type_mark<HostBoundKernel>; }
+
+    void run_group(const EngineView& view, unsigned number) {
+        LocalSums sums;
+        if constexpr (KeepsLocalSums<Kernel>)
+            sums = {sums_[number].data(), static_cast<std::uint32_t>(sums_[number].size())};
+        try {
+            GroupType group(KernelLanes{}, kernel_, seeds_, view, number, local_[number].data(), sums,
+                            &paces_[number]);
+            group.run();
+            if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
+        } catch (...) {
+            // The user's functor threw. Others stop at their next look; what this group held is lost, and the
+            // engine lays out its queues anew before it starts again. relaxed: the host reads after the
+            // launch.
+            std::fill_n(sums.words, sums.count, 0);
+            HostSync::store(view.control->status, HR_THREW, HostSync::relaxed);
+            HostSync::store(view.control->park, HR_PARK_FAILED, HostSync::relaxed);
+            throw;
+        }
+    }
+
+    Kernel kernel_;
+    Seeds seeds_;
+    KernelImage<Kernel, Seeds> image_;
+    std::vector<std::vector<std::uint32_t>> local_; ///< each group's, allocated apart: no false sharing
+    std::vector<std::vector<std::uint32_t>> sums_;  ///< each group's, where the kernel keeps some
+    std::vector<std::uint32_t> paces_;              ///< each group's, from launch to launch: pace.hpp
+};
+
+/// What a generated unit returns.
+template <class Kernel, class Seeds, class Lanes, class Runner>
+Launcher make_launcher() {
+    if constexpr (!check_call<Kernel, Seeds, Lanes>())
+        return {};
+    else
+        return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
+                   std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
+            HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
+            return std::make_unique<HostBoundKernel<Kernel, Seeds, Lanes, Runner>>(
+                *static_cast<const Kernel*>(kernel), *static_cast<const Seeds*>(seeds));
+        }};
+}
+
+} // namespace headrace::on_cpu

@@ -1,0 +1,698 @@
+// persistent/detail/producer_group.hpp - a lane group that works off units and what they spawn.
+// docs/engine.md is its plan.
+#pragma once
+#include <headrace/persistent/detail/giq.hpp>
+#include <headrace/persistent/detail/held_units.hpp>
+
+namespace headrace {
+
+template <class Sync, class Lanes, class Kernel, class Seeds>
+class ProducerGroup : HeldUnits<Sync, Lanes, Kernel> {
+    using Base = HeldUnits<Sync, Lanes, Kernel>;
+    using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
+        Base::pace_, Base::parked_, Base::running_, Base::tally_, Base::seeds_, Base::state_,
+        Base::take_from_liq, Base::view_;
+    using Base::called, Base::first_called, Base::lane_count, Base::least, Base::staged;
+    using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
+
+    static constexpr bool has_ranges = Traits::has_ranges;
+    static constexpr bool has_queues =
+        Traits::staged > 0 || has_ranges; // else nothing but continuations is ever spawned
+    static constexpr bool has_kinds = Traits::count > 1;
+    static constexpr bool chooses_kinds = called != 1u << first_called;
+    static constexpr std::uint32_t seed_kind = Traits::template index_of<typename SeedMade<Seeds>::Unit>();
+    static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
+    static constexpr bool seeds_are_ranges = Traits::is_in(seed_kind, Traits::ranges);
+    /// There may be indices of which no unit comes.
+    static constexpr bool has_gaps =
+        SeedMade<Seeds>::may_be_none || seeds_are_ranges || Traits::ranges_have_gaps;
+
+public:
+    static constexpr std::uint32_t queue_lanes = lane_count, kinds = Traits::count,
+                                   unit_words = Traits::unit_words, max_spawns = Traits::max_spawns,
+                                   ranges = Traits::ranges, scratch = kernel_scratch<Lanes, Kernel>;
+
+    HEADRACE_GROUP_CODE ProducerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
+                                      const EngineView& view, std::uint32_t group, std::uint32_t* local,
+                                      const LocalSums& sums = {}, std::uint32_t* pace = nullptr)
+        : Base(lanes, view, group, local, sums, pace),
+          kernel_(kernel),
+          expand_(seeds),
+          giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
+          enough_(view.control->enough),
+          spare_(view.spill[group]) {
+        this->look_for_park(); // who begins when all is over must not take what it would save at once
+    }
+
+    /// Until there is no unit left anywhere, or all groups park.
+    HEADRACE_GROUP_CODE void run() {
+        while (!parked_) {
+            while (Lanes::count(active_) < enough()) {
+                refill();
+                if (!has_ranges || !ranges_follow_ || gaps_alone_) break;
+            }
+            if (active_ == 0) {
+                if constexpr (has_gaps)
+                    if (gaps_alone_) { // there may be more of them than a launch has time for
+                        if (this->end_round()) look_around();
+                        continue;
+                    }
+                if (!wait_for_work()) break;
+                continue;
+            }
+            if constexpr (chooses_kinds) prefer_fuller_kind();
+            const Mask chosen = narrowed(lanes_with_room());
+            if (chosen != 0 ? run_rounds(chosen) : this->end_round()) look_around();
+        }
+        leave();
+    }
+
+private:
+    /// Active lanes with which the group does not look for more.
+    HEADRACE_GROUP_CODE std::uint32_t enough() const {
+        if constexpr (LanesTakeTurns<Lanes>)
+            return least(enough_, pace_.lanes());
+        else
+            return enough_;
+    }
+    /// So many of the lanes as are to run in one round.
+    HEADRACE_GROUP_CODE Mask narrowed(Mask lanes) const {
+        if constexpr (LanesTakeTurns<Lanes>)
+            while (Lanes::count(lanes) > pace_.lanes()) lanes ^= Mask{1} << (std::bit_width(lanes) - 1);
+        return lanes;
+    }
+
+    // ---- where units come from ------------------------------------------------------------------
+
+    HEADRACE_GROUP_CODE void refill() {
+        if constexpr (has_gaps) gaps_alone_ = false;
+        if constexpr (has_ranges) ranges_follow_ = false;
+        if constexpr (has_queues) {
+            take_from_liq(running_);
+            if (chooses_kinds && active_ == 0) take_from_liq(liq_.template fullest<called>());
+            lanes_.sync(); // all have read before anyone overwrites
+            expand_ranges();
+            if (Lanes::count(active_) >= enough()) return;
+        }
+        if (holds_nothing() && this->restore()) {
+            if constexpr (has_ranges) ranges_follow_ = liq_.template units<ranges>() != 0;
+            if (active_ != 0 || ranges_follow_) return;
+        }
+        take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
+        if (Lanes::count(active_) >= enough() || ranges_follow_) return;
+        if constexpr (has_queues) {
+            take_bundle();
+            if (Lanes::count(active_) >= enough() || ranges_follow_) return;
+        }
+        if (seeds_.empty() && this->claim_seeds(1)) take_seeds();
+    }
+
+    /// Ranges of which no unit comes are not counted: there may be some.
+    HEADRACE_GROUP_CODE bool holds_nothing() const {
+        bool nothing = active_ == 0 && seeds_.empty();
+        if constexpr (has_gaps) nothing = nothing && liq_.empty();
+        return nothing;
+    }
+
+    HEADRACE_GROUP_CODE void take_seeds() {
+        if constexpr (seeds_are_ranges) {
+            take_ranges_of_seeds();
+        } else {
+            if (seeds_.empty() || (chooses_kinds && active_ != 0 && running_ != seed_kind)) return;
+            do {
+                const std::uint64_t left = seeds_.end - seeds_.next;
+                const std::uint32_t idle = lane_count - Lanes::count(active_);
+                const std::uint32_t taken = left < idle ? static_cast<std::uint32_t>(left) : idle;
+                running_ = seed_kind;
+                const std::uint32_t empty =
+                    give_made(taken, [&](std::uint32_t rank) { return expand_(seeds_.next + rank); });
+                lanes_.sync(); // expanding may diverge
+                seeds_.next += taken;
+                if constexpr (SeedMade<Seeds>::may_be_none) complete_empty(empty);
+            } while (SeedMade<Seeds>::may_be_none && !seeds_.empty() && Lanes::count(active_) < enough());
+        }
+    }
+
+    /// Of indices of which no unit came: they are completed.
+    HEADRACE_GROUP_CODE void complete_empty(std::uint32_t indices) {
+        this->book(0, -static_cast<std::int64_t>(indices));
+        empty_ += indices;
+        gaps_alone_ = active_ == 0;
+    }
+
+    // ---- ranges: the LIQ holds those that are begun with, shortened ------------------------------
+
+    /// Units of the newest ranges to idle lanes. The older ones wait: so few are begun with at a time.
+    HEADRACE_GROUP_CODE void expand_ranges() {
+        Traits::each_range([&](auto number, auto units, auto* kind_tag) {
+            using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
+            constexpr std::uint32_t kind = decltype(number)::value, of = decltype(units)::value;
+            // With gaps, not as long as one lane is idle; and the group must look around now and then.
+            constexpr std::uint32_t most_passes = 32;
+            const std::uint32_t wanted = range_has_gaps<KindOf> ? enough() : lane_count;
+            for (std::uint32_t passes = 0; liq_.size(kind) > 0 && Lanes::count(active_) < wanted &&
+                                           (!chooses_kinds || active_ == 0 || running_ == of) &&
+                                           (!range_has_gaps<KindOf> || passes < most_passes);
+                 ++passes)
+                expand_newest<KindOf, kind, of>();
+        });
+    }
+
+    template <class KindOf, std::uint32_t RangeKindNumber, std::uint32_t Of>
+    HEADRACE_GROUP_CODE void expand_newest() {
+        const std::uint32_t newest = liq_.top(RangeKindNumber) - 1;
+        auto range = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, newest));
+        const std::uint64_t left = range.end - range.begin;
+        const std::uint32_t idle = lane_count - Lanes::count(active_);
+        const std::uint32_t taken = left < idle ? static_cast<std::uint32_t>(left) : idle;
+        running_ = Of;
+        const std::uint32_t empty = give_made(taken, [&](std::uint32_t rank) {
+            return typename KindOf::Expand{}(range.begin + rank, range.payload);
+        });
+        expanded_ += taken - empty;
+        lanes_.sync(); // all have read the range, and expanding may diverge
+        if (taken == left) {
+            liq_.drop_newest(RangeKindNumber, 1);
+        } else {
+            range.begin += taken;
+            write_range(RangeKindNumber, newest, range);
+        }
+        if constexpr (range_has_gaps<KindOf>) complete_empty(empty);
+    }
+
+    template <class RangeUnit>
+    HEADRACE_GROUP_CODE void write_range(std::uint32_t kind, std::uint32_t position, const RangeUnit& range) {
+        lanes_.by_leader([&] { liq_.write(kind, position, to_words<unit_words>(range)); });
+        lanes_.sync(); // it is as all see it
+    }
+
+    /// Seeds that are ranges go to the LIQ, a lane group's worth at a time.
+    HEADRACE_GROUP_CODE void take_ranges_of_seeds() {
+        if (seeds_.empty() || liq_.size(seed_kind) > 0) return;
+        const std::uint64_t left = seeds_.end - seeds_.next;
+        const std::uint32_t room = least(lane_count, liq_.capacity());
+        const std::uint32_t taken = left < room ? static_cast<std::uint32_t>(left) : room;
+        typename Lanes::template PerLane<Words> made;
+        const Mask given = lanes_.ballot([&](std::uint32_t lane) {
+            if (lane >= taken) return false;
+            const auto seed = expand_(seeds_.next + lane);
+            if constexpr (SeedMade<Seeds>::may_be_none) {
+                if (!seed || seed->begin >= seed->end) return false;
+                made[lane] = to_words<unit_words>(*seed);
+            } else {
+                if (seed.begin >= seed.end) return false;
+                made[lane] = to_words<unit_words>(seed);
+            }
+            return true;
+        });
+        seeds_.next += taken;
+        append_spawned(seed_kind, given, [&](std::uint32_t lane) { return made[lane]; });
+        lanes_.sync(); // the LIQ's new ranges are seen by all
+        this->book(0, -static_cast<std::int64_t>(Lanes::count(given)));
+        complete_empty(taken - Lanes::count(given));
+        ranges_follow_ = given != 0;
+        gaps_alone_ = gaps_alone_ && !ranges_follow_;
+    }
+
+    /// append, for units that are new: a range counts as many as it has indices.
+    template <class F>
+    HEADRACE_GROUP_CODE void append_spawned(std::uint32_t kind, Mask mine, F&& unit) {
+        append(kind, mine, unit);
+        if constexpr (has_ranges) {
+            if (!Traits::is_in(kind, ranges) || mine == 0) return;
+            const auto indices = [&](std::uint32_t lane) -> std::uint64_t {
+                if (!Lanes::has(mine, lane)) return 0;
+                const Words range = unit(lane);
+                const auto word = [&](std::uint32_t w) { return std::uint64_t{range.word[w]}; };
+                return (word(3) << 32 | word(2)) - (word(1) << 32 | word(0)); // end and begin
+            };
+            std::uint64_t sum = 0;
+            if constexpr (is_wide<Lanes>)
+                sum = indices(0);
+            else
+                sum = lanes_.sum(indices);
+            this->book(0, static_cast<std::int64_t>(sum));
+        }
+    }
+
+    // ---- bundles --------------------------------------------------------------------------------
+
+    /// A bundle from the GIQ; what finds no idle lane goes to the LIQ. True if there was one.
+    HEADRACE_GROUP_CODE bool take_bundle() {
+        for (std::uint32_t step = 1; step <= kinds; ++step) {
+            const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
+            if (try_take_bundle(kind)) return true;
+            if (active_ != 0) break;
+        }
+        bool taken = false;
+        Traits::each_range([&](auto number, auto units, auto*) {
+            if (!taken && active_ != 0 && running_ == decltype(units)::value)
+                taken = try_take_bundle(decltype(number)::value);
+        });
+        return taken;
+    }
+
+    HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
+        const bool holds_ranges = has_ranges && Traits::is_in(kind, ranges); // not for lanes: all to the LIQ
+        const std::uint32_t idle = holds_ranges ? 0 : lane_count - Lanes::count(active_);
+        const std::uint32_t most_units = holds_ranges ? least(lane_count, liq_.capacity()) : lane_count;
+        if (idle + liq_.room(kind) < most_units) return false;
+        const std::uint32_t full = giq_.full(kind);
+        if (full == 0 || !return_spare()) return false;
+        const auto popped = giq_.try_pop(kind, full);
+        if (!popped.there) return false;
+        lanes_.sync(); // the leader has acquired; now all may read
+        const std::uint32_t bundle = hr_entry_bundle(popped.entry);
+        const std::uint32_t units = hr_entry_count(popped.entry);
+        const std::uint32_t* from = view_.bundles + hr_bundle_at(bundle, lane_count, unit_words);
+        const auto read = [&](std::uint32_t unit) { return Base::read_column(from, lane_count, unit); };
+        const std::uint32_t taken = least(units, idle);
+        if (!holds_ranges) running_ = kind;
+        give(taken, read);
+        lanes_.each([&](std::uint32_t lane) {
+            if (lane < units - taken) liq_.write(kind, liq_.top(kind) + lane, read(taken + lane));
+        });
+        liq_.add(kind, units - taken);
+        lanes_.sync(); // all have read before the bundle is used again, and the LIQ is as all see it
+        spare_ = bundle;
+        last_popped_ = kind;
+        this->count(&GroupTally::popped);
+        if (holds_ranges) ranges_follow_ = true;
+        return true;
+    }
+
+    // ---- running --------------------------------------------------------------------------------
+
+    /// Sets the lanes' units aside when another kind could fill the group and has more.
+    HEADRACE_GROUP_CODE void prefer_fuller_kind() {
+        const std::uint32_t kind = liq_.template fullest<called>();
+        const std::uint32_t running = Lanes::count(active_);
+        if (kind == running_ || liq_.size(kind) < lane_count ||
+            liq_.size(kind) <= liq_.size(running_) + running || liq_.room(running_) < running) {
+            if constexpr (has_ranges) prefer_range(running);
+            return;
+        }
+        set_lanes_aside();
+        take_from_liq(kind);
+        lanes_.sync(); // all have read before anyone overwrites
+        this->count(&GroupTally::switches);
+    }
+
+    /// The same for a range that could fill the group, where there is too little of the running kind.
+    HEADRACE_GROUP_CODE void prefer_range(std::uint32_t running) {
+        if (running >= enough() || liq_.room(running_) < running || liq_.template units<ranges>() == 0)
+            return;
+        bool fills = false;
+        Traits::each_range([&](auto number, auto, auto* kind_tag) {
+            using RangeUnit = typename std::remove_pointer_t<decltype(kind_tag)>::Unit;
+            constexpr std::uint32_t kind = decltype(number)::value;
+            if (liq_.size(kind) == 0) return;
+            const auto newest = from_words<RangeUnit>(liq_.read(kind, liq_.top(kind) - 1));
+            fills = fills || newest.end - newest.begin >= lane_count;
+        });
+        if (!fills) return;
+        set_lanes_aside();
+        expand_ranges();
+        this->count(&GroupTally::switches);
+    }
+
+    HEADRACE_GROUP_CODE void set_lanes_aside() {
+        append(running_, active_, [&](std::uint32_t lane) { return state_[lane].unit; });
+        lanes_.sync();
+        active_ = 0;
+    }
+
+    /// The active lanes whose spawns the LIQ can take, whatever they spawn.
+    HEADRACE_GROUP_CODE Mask lanes_with_room() {
+        if constexpr (staged == 0) {
+            return active_;
+        } else {
+            std::uint32_t each_may_spawn = 0;
+            Traits::template dispatch<called>(running_, [&](auto, auto* kind) {
+                each_may_spawn =
+                    Traits::beyond_continuation(std::remove_pointer_t<decltype(kind)>::max_spawns);
+            });
+            if (each_may_spawn == 0) return active_;
+            const std::uint32_t wanted = Lanes::count(active_);
+            std::uint32_t may_run = wanted;
+            Push last = Push::done;
+            HEADRACE_UNROLL
+            for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+                while (liq_.room(kind) < each_may_spawn * wanted && liq_.size(kind) > 0) {
+                    last = push_oldest(kind, lane_count);
+                    if (last != Push::done) break;
+                }
+                may_run = least(may_run, liq_.room(kind) / each_may_spawn);
+            }
+            if (may_run == wanted) return active_;
+            this->count(&GroupTally::narrow_rounds);
+            if (may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
+            return lanes_.ballot([&](std::uint32_t lane) {
+                return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
+            });
+        }
+    }
+
+    /// Rounds on end, the first with the chosen lanes, while the group's own LIQ fills them: what a round
+    /// costs decides whether units of few instructions pay. True if it is time to look around.
+    HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
+        // Ranges are counted when they are spawned.
+        const auto units = [&] { return Lanes::count(active_) + liq_.template units<~ranges>(); };
+        const std::uint32_t held = units();
+        lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
+        while (run_until_look(chosen) && this->goes_on_unseen()) chosen = narrowed(active_);
+        const std::uint32_t more = units() - held; // modulo 2^32: may be fewer
+        this->book(0, static_cast<std::int32_t>(more));
+        if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
+            this->fail(HR_SPAWNED_TOO_MANY);
+        return this->is_look_due();
+    }
+
+    /// True if all lanes may go on when the look around that is due has been taken.
+    HEADRACE_GROUP_CODE bool run_until_look(Mask chosen) {
+        std::uint32_t running = Lanes::count(chosen), completed = 0;
+        bool look = false, all_run = false;
+        if constexpr (has_ranges) expanded_ = 0;
+        do {
+            call_kernel(chosen);
+            collect(chosen);
+            completed += running;
+            look = this->end_round() || is_asked();
+            all_run = fill_lanes(running);
+            chosen = narrowed(active_);
+            if constexpr (LanesTakeTurns<Lanes>) running = Lanes::count(chosen);
+        } while (all_run && !look);
+        // What was spawned follows in run_rounds from what is held; units of ranges were held before.
+        this->book(completed, has_ranges ? -static_cast<std::int64_t>(expanded_) : 0);
+        return all_run;
+    }
+
+    /// The newest units of the LIQ to idle lanes, if they are too many. True if all that are `running` then
+    /// may run, whatever they spawn; says no where that is not simple. The LIQ may be written after a sync: a
+    /// call of the kernel has one.
+    HEADRACE_GROUP_CODE bool fill_lanes(std::uint32_t& running) {
+        running = Lanes::count(active_);
+        if constexpr (chooses_kinds) { // another kind may have become fuller
+            return false;
+        } else if constexpr (!has_queues) {
+            return running >= enough();
+        } else {
+            if (running < enough()) {
+                const std::uint32_t taken = lane_count - running;
+                if (liq_.size(first_called) < taken) {
+                    if (!has_ranges || liq_.size(first_called) > 0) return false;
+                    expand_ranges();
+                    running = Lanes::count(active_);
+                    return running >= enough() && has_room_for(staged * lane_count);
+                }
+                const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
+                const std::uint32_t newest = liq_.top(first_called) - 1;
+                lanes_.each([&](std::uint32_t lane) {
+                    if (Lanes::has(idle, lane))
+                        state_[lane].unit = liq_.read(first_called, newest - lanes_.count_below(idle, lane));
+                });
+                liq_.drop_newest(first_called, taken);
+                active_ = Lanes::all;
+                running = lane_count;
+            }
+            return has_room_for(staged * lane_count);
+        }
+    }
+
+    /// So many units of whatever kind.
+    HEADRACE_GROUP_CODE bool has_room_for(std::uint32_t units) const {
+        bool has_room = true;
+        HEADRACE_UNROLL
+        for (std::uint32_t kind = 0; kind < kinds; ++kind) has_room = has_room && liq_.room(kind) >= units;
+        return has_room;
+    }
+
+    template <std::uint32_t Running, class KindOf>
+    HEADRACE_GROUP_CODE void call_group(State& state) {
+        const auto keep = [&](std::uint32_t kind, const Words& unit) {
+            append_spawned(kind, Lanes::all, [&](std::uint32_t) { return unit; });
+        };
+        const auto idle = [&] {
+            // relaxed, both: hints. Who parks is not hungry any more, and waits for this unit all the same.
+            return lanes_.by_leader([&] {
+                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
+            }) != 0;
+        };
+        lanes_.sync(); // all have read the unit from where the first one that is spawned goes
+        SpawningGroup<Traits, Running, KindOf::max_spawns, decltype(keep), decltype(idle)> spawner(
+            state, this->sums_, keep, idle);
+        KernelGroup handle(lanes_.lanes, spawner, this->local_);
+        kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
+    }
+
+    HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
+        Traits::template dispatch<called>(running_, [&](auto running, auto* kind_tag) {
+            using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
+            lanes_.each([&](std::uint32_t lane) {
+                State& state = state_[lane];
+                state.continues = false;
+                state.staged = 0;
+                if (!Lanes::has(chosen, lane)) return;
+                if constexpr (is_wide<Lanes>) {
+                    call_group<decltype(running)::value, KindOf>(state);
+                } else {
+                    SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns, State> handle(
+                        state, this->sums_);
+                    kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
+                }
+            });
+        });
+        lanes_.sync(); // the functor may have parted the lanes
+    }
+
+    /// Continuations stay in their lanes; the rest of what was spawned goes to the LIQ.
+    HEADRACE_GROUP_CODE void collect(Mask chosen) {
+        const Mask next = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].continues; });
+        if constexpr (staged > 0 && !is_wide<Lanes>) {
+            HEADRACE_UNROLL
+            for (std::uint32_t place = 0; place < staged; ++place) {
+                const Mask have =
+                    lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
+                // The first is there as a rule; but where there are ranges, many units spawn nothing.
+                if ((place > 0 || has_ranges) && have == 0) break;
+                HEADRACE_UNROLL
+                for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+                    Mask mine = have;
+                    if constexpr (has_kinds)
+                        mine = lanes_.ballot([&](std::uint32_t lane) {
+                            return Lanes::has(have, lane) && staged_kind(lane, place) == kind;
+                        });
+                    append_spawned(kind, mine, [&](std::uint32_t lane) { return staged_unit(lane, place); });
+                }
+            }
+            lanes_.sync(); // the LIQ's new units are seen by whichever lane takes them
+        }
+        active_ = static_cast<Mask>((active_ & ~chosen) | next);
+    }
+
+    // An index known at compile time keeps the staged units in registers.
+    HEADRACE_GROUP_CODE Words staged_unit(std::uint32_t lane, std::uint32_t place) {
+        Words words = state_[lane].units[0];
+        HEADRACE_UNROLL
+        for (std::uint32_t i = 1; i < staged; ++i)
+            if (i == place) words = state_[lane].units[i];
+        return words;
+    }
+    HEADRACE_GROUP_CODE std::uint32_t staged_kind(std::uint32_t lane, std::uint32_t place) {
+        std::uint32_t kind = state_[lane].kinds[0];
+        HEADRACE_UNROLL
+        for (std::uint32_t i = 1; i < staged; ++i)
+            if (i == place) kind = state_[lane].kinds[i];
+        return kind;
+    }
+
+    // ---- sharing --------------------------------------------------------------------------------
+
+    /// On a host thread, where that costs little, groups that have nothing are seen after each round, if
+    /// there is something for them.
+    HEADRACE_GROUP_CODE bool is_asked() {
+        if constexpr (LanesTakeTurns<Lanes>) {
+            if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
+            if (Sync::load(control_.hungry, Sync::relaxed) == 0) return false; // relaxed: a hint
+            this->look_now();
+            return true;
+        } else {
+            return false;
+        }
+    }
+
+    enum class Push : std::uint32_t { done, no_bundle, slot_busy };
+    static constexpr std::uint32_t free_bundles = kinds; ///< the number of their rings
+
+    HEADRACE_GROUP_CODE void look_around() {
+        this->plan_next_look(tally_.units);
+        this->hear_host();
+        struct Seen {
+            std::uint32_t park, hungry;
+        };
+        auto seen = lanes_.by_leader([&]() -> Seen {
+            // relaxed, both: hints; what they lead to orders itself.
+            return {Sync::load(control_.park, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
+        });
+        if (seen.park != HR_RUN) parked_ = true;
+        if constexpr (has_ranges)
+            if (seen.hungry != 0 && share_ranges()) seen.hungry = 0;
+        if constexpr (LanesTakeTurns<Lanes>)
+            if (pace_.is_slow()) {
+                share_evenly(seen.hungry);
+                seen.hungry = 0;
+            }
+        if constexpr (has_queues) {
+            const std::uint32_t kind = liq_.template fullest<called>();
+            const std::uint32_t half = (liq_.size(kind) + 1) / 2;
+            // A bundle; bundles of one unit, which is heavy then, for each who is hungry.
+            std::uint32_t bundles = is_wide<Lanes> ? least(seen.hungry, half) : least(seen.hungry, 1);
+            for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
+                this->count(&GroupTally::shared);
+        }
+    }
+
+    /// Of heavy units, what lanes have not begun with too, to all groups that have nothing; unless there is
+    /// something for them already.
+    HEADRACE_GROUP_CODE void share_evenly(std::uint32_t hungry) {
+        if (hungry == 0 || !has_queues) return;
+        if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();
+        const std::uint32_t kind = liq_.template fullest<called>(), own = active_ == 0 ? 1 : 0;
+        if (giq_.full(kind) != 0) return;
+        const std::uint32_t share = liq_.size(kind) / (hungry + 1);
+        for (; hungry > 0 && liq_.size(kind) > own; --hungry) {
+            if (push_oldest(kind, share == 0 ? 1 : share) != Push::done) return;
+            this->count(&GroupTally::shared);
+        }
+    }
+
+    /// The older half of the ranges of a kind to the GIQ, or half of the only one: so a range comes to all
+    /// groups in as many steps as their number has bits. False if units should rather be shared.
+    HEADRACE_GROUP_CODE bool share_ranges() {
+        bool shared = false;
+        Traits::each_range([&](auto number, auto, auto* kind_tag) {
+            constexpr std::uint32_t kind = decltype(number)::value;
+            if (shared || liq_.size(kind) == 0) return;
+            if (liq_.size(kind) > 1)
+                shared = push_oldest(kind, liq_.size(kind) / 2) == Push::done;
+            else
+                shared = push_half<std::remove_pointer_t<decltype(kind_tag)>, kind>();
+        });
+        if (shared) this->count(&GroupTally::shared);
+        return shared;
+    }
+
+    template <class KindOf, std::uint32_t RangeKindNumber>
+    HEADRACE_GROUP_CODE bool push_half() {
+        const std::uint32_t oldest = liq_.bottom(RangeKindNumber);
+        auto kept = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, oldest));
+        const std::uint64_t left = kept.end - kept.begin;
+        if (left < 2 || left < liq_.size(liq_.template fullest<called>())) return false;
+        if (!find_bundle()) {
+            this->count(&GroupTally::no_bundle);
+            return false;
+        }
+        auto given = kept;
+        given.begin = kept.end = kept.begin + (left + 1) / 2;
+        std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
+        lanes_.by_leader([&] { Base::write_column(to, lane_count, 0, to_words<unit_words>(given)); });
+        if (!publish(RangeKindNumber, 1)) return false;
+        write_range(RangeKindNumber, oldest, kept);
+        return true;
+    }
+
+    /// The oldest units of a kind, at most a bundle, to the GIQ.
+    HEADRACE_GROUP_CODE Push push_oldest(std::uint32_t kind, std::uint32_t at_most) {
+        if (!find_bundle()) {
+            this->count(&GroupTally::no_bundle);
+            return Push::no_bundle;
+        }
+        const std::uint32_t units = least(least(liq_.size(kind), at_most), lane_count);
+        std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
+        lanes_.each([&](std::uint32_t lane) {
+            if (lane < units)
+                Base::write_column(to, lane_count, lane, liq_.read(kind, liq_.bottom(kind) + lane));
+        });
+        if (!publish(kind, units)) return Push::slot_busy; // the units are still in the LIQ
+        liq_.drop_oldest(kind, units);
+        return Push::done;
+    }
+
+    /// The bundle in hand, with so many units. False: it still is in hand.
+    HEADRACE_GROUP_CODE bool publish(std::uint32_t kind, std::uint32_t units) {
+        this->flush(true); // before others can complete what we have not yet counted
+        lanes_.sync();     // all have written; now the leader may release
+        if (!giq_.try_push(kind, hr_entry(spare_, units))) {
+            this->count(&GroupTally::slot_busy);
+            return false;
+        }
+        spare_ = HR_NO_BUNDLE;
+        this->count(&GroupTally::pushed);
+        return true;
+    }
+
+    /// True if an empty bundle is in hand.
+    HEADRACE_GROUP_CODE bool find_bundle() {
+        if (spare_ != HR_NO_BUNDLE) return true;
+        const auto popped = giq_.try_pop(free_bundles, giq_.all);
+        if (!popped.there) return false;
+        spare_ = static_cast<std::uint32_t>(popped.entry);
+        lanes_.sync(); // the leader has acquired; now all may write
+        return true;
+    }
+
+    /// True if no bundle is in hand any more.
+    HEADRACE_GROUP_CODE bool return_spare() {
+        if (spare_ == HR_NO_BUNDLE) return true;
+        // The sync before the leader's release is the one that ended our reading of the bundle.
+        if (!giq_.try_push(free_bundles, spare_)) {
+            this->count(&GroupTally::slot_busy);
+            return false;
+        }
+        spare_ = HR_NO_BUNDLE;
+        return true;
+    }
+
+    /// True when there may be something to take; false when there never will be, or all groups park.
+    HEADRACE_GROUP_CODE bool wait_for_work() {
+        this->flush();
+        if constexpr (has_queues) return_spare();
+        this->count(&GroupTally::idle);
+        add_to_hungry(1);
+        // Taken while still hungry: of all who see a bundle one gets it, and the others need not tell that
+        // they are hungry again.
+        const bool goes_on = this->wait_until(1, [&] {
+            if constexpr (has_queues) return take_bundle();
+            return false;
+        });
+        if (goes_on) add_to_hungry(~0u);
+        return goes_on;
+    }
+
+    HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
+        // relaxed: a hint.
+        lanes_.by_leader([&] { Sync::fetch_add(control_.hungry, amount, Sync::relaxed); });
+    }
+
+    // ---- leaving --------------------------------------------------------------------------------
+
+    HEADRACE_GROUP_CODE void leave() {
+        this->flush();
+        if (parked_ && !this->failed()) this->save();
+        lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
+        this->add_counters(empty_);
+    }
+
+    const Kernel& kernel_;
+    const Seeds& expand_;
+    Giq<Sync, Lanes> giq_;
+    std::uint32_t enough_;          ///< lanes: with fewer, the group refills
+    std::uint32_t spare_;           ///< an empty bundle in hand, or HR_NO_BUNDLE
+    std::uint32_t last_popped_ = 0; ///< the last bundle's kind: the next search in the GIQ begins after it
+    bool ranges_follow_ = false;    ///< ranges have come to the LIQ: another refill expands them
+    bool gaps_alone_ = false;       ///< indices were taken, and no unit came of any
+    std::uint64_t empty_ = 0;       ///< indices of which no unit came
+    std::uint32_t expanded_ = 0;    ///< units of ranges, since the last look around
+};
+
+} // namespace headrace

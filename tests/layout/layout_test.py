@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""The tree is as its documentation says."""
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import doc_lines
+import include_graph
+
+ROOT = include_graph.ROOT
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
+
+
+def pages():
+    for page in ROOT.rglob("*.md"):
+        if not {"build", "demo", ".git"} & set(page.relative_to(ROOT).parts):
+            yield page
+
+
+class Layout(unittest.TestCase):
+    maxDiff = None  # a mistake is to be read whole
+
+    def expect_none(self, mistakes):
+        self.assertEqual("\n".join(sorted(set(mistakes))), "")
+
+    def test_no_include_goes_up(self):
+        self.expect_none(include_graph.mistakes())
+
+    def test_there_are_includes_between_all_floors(self):
+        pairs = {(a.parts[0], b.parts[0]) for a, b in include_graph.edges()}
+        for pair in (("devices", "core"), ("persistent", "core"), ("domains", "persistent"), ("domains", "devices")):
+            self.assertIn(pair, pairs)
+
+    def test_documentation_names_the_right_lines(self):
+        self.expect_none(doc_lines.mistakes())
+
+    def test_links_of_pages_lead_somewhere(self):
+        self.expect_none(f"{page.relative_to(ROOT)}: {link}" for page in pages() for link in LINK.findall(page.read_text())
+                         if "://" not in link and not link.startswith("mailto:") and not (page.parent / link).exists())
+
+    def test_maps_of_floors_are_short(self):
+        self.expect_none(f"{floor}/README.md has more than 40 lines" for floor in include_graph.FLOORS
+                         if len((ROOT / floor / "README.md").read_text().splitlines()) > 40)
+
+    def test_an_editor_finds_headers(self):
+        flags = (ROOT / "compile_flags.txt").read_text().split()
+        for floor in include_graph.FLOORS:
+            for folder in (f"{floor}/include", f"{floor}/internal", floor):
+                if (ROOT / folder).is_dir():
+                    self.assertIn(f"-I{folder}", flags)
+
+
+if __name__ == "__main__":
+    unittest.main()
