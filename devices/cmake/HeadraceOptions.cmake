@@ -8,9 +8,9 @@ list(TRANSFORM HEADRACE_INCLUDE_DIRS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/i
 set(HEADRACE_INTERNAL_DIRS ${HEADRACE_FLOORS})
 list(TRANSFORM HEADRACE_INTERNAL_DIRS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/internal")
 
-# For tests and benchmarks: <headrace/internal/FLOOR/...> of every floor.
+# For tests and benchmarks: the headers of every floor, <headrace/internal/FLOOR/...> among them, without its library.
 add_library(headrace_internal INTERFACE)
-target_include_directories(headrace_internal INTERFACE ${HEADRACE_INTERNAL_DIRS})
+target_include_directories(headrace_internal INTERFACE ${HEADRACE_INCLUDE_DIRS} ${HEADRACE_INTERNAL_DIRS})
 
 # Warnings, for C++ only: nvcc and hipcc pass their own host compiler's.
 add_library(headrace_warnings INTERFACE)
