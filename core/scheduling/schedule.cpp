@@ -23,6 +23,21 @@ std::vector<Estimate> estimates(std::span<const Schedule::Participant> participa
     return estimates;
 }
 
+/// To ranges that ascend and do not adjoin.
+void add(std::vector<WorkRange>& ranges, WorkRange range) {
+    auto next = std::ranges::lower_bound(ranges, range.begin, {}, &WorkRange::begin);
+    if (next != ranges.begin() && std::prev(next)->end == range.begin) {
+        --next;
+        next->end = range.end;
+    } else {
+        next = ranges.insert(next, range);
+    }
+    if (const auto after = std::next(next); after != ranges.end() && after->begin == next->end) {
+        next->end = after->end;
+        ranges.erase(after);
+    }
+}
+
 } // namespace
 
 Schedule::Schedule(Shape shape, std::vector<Participant> participants, std::unique_ptr<Policy> policy,
@@ -51,16 +66,19 @@ std::optional<Work> Schedule::next(std::size_t participant, double now, std::uin
         share.is_refused = true;
         share.is_excluded = !policy_->takes_over(participant, progress);
         if (!tasks_.empty()) return std::nullopt; // the participant whose task ends asks again
+        bool all_refused = true, all_excluded = true;
+        for (std::size_t i = 0; i < shares_.size(); ++i) {
+            if (!can_work(i)) continue;
+            all_refused = all_refused && shares_[i].is_refused;
+            all_excluded = all_excluded && shares_[i].is_excluded;
+        }
         // Participants that are not excluded come first.
-        if (share.is_excluded)
-            for (Share& one : shares_)
-                if (!one.account.is_lost && !one.is_excluded) one.is_refused = false;
-        for (std::size_t i = 0; i < shares_.size(); ++i)
-            if (can_work(i) && !shares_[i].is_refused) {
-                // Once: a participant at work elsewhere asks when that ends, and the caller wakes itself too.
-                if (!std::exchange(share.has_woken, true)) wakes_ = true;
-                return std::nullopt;
-            }
+        if (!all_refused || (share.is_excluded && !all_excluded)) {
+            // Each once: a participant at work elsewhere asks when that ends, and the caller wakes itself
+            // too.
+            if (!std::exchange(all_refused ? share.has_deferred : share.has_woken, true)) wakes_ = true;
+            return std::nullopt;
+        }
         wanted = 1; // a policy that refuses all participants would hang the job
     }
     WorkRange& left = left_.back();
@@ -84,7 +102,7 @@ std::optional<Work> Schedule::next(std::size_t participant, double now, std::uin
 Work Schedule::grant(std::size_t participant, Work work, double now) {
     Share& share = shares_[participant];
     share.is_idle = false;
-    for (Share& one : shares_) one.is_refused = one.has_woken = false;
+    for (Share& one : shares_) one.is_refused = one.has_woken = one.has_deferred = false;
     const auto rate = rates_.units_per_second(participant);
     const double expected = rate ? static_cast<double>(work.work_units()) / *rate : 0;
     const double charge = std::min(expected, longest_expected);
@@ -115,7 +133,7 @@ void Schedule::take_back(std::size_t participant, const Work& work) {
     share.outstanding -= task.work.work_units() - task.begun;
     charged_ -= task.charge;
     tasks_.erase(found);
-    for (Share& one : shares_) one.has_woken = false;
+    for (Share& one : shares_) one.has_woken = one.has_deferred = false;
 }
 
 void Schedule::put_back(const Work& work) {
@@ -169,7 +187,11 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
         if (work.is_transferred) share.account.units_received += work.range.size();
     }
     completed_ += units;
-    share.completed.insert(share.completed.end(), works.begin(), works.end());
+    for (const Work& work : works)
+        if (work.is_transferred)
+            share.completed_units.push_back(work);
+        else
+            add(share.completed, work.range);
     share.account.completed += units;
     charged_ += seconds(busy);
     // Transferred units say nothing of how long the job's work units take.
@@ -288,6 +310,7 @@ Progress Schedule::progress(std::span<const DeviceProgress> participants) const 
 void Schedule::forget() {
     for (Share& share : shares_) {
         share.completed.clear();
+        share.completed_units.clear();
         share.transferred.clear();
     }
     loose_.clear();
@@ -312,14 +335,16 @@ std::string Schedule::text() const {
         const Share& share = shares_[i];
         out << "; participant " << i << ": capability " << rates_.capability(i) << " certain "
             << rates_.certain(i) << " completed";
-        for (const Work& work : share.completed) tell(work);
+        for (const WorkRange range : share.completed) tell({.range = range});
+        for (const Work& work : share.completed_units) tell(work);
         out << " waiting";
         for (const Work& work : share.transferred) tell(work);
         out << " in flight " << share.outstanding << "+" << share.begun << " from " << share.reckoned_from
             << " flags " << share.is_steady << share.is_idle << share.is_refused << share.has_woken
-            << share.is_excluded << share.account.is_lost << share.account.is_full << share.account.is_spared
-            << " account " << share.account.completed << " " << share.account.seeds_transferred << " "
-            << share.account.units_transferred << " " << share.account.units_received;
+            << share.has_deferred << share.is_excluded << share.account.is_lost << share.account.is_full
+            << share.account.is_spared << " account " << share.account.completed << " "
+            << share.account.seeds_transferred << " " << share.account.units_transferred << " "
+            << share.account.units_received;
     }
     out << "; memory " << (memory_ ? static_cast<long>(*memory_) : -1) << has_moved_ << has_returns_ << wakes_
         << " completed " << completed_ << " transferred " << transferred_ << "/" << transferred_bytes_

@@ -204,7 +204,7 @@ Schedule::Loss Schedule::lost(std::size_t participant, std::span<const Work> in_
     if (!std::exchange(share.account.is_lost, true)) rates_.lost(participant);
     for (const Work& work : in_flight) again(work);
     for (const Work& work : std::exchange(share.transferred, {})) again(work);
-    const bool has_worked = !(share.completed.empty() && in_flight.empty());
+    const bool has_worked = !(share.completed.empty() && share.completed_units.empty() && in_flight.empty());
     if (share.account.units_transferred > 0) {
         loss.outcome = Outcome::has_transferred_units;
         return loss;
@@ -217,9 +217,10 @@ Schedule::Loss Schedule::lost(std::size_t participant, std::span<const Work> in_
     const bool all = has_moved_ && has_worked;
     for (Share& one : shares_) {
         if (&one != &share && !all) continue;
-        for (const Work& work : std::exchange(one.completed, {})) {
-            again(work);
-            completed_ -= work.work_units();
+        for (const Work& work : std::exchange(one.completed_units, {})) again(work);
+        for (const WorkRange range : std::exchange(one.completed, {})) {
+            again({.range = range});
+            completed_ -= range.size();
         }
         one.account.completed = one.account.units_received = 0;
     }

@@ -221,15 +221,17 @@ private:
     struct Share {
         Participant participant;
         Account account = {};
-        std::vector<Work> completed = {};         ///< done again if the participant is lost
+        std::vector<WorkRange> completed = {};    ///< done again if the participant is lost; ascending, apart
+        std::vector<Work> completed_units = {};   ///< the same of transferred units
         std::vector<Work> transferred = {};       ///< to it, and not granted yet
         std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun, begun
         double reckoned_from = 0;                 ///< what is outstanding is as it was known then
         bool is_steady = false;                   ///< at work ever since
         bool is_idle = false;
-        bool is_refused = false;  ///< by the policy, since the last grant
-        bool has_woken = false;   ///< all others because of that, since a task began or ended
-        bool is_excluded = false; ///< when it last was refused: it does not take over anything either
+        bool is_refused = false;   ///< by the policy, since the last grant
+        bool has_woken = false;    ///< all others because of that, since a task began or ended
+        bool has_deferred = false; ///< to those that are not excluded, by waking all, since then
+        bool is_excluded = false;  ///< when it last was refused: it does not take over anything either
     };
     enum class Kind : std::uint8_t { seeds, units };
     /// A participant that is idle while the donor works.
