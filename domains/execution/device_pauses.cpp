@@ -96,9 +96,9 @@ bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     if (busy < launch_time(*place.job)) return false;
     const std::uint64_t left = engine.remaining();
     if (left == 0) return false; // it parked when all it has left is what it was fed a moment ago
-    const JobExecution::Appetite appetite = place.job->appetite(number_, engine.shape().lanes, left);
+    const Schedule::Demand appetite = place.job->appetite(number_, engine.shape().lanes, left);
     if (appetite.share == 0) return false;
-    UnitBatch units = engine.give(appetite.share, appetite.least, appetite.most);
+    UnitBatch units = engine.give(appetite.share, appetite.least, appetite.most_bytes);
     if (units.size() == 0) return false;
     place.job->give(number_, std::move(units));
     return true;

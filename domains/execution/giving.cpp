@@ -1,213 +1,107 @@
-// domains/execution/giving.cpp - who of a job's devices gets what another one has not begun: see
-// job_execution.hpp.
+// domains/execution/giving.cpp - what a device has not begun goes to others: how a job asks its schedule, and
+// which units a batch of it has. See job_execution.hpp.
+#include "execution/portion_work.hpp"
 #include <headrace/internal/domains/job_execution.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace headrace {
-namespace {
-
-/// Given units are kept until their job ends, for the case that their device is lost: so much of them. A job
-/// that gives as much has been at it for long, and goes on without.
-constexpr Bytes most_given = Bytes{256} << 20;
-
-/// That the giver must be spared: to give costs it, and the taker, a launch.
-constexpr double seconds_worth_giving = 0.25e-3;
-
-/// Nobody gives all that it has, though its capability be unknown.
-constexpr double least_capability = 1e-3;
-
-/// Units that fill a lane group of the device, for a kernel of which the giver's groups hold so many at a
-/// time; of group kernels, and on a processor, whose lanes take turns, one.
-std::uint64_t worth_giving(const DeviceInfo& device, std::uint64_t lanes) {
-    return lanes == 1 || device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
-}
-
-} // namespace
 
 std::optional<Portion> JobExecution::next_given(std::size_t device) {
     std::unique_lock lock(mutex_);
+    if (!started_ || stop_reason_ || !share_of(device)) return std::nullopt;
     Running& run = running();
-    Share* share = share_of(device);
-    if (!started_ || stop_reason_ || !share || !can_work(*share)) return std::nullopt;
-    const bool has_gift = !share->gifts.empty();
-    if (!has_gift && (run.loose_units.empty() || !takes_units(*share))) return std::nullopt;
-    std::vector<Portion>& given = has_gift ? share->gifts : run.loose_units;
-    const Portion portion = std::move(given.back());
-    given.pop_back();
-    if (!portion.units && !enter_parts(portion.range)) {
-        settle_if_ended(std::move(lock));
-        return std::nullopt;
-    }
-    return give_out(*share, portion);
+    auto portion = hand_out(device, run.schedule.next_transferred(place_of(device), run.now()));
+    if (!portion) settle_if_ended(std::move(lock));
+    return portion;
 }
 
 bool JobExecution::idle(std::size_t device, bool is_idle) {
     const std::scoped_lock lock(mutex_);
-    Running& run = running();
-    Share* share = share_of(device);
-    if (!share) return false;
-    const bool was_idle = std::exchange(share->idle, is_idle);
-    if (is_idle) return !was_idle && !run.in_flight.empty() && run.left.empty();
-    if (share->gifts.empty()) return false;
-    for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
-    return true;
+    return share_of(device) != nullptr && running().schedule.idle(place_of(device), is_idle);
 }
 
 bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
                               double seconds) const {
     const std::scoped_lock lock(mutex_);
+    if (stop_reason_) return false;
     Running& run = running();
-    const double share = total_share(worth_it(hungry(giver, Gift::seeds, lanes), seeds));
-    if (share == 0 || !run.rates.are_per_second()) return share > 0;
-    const double known = static_cast<double>(seeds) / run.rates.capability(place_of(*share_of(giver)));
-    return share * std::max(seconds, known) >= seconds_worth_giving;
-}
-
-std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift gift,
-                                                       std::uint64_t lanes) const {
-    Running& run = running();
-    if (stop_reason_ || !run.left.empty() || !run.loose_units.empty()) return {};
-    if (gift == Gift::units && (!job_.shares_units() || run.given_bytes >= most_given)) return {};
-    // Whoever updates what the giver updates waits until the giver has ended.
-    if (gift == Gift::seeds && !is_repeatable()) return {};
-    const std::vector<DeviceProgress> devices = device_progress();
-    const Progress progress = this->progress(devices);
-    double all = 0;
-    std::vector<Hungry> hungry;
-    for (std::size_t i = 0; i < run.shares.size(); ++i) {
-        const Share& share = run.shares[i];
-        const bool waits = share.idle && can_work(share) && share.gifts.empty() &&
-                           (gift == Gift::seeds || takes_units(share));
-        if (share.participant.device == giver)
-            all += std::max(relative_capability(i), least_capability);
-        else if (waits && run.rates.capability(i) > 0 && takes_over(i, progress))
-            hungry.push_back({i, relative_capability(i), worth_giving(*share.participant.info, lanes)});
-    }
-    for (const Hungry& one : hungry) all += one.share;
-    for (Hungry& one : hungry) one.share /= all;
-    return hungry;
-}
-
-double JobExecution::total_share(const std::vector<Hungry>& hungry) {
-    double total = 0;
-    for (const Hungry& one : hungry) total += one.share;
-    return total;
-}
-
-std::vector<JobExecution::Hungry> JobExecution::worth_it(std::vector<Hungry> hungry, std::uint64_t left) {
-    std::erase_if(hungry, [left](const Hungry& one) {
-        return one.share * static_cast<double>(left) < static_cast<double>(one.least);
-    });
-    return hungry;
+    return ask([&] { return run.schedule.would_take(place_of(giver), seeds, lanes, seconds, run.now()); },
+               false);
 }
 
 bool JobExecution::others_may_take_over(std::size_t device) const {
     if (!several_devices_) return false;
     const std::scoped_lock lock(mutex_);
-    const std::vector<DeviceProgress> devices = device_progress();
-    const Progress progress = this->progress(devices);
-    return std::ranges::any_of(running().shares, [&](const Share& share) {
-        return share.participant.device != device && can_work(share) && takes_over(place_of(share), progress);
-    });
+    Running& run = running();
+    return ask([&] { return run.schedule.others_may_take_over(place_of(device), run.now()); }, false);
 }
 
 std::uint64_t JobExecution::make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed) {
     const std::scoped_lock lock(mutex_);
-    Running& run = running();
-    const std::uint64_t cut = task.begin + split(task, unclaimed - task.begin);
-    if (cut >= task.end) return task.end;
-    cut_off(device, task, cut);
-    run.left.push_back({cut, task.end});
-    run.has_returns = true;
-    return cut;
+    const std::uint64_t end = ask(
+        [&] { return running().schedule.make_way(place_of(device), work_of(task), unclaimed); }, task.end);
+    shorten(device, task, end);
+    return end;
 }
 
 bool JobExecution::has_returns() const {
     const std::scoped_lock lock(mutex_);
-    return running().has_returns;
+    return running().schedule.has_returns();
 }
 
-/// The giver's task is shorter from here on.
-void JobExecution::cut_off(std::size_t giver, IndexRange task, std::uint64_t cut) {
-    share_of(giver)->outstanding -= task.end - cut; // nobody had begun with it
-    in_flight(giver, task)->portion.range.end = cut;
-    for (auto& [use, parts] : running().written) parts.remove(task);
-    static_cast<void>(enter_parts({task.begin, cut})); // if it fails, so does the job
-}
-
-JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes,
-                                              std::uint64_t left) const {
-    const std::scoped_lock lock(mutex_);
-    const std::vector<Hungry> hungry = worth_it(this->hungry(giver, Gift::units, lanes), left);
-    Appetite appetite{.share = total_share(hungry),
-                      .most = most_given - std::min(running().given_bytes, most_given)};
-    for (const Hungry& one : hungry) appetite.least += one.least;
-    return appetite;
+/// The task ends there from here on.
+void JobExecution::shorten(std::size_t device, IndexRange task, std::uint64_t end) {
+    if (end == task.end) return;
+    in_flight(device, task)->portion.range.end = end;
+    leave_parts(task);
+    static_cast<void>(enter_parts({task.begin, end})); // if it fails, so does the job
 }
 
 std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
                                       std::uint64_t lanes) {
     const std::scoped_lock lock(mutex_);
-    const std::vector<Hungry> hungry =
-        worth_it(this->hungry(giver, Gift::seeds, lanes), task.end - unclaimed);
-    if (hungry.empty()) return task.end;
-    const auto left = static_cast<double>(task.end - unclaimed);
-    // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
-    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - total_share(hungry)) * left));
-    const std::uint64_t cut = task.begin + split(task, unclaimed - task.begin + kept);
-    if (cut <= unclaimed || cut >= task.end) return task.end; // the giver keeps some, or it would have ended
-    IndexRange rest{cut, task.end};
-    for (const Hungry& one : hungry) {
-        if (rest.empty()) break;
-        const bool is_last = &one == &hungry.back();
-        const auto his = static_cast<std::uint64_t>(one.share * left);
-        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + split(rest, his)};
-        running().shares[one.place].gifts.emplace_back(part);
-        rest.begin = part.end;
-    }
-    cut_off(giver, task, cut);
-    share_of(giver)->counters.seeds_given += task.end - cut;
-    return cut;
+    if (stop_reason_) return task.end;
+    Running& run = running();
+    const std::uint64_t end = ask(
+        [&] {
+            return run.schedule.transfer_seeds(place_of(giver), work_of(task), unclaimed, lanes, run.now());
+        },
+        task.end);
+    shorten(giver, task, end);
+    return end;
+}
+
+Schedule::Demand JobExecution::appetite(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const {
+    const std::scoped_lock lock(mutex_);
+    if (stop_reason_) return {};
+    Running& run = running();
+    return ask([&] { return run.schedule.demand(place_of(giver), lanes, left, run.now()); },
+               Schedule::Demand{});
 }
 
 void JobExecution::give(std::size_t giver, UnitBatch units) {
     const std::scoped_lock lock(mutex_);
     Running& run = running();
-    share_of(giver)->counters.units_given += units.size();
-    run.given_bytes += units.bytes();
-    const std::vector<Hungry> hungry = this->hungry(giver, Gift::units, 1); // the least counted before
-    const double all = static_cast<double>(units.size()) / total_share(hungry);
-    for (const Hungry& one : hungry) {
-        const bool is_last = &one == &hungry.back();
-        const auto his = is_last ? units.size() : static_cast<std::uint64_t>(one.share * all);
-        if (his > 0) run.shares[one.place].gifts.push_back(number(units.split(std::min(his, units.size()))));
-    }
-    if (units.size() > 0) put_back(number(std::move(units))); // nobody is hungry any more
+    const auto batches = ask(
+        [&] { return run.schedule.transfer_units(place_of(giver), units.size(), units.bytes(), run.now()); },
+        std::vector<Work>());
+    for (const Work& batch : batches)
+        run.batches[batch.range.begin] = std::make_shared<const UnitBatch>(units.split(batch.range.size()));
 }
 
 Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint64_t units) {
     const std::scoped_lock lock(mutex_);
-    Share& share = *share_of(device);
+    Running& run = running();
     UnitBatch left = *portion.units;
     UnitBatch kept = left.split(units);
-    take_back(device, portion);
-    put_back(number(std::move(left)));
-    return give_out(share, number(std::move(kept)));
-}
-
-bool JobExecution::takes_units(const Share& share) const {
-    const KernelVariant* const variant = job_.variant(share.participant.info->technology);
-    return variant == nullptr || variant->bind; // a host function takes ranges alone
-}
-
-Portion JobExecution::number(UnitBatch units) {
-    Running& run = running();
-    const std::uint64_t first = run.given;
-    run.given += units.size();
-    return {{first, run.given}, std::move(units)};
+    const Schedule::Kept now = run.schedule.keep(place_of(device), work_of(portion), kept.size(), run.now());
+    run.batches[now.rest.range.begin] = std::make_shared<const UnitBatch>(std::move(left));
+    run.batches[now.kept.range.begin] = std::make_shared<const UnitBatch>(std::move(kept));
+    forget_task(device, portion);
+    Portion granted = portion_of(now.kept);
+    note_task(device, granted);
+    return granted;
 }
 
 } // namespace headrace

@@ -1,5 +1,6 @@
 // domains/execution/job_account.cpp - what is told of a job, while it runs and afterwards: see
 // job_execution.hpp.
+#include "execution/portion_work.hpp"
 #include <headrace/internal/domains/job_execution.hpp>
 
 #include <algorithm>
@@ -17,7 +18,8 @@ std::vector<const DeviceInfo*> JobExecution::team() const {
     const std::scoped_lock lock(mutex_);
     std::vector<const DeviceInfo*> team;
     for (const Share& share : running().shares)
-        if (!share.is_in_reserve() && !stands_by(share)) team.push_back(share.participant.info);
+        if (share.participant.reserve.empty() && !running().schedule.stands_by(place_of(share)))
+            team.push_back(share.participant.info);
     return team;
 }
 
@@ -27,20 +29,24 @@ double JobExecution::seconds_of_team() const {
     Running& run = running();
     double of_team = 0, of_all = 0;
     for (const Share& share : run.shares) {
-        const Counters& counters = share.counters; // given units count as nothing, but took their time
-        const double work = counters.units_received > 0
-                                ? share.busy_seconds() * run.rates.capability(place_of(share))
-                                : static_cast<double>(counters.work_units);
+        const std::size_t place = place_of(share);
+        const Schedule::Account& account = run.schedule.account(place);
+        // Transferred units count as nothing, but took their time.
+        const double work = account.units_received > 0
+                                ? share.busy_seconds() * run.schedule.rates().capability(place)
+                                : static_cast<double>(account.completed);
         of_all += work;
-        if (!share.is_in_reserve()) of_team += work;
+        if (share.participant.reserve.empty()) of_team += work;
     }
     return seconds * of_all / of_team;
 }
 
 bool JobExecution::has_losses() const {
     const std::scoped_lock lock(mutex_);
-    return std::ranges::any_of(running().shares,
-                               [](const Share& share) { return share.retired || share.is_full; });
+    return std::ranges::any_of(running().shares, [&](const Share& share) {
+        const Schedule::Account& account = running().schedule.account(place_of(share));
+        return account.is_lost || account.is_full;
+    });
 }
 
 std::vector<JobExecution::Measurement> JobExecution::measurements() const {
@@ -48,7 +54,8 @@ std::vector<JobExecution::Measurement> JobExecution::measurements() const {
     Running& run = running();
     std::vector<Measurement> measurements;
     for (std::size_t i = 0; i < run.shares.size(); ++i)
-        if (const auto rate = run.rates.units_per_second(i); rate && !run.shares[i].retired)
+        if (const auto rate = run.schedule.rates().units_per_second(i);
+            rate && !run.schedule.account(i).is_lost)
             measurements.push_back(
                 {run.shares[i].participant.info, *rate, run.shares[i].busy_seconds() <= enough_seconds});
     return measurements;
@@ -61,7 +68,7 @@ double JobExecution::seconds_so_far() const {
 
 std::uint64_t JobExecution::finished_units() const {
     const std::scoped_lock lock(mutex_);
-    return running().finished;
+    return running().schedule.completed_units();
 }
 
 JobStanding JobExecution::standing() const {
@@ -72,35 +79,41 @@ JobStanding JobExecution::standing() const {
                          .last_sign = {},
                          .tasks = {}};
     if (!running_) return standing;
-    standing.finished = running_->finished;
+    standing.finished = running_->schedule.completed_units();
     standing.last_sign = running_->last_sign;
-    for (const auto& [of, task] : running_->in_flight) standing.tasks.push_back(task);
+    for (const auto& [of, task] : running_->in_flight) {
+        standing.tasks.push_back(task);
+        standing.tasks.back().begun =
+            running_->schedule.begun_units(place_of(task.number), work_of(task.portion));
+    }
     return standing;
 }
 
 DeviceReport JobExecution::report_of(const Share& share) const {
     const Counters& counters = share.counters;
     const std::size_t place = place_of(share);
+    const Schedule& schedule = running().schedule;
+    const Schedule::Account& account = schedule.account(place);
     return {.id = share.participant.info->id,
             .name = share.participant.info->name,
             .kind = share.participant.info->kind,
-            .capability = relative_capability(place),
+            .capability = schedule.relative_capability(place),
             .tasks = counters.tasks,
-            .work_units = counters.work_units,
-            .share = static_cast<double>(counters.work_units) /
+            .work_units = account.completed,
+            .share = static_cast<double>(account.completed) /
                      static_cast<double>(std::max<std::uint64_t>(job_.work_units(), 1)),
             .busy_seconds = share.busy_seconds(),
             .finished_seconds = counters.finished_seconds,
-            .slowdown = running().rates.slowdown(place),
+            .slowdown = schedule.rates().slowdown(place),
             .bytes_in = counters.bytes_in,
             .bytes_out = counters.bytes_out,
-            .seeds_given = counters.seeds_given,
-            .units_given = counters.units_given,
-            .units_received = counters.units_received,
+            .seeds_given = account.seeds_transferred,
+            .units_given = account.units_transferred,
+            .units_received = account.units_received,
             .engine = counters.engine,
             .energy_joules = {},
             .energy_delay_product = {},
-            .reserve = share.is_spared ? scheduling_.one_memory->why : share.participant.reserve,
+            .reserve = account.is_spared ? scheduling_.one_memory->why : share.participant.reserve,
             .failure = share.loss ? share.loss->what() : ""};
 }
 

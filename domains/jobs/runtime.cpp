@@ -519,12 +519,11 @@ private:
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> by_turn() const override {
         auto jobs = running();
         if (jobs.size() < 2) return jobs;
-        std::vector<std::tuple<int, double, std::shared_ptr<JobExecution>>> turns;
-        for (auto& job : jobs) turns.emplace_back(-job->job().priority(), job->charged_seconds(), job);
-        std::ranges::stable_sort(
-            turns, {}, [](const auto& turn) { return std::pair(std::get<0>(turn), std::get<1>(turn)); });
-        std::ranges::transform(turns, jobs.begin(), [](auto& turn) { return std::get<2>(turn); });
-        return jobs;
+        std::vector<Turn> turns;
+        for (const auto& job : jobs) turns.push_back({job->job().priority(), job->charged_seconds()});
+        std::vector<std::shared_ptr<JobExecution>> ordered;
+        for (const std::size_t i : order_of_turns(turns)) ordered.push_back(jobs[i]);
+        return ordered;
     }
 
     void wake_all() override {

@@ -8,7 +8,7 @@
 #include <headrace/core/trace.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/report.hpp>
-#include <headrace/internal/core/rates.hpp>
+#include <headrace/internal/core/schedule.hpp>
 #include <headrace/internal/domains/checked_writes.hpp>
 #include <headrace/internal/domains/job_energy.hpp>
 #include <headrace/internal/domains/portion.hpp>
@@ -49,8 +49,6 @@ struct TaskInFlight {
     std::uint64_t units_left = 0;                    ///< when the last of them began
     std::size_t awaited = 0;                         ///< requests that have to end before the first of them
     std::uint64_t begun = 0;                         ///< work units of it, as far as that is known
-    std::uint64_t learned = 0;                       ///< of these: the device's speed takes them into account
-    double charge = 0; ///< seconds, for what it was expected to take, or has taken
 };
 
 /// How far a job is, for those who wonder why it does not end.
@@ -180,13 +178,8 @@ public:
     /// was given, or if it updates data.
     [[nodiscard]] std::uint64_t give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
                                           std::uint64_t lanes);
-    /// The share of the giver's units that goes to idle devices, and the least that are worth the trouble.
-    struct Appetite {
-        double share = 0; ///< 0: nobody is idle, or units are not shared
-        std::uint64_t least = 0;
-        Bytes most = 0; ///< there is no room for more
-    };
-    [[nodiscard]] Appetite appetite(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const;
+    /// The share of the giver's units that goes to idle devices, and the least that pay.
+    [[nodiscard]] Schedule::Demand appetite(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const;
     /// Units of the giver's tasks, for those who are idle, or whoever asks.
     void give(std::size_t giver, UnitBatch units);
     /// The device has no room for more of the units at once: the others are there for whoever asks.
@@ -250,35 +243,21 @@ public:
     [[nodiscard]] JobReport report() const;
 
 private:
-    /// What a device has done. The report is made of this when a caller asks for one: very many jobs may
-    /// wait.
+    /// What a device has done, beside its schedule's account. The report is made of this when a caller asks
+    /// for one: very many jobs may wait.
     struct Counters {
-        std::uint64_t tasks = 0, work_units = 0; ///< finished
-        double finished_seconds = 0;             ///< end of the last of them, since the job began
+        std::uint64_t tasks = 0;     ///< finished
+        double finished_seconds = 0; ///< end of the last of them, since the job began
         Bytes bytes_in = 0, bytes_out = 0;
-        std::uint64_t seeds_given = 0, units_given = 0, units_received = 0;
         EngineFigures engine;
     };
     struct Share {
         const Participant& participant;
         Counters counters = {};
         BusyTime busy = {};
-        ErrorPtr loss = nullptr;                  ///< why it was retired
-        std::vector<Portion> done = {};           ///< to be repeated if the device is lost
-        std::vector<Portion> gifts = {};          ///< that it has not taken yet
-        std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun with, begun with
-        Clock::time_point reckoned_from = {};     ///< what is outstanding was as it is known then
-        bool is_steady = false;                   ///< at work ever since, with data moved and kernels made
-        bool retired = false;
+        ErrorPtr loss = nullptr; ///< why it was retired
         bool is_leaving = false; ///< will be retired
-        bool idle = false;
-        bool refused = false;   ///< by the policy, since somebody got something
-        bool has_woken = false; ///< all others because of that, since a task began or ended
-        bool left_out = false;  ///< when it last was, since it does not take over anything either
-        bool is_full = false;   ///< the job has left its memory
-        bool is_spared = false; ///< all tasks so far work on another memory
 
-        [[nodiscard]] bool is_in_reserve() const { return !participant.reserve.empty(); }
         [[nodiscard]] double busy_seconds() const {
             return std::chrono::duration<double>(busy.total()).count();
         }
@@ -288,24 +267,24 @@ private:
     /// What a job has from when it starts, or is asked for: very many may wait, and one that waits takes
     /// little memory.
     struct Running {
-        Running(const Job& job, const Scheduling& scheduling, std::span<const Participant> participants);
+        Running(const Job& job, Scheduling& scheduling, std::span<const Participant> participants);
 
-        std::vector<Share> shares;         ///< as long as the list of participants
-        std::optional<std::size_t> memory; ///< that all tasks work on; none: each device on its own
-        bool has_moved = false;            ///< tasks that are done worked on another memory
-        bool has_returns = false;
-        Rates rates;
+        Schedule schedule;
+        std::vector<Share> shares;                       ///< as long as the list of participants
         std::map<const Job::Use*, WrittenParts> written; ///< of uses whose parts the user names
         CheckedWrites checked;                           ///< in checked mode
-        std::vector<IndexRange> left;                    ///< not given out, or returned; the last is next
-        std::vector<Portion> loose_units;                ///< given, and nobody has them now
-        std::uint64_t given = 0;                         ///< units
-        Bytes given_bytes = 0;                           ///< their words are kept until the job ends
+        /// Transferred units, by the number of the first. They are kept until the job ends, for the case that
+        /// their device is lost.
+        std::map<std::uint64_t, std::shared_ptr<const UnitBatch>> batches;
         std::map<Key, TaskInFlight> in_flight;
         Clock::time_point last_sign; ///< that something began or ended
-        std::uint64_t finished = 0;  ///< work units
         Clock::time_point begin, end;
         JobEnergy energy;
+
+        /// The schedule's time.
+        [[nodiscard]] double now() const {
+            return std::chrono::duration<double>(Clock::now() - begin).count();
+        }
     };
     /// With the lock.
     Running& running() const {
@@ -316,95 +295,59 @@ private:
     [[nodiscard]] const Participant* participant(std::size_t device) const;
     Share* share_of(std::size_t device);
     [[nodiscard]] const Share* share_of(std::size_t device) const;
-    /// Its number among the participants, in the rates, and what policies are told.
+    /// Its number among the participants, in the schedule, and what policies are told.
     [[nodiscard]] std::size_t place_of(const Share& share) const {
         return static_cast<std::size_t>(&share - running().shares.data());
     }
+    [[nodiscard]] std::size_t place_of(std::size_t device) const { return place_of(*share_of(device)); }
     /// Null: it has ended.
     TaskInFlight* in_flight(std::size_t device, const Portion& portion);
     static Key key(std::size_t device, const Portion& portion) {
         return {device, portion.units != nullptr, portion.range.begin};
     }
-    /// Of what users wrote, policies and divisions. If it throws, the job fails with that.
+    /// An event of the schedule, which may call what users wrote, policies and divisions. If that throws, the
+    /// job fails with it.
     template <class Answer, class Question>
     Answer ask(const Question& question, Answer otherwise) const {
         const TaskScope inside(*node_, TaskScope::Code::with_lock);
         try {
-            return question();
+            Answer answer = question();
+            if (running().schedule.takes_wake()) ask_again();
+            return answer;
         } catch (...) {
-            if (!stop_reason_) stop_reason_ = current_error();
-            ask_again(); // as in stop
+            fail(current_error());
             return otherwise;
         }
     }
-    [[nodiscard]] std::uint64_t next_of_policy(std::size_t place, const Progress& progress) const {
-        return ask([&] { return scheduling_.policy->next(place, progress); }, std::uint64_t{0});
-    }
-    [[nodiscard]] bool takes_over(std::size_t place, const Progress& progress) const {
-        return ask([&] { return scheduling_.policy->takes_over(place, progress); }, false);
-    }
-    [[nodiscard]] std::uint64_t split(IndexRange range, std::uint64_t wanted) const {
-        return ask([&] { return job_.split(range, wanted); }, range.size());
-    }
-    /// Another memory is the one that tasks work on: see OneMemory.
-    [[nodiscard]] bool stands_by(const Share& share) const {
-        const auto& memory = running().memory;
-        return memory && share.participant.memory != *memory;
-    }
-    [[nodiscard]] bool can_work(const Share& share) const {
-        return !share.retired && !share.is_full && !stands_by(share);
-    }
-    [[nodiscard]] double capability(std::size_t place) const {
-        return can_work(running().shares[place]) ? running().rates.capability(place) : 0;
+    /// With the lock.
+    void fail(ErrorPtr why) const {
+        if (!stop_reason_) stop_reason_ = std::move(why);
+        ask_again(); // as in stop
     }
     void ask_again() const {
         if (scheduling_.listener && scheduling_.listener->ask_again) scheduling_.listener->ask_again();
     }
-    bool go_to_next_memory();
     bool enter_parts(IndexRange units);
-    Portion give_out(Share& share, Portion portion);
-    void take_back(std::size_t device, const Portion& portion);
-    void cut_off(std::size_t giver, IndexRange task, std::uint64_t cut);
-    /// For whoever asks.
-    void put_back(const Portion& portion);
-    enum class Gift : std::uint8_t { seeds, units };
-    /// A device that waits while the giver works.
-    struct Hungry {
-        std::size_t place;   ///< among the shares
-        double share;        ///< that it should have of what the giver has left
-        std::uint64_t least; ///< seeds or units that are worth the trouble
-    };
-    [[nodiscard]] std::vector<Hungry> hungry(std::size_t giver, Gift gift, std::uint64_t lanes) const;
-    /// Those whose share of so many seeds or units is worth the trouble.
-    [[nodiscard]] static std::vector<Hungry> worth_it(std::vector<Hungry> hungry, std::uint64_t left);
-    [[nodiscard]] static double total_share(const std::vector<Hungry>& hungry);
+    void leave_parts(IndexRange units);
+    [[nodiscard]] Portion portion_of(const Work& work) const;
+    std::optional<Portion> hand_out(std::size_t device, const std::optional<Work>& work);
+    void note_task(std::size_t device, const Portion& portion);
+    void forget_task(std::size_t device, const Portion& portion);
+    void shorten(std::size_t device, IndexRange task, std::uint64_t end);
     [[nodiscard]] bool is_held() const;
-    [[nodiscard]] bool is_repeatable() const;
-    [[nodiscard]] bool gives_back(const DeviceInfo& device) const;
-    [[nodiscard]] bool takes_units(const Share& share) const;
-    [[nodiscard]] Portion number(UnitBatch units);
-    [[nodiscard]] std::uint64_t left_units() const;
     /// From the begin until the last task ended; with the lock.
     [[nodiscard]] double seconds_taken() const {
         return std::chrono::duration<double>(running().end - running().begin).count();
     }
-    void learn(Share& share, std::uint64_t units, Clock::duration busy);
-    void let_in();
-    std::uint64_t note_begun(Share& share, TaskInFlight& task, std::uint64_t units);
-    [[nodiscard]] std::uint64_t expected_in_flight(std::size_t place) const;
-    [[nodiscard]] double relative_capability(std::size_t place) const;
-    [[nodiscard]] std::vector<DeviceProgress> device_progress() const;
     [[nodiscard]] DeviceReport report_of(const Share& share) const;
-    [[nodiscard]] bool reserve_waits() const;
     [[nodiscard]] Clock::time_point end_of_patience() const;
-    [[nodiscard]] Progress progress(std::span<const DeviceProgress> devices) const;
     /// If this was the end: the outcome is set after the lock is gone.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
     void fail_domains(const ErrorPtr& error) const;
     [[nodiscard]] bool fails_unheard() const;
 
     const Job job_;
-    const Scheduling scheduling_;
+    mutable Scheduling scheduling_; ///< its policy goes to the schedule when the job starts
     const std::vector<Participant> participants_;
     const std::shared_ptr<const std::vector<LeftOut>> left_out_;
     const bool several_devices_, only_cpus_;
@@ -415,7 +358,6 @@ private:
     bool started_ = false;
     bool has_handles_ = true;
     bool ended_ = false;
-    double charged_ = 0;           ///< seconds of devices
     unsigned holds_ = 0;           ///< by those who are to start it
     mutable ErrorPtr stop_reason_; ///< also what a question was answered with
     Promise promise_;

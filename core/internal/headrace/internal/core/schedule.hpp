@@ -1,0 +1,291 @@
+// internal/core/schedule.hpp - which participant does which part of a job: a state machine of values.
+//
+// Events come in, decisions go out. Time is a number in the event: seconds since the job began. There is no
+// job, device, lock, clock or thread in here. So a test can go through all orders of events
+// (tests/core/schedule_states_test.cpp), and the same code can stand for the nodes of a cluster.
+//
+//     event                       decision
+//     next, next_transferred      a grant: work that the participant has from then on; or nothing
+//     progressed                  none: it tells how far a paused task is
+//     completed                   none: the task has ended
+//     idle                        true: other participants should look for work to transfer to it
+//     returned                    none: a task will not be completed by its participant
+//     make_way                    where the task ends now; the rest waits for the next grant
+//     transfer_seeds              where the task ends now; the rest waits for its recipients
+//     transfer_units              which units wait for which recipient
+//     lost                        what has to be done again, or why the job fails
+//     leave_memory                true: the job goes on in another memory
+//
+// After each of them `takes_wake` tells whether refused participants are to ask once more.
+//
+// A unit is in one place at any time: left, granted, waiting for a recipient, or completed.
+#pragma once
+#include <headrace/core/export.hpp>
+#include <headrace/core/performance_model.hpp>
+#include <headrace/core/policy.hpp>
+#include <headrace/internal/core/rates.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+
+/// Indices [begin, end).
+struct WorkRange {
+    std::uint64_t begin = 0, end = 0;
+    [[nodiscard]] std::uint64_t size() const { return end - begin; }
+    [[nodiscard]] bool empty() const { return begin == end; }
+    friend bool operator==(WorkRange, WorkRange) = default;
+};
+
+/// What a participant gets at once: work units of the job, or units that another participant transferred.
+struct Work {
+    WorkRange range;             ///< of transferred units: their numbers among all that the job transferred
+    bool is_transferred = false; ///< units that sprang from work units, and count as none
+    std::uint64_t tasks = 1;     ///< of the policy's, that adjoin
+
+    [[nodiscard]] std::uint64_t work_units() const { return is_transferred ? 0 : range.size(); }
+    friend bool operator==(const Work&, const Work&) = default;
+};
+
+/// Where a job may be cut.
+class HEADRACE_EXPORT Division {
+public:
+    virtual ~Division() = default;
+    /// The size of a task at the beginning of `left`, for which the policy wants so many units: from 1 to
+    /// all of them.
+    [[nodiscard]] virtual std::uint64_t split(WorkRange left, std::uint64_t wanted) const = 0;
+};
+
+/// The schedule of one job. Participants are numbered from 0.
+///
+/// Errors    what the policy or the division throws leaves each call; the job then fails, and the schedule is
+///           only told what ends
+/// Threads   one at a time
+class HEADRACE_EXPORT Schedule {
+public:
+    using Duration = std::chrono::nanoseconds;
+
+    struct Participant {
+        Estimate estimate;
+        std::uint64_t least = 1;      ///< work units of a lane group: a smaller task leaves lanes idle
+        std::uint64_t full = 1;       ///< work units that give each of its lanes one
+        std::uint64_t lane_group = 1; ///< lanes
+        bool is_processor = true;     ///< its lanes take turns
+        bool gives_back = false;      ///< a launch pauses when it is asked to
+        bool takes_units = true;      ///< it can work on transferred units
+        bool is_standby = false;      ///< the others have proven to be faster without it
+        std::size_t memory = 0;       ///< on which it works, of a job all of whose tasks work on one
+    };
+    struct Shape {
+        std::uint64_t work_units = 0;
+        bool learns = true;          ///< capabilities follow what is measured
+        bool moves_data = false;     ///< a task has data of its own
+        bool is_repeatable = true;   ///< a task can be done once more, or elsewhere beside one that has begun
+        bool shares_units = false;   ///< units may be transferred
+        double expected_seconds = 0; ///< twice that after the begin, the standby steps in
+        std::optional<std::size_t> memory = {}; ///< all tasks work on it; none: each participant's own
+    };
+
+    Schedule(Shape shape, std::vector<Participant> participants, std::unique_ptr<Policy> policy,
+             std::shared_ptr<const Division> division);
+
+    // Grants.
+
+    /// The next range for this participant, of at most so many tasks that adjoin.
+    [[nodiscard]] std::optional<Work> next(std::size_t participant, double now, std::uint64_t most_tasks = 1);
+    /// What was transferred to this participant, or units that were transferred and that no participant has.
+    [[nodiscard]] std::optional<Work> next_transferred(std::size_t participant, double now);
+    /// True, once, if participants that were refused may be wanted after all.
+    [[nodiscard]] bool takes_wake() { return std::exchange(wakes_, false); }
+
+    // Tasks: `work` is as it was granted; its end may have gone to others since.
+
+    /// The task's launches have taken so long so far.
+    void ran(std::size_t participant, const Work& work, Duration busy);
+    /// So many units of the task are begun, of a launch that has paused, or that has other tasks too.
+    void begun(std::size_t participant, const Work& work, std::uint64_t units);
+    /// The same, and the participant has worked on nothing else since its last event.
+    void progressed(std::size_t participant, const Work& work, std::uint64_t units, Duration busy,
+                    double now);
+    /// Tasks that ended together, as those of one launch do, and took the participant so long in all.
+    void completed(std::size_t participant, std::span<const Work> works, Duration busy, double now);
+    /// The task is not completed. `again`: others do it.
+    void returned(std::size_t participant, const Work& work, bool again);
+    /// Units of the task that are known to be begun.
+    [[nodiscard]] std::uint64_t begun_units(std::size_t participant, const Work& work) const;
+
+    // Transfers from a donor that has paused to participants that have nothing to do.
+
+    /// The participant has nothing to do at all, in this job or another; or has something again.
+    bool idle(std::size_t participant, bool is_idle);
+    /// Whether a participant is idle, and so many seeds that the donor has not begun take it so long that a
+    /// transfer pays. At the pace of its task they take `seconds`. `lanes`: of the donor's groups.
+    [[nodiscard]] bool would_take(std::size_t donor, std::uint64_t seeds, std::uint64_t lanes, double seconds,
+                                  double now) const;
+    /// Seeds from `unclaimed` on go to idle participants, by capability. Where the task ends now.
+    [[nodiscard]] std::uint64_t transfer_seeds(std::size_t donor, const Work& task, std::uint64_t unclaimed,
+                                               std::uint64_t lanes, double now);
+    /// Seeds from `unclaimed` on wait for the next grant. Where the task ends now.
+    [[nodiscard]] std::uint64_t make_way(std::size_t participant, const Work& task, std::uint64_t unclaimed);
+    /// A task was returned that way.
+    [[nodiscard]] bool has_returns() const { return has_returns_; }
+    /// The share of the donor's units that goes to idle participants, and the least that pay.
+    struct Demand {
+        double share = 0; ///< 0: no participant is idle, or units are not shared
+        std::uint64_t least = 0;
+        std::uint64_t most_bytes = 0;
+    };
+    [[nodiscard]] Demand demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left, double now) const;
+    /// So many units of the donor's, in so many bytes: the batches into which they are cut, in order.
+    [[nodiscard]] std::vector<Work> transfer_units(std::size_t donor, std::uint64_t units,
+                                                   std::uint64_t bytes, double now);
+    /// Of a transferred task that the participant has begun with, it keeps so many units. The others are
+    /// there for any participant.
+    struct Kept {
+        Work rest, kept;
+    };
+    [[nodiscard]] Kept keep(std::size_t participant, const Work& work, std::uint64_t units, double now);
+
+    // Losses.
+
+    enum class Outcome : std::uint8_t {
+        goes_on,
+        has_transferred_units, ///< its tasks done again would make these units once more
+        has_updated,           ///< data in place
+        has_no_participant,    ///< left
+    };
+    struct Loss {
+        Outcome outcome = Outcome::goes_on;
+        std::vector<WorkRange> again; ///< work units that others do
+    };
+    /// The participant is gone, with these tasks in flight.
+    [[nodiscard]] Loss lost(std::size_t participant, std::span<const Work> in_flight);
+    /// The participant has no room for the task, which it has not begun. False: there is no other memory.
+    [[nodiscard]] bool leave_memory(std::size_t participant, const Work& work);
+
+    // What is known.
+
+    [[nodiscard]] const Shape& shape() const { return shape_; }
+    [[nodiscard]] bool is_done() const; ///< each unit is completed
+    [[nodiscard]] bool has_tasks() const { return !tasks_.empty(); }
+    [[nodiscard]] bool has_left() const { return !left_.empty(); }
+    [[nodiscard]] std::uint64_t completed_units() const { return completed_; }
+    [[nodiscard]] bool can_work(std::size_t participant) const;
+    [[nodiscard]] bool wants(std::size_t participant, double now) const;
+    [[nodiscard]] bool others_may_take_over(std::size_t participant, double now) const;
+    /// What the work is to take the participant, by what is known of its speed from this job or others.
+    [[nodiscard]] std::optional<double> expected_seconds(std::size_t participant, const Work& work) const;
+    /// Seconds of participants that were and will be busy with what was granted.
+    [[nodiscard]] double charged() const { return charged_; }
+    void charge_at_least(double seconds) { charged_ = std::max(charged_, seconds); }
+    /// There is a standby, it waits, and no other participant is lost.
+    [[nodiscard]] bool standby_waits(double now) const;
+    [[nodiscard]] double standby_steps_in() const { return 2 * shape_.expected_seconds; }
+    [[nodiscard]] const Rates& rates() const { return rates_; }
+    [[nodiscard]] double relative_capability(std::size_t participant) const;
+    [[nodiscard]] bool has_moved() const { return has_moved_; }  ///< from one memory to another
+    [[nodiscard]] bool stands_by(std::size_t participant) const; ///< in a memory that is not in use
+    struct Account {
+        std::uint64_t completed = 0; ///< work units
+        std::uint64_t seeds_transferred = 0, units_transferred = 0, units_received = 0;
+        bool is_lost = false, is_full = false;
+        bool is_spared = false; ///< all tasks so far work on another memory
+    };
+    [[nodiscard]] const Account& account(std::size_t participant) const {
+        return shares_[participant].account;
+    }
+    /// The job has ended: what was kept for a loss goes.
+    void forget();
+    /// All of its state, for logs and for tests that compare states.
+    [[nodiscard]] std::string text() const;
+
+private:
+    using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< participant, is transferred, first index
+    struct Task {
+        Work work;
+        std::uint64_t begun = 0;   ///< work units, as far as that is known
+        std::uint64_t learned = 0; ///< of these: the participant's rate takes them into account
+        double charge = 0;         ///< seconds, for what it was expected to take, or has taken
+    };
+    struct Share {
+        Participant participant;
+        Account account = {};
+        std::vector<WorkRange> completed = {};    ///< done again if the participant is lost; ascending, apart
+        std::vector<Work> completed_units = {};   ///< the same of transferred units
+        std::vector<Work> transferred = {};       ///< to it, and not granted yet
+        std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun, begun
+        double reckoned_from = 0;                 ///< what is outstanding is as it was known then
+        bool is_steady = false;                   ///< at work ever since
+        bool is_idle = false;
+        bool is_refused = false;   ///< by the policy, since the last grant
+        bool has_woken = false;    ///< all others because of that, since a task began or ended
+        bool has_deferred = false; ///< to those that are not excluded, by waking all, since then
+        bool is_excluded = false;  ///< when it last was refused: it does not take over anything either
+    };
+    enum class Kind : std::uint8_t { seeds, units };
+    /// A participant that is idle while the donor works.
+    struct Recipient {
+        std::size_t participant;
+        double share;        ///< that it should have of what the donor has left
+        std::uint64_t least; ///< seeds or units that pay
+    };
+
+    static Key key(std::size_t participant, const Work& work) {
+        return {participant, work.is_transferred, work.range.begin};
+    }
+    Task& task(std::size_t participant, const Work& work);
+    Work grant(std::size_t participant, Work work, double now);
+    void take_back(std::size_t participant, const Work& work);
+    void put_back(const Work& work);
+    void cut_off(std::size_t participant, const Work& task, std::uint64_t cut);
+    Work number(std::uint64_t units);
+    std::uint64_t note_begun(Share& share, Task& task, std::uint64_t units);
+    void learn(std::size_t participant, std::uint64_t units, Duration busy, double now);
+    void include_again(double now);
+    bool go_to_next_memory();
+    [[nodiscard]] std::vector<Recipient> recipients(std::size_t donor, Kind kind, std::uint64_t lanes,
+                                                    double now) const;
+    [[nodiscard]] std::uint64_t left_units() const;
+    [[nodiscard]] std::uint64_t expected_in_flight(std::size_t participant, double now) const;
+    [[nodiscard]] std::vector<DeviceProgress> participants_progress(double now) const;
+    [[nodiscard]] Progress progress(std::span<const DeviceProgress> participants) const;
+
+    Shape shape_;
+    bool only_processors_;
+    std::shared_ptr<Policy> policy_; ///< shared by copies: those of tests, whose policies keep no state
+    std::shared_ptr<const Division> division_;
+    Rates rates_;
+    std::vector<Share> shares_;
+    std::vector<WorkRange> left_; ///< not granted, or returned; the last is next
+    std::vector<Work> loose_;     ///< transferred units that no participant has
+    std::map<Key, Task> tasks_;   ///< granted, not ended
+    std::optional<std::size_t> memory_;
+    bool has_moved_ = false;
+    bool has_returns_ = false;
+    bool wakes_ = false;
+    std::uint64_t completed_ = 0;         ///< work units
+    std::uint64_t transferred_ = 0;       ///< units
+    std::uint64_t transferred_bytes_ = 0; ///< kept until the job ends
+    double charged_ = 0;
+};
+
+/// What decides which of several jobs a participant asks first.
+struct Turn {
+    int priority = 0;
+    double charged = 0; ///< seconds: Schedule::charged
+};
+/// The most urgent first; of one priority those that were charged least; then in the order given.
+[[nodiscard]] HEADRACE_EXPORT std::vector<std::size_t> order_of_turns(std::span<const Turn> turns);
+
+} // namespace headrace
