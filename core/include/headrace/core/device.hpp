@@ -39,7 +39,7 @@ struct DeviceInfo {
     bool shares_host_memory = false; ///< its kernels can work in place on host memory (zero copy)
     /// True: its kernels take addresses, so they can use part of a datum. False: handles of a whole datum.
     bool has_addresses = true;
-    /// Fine-grained host coherence: in `allocate_host` memory, running kernels and the host share writes.
+    /// Fine-grained host coherence: host and running kernels see each other's writes in `allocate_host` data.
     bool hears_host = false;
 };
 
