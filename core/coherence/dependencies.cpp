@@ -92,8 +92,8 @@ constexpr bool must_wait(const Request& later, const Request& earlier) {
 
 /// True if every later request that would wait for `older` also waits for `newer`.
 constexpr bool covers(const Request& newer, const Request& older) {
-    // Host requests use the host's replica. Kernels and transfers use a controller's. The last two kinds use
-    // both.
+    // Host requests name the host's replica. Kernels and transfers name a controller's. The last two kinds
+    // name either.
     const auto can_name = [](RequestKind kind, Image image) {
         return kind == release || kind == wait || is_of_host(kind) == (image == host_image);
     };
