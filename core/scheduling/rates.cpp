@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kept = 0.7;    // weight of the earlier sums when a task is added
 constexpr unsigned several = 3; // measurements: the first one may contain effects that happen only once
-constexpr double far = 2;       // times slower or faster
+constexpr double far = 2;       // factor, slower or faster
 
 bool agree(double one, double other) { return one < far * other && other < far * one; }
 

@@ -313,7 +313,7 @@ private:
     nanoseconds length_;
     std::uint64_t requests_ = 0;
     std::vector<Row> rows_;
-    std::map<std::string_view, std::size_t> order_; // of devices
+    std::map<std::string_view, std::size_t> order_; // of devices, by first request
     std::map<std::string_view, BusyTime> busy_;     // of devices that compute
 };
 

@@ -47,7 +47,7 @@ struct Traffic {
 /// Errors    misuse and lack of memory throw and change nothing. A failed request fails its event. The tiles
 ///           that it would have written become invalid: requests that read them fail with the same error,
 ///           until a request with `write` access succeeds. Requests ordered only after it are not affected
-/// Lifetime  the device outlives the controller; storages may end before or after it. The destructor waits
+/// Lifetime  the device outlives the controller; storages need not. The destructor waits for all requests
 /// Source    Y. Torres et al., "Supporting efficient overlapping of host-device operations for heterogeneous
 ///           programming with CtrlEvents", JPDC 2023, sec. 4; S. Alonso Pascual, "Modelo de ejecución y
 ///           sincronización en múltiples dispositivos heterogéneos", master's thesis, A Coruña 2023, ch. 4
@@ -161,7 +161,7 @@ private:
     const bool zero_copy_, host_in_place_;
     std::atomic<bool> asynchronous_;
     InOrderLane lane_;
-    std::unique_ptr<Stream> kernels_; // its order is that of lane_
+    std::unique_ptr<Stream> kernels_; // in the same order as lane_
     TransferStream to_device_, from_device_;
     std::atomic<std::uint64_t> uses_ = 0; // use counter of replicas, for the least recently used
     std::mutex mutex_;                    // guards the members below

@@ -1,4 +1,4 @@
-// core/error.hpp - the one family of exceptions that the library throws.
+// core/error.hpp - the only exception type that the library throws.
 // An Error says what happened and where: the call, the device, the job, the task, the driver's own code.
 #pragma once
 #include <headrace/core/export.hpp>

@@ -37,7 +37,7 @@ public:
 
     EventState() = default;
     virtual ~EventState() = default;
-    EventState(const EventState&) = delete; // shared by address
+    EventState(const EventState&) = delete; // other objects hold its address
     EventState& operator=(const EventState&) = delete;
 
     [[nodiscard]] bool settled() const noexcept { return settled_.load(std::memory_order_acquire); }

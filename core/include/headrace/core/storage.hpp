@@ -69,7 +69,7 @@ public:
     [[nodiscard]] void* host();
 
     [[nodiscard]] Tile tile(Bytes begin, Bytes end) { return {*this, begin, end}; }
-    /// All of it.
+    /// A tile of the whole storage.
     [[nodiscard]] Tile tile() { return {*this, 0, bytes_}; }
 
     /// The number of ranges that have a coherence state of their own, for diagnosis.

@@ -1,4 +1,4 @@
-// core/trace.hpp - what ran when: kernels, transfers and host tasks, each on the device or lane that ran it.
+// core/trace.hpp - when kernels, transfers and host tasks ran, and on which device or lane.
 // Without a Trace object tracing is off, and costs one pointer read per request.
 #pragma once
 #include <headrace/core/busy_time.hpp>

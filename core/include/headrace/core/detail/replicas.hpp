@@ -24,7 +24,7 @@ namespace headrace {
 class HEADRACE_EXPORT EventSlot {
 public:
     EventSlot() = default;
-    EventSlot(const EventSlot&) = delete; // waited on by address
+    EventSlot(const EventSlot&) = delete; // threads wait on its address
     EventSlot& operator=(const EventSlot&) = delete;
 
     void publish(Event event);
