@@ -37,8 +37,7 @@ public:
     /// the next task on. Such a task runs on the submitting thread, unless another thread runs lane tasks.
     void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 
-    /// Runs `task` when the host replicas that it reads are up to date. It may write tiles that `uses`
-    /// writes.
+    /// Runs `task` when the host replicas that it reads are current. It may write tiles that `uses` writes.
     Event run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task);
 
     /// Blocks until every task submitted here has ended; throws the first failure since the last call.
