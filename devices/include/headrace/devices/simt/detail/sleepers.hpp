@@ -7,7 +7,7 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// Waits for native events. A waiting thread first polls in a busy loop, then sleeps between polls.
+/// A completion waiter for native events. A thread polls in a busy loop first, then sleeps between polls.
 ///
 /// The driver could put a thread to sleep for an event (`EventBlockingSync`). But it takes only 56
 /// uncompleted records of such events per stream. A call that records one more then blocks and holds the
