@@ -58,7 +58,7 @@ struct EngineWishes {
 
 /// Chooses the room of each kind's LIQ. It fits what a whole group may spawn and one unit per lane, within
 /// `local_bytes` for all kinds together, and grows up to a third of `local_bytes`. `wish` overrides it. It is
-/// never less than one call may spawn, because then no unit could run.
+/// never less than what one call may spawn, so that every unit can run.
 [[nodiscard]] HEADRACE_EXPORT std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish,
                                                              Bytes local_bytes);
 
