@@ -328,7 +328,7 @@ std::uint64_t Engine::room(const UnitBatch& units) const {
 }
 
 std::uint64_t Engine::room() const noexcept {
-    // For any kind: its LIQ may hold so many units. If there is no LIQ, each lane holds one.
+    // Units of any kind that a group can hold: as many as a LIQ, or one per lane if there is no LIQ.
     const std::uint32_t in_group = shape_.liq_units != 0 ? shape_.liq_units : shape_.lanes;
     return shape_.kinds == 0 ? 0 : std::uint64_t{shape_.groups} * in_group;
 }

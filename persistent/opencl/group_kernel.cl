@@ -1,4 +1,4 @@
-// persistent/opencl/group_kernel.cl - kernels whose units a whole lane group processes together:
+// persistent/opencl/group_kernel.cl - kernels that process each unit with a whole lane group:
 // group_kernel.hpp in OpenCL C.
 //
 // The queues hold one unit for a group and not one for each lane (HEADRACE_QUEUE_LANES is 1). All lanes then

@@ -1,4 +1,4 @@
-// persistent/group_kernel.hpp - kernels whose units a whole lane group processes together.
+// persistent/group_kernel.hpp - kernels that process each unit with all lanes of a lane group together.
 //
 // The engine runs them as if the group were one wide lane. The queues then hold one unit for a group, not one
 // for each lane, in bundles of one. The kernel gets the handle of this one lane. All lanes call the kernel,

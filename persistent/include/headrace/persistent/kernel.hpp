@@ -122,7 +122,7 @@ concept ConsumerProducer = requires {
     typename Kernel::Units;
 };
 
-/// True for kernels whose units a whole lane group processes together.
+/// True for kernels that process each unit with a whole lane group.
 template <class Kernel>
 concept GroupKernel = Kernel::by_group;
 

@@ -317,8 +317,8 @@ constexpr std::uint32_t enough_lanes(std::uint32_t lanes, std::uint32_t percent)
     return std::clamp((lanes * percent + 99) / 100, std::uint32_t{1}, lanes);
 }
 
-/// A group refills if fewer than so many of its `lanes` are active. A wish decides, else the kernel
-/// (kernel.hpp), else 75 percent.
+/// A group of `lanes` refills if fewer lanes than this are active.
+/// A wish decides, else the kernel (kernel.hpp), else 75 percent.
 template <class Kernel>
 constexpr std::uint32_t enough_lanes_for(std::uint32_t lanes, std::uint32_t wished_percent = 0) {
     if (wished_percent != 0) return enough_lanes(lanes, wished_percent);

@@ -126,7 +126,7 @@ typedef struct HrIntake {
 typedef struct HrCounters {
     hr_u64 units;         // completed, each by a call of the kernel
     hr_u64 spawned;       // by spawn, with continuations; a range counts as many units as it has indices
-    hr_u64 rounds;        // calls of the kernel by a whole group; on a host thread, turns of so many lanes
+    hr_u64 rounds;        // calls of the kernel by a whole group; on a host thread, turns of lanes / `lanes`
     hr_u64 pushed;        // bundles, to the GIQ
     hr_u64 popped;        // bundles, from the GIQ
     hr_u64 shared;        // pushed because other groups were idle

@@ -27,7 +27,7 @@ struct EngineMemory {
     HrFeed* feed;         ///< null: the launch cannot see the host's words
     Memory* segments;     ///< null: no seeds are injected into this launch
     std::uint32_t groups; ///< lane groups that a launch may have
-    std::uint32_t useful; ///< at most so many of them would find work
+    std::uint32_t useful; ///< number of groups that would find work
     std::uint32_t liq_units;
     std::uint32_t ring_slots, ways; ///< as in the control block
 

@@ -17,7 +17,7 @@ struct GroupTally {
     std::uint32_t pushed, popped, shared, no_bundle, slot_busy, narrow_rounds, switches, saved, restored,
         idle, seed_claims;
     std::uint32_t segments; ///< of the injection, that the group has seen
-    std::uint64_t known;    ///< at least so many seeds were accepted before the group got its last seeds
+    std::uint64_t known;    ///< seeds accepted before the group got its last seeds, or fewer
 };
 static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
 
@@ -133,7 +133,7 @@ protected:
     /// Pauses longer if more groups are idle, because they all read the same few words.
     HEADRACE_GROUP_CODE void pause(std::uint32_t polls) const {
         constexpr std::uint32_t few = 512;
-        constexpr std::uint32_t at_once = 6; // after so many polls, a group pauses longer
+        constexpr std::uint32_t at_once = 6; // after this number of polls, a group pauses longer
         const std::uint32_t crowd =
             polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);

@@ -29,7 +29,7 @@ public:
                Sync::compare_exchange(control_.unheard, unheard, 0u, Sync::acquire);
     }
     HEADRACE_GROUP_CODE void stop_listening() const {
-        Sync::store(control_.unheard, 1u, Sync::release); // pairs with try_listen
+        Sync::store(control_.unheard, 1u, Sync::release); // release: pairs with try_listen
     }
 
     /// Reads the host's words, and tells the host how far the launch is. An
@@ -75,7 +75,7 @@ public:
         const std::uint64_t before = Sync::fetch_add(control_.pending.value, net, Sync::release);
         if (before + net != 0 || known == 0) return;
         static_cast<void>(Sync::load(control_.pending.value, Sync::acquire)); // any value will do
-        WithHost::store(feed_.finished, known, WithHost::release);            // pairs with Feed::completed
+        WithHost::store(feed_.finished, known, WithHost::release); // release: pairs with Feed::completed
     }
 
     /// Claims seeds of the first segment that has some; empty if no segment has any now. Raises `known`: see
@@ -91,7 +91,7 @@ public:
                 segments = Sync::load(in_.segments, Sync::acquire);
                 seen = static_cast<std::uint32_t>(segments);
             }
-            const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
+            const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: it only grows
             if (current >= segments) return {0, 0};
             HrSegment& segment = segments_[current];
             const SeedRange range = claim_range<Sync>(control_, segment.cursor, segment.end,
@@ -178,7 +178,7 @@ private:
         Sync::fetch_add(control_.pending.value, fresh, Sync::relaxed);
         if (kept < fresh) {
             segments_[in_.segments] = {begin + kept, begin + fresh, upto, 0};
-            Sync::store(in_.segments, in_.segments + 1, Sync::release); // pairs with claim
+            Sync::store(in_.segments, in_.segments + 1, Sync::release); // release: pairs with claim
         }
         return {begin, begin + kept};
     }
@@ -188,7 +188,7 @@ private:
         const bool all_completed =
             in_.completed != in_.seeds && Sync::load(control_.pending.value, Sync::acquire) == 0;
         std::uint64_t consumed = in_.seeds;
-        const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: only grows
+        const std::uint64_t current = Sync::load(in_.current, Sync::relaxed); // relaxed: it only grows
         if (current < in_.segments) {
             const std::uint64_t left = left_in(segments_[current]);
             consumed = segments_[current].upto - left;
@@ -202,7 +202,7 @@ private:
 
     /// Moves `current` on from a used-up segment. One of the groups that find it does so for all.
     HEADRACE_GROUP_CODE void move_on(std::uint64_t current) const {
-        Sync::compare_exchange(in_.current, current, current + 1, Sync::relaxed); // relaxed: only grows
+        Sync::compare_exchange(in_.current, current, current + 1, Sync::relaxed); // relaxed: it only grows
     }
 
     HEADRACE_GROUP_CODE bool is_late() const {

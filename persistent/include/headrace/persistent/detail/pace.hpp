@@ -28,7 +28,7 @@ public:
     /// True if units are so heavy that a round has fewer lanes than the group.
     static constexpr HEADRACE_GROUP_CODE bool is_slow() { return false; }
     HEADRACE_GROUP_CODE void note_round() const {}
-    /// The group looks around, and has completed so many units in all.
+    /// The group looks around. The argument: units that it has completed in all.
     HEADRACE_GROUP_CODE void note_look(std::uint64_t) const {}
     /// The group has waited: that time says nothing about its units.
     HEADRACE_GROUP_CODE void note_wait() const {}

@@ -419,7 +419,7 @@ private:
         }
     }
 
-    /// True if the LIQ has room for so many units of each kind.
+    /// True if the LIQ has room for `units` more units of each kind.
     HEADRACE_GROUP_CODE bool has_room_for(std::uint32_t units) const {
         bool has_room = true;
         HEADRACE_UNROLL
@@ -618,7 +618,7 @@ private:
         return Push::done;
     }
 
-    /// Pushes the spare bundle with so many units. False: the group still has the bundle.
+    /// Pushes the spare bundle, which holds `units` units. False: the group still has the bundle.
     HEADRACE_GROUP_CODE bool publish(std::uint32_t kind, std::uint32_t units) {
         this->flush(true); // before other groups can complete units that are not counted
         lanes_.sync();     // all lanes have written; now the leader may release
