@@ -1,4 +1,4 @@
-// devices/check_range.hpp - what every backend refuses before it enqueues a request.
+// devices/check_range.hpp - the checks of every backend before it enqueues a request.
 #pragma once
 #include <headrace/core/device.hpp>
 
@@ -15,7 +15,7 @@ inline void check_range(const Memory& memory, Bytes offset, Bytes size, std::str
         .on_device(device);
 }
 
-/// Throws invalid_argument unless `pattern` fits [offset, offset + size) of `memory` a whole number of times.
+/// Throws invalid_argument unless [offset, offset + size) of `memory` holds a whole number of patterns.
 inline void check_fill(const Memory& memory, Bytes offset, Bytes size, Pattern pattern,
                        std::string_view device) {
     check_range(memory, offset, size, device);
@@ -26,7 +26,7 @@ inline void check_fill(const Memory& memory, Bytes offset, Bytes size, Pattern p
         .on_device(device);
 }
 
-/// The memory as the backend's own type; throws invalid_argument if it belongs to another technology.
+/// Returns `memory` as the backend's type; throws invalid_argument if it belongs to another technology.
 template <class BackendMemory, class MemoryRef>
 auto& own_memory(MemoryRef& memory, std::string_view device) {
     if (auto* const own = dynamic_cast<BackendMemory*>(&memory)) return *own;

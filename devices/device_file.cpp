@@ -1,5 +1,4 @@
-// devices/device_file.cpp - the configuration file: which machine has which devices, and how they are to be
-// used.
+// devices/device_file.cpp - the configuration file: which devices each machine has, and how to use them.
 #include <headrace/core/error.hpp>
 #include <headrace/internal/devices/device_list.hpp>
 
@@ -26,14 +25,14 @@ void append(std::string& name, char separator, std::string_view part) {
     name += part;
 }
 
-/// Reads one file; every complaint names it, the line and the key.
+/// Reads one file. Every error message names the file, the line and the key.
 class Reader {
 public:
     Reader(const std::string& path, std::string_view machine) : path_(path), machine_(machine) {
         try {
             file_ = toml::parse_file(path);
         } catch (const toml::parse_error& error) {
-            // A file that cannot be opened comes as a parse error without a line.
+            // toml++ reports a file that it cannot open as a parse error without a line.
             if (!error.source().begin)
                 throw Error{ErrorKind::not_found, path + ": " + std::string(error.description())};
             refuse(error.source().begin.line, error.description());
@@ -64,7 +63,7 @@ private:
         refuse(node.source().begin.line, "key " + quoted(key) + ": " + std::string(why));
     }
 
-    /// Refuses a key that means nothing here: misspelt ones would be passed over in silence.
+    /// Refuses an unknown key, because a misspelt key would otherwise be ignored silently.
     void allow(const toml::table& table, std::string_view of,
                std::initializer_list<std::string_view> known) const {
         for (const auto& [key, value] : table)
@@ -95,7 +94,7 @@ private:
         return node ? std::optional(number(*node, key, least)) : std::nullopt;
     }
 
-    /// A node or a range: numa = 1, numa = "0-1", numa = [0, 1].
+    /// Reads a node or a range: numa = 1, numa = "0-1", numa = [0, 1].
     [[nodiscard]] std::optional<NumaRange> numa(const toml::table& table) const {
         const toml::node* const node = table.get("numa");
         if (!node) return std::nullopt;
@@ -141,7 +140,7 @@ private:
         return read;
     }
 
-    /// A name fits the whole of the machine's name, or its part before the domain.
+    /// True if `name` equals the machine's whole name, or its part before the domain.
     [[nodiscard]] bool is_ours(std::string_view name) const {
         return name == machine_ || name == machine_.substr(0, machine_.find('.'));
     }
@@ -196,7 +195,7 @@ private:
         } else if (*kind == "opencl") {
             allow(entry, "an OpenCL device", {"kind", "platform", "index", "threads"});
             request.settings.threads = number(entry, "threads", 1);
-            if (const toml::node* const platform = entry.get("platform")) { // "pocl", or its number
+            if (const toml::node* const platform = entry.get("platform")) { // "pocl" or a number
                 append(request.name, ':',
                        platform->is_string() ? *text(entry, "platform")
                                              : std::to_string(number(*platform, "platform", 0)));

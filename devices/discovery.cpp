@@ -25,7 +25,7 @@ struct Technology {
     DeviceCandidates (*find)(); ///< null: not in this build
 };
 
-// The order in which "all" uses them.
+// In the order in which "all" uses them.
 constexpr std::array technologies{
     Technology{"cpu", &find_cpu_devices},
 #ifdef HEADRACE_HAS_CUDA
@@ -49,8 +49,9 @@ bool names_technology(std::string_view name, std::string_view technology) {
     return name.substr(0, name.find(':')) == technology;
 }
 
-/// Asks the technologies that the names may mean, no others: starting a driver takes a moment. A name that
-/// means none is a mistake, and what is there will be listed, so then all are asked.
+/// True if one of the names may mean this technology. Other technologies are not asked, because a driver
+/// takes time to start. A name that fits no technology asks all of them: it is "all", or an error, and the
+/// message for that lists all devices.
 bool is_wanted(const Technology& technology, std::span<const DeviceRequest> requests) {
     return std::ranges::any_of(requests, [&](const DeviceRequest& request) {
         const std::string& name = request.name;
@@ -83,12 +84,12 @@ DeviceCandidates find_candidates(std::span<const DeviceRequest> requests) {
     return all;
 }
 
-/// What the settings of a request lead to fails with its place in the file.
+/// Throws `error` with the place of the request in the file.
 [[noreturn]] void refuse(const DeviceRequest& request, const Error& error) {
     throw Error{error.kind(), (request.where.empty() ? "" : request.where + ": ") + error.message()};
 }
 
-/// Opens what was chosen; the cores of the processor are divided if several devices are to use them.
+/// Opens the chosen devices. If several devices use the processor, it divides the cores among them.
 class Opening {
 public:
     Opening(DeviceCandidates found, std::vector<Choice> choices, std::span<const DeviceRequest> requests)
@@ -119,8 +120,8 @@ private:
         return requests_[choice.request].settings;
     }
 
-    /// Where a file says which cores, all of the processor's devices are told theirs: first those with a say,
-    /// then the one that takes the rest.
+    /// If a file sets cores, assigns cores to all oneTBB devices on the processor: first to the devices with
+    /// settings, then to the device that takes the rest.
     void place_on_cores() {
         const auto has_say = [this](const Choice& choice) {
             return settings_of(choice).threads || settings_of(choice).numa;
@@ -171,14 +172,14 @@ private:
             const unsigned spare = cores_for_feeding(cores);
             return spare > 0 ? candidate.open_part(cores - spare) : candidate.open();
         }
-        if (cores < 2) return candidate.open(); // the two share it
+        if (cores < 2) return candidate.open(); // both devices share the core
         if (candidate.info.technology == "opencl" && !taken_.empty()) return open_behind(candidate, choice);
         const unsigned first = cores_beside_opencl(cores);
         return candidate.open_part(candidate.info.technology == "opencl" ? cores - first : first);
     }
 
-    /// Threads that feed GPUs would wait for their turn behind those that compute: one core for each GPU and
-    /// one for the program, up to a quarter of them.
+    /// The number of cores left free for the host threads that serve GPUs: one for each GPU and one for the
+    /// program, at most a quarter of all cores. Otherwise these threads would wait for threads that compute.
     [[nodiscard]] unsigned cores_for_feeding(unsigned cores) const {
         const auto is_gpu = [this](const Choice& choice) { return info_of(choice).physical_id != "cpu"; };
         const auto gpus = static_cast<unsigned>(std::ranges::count_if(choices_, is_gpu));
@@ -199,8 +200,8 @@ private:
         return candidate.open_part(units);
     }
 
-    /// An OpenCL device on the processor can be told how many cores, counted from the last: those behind the
-    /// last one that oneTBB was given.
+    /// Opens an OpenCL device on the processor. Such a device takes a number of cores, counted from the last
+    /// core. It gets the cores after the last one that oneTBB has.
     [[nodiscard]] std::unique_ptr<Device> open_behind(const DeviceCandidate& candidate,
                                                       const Choice& choice) const {
         const auto& all = topology_->cores;
@@ -237,10 +238,10 @@ private:
     std::vector<Choice> choices_;
     std::span<const DeviceRequest> requests_;
     bool divided_ = false;
-    std::optional<CpuTopology> topology_;              // where a file says which cores
-    std::map<const Choice*, std::vector<Core>> cores_; // that it says, for each
-    std::vector<Core> taken_;                          // all of those
-    unsigned processors_ = 0;                          // devices of them that are open
+    std::optional<CpuTopology> topology_;              // set if a file sets cores
+    std::map<const Choice*, std::vector<Core>> cores_; // that the file sets, for each device
+    std::vector<Core> taken_;                          // all of those cores
+    unsigned processors_ = 0;                          // number of open devices with such cores
     std::vector<std::size_t> used_, failed_;
     DeviceSelection selection_;
 };
@@ -258,7 +259,7 @@ DeviceSelection select_devices(std::string_view request) {
     try {
         choices = choose(found, requests);
     } catch (const Error&) {
-        // Once more among everything: the message shall list all that is there.
+        // Search again in all technologies: the message must list all devices.
         found = find_candidates(std::array{DeviceRequest{"all"}});
         choices = choose(found, requests);
     }

@@ -28,7 +28,7 @@ public:
         const std::scoped_lock lock(mutex_);
         if (closed_) return false;
         work_.push_back(std::move(work));
-        arrived_.notify_one(); // with the mutex: what was given may end us
+        arrived_.notify_one(); // while the mutex is held: the work may destroy this object
         return true;
     }
 
@@ -49,7 +49,7 @@ private:
             work_.pop_front();
             lock.unlock();
             work();
-            work = nullptr; // what goes with it may give more
+            work = nullptr; // destructors of its captures may give more work
             lock.lock();
         }
     }
@@ -58,7 +58,7 @@ private:
     std::condition_variable_any arrived_;
     std::deque<std::function<void()>> work_;
     bool closed_ = false;
-    std::jthread thread_; // last: it uses the rest
+    std::jthread thread_; // last: it uses the other members
 };
 
 Errands::Errands(Kind kind) : thread_(std::make_unique<Thread>(kind)) {}
@@ -68,8 +68,8 @@ void Errands::close() { thread_->close(); }
 
 namespace {
 
-/// Closed when the process ends, but never destroyed: a driver may call back after our static objects have
-/// gone.
+/// Closed when the process ends, but never destroyed: a driver may call back after static objects are
+/// destroyed.
 class Lasting {
 public:
     explicit Lasting(Errands::Kind kind) : errands_(std::make_unique<Errands>(kind).release()) {}
@@ -100,7 +100,7 @@ void let_go(std::shared_ptr<const void> last) {
     }();
     const auto held = std::make_shared<std::shared_ptr<const void>>(std::move(last));
     if (undertaker.give([held] { held->reset(); })) return;
-    // The process ends. Here it must not be destroyed, where a thread might have to wait for itself.
+    // The process ends. The object is not destroyed here, because a thread might then wait for itself.
     static std::mutex mutex;
     static auto* const left = std::make_unique<std::vector<std::shared_ptr<const void>>>().release();
     const std::scoped_lock lock(mutex);

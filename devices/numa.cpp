@@ -1,5 +1,5 @@
-// devices/numa.cpp - see numa.hpp. The system's calls themselves, since a library for three of them is one
-// more to install.
+// devices/numa.cpp - see numa.hpp. It makes the system calls directly: a library for three calls would be one
+// more dependency.
 #include <headrace/internal/devices/numa.hpp>
 
 #include <fstream>
@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-/// Nodes as the system's calls take them.
+/// NUMA nodes as the system calls take them.
 class NodeMask {
 public:
     explicit NodeMask(NumaRange nodes) : words_(nodes.last / word_bits + 1) {
@@ -20,7 +20,7 @@ public:
             words_[node / word_bits] |= 1UL << node % word_bits;
     }
     [[nodiscard]] const unsigned long* words() const { return words_.data(); }
-    /// One more than there are, by tradition.
+    /// One more than the mask has: the system calls expect this by tradition.
     [[nodiscard]] unsigned long bits() const { return words_.size() * word_bits + 1; }
 
 private:
@@ -53,7 +53,7 @@ std::optional<unsigned> node_of(std::string_view physical_id, const std::filesys
     constexpr std::string_view pci = "pci:";
     if (!physical_id.starts_with(pci)) return std::nullopt;
     std::ifstream file(bus / physical_id.substr(pci.size()) / "numa_node");
-    int node = -1; // which is also what the system says of machines with one
+    int node = -1; // the system also reports -1 on machines with one node
     if (!(file >> node) || node < 0) return std::nullopt;
     return static_cast<unsigned>(node);
 }

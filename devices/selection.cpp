@@ -6,7 +6,7 @@
 namespace headrace {
 namespace {
 
-/// OpenCL shows what others show better: CUDA and HIP know more of their GPUs, oneTBB works in place.
+/// OpenCL comes last: CUDA and HIP know more about their GPUs, and oneTBB works in place.
 int rank(const DeviceCandidate& candidate) { return candidate.info.technology == "opencl" ? 1 : 0; }
 
 bool answers_to(const DeviceCandidate& candidate, std::string_view name) {
@@ -23,7 +23,8 @@ std::string what_is_there(const DeviceCandidates& found) {
     return text;
 }
 
-/// What one name means: each silicon once, with all its views in the order of preference.
+/// The devices that one name means: each piece of hardware once, with all its views, the preferred view
+/// first.
 std::vector<std::vector<std::size_t>> group_by_silicon(const DeviceCandidates& found, std::string_view name) {
     std::vector<std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < found.devices.size(); ++i) {
@@ -58,12 +59,12 @@ std::vector<Choice> choose(const DeviceCandidates& found, std::span<const Device
                                                   what_is_there(found)};
         for (const auto& group : groups) {
             const bool named = name != "all";
-            // Cores that a file chose make a device of their own: one each for two NUMA nodes, and one more
-            // for who takes the rest.
+            // Cores that a file sets make a separate device: for example one for each of two NUMA nodes, and
+            // one more that takes the rest.
             const bool is_cpu = found.devices[group.front()].info.technology == "cpu";
             const auto chosen = std::ranges::find_if(choices, [&](const Choice& choice) {
                 if (is_cpu && says_which_cores(choice.request)) return false;
-                // A device's own name asks for it whatever else is used; "all" is content with any view.
+                // A device's own name selects it even if another view is used; "all" accepts any view.
                 return named ? choice.candidates.front() == group.front()
                              : std::ranges::find(group, choice.candidates.front()) != group.end();
             });

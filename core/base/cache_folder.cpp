@@ -11,7 +11,7 @@
 namespace headrace {
 
 std::filesystem::path cache_folder() {
-    // The specification of XDG: a relative path there is to be ignored.
+    // The XDG specification says that a relative path must be ignored.
     if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
         return std::filesystem::path{cache} / "headrace";
     if (const char* home = std::getenv("HOME"); home && *home == '/')

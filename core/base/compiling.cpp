@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 struct State {
     std::mutex mutex;
-    std::multiset<Clock::time_point> under_way; ///< when each began
+    std::multiset<Clock::time_point> under_way; ///< begin of each compilation
     Clock::time_point last_end = Clock::time_point::min();
 };
 

@@ -39,7 +39,7 @@ Error::Error(ErrorKind kind, std::string message, std::source_location where)
     compose();
 }
 
-// Here, so that one library has the class's type and its table of virtual functions.
+// Defined here, so that only one library contains the type information and the virtual table of the class.
 const char* Error::what() const noexcept { return text_.c_str(); }
 
 Error& Error::on_device(std::string_view device) {

@@ -10,8 +10,8 @@
 namespace headrace {
 namespace {
 
-/// Of the byte with that number, which need not be there. The lock is the open file's and not the process's,
-/// so that threads wait for each other, too.
+/// Locks or unlocks byte `number` of the file. The byte need not exist. The lock belongs to the open file and
+/// not to the process, so threads of one process also wait for each other.
 bool set(int file, std::uint32_t number, short type) {
     struct flock lock {};
     lock.l_type = type;
@@ -33,7 +33,7 @@ FileLock::FileLock(const std::filesystem::path& file, std::uint32_t number, std:
 
 FileLock::~FileLock() {
     if (file_ < 0) return;
-    set(file_, number_, F_UNLCK); // a process that was forked meanwhile has the file open, too
+    set(file_, number_, F_UNLCK); // closing is not enough: a process forked in between also has the file open
     ::close(file_);
 }
 

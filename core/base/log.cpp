@@ -1,4 +1,4 @@
-// core/base/log.cpp - see log.hpp. The one unit that sees spdlog, which costs the compiler seconds.
+// core/base/log.cpp - see log.hpp. Only this file includes spdlog, which takes seconds to compile.
 #include <headrace/core/log.hpp>
 
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -17,20 +17,20 @@ struct Log {
         lines.set_pattern("headrace: %^%l%$: %v");
         lines.flush_on(spdlog::level::info);
     }
-    spdlog::logger lines; // no part of spdlog's registry: that one is the program's
+    spdlog::logger lines; // not in spdlog's registry, which belongs to the program
     std::atomic<LogLevel> lowest = LogLevel::info;
     std::mutex mutex;
     LogSink sink;
 };
 
 Log& the_log() {
-    static Log& log = *new Log; // never destroyed: threads may log while the program ends
+    static Log& log = *new Log; // never destroyed, because threads may log while the program ends
     return log;
 }
 
 void write(LogLevel level, std::string_view message) {
     Log& log = the_log();
-    // relaxed: a switch; nothing is published through it.
+    // relaxed: only a switch; it publishes no other data.
     if (level < log.lowest.load(std::memory_order_relaxed)) return;
     {
         const std::scoped_lock lock(log.mutex);

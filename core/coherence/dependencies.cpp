@@ -30,11 +30,11 @@ constexpr Kinds everything{kernel_in, kernel_out,  host_in,  host_out,
 
 /// Both requests belong to one controller, or both to the host.
 ///
-/// Transfers of one controller leave each other out: with coherence between them there is always a request
-/// that orders them. To fetch twice, say, the host or another controller must have written in between; that
-/// writer, or the transfer that brought its result to the host, waited for the first fetch, and the second
-/// waits for it. Peer copies pass by the host image, so this argument does not hold for them and they wait in
-/// full.
+/// Transfers of one controller need no entry for each other: coherence ensures that a request between them
+/// orders them. For example, a second fetch needs a write by the host or another controller after the first
+/// fetch. That write, or the transfer of its result to the host, waits for the first fetch. The second fetch
+/// waits for that write or transfer. Peer copies do not use the host replica, so this argument does not hold
+/// for them: they wait for all conflicting requests.
 constexpr Kinds within_controller(RequestKind later) {
     // clang-format off
     switch (later) {
@@ -53,7 +53,7 @@ constexpr Kinds within_controller(RequestKind later) {
     return {};
 }
 
-/// The requests belong to two controllers, or one of them to the host: they can meet on the host image alone.
+/// The requests belong to two controllers, or one belongs to the host: only the host replica is common.
 constexpr Kinds across_controllers(RequestKind later) {
     // clang-format off
     switch (later) {
@@ -65,7 +65,7 @@ constexpr Kinds across_controllers(RequestKind later) {
     case kernel_out:
     case peer_out:
     case peer_in: return {};
-    case release: // of the last holder; a holder among others frees its own image and asks about that alone
+    case release: // by the last holder; other holders free their own replica and ask only for requests on it
     case wait: return everything;
     }
     // clang-format on
@@ -90,14 +90,15 @@ constexpr bool must_wait(const Request& later, const Request& earlier) {
     return rows[static_cast<std::size_t>(later.kind)].has(earlier.kind);
 }
 
-/// True if whatever later request would wait for `older` waits for `newer`.
+/// True if every later request that would wait for `older` also waits for `newer`.
 constexpr bool covers(const Request& newer, const Request& older) {
-    // Host requests name the host's image, kernels and transfers a controller's, the last two rows either.
+    // Host requests name the host's replica. Kernels and transfers name a controller's. The last two kinds
+    // name either.
     const auto can_name = [](RequestKind kind, Image image) {
         return kind == release || kind == wait || is_of_host(kind) == (image == host_image);
     };
-    // The host, both controllers, and one that is neither: no other later request can tell more of them
-    // apart.
+    // The host, both controllers, and a third controller: these are all cases that a later request can
+    // distinguish.
     const Image stranger = std::max(newer.image, older.image) + 1;
     for (const Image image : {host_image, newer.image, older.image, stranger})
         for (const RequestKind kind : all_request_kinds)
@@ -106,8 +107,8 @@ constexpr bool covers(const Request& newer, const Request& older) {
     return true;
 }
 
-/// `covers` by the kinds of the newer and the older one and whether their images are one: every request asks
-/// for some of it.
+/// `covers` as a table: by the kinds of the newer and the older request, and whether they use the same
+/// replica. A table, because every request needs several of these values.
 constexpr auto coverage = [] {
     std::array<std::array<std::array<bool, 2>, kinds>, kinds> table{};
     for (const RequestKind newer : all_request_kinds)
@@ -127,7 +128,7 @@ bool waits_for(const Request& later, const Request& earlier) noexcept { return m
 
 bool replaces(const Request& newer, const Request& older, bool same_lane) noexcept {
     const bool same_image = newer.image == older.image;
-    // The tables leave out pairs of transfers because they are ordered through a third request (see above).
+    // The tables omit pairs of transfers, because a third request orders them (see within_controller).
     const bool through_third = same_image && is_transfer(newer.kind) && is_transfer(older.kind);
     return (same_lane || through_third || must_wait(newer, older)) &&
            coverage[static_cast<std::size_t>(newer.kind)][static_cast<std::size_t>(older.kind)]

@@ -1,5 +1,5 @@
-// core/coherence/eviction.cpp - what a controller frees when its device is full: see Controller::make_room.
-// Never more than one storage is locked, and none while events are asked: to ask a driver may run
+// core/coherence/eviction.cpp - what a controller evicts when its device is full: see Controller::make_room.
+// At most one storage is locked at a time, and none while events are asked, because asking a driver may run
 // continuations.
 #include <headrace/core/controller.hpp>
 
@@ -10,27 +10,27 @@
 
 namespace headrace {
 
-/// A datum that has an image here.
+/// A datum that has a replica here.
 struct Controller::Resident {
     std::shared_ptr<Storage::Lifeline> lifeline;
     std::string name;
-    Bytes bytes;            ///< here
-    std::uint64_t last_use; ///< by the controller's count
+    Bytes bytes;            ///< of the replica here
+    std::uint64_t last_use; ///< value of the controller's use counter
     bool is_needed;
-    bool is_elsewhere = false;                 ///< it is needed, and what is here is another part of it
-    bool is_larger = false;                    ///< it is needed, and what is here is more than that
-    std::vector<EventSlotPtr> in_the_way = {}; ///< of freeing it
+    bool is_elsewhere = false;                 ///< it is needed, but the replica here holds another part
+    bool is_larger = false;                    ///< it is needed, and the replica here holds more
+    std::vector<EventSlotPtr> in_the_way = {}; ///< requests that must end before the replica can be freed
 
-    /// Calls `visit(storage, image)` with the storage locked, unless it or its image has gone.
+    /// Calls `visit(storage, image)` with the storage locked, unless the storage or its replica is gone.
     template <class Visit>
     void with_image(const Controller& controller, const Visit& visit) const {
-        const std::scoped_lock alive(lifeline->mutex); // the storage cannot end meanwhile
+        const std::scoped_lock alive(lifeline->mutex); // the storage cannot end in this block
         if (lifeline->storage == nullptr) return;
         Storage& storage = *lifeline->storage;
         const std::scoped_lock lock(storage.mutex_);
         if (const Image image = storage.image_of(controller); image != host_image) visit(storage, image);
     }
-    /// With the storage locked.
+    /// Updates `in_the_way`. The storage must be locked.
     void look_again(Storage& storage, Image image) {
         in_the_way.clear();
         storage.each_stretch(0, storage.bytes(), [&](Storage::Stretch& stretch) {
@@ -43,7 +43,7 @@ struct Controller::Resident {
 
 namespace {
 
-/// Completes with the first of them, however that ends.
+/// An event that completes, with success, when the first of `events` ends with any outcome.
 Event first_of(std::span<const Event> events) {
     const auto first = std::make_shared<Promise>();
     Event event = first->event();
@@ -72,7 +72,7 @@ std::vector<Controller::Resident> Controller::residents(std::span<const Tile> ne
             resident.name = storage.name();
             resident.bytes = holder.memory->size();
             resident.last_use = holder.last_use;
-            Bytes begin = holder.end(), end = 0; // of what is needed
+            Bytes begin = holder.end(), end = 0; // of the needed parts
             for (const Tile& part : needed) {
                 if (&part.storage() != &storage) continue;
                 resident.is_needed = true;
@@ -89,9 +89,9 @@ std::vector<Controller::Resident> Controller::residents(std::span<const Tile> ne
     return residents;
 }
 
-/// Frees the image if nothing is in the way, and nothing is lost with it.
+/// Frees the replica if no request is in the way and no data is lost.
 bool Controller::evict(Resident& resident) {
-    std::unique_ptr<Memory> freed; // after the locks are gone: drivers take their time
+    std::unique_ptr<Memory> freed; // destroyed after the locks are released: drivers may need long
     resident.with_image(*this, [&](Storage& storage, Image image) {
         resident.look_again(storage, image);
         bool is_copy = true;
@@ -103,14 +103,14 @@ bool Controller::evict(Resident& resident) {
     return freed != nullptr;
 }
 
-/// Copies to the host what only this image holds. Nothing if the host cannot have it.
+/// Copies the data that only this replica holds to the host. Nothing for an internal datum.
 std::optional<Event> Controller::write_back(const Resident& resident) {
     std::vector<TileUse> uses;
     std::optional<Submission> copies;
     {
         const std::scoped_lock alive(resident.lifeline->mutex);
         Storage* const storage = resident.lifeline->storage;
-        if (storage == nullptr) return Event{}; // it has ended meanwhile
+        if (storage == nullptr) return Event{}; // it has ended
         {
             const std::scoped_lock lock(storage->mutex_);
             const Image image = storage->image_of(*this);
@@ -120,7 +120,7 @@ std::optional<Event> Controller::write_back(const Resident& resident) {
                     uses.push_back({storage->tile(stretch.begin, stretch.end), Access::read});
             });
         }
-        if (uses.empty()) return Event{}; // another device has it by now
+        if (uses.empty()) return Event{}; // another replica has the data now
         if (storage->is_internal()) return std::nullopt;
         copies.emplace(nullptr, nullptr, uses);
         copies->acquire();
@@ -129,7 +129,8 @@ std::optional<Event> Controller::write_back(const Resident& resident) {
     return copies->run({}, [](std::span<const Event> after) { return Event::all(after); });
 }
 
-/// Who has the memory: what is needed at once, and the largest of what cannot be freed.
+/// A text that says what uses the memory: the data needed together, and the largest data that cannot be
+/// freed.
 std::string Controller::why_it_is_full(std::span<const Tile> needed, std::vector<Resident> here) const {
     std::string text;
     for (const Tile& part : needed)
@@ -147,12 +148,12 @@ std::string Controller::why_it_is_full(std::span<const Tile> needed, std::vector
            " bytes, of which " + std::to_string(device_.free_memory()) + " are free";
 }
 
-/// Of those that `may_go`; nothing if none can.
+/// Frees one of the replicas for which `may_go` is true. Nothing if there is none to free or to wait for.
 std::optional<Event> Controller::free_one(std::span<Resident> here, bool (*may_go)(const Resident&)) {
     std::vector<Resident*> these;
     for (Resident& resident : here)
         if (may_go(resident)) these.push_back(&resident);
-    for (const Resident* resident : these) // some may have ended and nobody has asked yet
+    for (const Resident* resident : these) // some requests may have ended without the host knowing it
         for (const EventSlotPtr& slot : resident->in_the_way) static_cast<void>(slot->get().done());
     for (Resident* resident : these)
         if (evict(*resident)) return Event{};

@@ -7,8 +7,8 @@
 namespace headrace {
 
 namespace {
-/// Readers that nothing else orders or replaces (host tasks of several lanes, kernels of several streams) may
-/// gather; beyond this many they become one.
+/// Readers that nothing else orders or replaces (host tasks of several lanes, kernels of several streams) can
+/// accumulate. If there are more entries than this, they are joined.
 constexpr std::size_t compact_at = 48;
 } // namespace
 

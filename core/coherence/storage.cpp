@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::align_val_t host_alignment{64};
 
-/// A program whose requests use parts and the whole in turn would pay for each cut again, each time.
+/// Stretches are not joined at once. Otherwise a program that uses parts and the whole in turn would pay for
+/// each cut again and again.
 constexpr unsigned passed_over_before_joined = 8;
 
 std::shared_ptr<void> allocate_host(const std::string& name, Bytes bytes) {
@@ -65,7 +66,7 @@ Storage::~Storage() {
     const std::scoped_lock alive(lifeline_->mutex);
     drain(tile(), {RequestKind::release, host_image});
     lifeline_->storage = nullptr;
-    holders_.clear(); // under the lifeline: no controller, and so no device, goes away meanwhile
+    holders_.clear(); // with the lifeline locked, so no controller, and so no device, ends before this
 }
 
 void* Storage::host() {
@@ -88,7 +89,7 @@ std::size_t Storage::stretches() {
     return stretches_.size();
 }
 
-// Not in the header: clang 15 as a compiler of HIP breaks down where it meets this map's lookups.
+// Not in the header, because clang 15 as a HIP compiler crashes on lookups in this map.
 Storage::Stretches::iterator Storage::stretch_with(Bytes at) { return std::prev(stretches_.upper_bound(at)); }
 
 Storage::Stretches::iterator Storage::cut(const Tile& tile) {

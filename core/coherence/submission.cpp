@@ -29,7 +29,8 @@ Submission::Submission(Controller* controller, InOrderLane* lane, std::span<cons
         if (controller == nullptr && storage.is_internal())
             throw Error{ErrorKind::invalid_argument,
                         "'" + storage.name() + "' is internal to devices: the host cannot use it"};
-        // Memory is allocated before any state changes, so that running out of it throws and nothing else.
+        // Memory is allocated before any state changes. So a failed allocation throws and has no other
+        // effect.
         const Image image =
             controller == nullptr ? host_image : controller->image_with(use.tile, storage.tile());
         const auto first = storage.cut(use.tile);
@@ -39,7 +40,7 @@ Submission::Submission(Controller* controller, InOrderLane* lane, std::span<cons
 }
 
 Submission::~Submission() {
-    // An exception between analysis and enqueueing (the host out of memory) must not leave others waiting.
+    // After an exception between analysis and enqueueing (no host memory), other requests must not hang.
     const auto give_up = [](EventSlot& slot) {
         if (slot.published()) return;
         slot.publish(Event::failed(std::make_shared<const Error>(
@@ -64,8 +65,8 @@ ImageSet Submission::reachable(const Use& use) const {
 }
 
 void Submission::request() {
-    // What is read is fetched before anything counts as written, so that a read and a write of one tile, as
-    // of an array given twice, are an update in either order.
+    // All fetches come before any tile counts as written. So a read and a write of the same tile are an
+    // update, in any order. This happens if an array is passed twice.
     for (const Use& use : uses_) fetch(use);
     for (const Use& use : uses_) {
         const bool in_place = use.image == host_image; // a host task, or a kernel on host memory
@@ -78,7 +79,7 @@ void Submission::request() {
             stretch.replicas.record(request, lane_, done_);
             if (writes(use.access)) stretch.replicas.written(use.image, done_);
         });
-        // relaxed: what is read on its account is ordered by requests on the same tiles.
+        // relaxed: requests on the same tiles order the data that is read because of this counter.
         if (writes(use.access)) use.storage().changes_.fetch_add(1, std::memory_order_relaxed);
     }
     after_.remove(done_); // a tile used twice by this request
@@ -163,7 +164,7 @@ void host_wrote(const Tile& tile) {
     if (storage.is_internal())
         throw Error{ErrorKind::invalid_argument,
                     "'" + storage.name() + "' is internal: it has no host image"};
-    // What the caller wrote must not be overwritten by a transfer that is still on its way.
+    // An unfinished transfer must not overwrite the data that the caller wrote.
     storage.drain(tile, {RequestKind::host_out, host_image});
     const std::scoped_lock lock(storage.mutex_);
     storage.each_stretch(storage.cut(tile), tile.end(),
@@ -179,7 +180,7 @@ void mark_failed(const Tile& tile, const ErrorPtr& error) {
     const std::scoped_lock lock(storage.mutex_);
     storage.each_stretch(storage.cut(tile), tile.end(), [&](Storage::Stretch& stretch) {
         stretch.replicas.written(host_image, failed);
-        stretch.replicas.sweep(); // it takes notice of the failure
+        stretch.replicas.sweep(); // processes the failure
     });
     storage.join(tile);
     storage.changes_.fetch_add(1, std::memory_order_relaxed);
@@ -200,7 +201,7 @@ std::vector<Tile> unwritten_parts(const Tile& tile) {
 }
 
 void take_to_host(const Tile& tile) {
-    for (const Tile& part : unwritten_parts(tile)) host_wrote(part); // nothing is there to be brought
+    for (const Tile& part : unwritten_parts(tile)) host_wrote(part); // there is no data to copy
     gather(tile).wait();
     host_wrote(tile);
 }

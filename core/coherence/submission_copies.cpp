@@ -1,6 +1,6 @@
-// core/coherence/submission_copies.cpp - the transfers of a submission: where they come from, how they are
-// enqueued. A copy from device to device that must pass by the host goes in pieces: while one is on its way
-// to the second device, the next one comes from the first, so that both directions of both buses are in use.
+// core/coherence/submission_copies.cpp - the transfers of a submission: their sources, and how they are
+// enqueued. A copy between devices through the host is divided into pieces. While one piece moves to the
+// second device, the next piece comes from the first device. So the buses of both devices are used at once.
 #include "control/starting.hpp"
 #include <headrace/core/controller.hpp>
 #include <headrace/core/detail/submission.hpp>
@@ -17,8 +17,9 @@ namespace {
 
 constexpr Bytes smallest_piece = Bytes{1} << 20, largest_piece = Bytes{8} << 20;
 
-/// Of a copy through the host. Some eight pieces, so that little is left over at both ends; none so small
-/// that enqueueing and bridging it, some tens of microseconds, shows beside it, and none larger than needed.
+/// The size of the pieces of a copy through the host. About eight pieces, so that the part without overlap at
+/// both ends is small. The minimum keeps the cost of a piece small: enqueueing and synchronising it takes
+/// some tens of microseconds. The maximum avoids pieces that are larger than necessary.
 constexpr Bytes piece_size(Bytes size) {
     constexpr Bytes page = 4096;
     return std::clamp(size / 8 / page * page, smallest_piece, largest_piece);
@@ -30,8 +31,8 @@ void Submission::copy(Storage& storage, Storage::Stretch& stretch, Move move) {
     Replicas& replicas = stretch.replicas;
     const EventSlotPtr& producer = replicas.producer(move.from);
 
-    // Neighbours that one request made, and that go the same way, go in one copy. A stretch takes two at
-    // most.
+    // Neighbouring stretches with the same producer and the same direction share one copy. A stretch needs
+    // at most two copies.
     const auto extends = [&](const Copy& copy) {
         return copy.storage == &storage && copy.move == move && copy.end == stretch.begin &&
                copy.producer == producer;
@@ -53,7 +54,7 @@ void Submission::copy(Storage& storage, Storage::Stretch& stretch, Move move) {
                                           memory(move.to), begin(move.from), begin(move.to)});
     }
     Copy& copy = *same;
-    // The second half of a way through the host goes with the first, piece by piece, and not after it.
+    // The second half of a copy through the host overlaps with the first half, piece by piece.
     const auto first_half = std::ranges::find_if(latest, [&](const Copy& earlier) {
         return earlier.slot == producer && earlier.move.to == move.from;
     });
@@ -77,7 +78,7 @@ void Submission::copy(Storage& storage, Storage::Stretch& stretch, Move move) {
 }
 
 void Submission::enqueue(Copy& copy) {
-    if (copy.first_half && pieces_of(copy.first_half).empty()) // it was one, or has failed
+    if (copy.first_half && pieces_of(copy.first_half).empty()) // copied in one piece, or failed
         copy.after.add(copy.first_half, true);
     const std::pmr::vector<Event> after = copy.after.resolve();
     Event event = start_or_fail({}, after, [&](std::span<const Event> events) {
@@ -94,7 +95,7 @@ Event Submission::enqueue(const Copy& copy, Bytes begin, Bytes end, std::span<co
     const Bytes size = end - begin;
     Controller::TransferStream& way =
         copy.to == nullptr ? copy.controller->from_device_ : copy.controller->to_device_;
-    way.bytes.fetch_add(size, std::memory_order_relaxed); // a statistic: nothing is ordered by it
+    way.bytes.fetch_add(size, std::memory_order_relaxed); // relaxed: a statistic that orders nothing
     auto* const host = copy.to == nullptr || copy.from == nullptr
                            ? static_cast<std::byte*>(copy.storage->host()) + begin
                            : nullptr;
@@ -104,7 +105,7 @@ Event Submission::enqueue(const Copy& copy, Bytes begin, Bytes end, std::span<co
         : copy.from == nullptr ? way.stream->copy_in(*copy.to, begin - copy.to_begin, host, size, after)
                                : way.stream->copy_peer(*copy.to, begin - copy.to_begin, *copy.from,
                                                        begin - copy.from_begin, size, after);
-    if (Trace* const trace = Trace::recording()) // with the mutex: the order is the stream's
+    if (Trace* const trace = Trace::recording()) // with the mutex: in the order of the stream
         trace->add(
             {&way, copy.controller->device().info().id, copy.to == nullptr ? "from device" : "to device"},
             copy.storage->name(), event, after, {.bytes = size, .part_of = span_});
@@ -124,8 +125,8 @@ Event Submission::enqueue_pieces(Copy& copy, std::span<const Event> after) {
     try {
         for (Bytes begin = copy.begin; begin < copy.end;) {
             const Bytes end = std::min(copy.end, begin + step);
-            // The one before on the same stream: no wait, but its failure is inherited, so that the last
-            // event says how all went.
+            // The previous piece on the same stream needs no wait. Its failure is inherited, so the last
+            // event has the outcome of all pieces.
             std::vector<Event> all{last};
             if (begin == copy.begin) all.assign(after.begin(), after.end());
             for (const Piece& piece : before)
@@ -135,8 +136,8 @@ Event Submission::enqueue_pieces(Copy& copy, std::span<const Event> after) {
             begin = end;
         }
         return last;
-    } catch (...) {          // what is under way already ends first
-        copy.pieces.clear(); // a second half comes after the whole, and fails with it
+    } catch (...) {          // wait until the enqueued pieces have ended
+        copy.pieces.clear(); // so a second half waits for the whole copy, and fails with it
         return Event::all(std::array{last.order_only(), Event::failed(current_error())});
     }
 }

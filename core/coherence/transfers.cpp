@@ -5,7 +5,7 @@ namespace headrace {
 
 namespace {
 
-/// Copies what is current somewhere to `image`: directly where the hardware can, else through the host.
+/// Copies a current replica to `image`: directly if the hardware can, else through the host.
 void fetch(Image image, ImageSet reachable, TransferPlan& plan) {
     const auto move = [&plan](Image from, Image to) {
         plan.moves.push_back({from, to});

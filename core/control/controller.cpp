@@ -21,13 +21,13 @@ Controller::Controller(Device& device, ControllerOptions options)
 }
 
 Controller::~Controller() {
-    // Again, since host tasks that still run may submit.
+    // In a loop, because host tasks that still run may submit requests.
     for (std::vector<Event> events; !(events = take_under_way()).empty();)
         for (const Event& event : events) static_cast<void>(event.outcome());
     host_lane_.reset();
     for (const auto& held : std::exchange(held_, {}))
         if (const auto lifeline = held.lock()) {
-            const std::scoped_lock alive(lifeline->mutex); // the storage cannot end meanwhile
+            const std::scoped_lock alive(lifeline->mutex); // the storage cannot end in this block
             if (lifeline->storage != nullptr) free_image(*lifeline->storage);
         }
 }
@@ -91,7 +91,7 @@ bool Controller::holds(Storage& storage) const {
     return works_in_place(storage) || storage.image_of(*this) != host_image;
 }
 
-/// Always the same of a datum: what a device reaches is not allocated by storages, on first need.
+/// The result for a datum never changes: host memory that a device reaches is not allocated later by Storage.
 bool Controller::works_in_place(const Storage& storage) const {
     if (zero_copy_) return true;
     return host_in_place_ && storage.host_ && device_.reaches_host(storage.host_.get());
@@ -103,7 +103,7 @@ Image Controller::image_with(const Tile& needed, const Tile& wanted) {
         static_cast<void>(storage.host_view_locked());
         return host_image;
     }
-    // relaxed: who makes room takes it for a hint.
+    // relaxed: only a hint for eviction.
     const std::uint64_t use = uses_.fetch_add(1, std::memory_order_relaxed);
     if (const Image image = storage.image_of(*this); image != host_image) {
         Storage::Holder& here = storage.holder(image);
@@ -149,7 +149,7 @@ Event Controller::explicit_move(const Tile& tile, bool to_host) {
     if (tile.storage().is_internal())
         throw Error{ErrorKind::invalid_argument,
                     "'" + tile.storage().name() + "' is internal: it has no host image"};
-    if (to_host && !holds(tile.storage())) // before anything is allocated for it
+    if (to_host && !holds(tile.storage())) // before the Submission allocates memory for it
         throw Error{ErrorKind::invalid_argument, "'" + tile.storage().name() + "' was never on this device"}
             .on_device(device_.info().id);
     const TileUse use{tile, Access::read};
@@ -180,24 +180,23 @@ void Controller::forget_ended() {
         seen = under_way_; // a copy: wait_all must still find them
         taken = taken_;
     }
-    // Without the mutex: to ask a driver may settle events and run their continuations.
+    // Without the mutex: asking a driver may settle events and run their continuations.
     std::vector<Event> open;
     ErrorPtr failure;
-    // The newest first: where a GPU's stream has come that far, its driver is not asked for those before it.
+    // The newest first: if it has ended, the driver is not asked about earlier events of the same GPU stream.
     for (const Event& event : seen | std::views::reverse) {
         if (!event.done())
             open.push_back(event);
         else if (ErrorPtr error = event.outcome())
-            failure = std::move(error); // the first one's in the end
+            failure = std::move(error); // after the loop: the failure of the first event
     }
     std::ranges::reverse(open);
 
     const std::scoped_lock lock(mutex_);
     sweeping_ = false;
-    if (taken != taken_) return; // and has told of the failure
+    if (taken != taken_) return; // take_under_way has taken the events, and its caller has seen the failure
     if (!first_failure_) first_failure_ = std::move(failure);
-    sweep_at_ =
-        std::max<std::size_t>(256, 2 * open.size()); // each is asked a few times, however many there are
+    sweep_at_ = std::max<std::size_t>(256, 2 * open.size()); // so each event is asked only a few times
     const auto newer = under_way_.begin() + static_cast<std::ptrdiff_t>(seen.size());
     under_way_.erase(std::ranges::move(open, under_way_.begin()).out, newer);
 }
@@ -246,7 +245,7 @@ void Controller::free_image(Storage& storage) {
                 stretch.second.replicas.unfinished({RequestKind::release, image}, true),
                 [](const EventSlotPtr& slot) { return slot->settled(); });
         };
-        if (std::ranges::any_of(storage.stretches_, busy)) continue; // another thread used it meanwhile
+        if (std::ranges::any_of(storage.stretches_, busy)) continue; // another thread has used it in between
         drop(storage, image).reset();
         return;
     }

@@ -10,7 +10,7 @@ namespace headrace {
 
 HostLane::HostLane(std::string name) : name_(std::move(name)), thread_([this] { work(); }) {
     lane_.name = name_;
-    // The system's limit, which it enforces by refusing longer ones. A thread without a name works as well.
+    // The system refuses longer names. A thread without a name works as well.
     static_cast<void>(pthread_setname_np(thread_.native_handle(), name_.substr(0, 15).c_str()));
 }
 
@@ -37,7 +37,7 @@ Event HostLane::run(std::string_view name, std::span<const TileUse> uses, std::f
             return mine;
         });
     }
-    if (!queued) mine = enqueue({std::string(name), {}, {event}, {}}, waits); // it failed: wait_all tells
+    if (!queued) mine = enqueue({std::string(name), {}, {event}, {}}, waits); // failed: for wait_all
     if (waits) {
         help(mine);
         static_cast<void>(event.outcome());
@@ -61,7 +61,7 @@ void HostLane::remember(const ErrorPtr& failure) {
     if (!first_failure_) first_failure_ = failure;
 }
 
-/// A thread that waits can as well do the work: the lane's own need not be woken, nor wake it again.
+/// `to_be_helped`: the submitting thread waits anyway, so it runs the task. This saves waking two threads.
 Event HostLane::enqueue(Task task, bool to_be_helped) {
     Event event = task.done.event();
     {
@@ -81,8 +81,8 @@ void HostLane::work() {
     }
 }
 
-/// Performs what is in the queue up to `mine`, unless another thread is at it: that one goes on, or wakes the
-/// lane's.
+/// Runs the tasks in the queue up to `mine`, unless another thread runs tasks. That thread then continues, or
+/// wakes the thread of the lane.
 void HostLane::help(const Event& mine) {
     std::unique_lock lock(mutex_);
     while (!working_ && !queue_.empty() && !mine.state()->settled()) run_first(lock);
@@ -91,7 +91,7 @@ void HostLane::help(const Event& mine) {
     if (more) changed_.notify_one();
 }
 
-/// The lock is not held while the task runs; working_ keeps the others away.
+/// The lock is not held while the task runs. working_ keeps other threads from running tasks.
 void HostLane::run_first(std::unique_lock<std::mutex>& lock) {
     Task task = std::move(queue_.front());
     queue_.pop_front();
@@ -105,7 +105,7 @@ void HostLane::run_first(std::unique_lock<std::mutex>& lock) {
 void HostLane::perform(Task task) {
     ErrorPtr failure;
     EventTimes times;
-    for (const Event& event : task.after) // all of them, also after a failure: the event's promise
+    for (const Event& event : task.after) // wait for all, also after a failure: `done` must not settle before
         if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
     if (!failure) {
         try {
@@ -117,7 +117,7 @@ void HostLane::perform(Task task) {
             failure = std::make_shared<const Error>(std::move(error.in_task(task.name)));
         }
     }
-    task.body = {}; // what it captured goes before anybody is told
+    task.body = {}; // destroys captured objects before the event completes
     if (failure) {
         remember(failure);
         task.done.fail(std::move(failure));

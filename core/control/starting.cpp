@@ -9,7 +9,7 @@ namespace headrace {
 
 namespace {
 
-/// The failure that is known already; null if none.
+/// The first failure that is already known; null if none.
 ErrorPtr known_failure(std::span<const Event> after) {
     for (const Event& event : after)
         if (event.state() && event.state()->settled())

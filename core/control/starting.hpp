@@ -1,5 +1,5 @@
-// core/control/starting.hpp - how a request is started, and what its event is when that fails. For the core
-// itself.
+// core/control/starting.hpp - how a request is started, and which event it has if this fails. Only for the
+// core.
 #pragma once
 #include <headrace/core/detail/submission.hpp>
 #include <headrace/core/export.hpp>
@@ -9,14 +9,14 @@
 
 namespace headrace {
 
-/// What `start` returns; a failed event if it throws, or if it is known already that something in `after`
-/// failed, and then it is not called. `name`: of the request, for errors; may be empty.
+/// Calls `start` and returns its event, or a failed event if it throws. If an event in `after` is known to
+/// have failed, returns a failed event without the call. `name`: of the request, for errors; may be empty.
 [[nodiscard]] HEADRACE_EXPORT Event start_or_fail(std::string_view name, std::span<const Event> after,
                                                   const Starter& start);
 
-/// A request that failed while it was submitted has overtaken those that it should have come after, and those
-/// before it on its lane, of which tiles remember the last one only. They may still be using the tiles: it
-/// waits for them.
+/// Returns `event`; if it has failed already, it also waits for `after` and `before_on_lane`. A request that
+/// fails at submission overtakes these earlier requests, which may still use the tiles. Tiles remember only
+/// the last request of a lane, so later requests must find all of them ended when this event completes.
 [[nodiscard]] HEADRACE_EXPORT Event in_place(Event event, std::span<const Event> after,
                                              const Event& before_on_lane);
 

@@ -8,14 +8,14 @@
 namespace headrace {
 namespace {
 
-constexpr std::ptrdiff_t gaps = 1024; // that stay open
+constexpr std::ptrdiff_t gaps = 1024; // number of gaps that stay open, at least
 
 } // namespace
 
 void BusyTime::add(EventTimes times) {
     times.begin = std::max(times.begin, closed_);
     if (times.end <= times.begin) return;
-    // Those that touch it become one with it.
+    // Merge it with the intervals that touch it.
     const auto first = std::ranges::lower_bound(covered_, times.begin, std::ranges::less{}, &EventTimes::end);
     auto last = first;
     for (; last != covered_.end() && last->begin <= times.end; ++last) {

@@ -9,8 +9,8 @@ namespace headrace {
 
 namespace {
 
-/// Runs continuations in the calling thread. Those of an event that one of them settles come after it and not
-/// within it, or a long chain of events would need a deep stack.
+/// Runs continuations in the calling thread. If a continuation settles another event, the continuations of
+/// that event run afterwards and not inside it. Otherwise a long chain of events would need a deep stack.
 void run(std::vector<EventState::Continuation> continuations, const ErrorPtr& error) {
     using Batch = std::pair<std::vector<EventState::Continuation>, ErrorPtr>;
     thread_local std::deque<Batch>* under_way = nullptr;
@@ -38,7 +38,7 @@ ErrorPtr EventState::error() const {
 }
 
 void EventState::settle(ErrorPtr own) {
-    // Whoever waits may see the outcome, and drop the last reference, before we have told everybody.
+    // A waiting thread may see the outcome and drop the last reference before this call has ended.
     const std::shared_ptr<EventState> alive = weak_from_this().lock();
     std::vector<Continuation> continuations;
     std::vector<std::shared_ptr<EventState>> roots;
@@ -50,7 +50,7 @@ void EventState::settle(ErrorPtr own) {
             if (error_) break;
             error_ = root->error();
         }
-        roots.swap(roots_); // released outside the lock: the last holder of a root may be us
+        roots.swap(roots_); // released outside the lock: this may be the last reference to a root
         continuations.swap(continuations_);
         // release: pairs with the acquire in settled(), after which error_ is read.
         settled_.store(true, std::memory_order_release);
@@ -81,14 +81,14 @@ void EventState::inherit(std::span<const Event> after) {
         const auto& state = event.state();
         if (!state || !event.passes_failure()) continue;
         if (!state->settled() && state->family() && state->family() == family()) {
-            // The driver orders the two; what the other one inherits is all that can fail behind its back.
+            // The driver orders the two events. It does not know the failures that the other event inherits.
             std::vector<std::shared_ptr<EventState>> roots;
             {
                 const std::scoped_lock lock(state->mutex_);
                 roots = state->roots_;
             }
             for (const auto& root : roots) keep(root);
-            // Settled in between: its roots are gone and its own outcome stands for them.
+            // If it has settled in between, its roots are gone, and its own outcome includes them.
             if (state->settled()) keep(state);
         } else {
             keep(state);
@@ -102,8 +102,8 @@ void EventState::block() {
 }
 
 bool EventState::block_for(std::chrono::nanoseconds limit) {
-    constexpr std::chrono::hours long_enough{24 * 365}; // what is added to now must not overflow
-    arm();                                              // so that somebody settles it while we sleep
+    constexpr std::chrono::hours long_enough{24 * 365}; // now + limit must not overflow
+    arm();                                              // so that it is settled while this thread sleeps
     std::unique_lock lock(mutex_);
     return settled_signal_.wait_for(lock, std::min<std::chrono::nanoseconds>(limit, long_enough),
                                     [this] { return settled_.load(std::memory_order_relaxed); });
@@ -141,8 +141,8 @@ Event Event::order_only() const {
 Event Event::all(std::span<const Event> events) {
     std::vector<Event> open;
     for (const Event& event : events)
-        // Asks no driver: that could settle events, and run continuations, inside whatever the caller is
-        // doing.
+        // Does not ask a driver: this could settle events, and run continuations, while the caller holds
+        // locks or works on its state.
         if (event.state() && (!event.state()->settled() || event.outcome())) open.push_back(event);
     if (open.empty()) return {};
     if (open.size() == 1) return open.front();
@@ -151,7 +151,7 @@ Event Event::all(std::span<const Event> events) {
     auto left = std::make_shared<std::atomic<std::size_t>>(open.size());
     for (const Event& event : open)
         event.then([joined, left](const ErrorPtr&) {
-            // acq_rel: the last one sees that all others have settled, and settles for all.
+            // acq_rel: pairs with itself in the other continuations. The last one sees all others settled.
             if (left->fetch_sub(1, std::memory_order_acq_rel) == 1) joined->settle();
         });
     return Event{joined};
@@ -170,7 +170,7 @@ Promise::~Promise() {
 }
 
 Promise& Promise::operator=(Promise&& other) noexcept {
-    const Promise dropped = std::move(*this); // its event must not hang
+    const Promise dropped = std::move(*this); // fails its event, so that no thread hangs
     state_ = std::move(other.state_);
     return *this;
 }

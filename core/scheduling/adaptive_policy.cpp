@@ -10,21 +10,21 @@
 namespace headrace {
 namespace {
 
-constexpr double parts_of_share = 3;       // a device gets one of them at a time
-constexpr double parts_if_certain = 2;     // if its speed is certain
-constexpr double parts_if_returned = 1.15; // and what was too much comes back; the rest fills idle lanes
-constexpr double parts_of_slow = 12;       // of a device whose last task others would wait for long
+constexpr double parts_of_share = 3;       // one task gets one of these parts
+constexpr double parts_if_certain = 2;     // if the capability is certain
+constexpr double parts_if_returned = 1.15; // if also excess work comes back; the rest fills idle lanes
+constexpr double parts_of_slow = 12;       // of a slow device: the others would wait long for its last task
 constexpr double slow = 0.25;              // of the best capability
-constexpr double worth_it = 2;             // tasks' costs that a device must save the others
-constexpr double most_tasks = 128;         // of a device, about, where others could do its last ones
-constexpr double least_tasks = 4;          // where they could not
-constexpr double moving_parts = 8;         // of the job, where tasks have data of their own
-constexpr double first_part = 1.0 / 4096;  // of the job, for who was never measured
-constexpr double known_part = 1.0 / 4; // of the share, for who was measured in another job, not for certain
-constexpr double growth = 4;           // from there on, over what it has finished
-constexpr double hardly = 1.0 / 40;    // of the best capability: not worth the trouble
+constexpr double worth_it = 2;             // a device must save the others the cost of so many tasks
+constexpr double most_tasks = 128;         // of a device, roughly, if others could do its last ones
+constexpr double least_tasks = 4;          // if others could not
+constexpr double moving_parts = 8;         // of the job, if each task has its own data
+constexpr double first_part = 1.0 / 4096;  // of the job, for a device that was never measured
+constexpr double known_part = 1.0 / 4;     // of the share: measured in another job, but not certain
+constexpr double growth = 4;               // of later tasks, over the finished work
+constexpr double hardly = 1.0 / 40;        // of the best capability: too little to take part
 
-/// Those who share the job: not who is in reserve, nor, if that is certain, who is not worth the trouble.
+/// The devices that share the job. Omits standby devices, and devices that certainly contribute too little.
 class Sharers {
 public:
     explicit Sharers(const Progress& progress) : progress_(progress), shares_(progress.devices.size()) {
@@ -40,14 +40,14 @@ public:
     [[nodiscard]] double capability() const { return capability_; }
     [[nodiscard]] double best_capability() const { return best() ? device(*best()).capability : 0; }
 
-    /// When all, or all but one, are through with what they have and what remains, shared so that they end
-    /// together. Who has more in flight than that takes longer and is left out.
+    /// The time at which all devices, or all but one, have done their work in flight and the remaining work,
+    /// shared so that they end together. A device with more work in flight than that is left out.
     [[nodiscard]] double end(std::optional<std::size_t> without = {}) const {
         const auto busy_until = [&](std::size_t i) {
             return static_cast<double>(device(i).in_flight) / device(i).capability;
         };
         double end = std::numeric_limits<double>::infinity(), last = 0;
-        do { // each round leaves out somebody more, or is the last
+        do { // each round leaves out one more device, or is the last one
             last = end;
             double work = static_cast<double>(progress_.remaining), capability = 0;
             for (std::size_t i = 0; i < shares_.size(); ++i) {
@@ -70,7 +70,7 @@ private:
         return best;
     }
 
-    /// Beside the best whose speed is certain; unless together they do more than that.
+    /// Compared with the best certain device. Keeps them if together they do more than the limit.
     void leave_out_those_who_do_hardly_anything() {
         double least = 0, together = 0;
         for (std::size_t i = 0; i < shares_.size(); ++i)
@@ -85,11 +85,13 @@ private:
             if (does_hardly_anything(i)) shares_[i] = false;
     }
 
-    /// Not worth beginning with; but who has begun takes a rest that others may be busy for longer than they
-    /// say. Who may be faster than that, or beside who may be slower, has to be tried.
+    /// Leaves out only devices that have not begun. A device that has begun can take over work while the
+    /// others are busy for longer than estimated. If the capability of a device, or of the best one, is not
+    /// certain, the device must be tried.
     void leave_out_those_who_save_too_little() {
         const std::optional<std::size_t> best = this->best();
-        // Once all is given out, what in_flight says is less than what others may have and not have begun.
+        // When no work remains, the others may still hold work that they have not begun and that in_flight
+        // does not contain.
         if (!best || !device(*best).certain || progress_.remaining == 0) return;
         for (std::size_t i = 0; i < shares_.size(); ++i) {
             const bool begins = device(i).finished == 0 && device(i).in_flight == 0;
@@ -122,7 +124,8 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
 
     const double end = sharers.end();
     const double share = std::max(0.0, end * mine.capability - in_flight);
-    // Who does nearly all of it needs no others to be even with.
+    // The part of the others. A device that does nearly all of the work need not match the ends of the
+    // others.
     const double others = (sum - mine.capability) / sum;
     const double most_parts = !mine.certain     ? parts_of_share
                               : mine.gives_back ? parts_if_returned
@@ -133,7 +136,7 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
     wanted = std::max(wanted, mine.capability * progress.task_seconds * worth_it);
     if (progress.moves_data) wanted = std::min(wanted, total / moving_parts);
     if (!alone && !mine.measured) {
-        // What does not fill the lanes says little of what they can do.
+        // A task that does not fill the lanes shows little of the device's speed.
         const double first = std::max(total * first_part, static_cast<double>(mine.full));
         wanted = std::min(wanted, first);
     } else if (!alone) {
@@ -143,10 +146,10 @@ std::uint64_t AdaptivePolicy::next(std::size_t device, const Progress& progress)
         else if (!mine.certain)
             wanted = std::min(wanted, share * known_part);
     }
-    // Fewer than it has lanes take it as long.
+    // Fewer work units than lanes take just as long.
     wanted = std::max(wanted, std::min(share, static_cast<double>(mine.full)));
     wanted = std::clamp(std::floor(wanted), least, remaining);
-    // A rest that fills no lane group is not left over.
+    // Leave no rest that is smaller than a lane group.
     if (remaining - wanted < least && !delays(remaining)) return progress.remaining;
     return std::min(static_cast<std::uint64_t>(wanted), progress.remaining);
 }

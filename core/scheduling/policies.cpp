@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-/// What the others can do, all of them and the best one.
+/// The capabilities of the other devices: their sum and the best one.
 struct Others {
     double sum = 0, best = 0;
 };
@@ -24,8 +24,8 @@ Others others(std::size_t device, const Progress& progress) {
     return others;
 }
 
-/// So many, at least one and at most what remains. A relative 1e-12: 1000 / 10 x 0.3 / 1.0 must come out as
-/// 30 and not as 29.
+/// `wanted` as a whole number, at least 1 and at most `remaining`. It is raised by a relative 1e-12, so that
+/// 1000 / 10 x 0.3 / 1.0 gives 30 and not 29.
 std::uint64_t whole(double wanted, std::uint64_t remaining) {
     const double units = std::max(std::floor(wanted * (1 + 1e-12)), 1.0);
     return units < static_cast<double>(remaining) ? static_cast<std::uint64_t>(units) : remaining;
@@ -37,10 +37,10 @@ std::uint64_t StaticPolicy::next(std::size_t device, const Progress& progress) {
     served_.resize(progress.devices.size(), false);
     const double mine = progress.devices[device].capability;
     if (progress.remaining == 0 || mine <= 0) return 0;
-    double waiting = 0; // capabilities of those who are still to be served, this one among them
+    double waiting = 0; // sum of capabilities of devices without a task, including this one
     for (std::size_t i = 0; i < served_.size(); ++i)
         if (!served_[i]) waiting += std::max(0.0, progress.devices[i].capability);
-    if (waiting == 0) { // somebody who was counted upon never came
+    if (waiting == 0) { // all have a task, but some work remains, because a device was lost
         std::fill(served_.begin(), served_.end(), false);
         waiting = mine + others(device, progress).sum;
     }
@@ -56,7 +56,7 @@ DynamicPolicy::DynamicPolicy(std::uint64_t packages) : packages_(packages) {
 
 std::uint64_t DynamicPolicy::next(std::size_t device, const Progress& progress) {
     if (progress.remaining == 0 || progress.devices[device].capability <= 0) return 0;
-    // Rounded up, so that there are no more packages than were asked for.
+    // Rounded up, so that there are at most `packages_` packages.
     const std::uint64_t size = progress.total / packages_ + (progress.total % packages_ != 0 ? 1 : 0);
     return std::min(size, progress.remaining);
 }

@@ -1,4 +1,4 @@
-// core/scheduling/policies.hpp - the policies of the papers, which divide by capabilities or not at all.
+// core/scheduling/policies.hpp - the policies from papers: tasks in proportion to capabilities, or all equal.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/policy.hpp>
@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// One task for each device, in proportion to its capability. What a device that is lost leaves goes to the
-/// others, in proportion.
+/// One task for each device, in proportion to its capability. The work of a lost device goes to the others,
+/// in proportion to their capabilities.
 ///
 /// Source  Nozal and Bosque, "Straightforward heterogeneous computing", 2021, sec. 4.3
 class HEADRACE_EXPORT StaticPolicy final : public Policy {
@@ -20,7 +20,7 @@ private:
     std::vector<bool> served_;
 };
 
-/// So many tasks of equal size, whoever asks.
+/// `packages` tasks of equal size; each goes to the next device that asks.
 ///
 /// Source  Nozal and Bosque 2021, sec. 4.3
 class HEADRACE_EXPORT DynamicPolicy final : public Policy {
@@ -35,14 +35,14 @@ private:
     std::uint64_t packages_;
 };
 
-/// HGuided: a task is R C_d / (k n sum C) work units of the R that remain, with n devices and k = 2, and at
-/// least a floor for each device: `floor` work units for the fastest, less in proportion for the others.
+/// HGuided: a task has R C_d / (k n sum C) work units, with R remaining work units, n devices and k = 2. Each
+/// device has a minimum: `floor` work units for the fastest device, in proportion less for the others.
 ///
 /// Source  Nozal and Bosque 2021, sec. 4.3; the formula is that of their EngineCL, 2020
 class HEADRACE_EXPORT GuidedPolicy final : public Policy {
 public:
     static constexpr double k = 2;
-    /// 0: a thousandth of the job.
+    /// `floor` 0: a thousandth of the job.
     explicit GuidedPolicy(std::uint64_t floor = 0) : floor_(floor) {}
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;
     [[nodiscard]] bool takes_over(std::size_t, const Progress&) const override { return false; }
@@ -53,10 +53,10 @@ private:
 
 /// Demand driven: a task is N / divisions x Cd / max(C) work units, at least one.
 ///
-/// A device so slow that one unit would take it longer than the others need for all that remains gets none:
-/// taking part must not make a job later.
+/// A device gets no work if it would need longer for one unit than the others need for all remaining units:
+/// a device must not delay the end of a job.
 ///
-/// Source  Ribeiro et al., "Irregular workloads", 2014, sec. 4.1. Differs in the refusal above
+/// Source  Ribeiro et al., "Irregular workloads", 2014, sec. 4.1. Differs in: the refusal above
 class HEADRACE_EXPORT DemandPolicy final : public Policy {
 public:
     static constexpr std::uint64_t default_divisions = 10;

@@ -10,7 +10,7 @@
 namespace headrace {
 namespace {
 
-/// "20"; nothing where no parameter is given.
+/// Parses a parameter such as "20". Nothing if `text` is empty.
 std::optional<std::uint64_t> to_number(std::string_view policy, std::string_view text) {
     if (text.empty()) return std::nullopt;
     std::uint64_t number = 0;
@@ -22,7 +22,7 @@ std::optional<std::uint64_t> to_number(std::string_view policy, std::string_view
     return number;
 }
 
-/// With a number after the colon, or what the policy takes without one.
+/// Makes a policy with the number after the colon, or with its default if there is none.
 template <class Numbered>
 std::unique_ptr<Policy> make_numbered(std::string_view name, std::string_view parameter) {
     const auto number = to_number(name, parameter);
@@ -38,7 +38,7 @@ std::unique_ptr<Policy> make_plain(std::string_view name, std::string_view param
 
 struct KnownPolicy {
     std::string_view name;
-    std::string_view parameter; ///< what it is called
+    std::string_view parameter; ///< its name in the list of policies, with the colon
     std::unique_ptr<Policy> (*make)(std::string_view name, std::string_view parameter);
 };
 constexpr KnownPolicy known[] = {{"adaptive", "", make_plain<AdaptivePolicy>},

@@ -6,13 +6,13 @@
 namespace headrace {
 namespace {
 
-constexpr double kept = 0.7;    // of what was known, when a task is added
-constexpr unsigned several = 3; // measurements: the first may be of what happens once
-constexpr double far = 2;       // times slower or faster
+constexpr double kept = 0.7;    // weight of the earlier sums when a task is added
+constexpr unsigned several = 3; // measurements: the first one may contain effects that happen only once
+constexpr double far = 2;       // factor, slower or faster
 
 bool agree(double one, double other) { return one < far * other && other < far * one; }
 
-/// 1 if there are none.
+/// The median; 1 if there are no ratios.
 double median(std::vector<double> ratios) {
     if (ratios.empty()) return 1;
     const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);

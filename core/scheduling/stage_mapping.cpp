@@ -15,9 +15,10 @@ namespace {
 
 constexpr double impossible = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_devices = 10;
-constexpr double rounding = 1e-12; // of sums in another order
+constexpr double rounding = 1e-12; // relative difference between sums in another order
 
-/// Of pieces [begin, end) on a device. Sums are taken piece by piece, for one that cannot is infinite.
+/// Seconds of pieces [begin, end) on a device. Sums piece by piece: differences of prefix sums would fail,
+/// because a piece that the device cannot do is infinite.
 double seconds_of(const StreamCosts& costs, std::size_t device, std::size_t begin, std::size_t end) {
     const auto first = costs.seconds[device].begin();
     return std::accumulate(first + static_cast<std::ptrdiff_t>(begin),
@@ -36,7 +37,7 @@ void check(const StreamCosts& costs) {
     }
 }
 
-/// The search, for one criterion at a time: what a way costs is joined from its parts.
+/// The search, for one criterion at a time. A function `join` combines the costs of the parts of a way.
 class Search {
 public:
     explicit Search(const StreamCosts& costs) : costs_(costs), pieces_(costs.seconds.front().size()) {
@@ -63,7 +64,7 @@ public:
         });
         return best_.cost;
     }
-    /// The least latency of those with no longer period; nothing if all have more than `most`.
+    /// The mapping with the least latency and at most this period; nothing if every latency is above `most`.
     std::optional<StageMapping> mapping(double period, double most = impossible) {
         limit_ = period;
         run(most, [](double way, double part, double transfer) { return way + part + transfer; });
@@ -72,7 +73,7 @@ public:
     }
 
 private:
-    /// A way for a set of devices, the last of which is known, to do the first pieces.
+    /// A way for a set of devices, with a given last device, to do the first pieces.
     struct Way {
         double cost = impossible;
         std::uint32_t begin = 0;  ///< of the last device's part
@@ -83,7 +84,7 @@ private:
         std::uint32_t set = 0, last = 0;
     };
 
-    /// Of a set's ways that end with a device and at a piece.
+    /// The best way of a set with this last device, for the pieces before `end`.
     Way& way(std::uint32_t set, std::size_t last, std::size_t end) {
         return ways_[(set * devices_.size() + last) * (pieces_ + 1) + end];
     }
@@ -101,12 +102,12 @@ private:
             for (const std::size_t device : devices_) least = std::min(least, costs_.seconds[device][piece]);
             rest_[piece] = join(rest_[piece + 1], least * (1 - rounding), 0);
         }
-        for (std::uint32_t set = 1; set < 1U << devices_.size(); ++set) // subsets come before
+        for (std::uint32_t set = 1; set < 1U << devices_.size(); ++set) // subsets come first
             for (std::size_t last = 0; last < devices_.size(); ++last)
                 if ((set >> last & 1) != 0) extend(set, last, join);
     }
 
-    /// The best ways of others to each piece, and on to this device.
+    /// For each piece: the best way of the other devices up to it, with the transfer to this device.
     template <class Join>
     void arrive(std::uint32_t others, std::size_t last, const Join& join) {
         arrivals_.assign(pieces_, {});
@@ -123,7 +124,7 @@ private:
         }
     }
 
-    /// The last device's part grows from its end towards the stream's beginning.
+    /// Finds the best ways with this last device. Its part grows from its end towards the first piece.
     template <class Join>
     void extend(std::uint32_t set, std::size_t last, const Join& join) {
         const auto& seconds = costs_.seconds[devices_[last]];
@@ -149,7 +150,7 @@ private:
         }
     }
 
-    /// Of equal ones, that with fewer devices.
+    /// Of equal costs, fewer devices are better.
     [[nodiscard]] bool is_better(double cost, std::uint32_t set) const {
         return cost < best_.cost || (cost == best_.cost && std::popcount(set) < std::popcount(best_.set));
     }
@@ -177,10 +178,10 @@ private:
 
     const StreamCosts& costs_;
     const std::size_t pieces_;
-    std::vector<std::size_t> devices_; ///< that are looked at
-    std::vector<double> transfers_;    ///< [from][to][piece], of these
+    std::vector<std::size_t> devices_; ///< the considered devices
+    std::vector<double> transfers_;    ///< [from][to][piece], between these devices
     std::vector<Way> ways_, arrivals_;
-    std::vector<double> rest_;  ///< what the pieces from each on cost at least
+    std::vector<double> rest_;  ///< [piece]: the least cost of this piece and all later ones
     double limit_ = impossible; ///< no part and no transfer takes longer
     End best_;
 };
@@ -201,7 +202,7 @@ StageMapping map_stages(const StreamCosts& costs, std::optional<std::size_t> ite
     const double shortest = period * (1 + rounding);
     StageMapping best = search.mapping(shortest).value();
     if (!items) return best;
-    const auto later = static_cast<double>(*items - 1); // items, a period each
+    const auto later = static_cast<double>(*items - 1); // items after the first; each adds a period
     for (double limit = impossible; limit > shortest;) {
         const double known = best.seconds(*items) * (1 + rounding);
         const std::optional<StageMapping> other = search.mapping(limit, known - later * period);
@@ -209,7 +210,8 @@ StageMapping map_stages(const StreamCosts& costs, std::optional<std::size_t> ite
         const double seconds = other->seconds(*items);
         const bool is_as_good = seconds <= known && other->parts.size() < best.parts.size();
         if (seconds < best.seconds(*items) * (1 - rounding) || is_as_good) best = *other;
-        // Who has a shorter period has no less latency: what that leaves for the period is the next limit.
+        // A mapping with a shorter period has at least this latency. The next limit is the longest period
+        // that can still improve the time.
         const double left = later > 0 ? (best.seconds(*items) - other->latency) / later : 0;
         limit = std::min(left, other->period) * (1 - rounding);
     }
@@ -233,8 +235,8 @@ double seconds_of_whole_items(const StreamCosts& costs, std::size_t items) {
     }
     if (items == 0 || std::isinf(items_per_second)) return 0;
     if (items_per_second == 0) return impossible;
-    // So long it takes if items can be divided; what is left then, less than one for each device, is given
-    // one by one.
+    // The time if items could be divided. Each device does its whole items in this time. Fewer items than
+    // devices remain; they are assigned one by one.
     const double at_least = static_cast<double>(items) / items_per_second;
     std::vector<double> next_ends;
     std::size_t done = 0;

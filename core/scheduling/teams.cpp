@@ -7,23 +7,24 @@
 namespace headrace {
 namespace {
 
-// Times: what the first job and the first two took a team, over what it takes later.
+// Factors: the time of the first job (or the first two jobs) of a set, divided by its later time.
 constexpr double first_may_improve = 1.5, may_improve = 1.1;
 
-constexpr double at_once = 0.01; // seconds: nobody feels a few of these
+constexpr double at_once = 0.01; // seconds: users do not notice a few jobs of this length
 
-/// Rates were measured beside the others, in parts of a job. Half of it may have taken a GPU as long as all
-/// of it would, if that has lanes for all: what fewer devices need for a job, a job tells.
+/// Rates are measured in parts of a job, while other devices run, too. If a GPU has lanes for the whole job,
+/// half of the job may take as long as all of it. Only a whole job shows the time of a smaller set.
 bool is_worth_trying(double promised, double together) {
-    constexpr double longer = 1.25, most = 2, not_felt = 0.1; // times, times, seconds
+    constexpr double longer = 1.25, most = 2, not_felt = 0.1; // factor, factor, seconds
     return promised <= most * together && (promised <= longer * together || promised <= together + not_felt);
 }
 
-/// The slower a device with idle lanes seems, the less it is given, and the slower it seems: the second one
-/// may be the fastest. Where the first one has had a job, it has one, too, if jobs are short: it is over
-/// soon, with the reserve's help. What is over at once tells least of speeds.
+/// A device with idle lanes seems slow, so it gets less work and then seems slower still. So the second
+/// fastest may really be the fastest. When the first one has had its job, the second one gets a job, too, if
+/// jobs are short: such a job ends soon, if necessary with standby devices. The shortest jobs show least
+/// about speeds.
 bool may_be_the_fastest(double promised, double least) {
-    constexpr double far_off = 8, short_job = 0.25; // times, seconds
+    constexpr double far_off = 8, short_job = 0.25; // factor, seconds
     return least <= short_job && (promised <= far_off * least || promised <= at_once);
 }
 
@@ -33,27 +34,28 @@ double promised_seconds(const Team& team, std::span<const Estimate> devices, std
     return static_cast<double>(work_units) / rate;
 }
 
-/// As measured, or, as long as that is not settled, what it may reach. What is over at once may have taken
-/// many times as long because a thread was woken late, and costs nothing to settle.
+/// The measured time; before there are enough jobs, the time that the set may reach. A very short job may
+/// have taken many times as long because a thread was woken late. Running it again costs almost nothing.
 double expected_seconds(const WholeJobs& known) {
     if (known.jobs >= jobs_that_tell) return known.seconds;
     if (known.seconds <= at_once) return 0;
     return known.seconds / (known.jobs == 1 ? first_may_improve : may_improve);
 }
 
-constexpr double much = 1.25; // times
+constexpr double much = 1.25; // factor
 constexpr std::size_t most_before_doubt = 2 * jobs_that_tell;
 
-/// After so many of all devices' jobs they may be doubted. Fewer that have done well are doubt enough.
+/// The number of jobs of all devices before smaller sets are probed. It is the lower number if a smaller set
+/// already has enough jobs.
 std::size_t jobs_before_doubt(double promised, double together, bool others_are_proven) {
     return promised * much <= together && !others_are_proven ? most_before_doubt : jobs_that_tell;
 }
 
-/// What disturbed the first jobs may have gone: rates promise much more, and the last one is so long ago that
-/// another costs next to nothing.
+/// The disturbance of the first jobs may be over: rates promise much more, and the last job is so long ago
+/// that another one costs very little.
 bool deserves_another_chance(const WholeJobs& known, double promised, double least) {
-    constexpr double rarely = 100;     // times
-    constexpr std::size_t chances = 3; // models keep nine jobs
+    constexpr double rarely = 100;     // factor
+    constexpr std::size_t chances = 3; // 6 + 3: models keep nine jobs
     return known.jobs < most_before_doubt + chances && promised * much <= least &&
            known.seconds_ago >= rarely * known.seconds;
 }
@@ -92,7 +94,7 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
     const auto consider = [&](const Team& team, bool is_worth_a_job) {
         const std::optional<WholeJobs> jobs = recent(team);
         if (!jobs && !is_worth_a_job) return;
-        const double seconds = jobs ? expected_seconds(*jobs) : 0; // its turn comes before all others'
+        const double seconds = jobs ? expected_seconds(*jobs) : 0; // a set without a job goes first
         if (seconds >= least) return;
         least = seconds;
         best = team;
@@ -102,7 +104,8 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
     const Team first{by_rate[0]}, second{by_rate[1]};
     const double promised = promised_seconds(second, devices, work_units);
     consider(second, recent(first) && may_be_the_fastest(promised, least));
-    // Who did better when it had one has the next one, too: until its median says so, or it does not.
+    // If the last job of all devices was the fastest, they get the next one, too. This goes on until their
+    // median is the least, or until a job of them is slower.
     const bool again =
         best != all && (together->last < least || deserves_another_chance(*together, promised_of_all, least));
     return again ? all : best;

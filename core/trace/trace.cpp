@@ -9,15 +9,18 @@ std::atomic<Trace*> Trace::recording_ = nullptr;
 
 Trace::Trace(Keep keep) : keep_(keep) {
     Trace* none = nullptr;
-    // release: pairs with the acquire in `recording`, whose caller finds the members made.
+    // release: pairs with the acquire in `recording`. So its caller sees the members initialised.
     if (!recording_.compare_exchange_strong(none, this, std::memory_order_release, std::memory_order_relaxed))
         throw Error{ErrorKind::invalid_argument, "a trace is being recorded already"};
 }
 
-Trace::~Trace() { recording_.store(nullptr, std::memory_order_relaxed); } // nobody submits: see the class
+Trace::~Trace() {
+    recording_.store(nullptr, std::memory_order_relaxed);
+} // relaxed: no thread submits now, see the class
 
 std::uint32_t Trace::track(const TraceUnit& unit) {
-    // Few: a search costs less than a table. The latest first, as objects may take the place of others.
+    // There are few tracks, so a search is cheaper than a table. The latest first, because a new object may
+    // have the address of an old one.
     for (std::size_t i = tracks_.size(); i-- > 0;) {
         const Track& known = tracks_[i];
         const Unit& of = sums_[known.sum].unit;
@@ -51,7 +54,7 @@ SpanId Trace::add(const TraceUnit& unit, std::string_view text, const Event& eve
     if (keep_ == Keep::spans) {
         request.name = name(text);
         for (const Event& earlier : after) {
-            if (!earlier.passes_failure()) continue; // order alone; no data comes from there
+            if (!earlier.passes_failure()) continue; // only order; no data comes from this event
             if (const auto from = under_way_.find(earlier.state().get()); from != under_way_.end())
                 flows_.emplace_back(from->second, request.id);
         }
@@ -71,7 +74,7 @@ void Trace::ended(const Pending& request) {
         under_way_.erase(own);
     const auto times = request.event.times();
     if (!times) return;
-    // Clocks of devices are known to a microsecond or so: what is in order is shown in order.
+    // Device clocks are accurate to about 1 us. Requests that run in order must also appear in order.
     const auto begin = track.in_order ? std::max(times->begin, track.until) : times->begin;
     const auto end = std::max(begin, times->end);
     track.until = std::max(track.until, end);
@@ -85,7 +88,7 @@ void Trace::tidy() {
         const std::scoped_lock lock(mutex_);
         if (pending_.size() < collect_at_) return;
     }
-    if (collecting_.try_lock()) { // else another thread is at it
+    if (collecting_.try_lock()) { // else another thread collects
         const std::scoped_lock mine(std::adopt_lock, collecting_);
         collect();
     }
@@ -97,8 +100,9 @@ void Trace::collect() {
         const std::scoped_lock lock(mutex_);
         seen.swap(pending_);
     }
-    // Without mutex_: to ask a driver may settle events and run their continuations. A track's requests are
-    // taken in their order, as its `until` wants it: behind one that has not ended nobody is asked.
+    // Without mutex_: asking a driver may settle events and run their continuations. The requests of a track
+    // are taken in order, because its `until` needs this: requests after one that has not ended are not
+    // asked.
     std::vector<Pending> done, open;
     std::vector<bool> is_held_up;
     for (Pending& request : seen) {
@@ -110,7 +114,7 @@ void Trace::collect() {
     const std::scoped_lock lock(mutex_);
     for (const Pending& request : done) ended(request);
     pending_.insert(pending_.begin(), std::move_iterator(open.begin()), std::move_iterator(open.end()));
-    // Each is asked a few times, however many there are.
+    // So each request is asked only a few times, for any number of requests.
     collect_at_ = std::max<std::size_t>(256, 2 * pending_.size());
 }
 

@@ -31,7 +31,7 @@ void append_number(std::string& out, std::uint64_t number) {
     out.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
 }
 
-/// The format's unit of time, without rounding.
+/// Microseconds are the time unit of the format. Three decimals, so nothing is rounded.
 void append_microseconds(std::string& out, std::chrono::nanoseconds time) {
     const auto nanoseconds = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0));
     append_number(out, nanoseconds / 1000);
@@ -39,12 +39,12 @@ void append_microseconds(std::string& out, std::chrono::nanoseconds time) {
     out.append(".").append(places, 1);
 }
 
-/// Where an event is shown.
+/// The row in which an event is shown.
 struct Place {
     std::uint64_t process, thread;
 };
 
-/// One event after another, each an object of the members that all have and those that the caller adds.
+/// Writes events one after another. Each is an object with the common members, and members from the caller.
 class Events {
 public:
     void begin(char phase, Place place) {
@@ -58,7 +58,7 @@ public:
     }
     void name(std::string_view name) { append_quoted(text_ += R"(,"name":)", name); }
     void at(std::chrono::nanoseconds time) { append_microseconds(text_ += R"(,"ts":)", time); }
-    /// Members as they are.
+    /// Appends text that is already JSON.
     std::string& more(std::string_view members) { return text_ += members; }
     void end() { text_ += '}'; }
 
@@ -82,7 +82,7 @@ std::string Trace::json() {
     collect();
     const std::scoped_lock lock(mutex_);
 
-    // By when they began: rows are then filled from left to right.
+    // By their begin, so that rows are filled from left to right.
     std::vector<std::size_t> order(spans_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [this](std::size_t i) { return spans_[i].begin; });
@@ -131,7 +131,7 @@ std::string Trace::json() {
     }
     std::uint64_t number = 0;
     const auto arrow = [&](SpanId from, SpanId to, std::string_view category) {
-        if (!shown[from] || !shown[to]) return; // one of them failed, or is under way
+        if (!shown[from] || !shown[to]) return; // one of them failed, or has not ended
         ++number;
         for (const auto& [phase, span] : {std::pair('s', from), std::pair('f', to)}) {
             events.begin(phase, shown[span]->first);
@@ -142,8 +142,8 @@ std::string Trace::json() {
             events.end();
         }
     };
-    // Viewers show no arrow that goes back. One of data would where a driver takes a launch for begun while
-    // that waits for its inputs, as PoCL does.
+    // Viewers do not show an arrow that goes back in time. An arrow of data would go back if a driver counts
+    // a launch as begun while it waits for its inputs. PoCL does this.
     const auto forwards = [&](std::pair<SpanId, SpanId> flow) {
         const auto &from = shown[flow.first], &to = shown[flow.second];
         if (from && to && to->second < from->second) std::swap(flow.first, flow.second);

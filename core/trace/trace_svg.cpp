@@ -1,5 +1,5 @@
-// core/trace/trace_svg.cpp - a trace as a Gantt chart: what each device and lane did at what time, as a
-// picture.
+// core/trace/trace_svg.cpp - a trace as a Gantt chart: a picture of what each device and lane did at which
+// time.
 #include <headrace/core/trace.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using std::chrono::nanoseconds;
 
 // ---- text
 
-/// Length of the character of UTF-8 at the front that XML may hold; 0: it is none.
+/// Length in bytes of the UTF-8 character at the front; 0 if it is invalid or not allowed in XML.
 std::size_t character(std::string_view text) {
     const auto byte = [&](std::size_t i) -> unsigned {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
@@ -31,13 +31,13 @@ std::size_t character(std::string_view text) {
         if ((byte(i) & 0xC0U) != 0x80) return 0;
         code = code << 6 | (byte(i) & 0x3FU);
     }
-    constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000}; // shorter forms are the only ones
+    constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000}; // longer forms are invalid
     const bool is_one = lead >= 0xC0 && code >= least[length] && code <= 0x10FFFF &&
                         (code < 0xD800 || code > 0xDFFF) && code != 0xFFFE && code != 0xFFFF;
     return is_one ? length : 0;
 }
 
-/// As it may stand in text and in attributes; what XML cannot hold becomes U+FFFD.
+/// Escapes text for XML text and attributes. Characters that XML does not allow become U+FFFD.
 std::string escaped(std::string_view text) {
     std::string out;
     while (!text.empty()) {
@@ -107,7 +107,8 @@ struct Look {
     std::string_view style, colour, meaning;
 };
 
-/// By Kind. Source: M. Okabe and K. Ito, "Color Universal Design", 2008: told apart by the colour-blind
+/// Indexed by Kind. Colour-blind people can distinguish these colours.
+/// Source  M. Okabe and K. Ito, "Color Universal Design", 2008
 constexpr std::array<Look, 6> looks{{{"job", "#999999", "jobs"},
                                      {"item", "#56b4e9", "items of a stream"},
                                      {"work", "#0072b2", "tasks, kernels"},
@@ -124,15 +125,15 @@ Kind kind_of(const Trace::Unit& unit) {
                                         : Kind::work;
 }
 
-/// One request, or several that nobody could tell apart.
+/// One request, or several that are too close to distinguish.
 struct Bar {
     nanoseconds begin, end;
     nanoseconds busy; ///< sum over requests
     std::uint64_t count, bytes;
-    std::string_view name; ///< of the first
+    std::string_view name; ///< of the first request
 };
 
-/// What one unit did, in lines so that those that overlap are seen.
+/// The requests of one unit. Overlapping requests are on different lines.
 struct Row {
     std::string_view device, name;
     Kind kind;
@@ -143,17 +144,17 @@ struct Row {
 // Pixels.
 constexpr double left = 170, plot = 900, right = 90, line_height = 16, bar_height = 12, row_gap = 4,
                  device_gap = 12, top = 56, bottom = 40;
-constexpr double wide = 1, close = 0.5; // narrower bars that are as close as that become one
-constexpr std::size_t most_lines = 3;   // of a row; what does not fit is joined to what it overlaps
+constexpr double wide = 1, close = 0.5; // bars narrower than `wide` with a gap below `close` are joined
+constexpr std::size_t most_lines = 3;   // of a row; other bars are joined with a bar that they overlap
 
-/// Neighbours are a pixel apart, so that they are seen to be two; what is short is seen at all.
+/// The drawn width of a bar. A gap of one pixel separates neighbours. Short bars get a visible width.
 double drawn(double width) { return width > 4 ? width - 1 : std::max(width, close); }
 
 class Chart {
 public:
     explicit Chart(nanoseconds length) : length_(std::max(length, nanoseconds(1))) {}
 
-    /// In the order of their begins.
+    /// Adds a bar. Bars must be added in the order of their begins.
     void add(const Trace::Unit& unit, const Bar& bar) {
         Row& row = row_of(unit);
         requests_ += row.is_made_of_requests ? 0 : 1;
@@ -181,7 +182,7 @@ public:
     }
 
     [[nodiscard]] std::string draw(std::string_view caption) {
-        // Jobs, streams, devices in the order of their first requests, the host's lanes.
+        // First jobs and streams, then devices in the order of their first requests, then host lanes.
         std::ranges::stable_sort(rows_, {}, [this](const Row& row) {
             return std::tuple(!row.is_made_of_requests, row.kind == Kind::host, order_.at(row.device),
                               row.kind);
@@ -234,7 +235,7 @@ private:
         return out + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
     }
 
-    /// What it is about, and what the colours mean.
+    /// The title and the legend of the colours.
     [[nodiscard]] std::string heading() const {
         const std::string what =
             requests_ == 0 ? "nothing ran" : std::to_string(requests_) + " requests in " + text_of(length_);
@@ -258,7 +259,7 @@ private:
         return out;
     }
 
-    /// Lines at round times, at most ten of them.
+    /// Grid lines at round times; at most ten intervals.
     [[nodiscard]] std::string axis(double y) const {
         const TimeUnit unit = unit_for(length_);
         const double length = static_cast<double>(length_.count()) / unit.nanoseconds;
@@ -312,7 +313,7 @@ private:
     nanoseconds length_;
     std::uint64_t requests_ = 0;
     std::vector<Row> rows_;
-    std::map<std::string_view, std::size_t> order_; // of devices
+    std::map<std::string_view, std::size_t> order_; // of devices, by first request
     std::map<std::string_view, BusyTime> busy_;     // of devices that compute
 };
 

@@ -1,6 +1,6 @@
-# headrace_compile_hip(OUT target source...): objects of HIP sources, by hipcc, for HEADRACE_HIP_ARCHITECTURES, with the
-# definitions and include folders of `target`, but for the system's: named once more, its headers would not find the
-# compiler's.
+# headrace_compile_hip(OUT target source...): compiles HIP sources to objects with hipcc, for
+# HEADRACE_HIP_ARCHITECTURES. Uses the definitions and include folders of `target`, except /usr/include. If that is
+# named again, its headers do not find the compiler's headers.
 function(headrace_compile_hip out target)
   set(objects)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/hip/${target}")
@@ -11,7 +11,7 @@ function(headrace_compile_hip out target)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     cmake_path(GET source FILENAME name)
     set(object "${folder}/${name}.o")
-    # HIP's own header first: std::memcpy is the host's alone where <cstring> comes before it.
+    # HIP's own header comes first. If <cstring> came before it, std::memcpy would be a host function only.
     add_custom_command(OUTPUT "${object}"
       COMMAND ${CMAKE_COMMAND} -E make_directory "${folder}"
       COMMAND "${HEADRACE_HIPCC}" ${architectures} -x hip -std=c++20 -O3 -fPIC -D__HIP_PLATFORM_AMD__

@@ -1,10 +1,10 @@
-# The oldest compilers that Headrace is compiled with, here and in projects that use it. README.md names them too.
+# The oldest compilers that can compile Headrace, here and in projects that use it. README.md names them, too.
 set(HEADRACE_OLDEST_GNU 12)
 set(HEADRACE_OLDEST_Clang 16)
 set(HEADRACE_OLDEST_NVCC 12.0)
 set(HEADRACE_OLDEST_HIPCC 5.2)
 
-# Ends the configuration, with one sentence, where the C++ compiler is too old.
+# Stops the configuration, with one sentence, if the C++ compiler is too old.
 function(headrace_check_cxx)
   set(needs "Headrace needs g++ ${HEADRACE_OLDEST_GNU} or clang ${HEADRACE_OLDEST_Clang}, or later")
   set(has "${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
@@ -12,7 +12,7 @@ function(headrace_check_cxx)
   if(oldest AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS oldest)
     message(FATAL_ERROR "${needs}: ${has}. Set CMAKE_CXX_COMPILER.")
   endif()
-  # A new compiler may use an old standard library, and others have version numbers of their own.
+  # A new compiler may use an old standard library. Other compilers have version numbers of their own.
   if(NOT HEADRACE_CXX_SUFFICES)
     try_compile(suffices SOURCE_FROM_CONTENT headrace_suffices.cpp
 "#include <algorithm>
@@ -34,7 +34,7 @@ int main() {
   endif()
 endfunction()
 
-# Why nvcc, whose language this project has enabled, cannot compile Headrace; empty: it can.
+# Sets `why_not` to the reason why nvcc, which this project has enabled, cannot compile Headrace; empty: it can.
 function(headrace_check_nvcc why_not)
   set(${why_not} "" PARENT_SCOPE)
   if(CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS HEADRACE_OLDEST_NVCC)
@@ -42,7 +42,7 @@ function(headrace_check_nvcc why_not)
   endif()
 endfunction()
 
-# The same of HEADRACE_HIPCC.
+# Does the same for HEADRACE_HIPCC.
 function(headrace_check_hipcc why_not)
   set(${why_not} "" PARENT_SCOPE)
   execute_process(COMMAND "${HEADRACE_HIPCC}" --version OUTPUT_VARIABLE text ERROR_QUIET)
@@ -51,7 +51,7 @@ function(headrace_check_hipcc why_not)
   endif()
 endfunction()
 
-# Says once, in projects that use Headrace, that nobody has asked for optimised code.
+# Warns once, in projects that use Headrace, if no build option asks for optimised code.
 function(headrace_check_build_type)
   get_property(has_several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   get_property(said GLOBAL PROPERTY HEADRACE_SAID_BUILD_TYPE)

@@ -1,6 +1,7 @@
-# headrace_embed(target file...): the text of each file as a constant, for sources that are compiled at run time.
-# `kernels/path.cl` becomes `headrace::embedded::path_cl`, a std::string_view, in the header "path.cl.hpp" that
-# `target` finds; an edited file is embedded anew by the next build. Files of one target have different names.
+# headrace_embed(target file...): embeds the text of each file as a constant, for sources that are compiled at run
+# time. `kernels/path.cl` becomes `headrace::embedded::path_cl`, a std::string_view, in the header "path.cl.hpp".
+# `target` finds that header. After a change of a file, the next build embeds it again. The files of one target need
+# different names.
 function(headrace_embed target)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/headrace_embedded/${target}")
   get_target_property(known ${target} HEADRACE_EMBEDDED)
@@ -27,20 +28,20 @@ function(headrace_embed target)
   target_include_directories(${target} PRIVATE "$<BUILD_INTERFACE:${folder}>")
 endfunction()
 
-# The text of the file at `path` as headrace::embedded::`identifier`, in `header`, before `target` is compiled.
+# Writes the text of the file at `path` as headrace::embedded::`identifier` to `header`, before `target` is compiled.
 function(headrace_embed_as target path header identifier)
   cmake_path(GET path FILENAME name)
   add_custom_command(OUTPUT "${header}"
     COMMAND "${CMAKE_COMMAND}" "-DHEADRACE_EMBED=${path}" "-DHEADRACE_INTO=${header}" "-DHEADRACE_AS=${identifier}"
             -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
     DEPENDS "${path}" "${CMAKE_CURRENT_FUNCTION_LIST_FILE}" VERBATIM COMMENT "Embedding ${name}")
-  # By a target of its own, because the outputs of commands are known in their own folder only.
+  # Needs a target of its own, because only the folder of a command knows the command's outputs.
   string(MD5 which "${header}")
   add_custom_target(${target}_embedded_${which} DEPENDS "${header}")
   add_dependencies(${target} ${target}_embedded_${which})
 endfunction()
 
-# What the command above runs. Nothing in the file is expanded, whatever characters it has.
+# The command above runs this. It expands nothing in the file, whatever characters the file has.
 if(CMAKE_SCRIPT_MODE_FILE AND DEFINED HEADRACE_EMBED)
   file(READ "${HEADRACE_EMBED}" text)
   cmake_path(GET HEADRACE_EMBED FILENAME name)

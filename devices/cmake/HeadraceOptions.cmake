@@ -1,7 +1,7 @@
-# What every target of this project is compiled with. Nothing here reaches users of the installed package.
+# The compile options of every target of this project. Nothing here reaches users of the installed package.
 
-# The floors, the lowest first. What is public lies in FLOOR/include, what floors and tests share in FLOOR/internal: the
-# latter is not installed. A floor sees the headers of its own and of those below it.
+# The floors, the lowest first. Public headers are in FLOOR/include. Headers that floors and tests share are in
+# FLOOR/internal; they are not installed. A floor sees its own headers and those of the floors below it.
 set(HEADRACE_FLOORS core devices persistent domains)
 set(HEADRACE_INCLUDE_DIRS ${HEADRACE_FLOORS})
 list(TRANSFORM HEADRACE_INCLUDE_DIRS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/include")
@@ -12,18 +12,18 @@ list(TRANSFORM HEADRACE_INTERNAL_DIRS REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/
 add_library(headrace_internal INTERFACE)
 target_include_directories(headrace_internal INTERFACE ${HEADRACE_INCLUDE_DIRS} ${HEADRACE_INTERNAL_DIRS})
 
-# Warnings, for C++ only: nvcc and hipcc pass their own host compiler's.
+# Warnings, for C++ only: nvcc and hipcc pass those of their own host compilers.
 add_library(headrace_warnings INTERFACE)
 target_compile_options(headrace_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor>)
-if(CMAKE_UNITY_BUILD) # what one source declares is no fault of those that it is joined with
+if(CMAKE_UNITY_BUILD) # joined sources may shadow each other's declarations
   target_compile_options(headrace_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow -Wno-subobject-linkage>)
 endif()
 
-# All libraries, and nothing else: what is installed as the component `library`.
+# All libraries, and nothing else: the installed component `library`.
 add_custom_target(headrace_library)
 
-# headrace_program(target): installed as a part of the component `programs`, and finds the shared libraries beside it.
+# headrace_program(target): installs a program in the component `programs`. It finds the shared libraries beside it.
 function(headrace_program target)
   file(RELATIVE_PATH libraries "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
@@ -32,8 +32,9 @@ function(headrace_program target)
   endif()
 endfunction()
 
-# headrace_library(NAME sources...): a library of one floor, with the alias headrace::NAME; static, unless
-# BUILD_SHARED_LIBS is on. Both kinds are compiled alike: core/export.hpp says what a library shows.
+# headrace_library(NAME sources...): a library of one floor, with the alias headrace::NAME. It is static, unless
+# BUILD_SHARED_LIBS is on. Both kinds are compiled with the same options; core/export.hpp sets which symbols are
+# visible.
 function(headrace_library name)
   add_library(headrace_${name} ${ARGN})
   add_library(headrace::${name} ALIAS headrace_${name})
@@ -51,7 +52,7 @@ function(headrace_library name)
   list(SUBLIST HEADRACE_INTERNAL_DIRS 0 ${height} internal)
   target_include_directories(headrace_${name}
     PUBLIC "$<BUILD_INTERFACE:${public}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
-    PRIVATE "${PROJECT_SOURCE_DIR}/${floor}" ${internal}) # "folder/name.hpp" is this floor's alone
+    PRIVATE "${PROJECT_SOURCE_DIR}/${floor}" ${internal}) # only this floor includes "folder/name.hpp"
   target_link_libraries(headrace_${name} PRIVATE $<BUILD_INTERFACE:headrace_warnings>)
   set_property(GLOBAL APPEND PROPERTY HEADRACE_INSTALLED_TARGETS headrace_${name})
 endfunction()

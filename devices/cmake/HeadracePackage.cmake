@@ -1,4 +1,4 @@
-# What `cmake --install` delivers beside the programs: libraries, headers, and the package that find_package(headrace)
+# What `cmake --install` installs beside the programs: libraries, headers, and the package that find_package(headrace)
 # reads. They are the component `library`.
 include(CMakePackageConfigHelpers)
 set(headrace_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/headrace")
@@ -25,7 +25,7 @@ install(DIRECTORY devices/cmake/ persistent/cmake/ domains/grids/cmake/ DESTINAT
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT library)
 
 if(NOT PROJECT_IS_TOP_LEVEL)
-  return() # another project makes packages of its own
+  return() # the other project makes its own packages
 endif()
 
 set(CPACK_PACKAGE_VENDOR "The Headrace authors")

@@ -1,4 +1,5 @@
-# Which technologies this build has: HEADRACE_HAS_CUDA, HEADRACE_HAS_HIP, HEADRACE_HAS_OPENCL, and one line for people.
+# Sets which technologies this build has: HEADRACE_HAS_CUDA, HEADRACE_HAS_HIP, HEADRACE_HAS_OPENCL; and one line about
+# them for people to read.
 set(HEADRACE_HAS_CUDA OFF)
 set(HEADRACE_HAS_HIP OFF)
 set(HEADRACE_HAS_OPENCL OFF)
@@ -36,7 +37,7 @@ else()
 endif()
 
 if(NOT HEADRACE_HIP STREQUAL "OFF")
-  # CMake 3.25 cannot enable HIP as a language with Debian's hipcc, so HIP sources are custom commands.
+  # CMake 3.25 cannot enable HIP as a language with Debian's hipcc, so custom commands compile HIP sources.
   find_program(HEADRACE_HIPCC hipcc HINTS /opt/rocm/bin)
   find_library(HEADRACE_HIP_RUNTIME amdhip64 HINTS /opt/rocm/lib)
   set(HEADRACE_HIP_ARCHITECTURES "gfx90a;gfx1030" CACHE STRING "AMD architectures")

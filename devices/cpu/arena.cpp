@@ -17,7 +17,8 @@ int thread_count(std::span<const Core> cores) {
     return static_cast<int>(std::max<std::size_t>(threads, 1));
 }
 
-/// Keeps threads on the given processors while they work in the arena: oneTBB's threads move between arenas.
+/// Keeps threads on the given processors while they work in the arena, because oneTBB's threads change
+/// arenas.
 class Pin final : public tbb::task_scheduler_observer {
 public:
     Pin(tbb::task_arena& arena, std::span<const Core> cores) : tbb::task_scheduler_observer(arena) {
@@ -32,7 +33,7 @@ public:
     Pin& operator=(const Pin&) = delete;
 
     void on_scheduler_entry(bool) override {
-        // Failing to pin costs speed, not correctness, so the outcome is not looked at.
+        // A failure to pin costs only speed, not correctness, so the status is ignored.
         sched_getaffinity(0, sizeof(cpu_set_t), &before());
         sched_setaffinity(0, sizeof(cpu_set_t), &processors_);
     }
@@ -63,8 +64,8 @@ unsigned CpuArena::threads() const noexcept { return static_cast<unsigned>(impl_
 
 void CpuArena::run(unsigned n, const std::function<void(unsigned)>& body) {
     impl_->arena.execute([&] {
-        // Isolated: a thread that waits for its last body does not begin one of another, longer run
-        // meanwhile.
+        // Isolated: a thread that waits for its last body does not start a body of another, longer run at
+        // that time.
         tbb::this_task_arena::isolate([&] {
             tbb::parallel_for(
                 tbb::blocked_range<unsigned>(0, n, 1),

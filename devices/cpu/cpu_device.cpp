@@ -14,7 +14,7 @@
 namespace headrace {
 namespace {
 
-constexpr Bytes alignment = 64; // a cache line, and the widest vector register
+constexpr Bytes alignment = 64; // bytes: a cache line, and the widest vector register
 
 HostBudget& budget() {
     static HostBudget shared; // trivially destructible: memory may be freed while the process ends
@@ -50,7 +50,7 @@ DeviceInfo describe(const CpuTopology& topology, std::size_t cores, std::string 
 
 void HostBudget::take(Bytes size, std::string_view device) {
     const Bytes total = host_memory(), available = host_memory_available();
-    // relaxed: a sum that several threads add to; nothing else is read on its account.
+    // relaxed: several threads add to this sum, and no other data depends on it.
     const Bytes before = taken_.fetch_add(size, std::memory_order_relaxed);
     if (size <= available && before <= total && size <= total - before) return;
     give_back(size);
@@ -60,8 +60,9 @@ void HostBudget::take(Bytes size, std::string_view device) {
 std::shared_ptr<void> allocate_on_host(Bytes size, std::optional<NumaRange> numa, std::string_view device) {
     if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device(device);
     budget().take(size, device);
-    // Rounded up as aligned_alloc asks; cannot wrap, since the budget has agreed to it.
-    const Bytes unit = numa ? static_cast<Bytes>(sysconf(_SC_PAGESIZE)) : alignment; // nodes have whole pages
+    // Rounded up, because aligned_alloc needs a multiple. Cannot overflow, because the budget accepted the
+    // size.
+    const Bytes unit = numa ? static_cast<Bytes>(sysconf(_SC_PAGESIZE)) : alignment; // a page is on one node
     void* const bytes = std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
     if (!bytes) {
         budget().give_back(size);
@@ -82,7 +83,7 @@ std::unique_ptr<Memory> CpuDevice::allocate(Bytes size) {
 }
 
 std::shared_ptr<void> CpuDevice::allocate_host(Bytes size) { return allocate_on_host(size, numa_, info_.id); }
-std::unique_ptr<Stream> CpuDevice::make_stream(Timing) { // the clock is at hand: all are measured
+std::unique_ptr<Stream> CpuDevice::make_stream(Timing) { // always measured: a clock read is cheap
     return std::make_unique<CpuStream>(arena_, info_.id);
 }
 bool CpuDevice::reaches(const Device& other) const {

@@ -11,11 +11,11 @@
 
 namespace headrace {
 
-/// Bytes that this process has been promised by CPU devices. Linux promises more than it has and kills who
-/// uses it, so what is promised here is counted against what the machine has.
+/// Counts the bytes that CPU devices have promised to this process. Linux promises more memory than it has
+/// and kills the process that uses it. So promises here never exceed the machine's memory.
 class HEADRACE_EXPORT HostBudget {
 public:
-    /// Throws out_of_memory, with the sizes and `device`, if the machine cannot keep the promise.
+    /// Throws out_of_memory, with the sizes and `device`, if the machine has not enough memory.
     void take(Bytes size, std::string_view device);
     void give_back(Bytes size) noexcept { taken_ -= size; }
 
@@ -23,7 +23,7 @@ private:
     std::atomic<Bytes> taken_ = 0;
 };
 
-/// Aligned host memory within the budget; freed and given back when the last holder lets go.
+/// Aligned host memory within the budget. The last holder frees it and gives it back to the budget.
 [[nodiscard]] HEADRACE_EXPORT std::shared_ptr<void>
 allocate_on_host(Bytes size, std::optional<NumaRange> numa, std::string_view device);
 

@@ -9,7 +9,8 @@ namespace headrace {
 
 class CpuEventState final : public EventState {
 public:
-    /// Before `settle`, by the thread that settles; who has seen the event settled sees them.
+    /// The thread that settles calls this before `settle`. A thread that sees the event settled sees the
+    /// times.
     void ran(EventTimes times) { times_ = times; }
     [[nodiscard]] std::optional<EventTimes> times() const override { return times_; }
 
@@ -20,7 +21,7 @@ private:
 namespace {
 
 std::byte* at(const Memory& memory, Bytes offset) {
-    return static_cast<std::byte*>(memory.address()) + offset; // any technology's that the host can address
+    return static_cast<std::byte*>(memory.address()) + offset; // any technology's, if the host can address it
 }
 
 } // namespace
@@ -31,7 +32,7 @@ CpuStream::CpuStream(CpuArena& arena, std::string device)
 CpuStream::~CpuStream() {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
-    changed_.notify_one(); // the thread ends what it has, and is joined by its own destructor
+    changed_.notify_one(); // the thread completes its requests; its own destructor joins it
 }
 
 void CpuStream::check(const Memory& memory, Bytes offset, Bytes size) const {
@@ -57,7 +58,7 @@ Event CpuStream::copy_peer(Memory& to, Bytes to_offset, const Memory& from, Byte
     check(to, to_offset, size);
     check(from, from_offset, size);
     return enqueue([target = at(to, to_offset), source = at(from, from_offset),
-                    size] { std::memmove(target, source, size); }, // the two may be one allocation
+                    size] { std::memmove(target, source, size); }, // both may be in one allocation
                    after);
 }
 
@@ -104,7 +105,7 @@ void CpuStream::serve() {
 
 void CpuStream::run(Request& request) {
     ErrorPtr inherited;
-    // All of them, also after a failure: our event settles no earlier than any of these.
+    // Waits for all events, also after a failure: our event must not settle before any of them.
     for (const Event& event : request.after)
         if (ErrorPtr error = event.outcome(); error && !inherited) inherited = std::move(error);
     request.after.clear();
@@ -121,7 +122,7 @@ void CpuStream::run(Request& request) {
         failure = std::make_shared<const Error>(std::move(error.on_device(device_)));
     }
     request.state->ran({begin, std::chrono::steady_clock::now()});
-    request.work = nullptr; // what it captured goes before anyone hears of the end
+    request.work = nullptr; // destroys its captures before the event settles
     request.state->settle(std::move(failure));
 }
 

@@ -14,11 +14,11 @@ namespace headrace {
 
 class CpuEventState;
 
-/// A thread that takes requests in order, sleeps until what each must come after has settled, and does the
-/// work (kernels bring in the arena's threads). Destroying it waits until all requests have ended.
+/// One thread takes requests in order, sleeps until the events that a request waits for have settled, and
+/// does the work. Kernels also use the arena's threads. The destructor waits until all requests have ended.
 class HEADRACE_EXPORT CpuStream final : public Stream {
 public:
-    /// Borrows the arena for as long as it lives; errors name `device`.
+    /// Borrows the arena for its whole lifetime; errors name `device`.
     CpuStream(CpuArena& arena, std::string device);
     ~CpuStream() override;
 
@@ -50,7 +50,7 @@ private:
     std::condition_variable changed_;
     std::deque<Request> requests_;
     bool closed_ = false;
-    std::jthread thread_; // last: it uses the rest
+    std::jthread thread_; // last: it uses the other members
 };
 
 } // namespace headrace

@@ -32,7 +32,7 @@ void check_range(const CpuTopology& topology, NumaRange range) {
 std::vector<Core> place(const CpuTopology& topology, const DeviceSettings& settings,
                         std::span<const Core> taken) {
     if (settings.numa) check_range(topology, *settings.numa);
-    // A container's quota pays for so many cores; whoever says how many threads has thought of it.
+    // A container's quota limits the number of cores. The settings `threads` and `numa` override the quota.
     const auto& within = settings.threads || settings.numa ? topology.cores : topology.quota;
     std::vector<Core> free;
     for (std::size_t i = 0; i < within.size(); ++i) {
@@ -58,7 +58,7 @@ std::vector<Core> place(const CpuTopology& topology, const DeviceSettings& setti
         for (std::size_t i = 0; i < wanted; ++i) chosen.push_back({free[i].front()});
         return chosen;
     }
-    std::size_t more = wanted - free.size(); // beyond one for each core
+    std::size_t more = wanted - free.size(); // beyond one per core
     for (const Core& core : free) {
         const std::size_t here = 1 + std::min(more, core.size() - 1);
         more -= here - 1;

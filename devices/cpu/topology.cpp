@@ -1,5 +1,5 @@
-// devices/cpu/topology.cpp - see topology.hpp. hwloc tells of cores and packages, Linux of clocks, quotas and
-// memory.
+// devices/cpu/topology.cpp - see topology.hpp. hwloc reports cores and packages; Linux reports clocks, quotas
+// and memory.
 #include <headrace/devices/cpu/topology.hpp>
 
 #include <hwloc.h>
@@ -66,7 +66,7 @@ std::string processor_name(hwloc_topology_t topology) {
 }
 
 std::pair<std::vector<Core>, std::vector<unsigned>> allowed_cores(hwloc_topology_t topology) {
-    // hwloc leaves out what a cpuset forbids; the affinity mask (taskset) it has to be asked for.
+    // hwloc omits what a cpuset forbids. The affinity mask (taskset) needs an extra query.
     const Bitmap mask = make_bitmap();
     if (hwloc_get_cpubind(topology, mask.get(), HWLOC_CPUBIND_PROCESS) != 0) hwloc_bitmap_fill(mask.get());
     std::vector<Core> cores;
@@ -89,7 +89,8 @@ std::pair<std::vector<Core>, std::vector<unsigned>> allowed_cores(hwloc_topology
     return {std::move(cores), std::move(nodes)};
 }
 
-/// Processors' worth of time that a container may use: more threads than that would be put to sleep in turn.
+/// The processor time, in processors, that a container may use. The system puts threads beyond that to sleep
+/// in turn.
 double processor_quota() {
     std::ifstream v2("/sys/fs/cgroup/cpu.max"); // "max 100000" or "400000 100000"
     double quota = 0, period = 0;
@@ -114,26 +115,26 @@ double highest_clock_ghz() {
     if (const auto khz = number_in<double>("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"))
         return *khz * 1e-6;
     if (const auto mhz = value_of("/proc/cpuinfo", "cpu MHz")) return std::stod(*mhz) * 1e-3;
-    return 2.0; // no file says it (some Arm machines): the right order of magnitude
+    return 2.0; // no file reports it (some Arm machines): the right order of magnitude
 }
 
 struct VectorUnits {
     unsigned lanes, pipes;
 };
 
-/// Two pipes that multiply and add is what server cores of the last decade have (Zen 4 splits 512 bits over
-/// two cycles, so it comes out at twice what it does; there is no portable way to ask).
+/// Assumes two pipes that multiply and add, as in server cores of the last decade. Zen 4 splits 512 bits over
+/// two cycles, so the result for it is twice the real value. There is no portable way to ask.
 VectorUnits vector_units() {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) return {16, 2};
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {8, 2};
-    return {4, 1}; // one multiplication and one addition beside it: two operations a cycle, as one FMA pipe
+    return {4, 1}; // a multiplication and an addition at once: two operations per cycle, as one FMA pipe
 #else
     return {4, 2};
 #endif
 }
 
-/// The first of the files that holds a number: a container's limit under either version of control groups.
+/// The number in the first file that holds one: a container's limit under version 1 or 2 of control groups.
 std::optional<Bytes> group_memory(std::initializer_list<const char*> files) {
     for (const char* file : files)
         if (const auto bytes = number_in<Bytes>(file)) return bytes; // "max" is no number

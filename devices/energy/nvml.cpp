@@ -1,4 +1,5 @@
-// devices/energy/nvml.cpp - see nvml.hpp. Without nvml.h: builds need neither the toolkit nor the driver.
+// devices/energy/nvml.cpp - see nvml.hpp. It does not include nvml.h, so builds need neither the toolkit nor
+// the driver.
 #include <headrace/internal/devices/energy/nvml.hpp>
 
 #include <utility>
@@ -23,7 +24,7 @@ NvmlMeter::NvmlMeter(std::string address, std::string library)
 
 void NvmlMeter::open() {
     is_open_ = true;
-    void* const library = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL); // for good: others may use it, too
+    void* const library = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL); // never closed: others may use it
     if (library == nullptr) {
         why_absent_ = library_ + " cannot be loaded; GPUs of other makers than NVIDIA are not measured";
         return;

@@ -48,9 +48,10 @@ std::uint64_t number_in(const fs::path& file) {
     return number;
 }
 
-/// Zones lie within others: cores in packages, packages in "psys". These two do not, and are all that counts.
+/// Zones contain other zones: packages contain cores, "psys" contains packages. Packages and "dram" do not
+/// overlap, and only these are counted.
 bool is_counted(const fs::path& zone) {
-    if (!zone.filename().string().starts_with("intel-rapl:")) return false; // "-mmio" shows packages again
+    if (!zone.filename().string().starts_with("intel-rapl:")) return false; // "-mmio" repeats packages
     const std::string name = first_line(zone / "name");
     return name.starts_with("package") || name == "dram";
 }

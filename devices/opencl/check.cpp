@@ -68,8 +68,8 @@ std::string_view status_name(cl_int status) noexcept {
 }
 
 Error status_error(cl_int status, std::string_view call, std::source_location where) {
-    // CL_OUT_OF_RESOURCES is no shortage of memory: NVIDIA says so of a kernel that touched what is not its
-    // own.
+    // CL_OUT_OF_RESOURCES does not mean too little memory: NVIDIA reports it for a kernel that accessed
+    // memory outside its own.
     const bool memory = status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY;
     Error error{memory ? ErrorKind::out_of_memory : ErrorKind::device,
                 std::string(call) + ": " + std::string(status_name(status)), where};

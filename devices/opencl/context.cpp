@@ -1,5 +1,5 @@
 // devices/opencl/context.cpp - see context.hpp.
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS // clCreateCommandQueue: the one that every version has
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS // clCreateCommandQueue: the only call of this kind in every version
 #include "opencl/context.hpp"
 
 #include <array>
@@ -10,12 +10,12 @@
 namespace headrace::opencl {
 namespace {
 
-// Bodies of launches and kernels' adapters know a context by its native handle alone.
+// Bodies of launches and adapters of kernels know only the native handle of a context.
 struct Registry {
     std::mutex mutex;
     std::map<cl_context, const Context*> contexts;
 };
-// Never destroyed: the last reference to a context may go in `let_go`'s thread while the process ends.
+// Never destroyed: the thread of `let_go` may drop the last reference to a context while the process ends.
 Registry& registry() {
     static auto* const instance = std::make_unique<Registry>().release();
     return *instance;
@@ -59,14 +59,14 @@ QueueHandle Context::make_queue() const {
 }
 
 void Context::complete(EventHandle user_event) const {
-    // The context must outlive the user event, which may be the last to go.
+    // The context must outlive the user event, which may be the last object that uses it.
     completions_.give([self = shared_from_this(), event = std::move(user_event)] {
         static_cast<void>(clSetUserEventStatus(event.get(), CL_COMPLETE));
     });
 }
 
-// The quickest of a few round trips is the one that says most about where the two clocks stand. Where all are
-// slow, on a busy machine, it takes more of them to find a quick one.
+// The fastest of several round trips gives the most exact offset between the two clocks. If all are slow, on
+// a busy machine, more round trips are made to find a fast one.
 void Context::measure_clock() {
     using Clock = std::chrono::steady_clock;
     const QueueHandle queue = make_queue();

@@ -1,4 +1,4 @@
-// devices/opencl/context.hpp - what all objects of one OpenCL device share, and keep alive.
+// devices/opencl/context.hpp - what all objects of one OpenCL device share and keep alive.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -14,9 +14,9 @@
 
 namespace headrace::opencl {
 
-/// One device in a context of its own. Events, streams and memories hold it by shared pointer.
+/// One device in its own context. Events, streams and memories hold it by shared pointer.
 ///
-/// Its address is the `family` of its events: only within one context can the driver order them.
+/// Its address is the `family` of its events, because the driver orders events only within one context.
 class HEADRACE_EXPORT Context : public std::enable_shared_from_this<Context> {
 public:
     Context(cl_device_id device, DeviceInfo device_info);
@@ -27,25 +27,25 @@ public:
     [[nodiscard]] cl_context get() const noexcept { return context_.get(); }
     [[nodiscard]] cl_device_id device() const noexcept { return device_; }
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
-    /// Streams must not share programs (stream_number.hpp).
+    /// True if streams must not share programs (stream_number.hpp).
     [[nodiscard]] bool mixes_up_grids() const noexcept { return mixes_up_grids_; }
 
-    /// A new in-order queue that measures.
+    /// Makes an in-order queue with profiling.
     [[nodiscard]] QueueHandle make_queue() const;
-    /// The device's clock, on the host's: both run at one rate, so one difference tells.
+    /// Converts device time to the host's clock. Both clocks run at one rate, so a constant offset is enough.
     [[nodiscard]] std::chrono::steady_clock::time_point host_time(cl_ulong device_nanoseconds) const noexcept;
 
-    /// Completes a user event of this context, soon; calls no driver in the caller's thread.
+    /// Completes a user event of this context soon. Calls no driver in the calling thread.
     void complete(EventHandle user_event) const;
 
-    /// Programs that are built already, by everything that decides what a build gives.
+    /// Finds a program that is already built. The key is everything that determines the result of a build.
     [[nodiscard]] ProgramHandle find_program(const std::string& key) const;
     void keep_program(const std::string& key, ProgramHandle program) const;
-    /// Kernels that launches share (native.hpp). `keep_kernel` returns the one that was first under `key`.
+    /// Kernels that launches share (native.hpp). `keep_kernel` returns the first kernel kept under `key`.
     [[nodiscard]] std::shared_ptr<SharedKernel> find_kernel(const std::string& key) const;
     std::shared_ptr<SharedKernel> keep_kernel(const std::string& key,
                                               std::shared_ptr<SharedKernel> kernel) const;
-    /// The Context behind a native one if it is ours, else null. The caller sees to it that it lives.
+    /// Returns our Context for a native one, or null if there is none. The caller must keep it alive.
     [[nodiscard]] static const Context* of(cl_context native);
 
     std::atomic<Bytes> allocated = 0;
@@ -61,7 +61,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::map<std::string, ProgramHandle> programs_;
     mutable std::map<std::string, std::shared_ptr<SharedKernel>> kernels_;
-    mutable Errands completions_; // last: it ends before what it uses
+    mutable Errands completions_; // last: it ends before the members that it uses
 };
 
 } // namespace headrace::opencl

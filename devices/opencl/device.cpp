@@ -33,7 +33,7 @@ bool is_shortage(cl_int status) {
            status == CL_OUT_OF_HOST_MEMORY || status == CL_INVALID_BUFFER_SIZE;
 }
 
-/// A buffer that stays mapped: the only way in which OpenCL gives out pinned memory.
+/// A buffer that stays mapped: OpenCL has no other way to get pinned memory.
 class PinnedMemory {
 public:
     PinnedMemory(std::shared_ptr<Context> context, Bytes size)
@@ -82,8 +82,8 @@ std::unique_ptr<Memory> OpenClDevice::allocate(Bytes size) {
     if (size <= info().largest_allocation)
         buffer = BufferHandle{clCreateBuffer(context_->get(), CL_MEM_READ_WRITE, size, nullptr, &status)};
     if (status == CL_SUCCESS && info().kind != DeviceKind::cpu) {
-        // GPU drivers wait for the first use with the memory itself; here a shortage can still be told as
-        // one.
+        // GPU drivers allocate the memory only at its first use. The migration is a first use, so that a
+        // shortage is reported here.
         const QueueHandle queue = context_->make_queue();
         const cl_mem native = buffer.get();
         status = clEnqueueMigrateMemObjects(queue.get(), 1, &native, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,

@@ -9,7 +9,7 @@ namespace headrace::opencl {
 
 class HEADRACE_EXPORT OpenClDevice final : public Device {
 public:
-    /// Makes a context for `device`, which must last as long as the process. Throws Error{device}.
+    /// Makes a context for `device`, which must exist as long as the process. Throws Error{device}.
     OpenClDevice(cl_device_id device, DeviceInfo info);
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return context_->info(); }
@@ -19,7 +19,7 @@ public:
     [[nodiscard]] std::unique_ptr<DeviceTexture> make_texture(const Memory& pixels, Bytes offset, int rows,
                                                               int columns) override;
     [[nodiscard]] bool reaches(const Device& other) const override;
-    /// OpenCL cannot tell: the total less what was allocated here.
+    /// The total less what this object allocated, because OpenCL cannot report free memory.
     [[nodiscard]] Bytes free_memory() const override;
 
     [[nodiscard]] const Context& context() const noexcept { return *context_; }

@@ -1,4 +1,4 @@
-// devices/opencl/discovery.cpp - every platform and device that the ICD loader shows.
+// devices/opencl/discovery.cpp - finds every platform and device that the ICD loader shows.
 #include <headrace/internal/devices/opencl/opencl.hpp>
 
 #include "opencl/device.hpp"
@@ -19,9 +19,9 @@ namespace {
 
 using opencl::check;
 
-constexpr cl_int no_platform = -1001; // CL_PLATFORM_NOT_FOUND_KHR, which cl_icd.h defines among much else
+constexpr cl_int no_platform = -1001; // CL_PLATFORM_NOT_FOUND_KHR: cl_icd.h defines it, but also much else
 
-// cl_nv_device_attribute_query, as far as cl_ext.h leaves it out.
+// The part of cl_nv_device_attribute_query that cl_ext.h omits.
 constexpr cl_device_info nvidia_pci_bus = 0x4008, nvidia_pci_slot = 0x4009, nvidia_pci_domain = 0x400A;
 
 template <class Object, class What>
@@ -34,7 +34,7 @@ std::string text_of(cl_int (*ask)(Object, What, std::size_t, void*, std::size_t*
     return text;
 }
 
-/// `otherwise` where the device does not know: most of what is asked here is an extension.
+/// Returns `otherwise` if the device does not know the value: most queries here are extensions.
 template <class T>
 T value_of(cl_device_id device, cl_device_info what, T otherwise = {}) {
     T value{};
@@ -72,7 +72,7 @@ std::string physical_id(cl_device_id device, DeviceKind kind, const std::string&
         };
         return pci_address(0, byte(pci.bus), byte(pci.device), byte(pci.function));
     }
-    return id; // nothing to compare with: a thing of its own
+    return id; // nothing to compare with: it counts as separate hardware
 }
 
 unsigned lane_group(cl_device_id device, DeviceKind kind) {
@@ -85,12 +85,12 @@ unsigned lane_group(cl_device_id device, DeviceKind kind) {
 
 /// Single-precision multiply-adds that one compute unit starts per cycle.
 unsigned fused_per_cycle(cl_device_id device, DeviceKind kind, unsigned lanes) {
-    if (kind == DeviceKind::cpu) return 2 * lanes; // two vector units a core
+    if (kind == DeviceKind::cpu) return 2 * lanes; // two vector units per core
     // NVIDIA's multiprocessors: 64 lanes in 6.0, 7.x and 8.0, 128 in all others since 5.0.
     const auto major = value_of<cl_uint>(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV);
     const auto minor = value_of<cl_uint>(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV);
     if (major >= 5) return major == 7 || (minor == 0 && (major == 6 || major == 8)) ? 64 : 128;
-    return 64; // AMD's compute units; a fair guess for others
+    return 64; // AMD's compute units; a plausible value for others
 }
 
 DeviceInfo describe(cl_device_id device, std::string id) {
@@ -166,8 +166,8 @@ bool can_be_divided(cl_device_id device, const DeviceInfo& info) {
     return std::ranges::find(ways, CL_DEVICE_PARTITION_BY_COUNTS) != ways.end();
 }
 
-/// The device's last `cores` compute units. Each part is made once and kept for ever: PoCL 3.1 frees one with
-/// its last reference, although its own threads still end commands there and its contexts have not gone.
+/// The device's last `cores` compute units. Each part is made once and kept for ever. PoCL 3.1 frees a part
+/// with its last reference, although PoCL's threads still end commands there and its contexts still exist.
 cl_device_id part_of(cl_device_id whole, unsigned compute_units, unsigned cores) {
     struct Parts {
         std::mutex mutex;
@@ -182,7 +182,7 @@ cl_device_id part_of(cl_device_id whole, unsigned compute_units, unsigned cores)
                                                                 CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
     std::array<cl_device_id, 2> both{};
     check(clCreateSubDevices(whole, by_counts.data(), 2, both.data(), nullptr), "clCreateSubDevices");
-    clReleaseDevice(both.front()); // of no use to anyone
+    clReleaseDevice(both.front()); // not used
     return parts->all.emplace(std::pair(whole, cores), both.back()).first->second;
 }
 
@@ -204,7 +204,7 @@ DeviceCandidates find_opencl_devices() {
     DeviceCandidates found;
     const auto all = platforms();
     if (all.empty()) found.left_out.push_back({"opencl", "", "no OpenCL platform is installed"});
-    unsigned index = 0; // devices that cannot be used keep their number
+    unsigned index = 0; // unusable devices keep their numbers
     for (std::size_t number = 0; number < all.size(); ++number) {
         cl_platform_id platform = all[number];
         unsigned on_platform = 0;

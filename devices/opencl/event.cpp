@@ -8,7 +8,7 @@
 namespace headrace::opencl {
 namespace {
 
-/// On the device's clock; 0 where the driver does not say.
+/// A time on the device's clock; 0 if the driver does not report it.
 cl_ulong moment(cl_event event, cl_profiling_info what) {
     cl_ulong time = 0;
     return clGetEventProfilingInfo(event, what, sizeof time, &time, nullptr) == CL_SUCCESS ? time : 0;
@@ -58,11 +58,13 @@ void NativeEvent::block() {
     const cl_event event = native();
     const cl_int waited = clWaitForEvents(1, &event);
     const cl_int status = native_status();
-    // The event's own code says more than "an event in the list failed"; but if it has none, all is lost.
+    // The event's own status says more than "an event in the list failed". Without a final status, the result
+    // of the wait decides.
     finish(status <= CL_COMPLETE ? status : waited == CL_SUCCESS ? CL_COMPLETE : waited);
 }
 
-// The driver's thread only posts. It holds a reference of its own: who armed may be gone by then.
+// The driver's thread only posts work. It holds its own reference, because the thread that armed the event
+// may have dropped its reference by then.
 void NativeEvent::arm() {
     if (settled() || armed_.test_and_set(std::memory_order_relaxed)) return;
     using Keep = std::shared_ptr<NativeEvent>;
@@ -71,12 +73,12 @@ void NativeEvent::arm() {
         const std::unique_ptr<Keep> self{static_cast<Keep*>(user)};
         notify([event = std::move(*self), status]() mutable {
             event->finish(status);
-            let_go(std::move(event)); // which calls the driver
+            let_go(std::move(event)); // this calls the driver
         });
     };
     const cl_int status = clSetEventCallback(native(), CL_COMPLETE, called_back, keep.get());
     if (status == CL_SUCCESS)
-        static_cast<void>(keep.release()); // now the callback's
+        static_cast<void>(keep.release()); // the callback owns it now
     else
         finish(status);
 }
@@ -104,7 +106,7 @@ WaitList::WaitList(const std::shared_ptr<const Context>& context, std::span<cons
         check(status, "clCreateUserEvent");
         native_.push_back(bridge.get());
         keep_.push_back(bridge);
-        // Not in the thread that settles, because the driver may start, in this call, what waited for it.
+        // Not in the thread that settles: during this call, the driver may start the work that waited for it.
         state->on_settled([bridge = std::move(bridge), context](const ErrorPtr&) mutable {
             context->complete(std::move(bridge));
         });

@@ -1,4 +1,4 @@
-// devices/opencl/event.hpp - a cl_event behind an Event, and other events as OpenCL can wait for them.
+// devices/opencl/event.hpp - a cl_event behind an Event, and waits of OpenCL for other events.
 #pragma once
 #include "opencl/context.hpp"
 #include <headrace/core/event.hpp>
@@ -13,21 +13,21 @@
 
 namespace headrace::opencl {
 
-/// What a command does with host memory.
+/// How a command uses host memory.
 enum class HostUse : std::uint8_t { none, reads, writes };
 
-/// Completion of one command, or of all between two markers.
+/// Completion of one command, or of all commands between two markers.
 class HEADRACE_EXPORT NativeEvent final : public EventState {
 public:
     explicit NativeEvent(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
-    /// One of these, once, before anyone else has the event. Its times are the command's.
+    /// Call one of these two, once, before others have the event. Here its times are the command's.
     void complete_with(EventHandle command, HostUse use, cl_command_queue queue);
-    /// A marker, and the one whose end is where the measured time begins; null: nobody measures.
+    /// The end of `before` is the begin of the measured time. Null `before`: no times are measured.
     void complete_with_marker(EventHandle marker, EventHandle before);
 
     [[nodiscard]] cl_event native() const noexcept { return command_.get(); }
-    /// False: a command with that use must wait for this on the host. See WaitList.
+    /// False: a command with that use waits through a user event that the host completes. See WaitList.
     [[nodiscard]] bool orders(HostUse use, cl_command_queue queue) const noexcept;
 
     [[nodiscard]] const void* family() const noexcept override { return context_.get(); }
@@ -41,22 +41,22 @@ private:
     [[nodiscard]] cl_int native_status() const;
 
     std::shared_ptr<const Context> context_;
-    EventHandle command_, begin_;        // no begin: nobody measures
-    cl_command_queue to_host_ = nullptr; // a copy to the host, in this queue
+    EventHandle command_, begin_;        // no begin: no times are measured
+    cl_command_queue to_host_ = nullptr; // set if the command copies to the host: its queue
     cl_profiling_info of_begin_ = CL_PROFILING_COMMAND_START;
     std::atomic_flag armed_;
 };
 
-/// The unfinished ones among `after`, as a list for clEnqueue calls.
+/// The events in `after` that have not completed, as a list for clEnqueue calls.
 ///
-/// What is not of this context becomes a user event that the settling of the original completes. It does so
-/// with success whatever the outcome: PoCL 3.1 never calls back for what depends on a failed user event, and
-/// the failure travels by EventState::inherit.
+/// An event of another context becomes a user event, which completes when the original settles. It completes
+/// with success after any outcome, because PoCL 3.1 never calls back for work that depends on a failed user
+/// event. The failure travels by `EventState::inherit`.
 ///
-/// So does a copy to the host that another copy from or to the host waits for: NVIDIA's driver 580 reads what
-/// is to be copied from memory that is not pinned when the command is enqueued, whatever that waits for. Only
-/// for user events does it wait. (Of 20000 small copies to the device that each waited for the copy to the
-/// host before it, by its event or behind a barrier, 19998 had old data.)
+/// So does a copy to the host if another copy from or to the host waits for it (see `orders`). NVIDIA's
+/// driver 580 reads unpinned memory when the copy is enqueued. It first waits for user events, but not for
+/// others. (Of 20000 small copies to the device that each waited for the copy to the host before it, by its
+/// event or behind a barrier, 19998 had old data.)
 class HEADRACE_EXPORT WaitList {
 public:
     /// For a command with that use of host memory, in `queue`.

@@ -19,7 +19,7 @@ T value_of(cl_device_id device, cl_device_info what) {
 
 constexpr cl_image_format one_float{CL_R, CL_FLOAT};
 
-/// Every device need not have images of one float.
+/// True if the device has images of one float: not every device has them.
 bool has_format(cl_context context) {
     cl_uint count = 0;
     if (clGetSupportedImageFormats(context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count) !=

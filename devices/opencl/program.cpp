@@ -1,4 +1,4 @@
-// devices/opencl/program.cpp - programs from this process, from the disk, or from the compiler.
+// devices/opencl/program.cpp - gets programs from this process, from the disk, or from the compiler.
 #include <headrace/internal/devices/opencl/native.hpp>
 
 #include "opencl/context.hpp"
@@ -30,13 +30,13 @@ std::string build_log(cl_program program, cl_device_id device) {
     return log;
 }
 
-/// Everything that decides what a build gives.
+/// Everything that determines the result of a build.
 std::string cache_key(cl_device_id device, const std::string& source, const std::string& options) {
     return device_text(device, CL_DEVICE_NAME) + '\n' + device_text(device, CL_DEVICE_VERSION) + '\n' +
            device_text(device, CL_DRIVER_VERSION) + '\n' + options + '\n' + source;
 }
 
-/// Empty if the driver does not take the binary: it may be of an older driver with the same version text.
+/// Empty if the driver refuses the binary: an older driver with the same version text may have made it.
 ProgramHandle from_binary(OpenClTarget target, const std::vector<unsigned char>& binary,
                           const std::string& options) {
     const unsigned char* data = binary.data();
@@ -66,7 +66,7 @@ ProgramHandle from_source(OpenClTarget target, const std::string& source, const 
     return program;
 }
 
-/// Empty if the driver has none to give.
+/// Empty if the driver gives no binary.
 std::vector<unsigned char> binary_of(const ProgramHandle& program) {
     std::size_t bytes = 0; // the program has one device
     if (clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS)
@@ -88,8 +88,9 @@ ProgramHandle build_program(OpenClTarget target, const std::string& source, cons
 
     const Compiling sign_of_life;
     const ProgramCache cache = ProgramCache::of_user();
-    // What one process builds the others load. And PoCL 3.1 unpacks what it loads into a folder of its own,
-    // where whoever loads or builds the same at that moment finds half of it, and fails or crashes.
+    // One process builds a program and the others load it. Also, PoCL 3.1 unpacks what it loads into a folder
+    // of its own. A process that loads or builds the same program at that moment finds an incomplete folder,
+    // and fails or crashes.
     const FileLock turn = cache.turn(key);
     ProgramHandle program;
     if (const auto binary = cache.load(key)) {

@@ -13,9 +13,9 @@
 namespace headrace::opencl {
 namespace {
 
-constexpr std::chrono::seconds longest_build{300}; // PoCL on a busy machine; who dies lets go at once
+constexpr std::chrono::seconds longest_build{300}; // PoCL on a busy machine; a process that ends unlocks
 
-// A file: this header, the key, the value.
+// A file consists of this header, the key and the value.
 struct Header {
     std::array<char, 8> magic{'h', 'r', 'p', 'r', 'o', 'g', '0', '1'};
     std::uint64_t key_bytes = 0;
@@ -44,7 +44,7 @@ std::filesystem::path ProgramCache::file(std::string_view key) const {
 }
 
 std::optional<std::vector<unsigned char>> ProgramCache::load(std::string_view key) const {
-    // The size of the file that is open: another may take its name meanwhile.
+    // The size of the open file: another file may get its name at any time.
     std::ifstream stream(file(key), std::ios::binary | std::ios::ate);
     const auto end = static_cast<std::streamoff>(stream.tellg());
     const auto size = static_cast<std::uint64_t>(end < 0 ? 0 : end);
@@ -53,7 +53,7 @@ std::optional<std::vector<unsigned char>> ProgramCache::load(std::string_view ke
     const Header expected;
     if (!stream.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
     if (header.magic != expected.magic || header.key_bytes != key.size() ||
-        size - sizeof header < header.key_bytes || // the subtraction cannot wrap: the header was read
+        size - sizeof header < header.key_bytes || // cannot wrap: the header was read
         size - sizeof header - header.key_bytes != header.value_bytes)
         return std::nullopt;
     std::string stored_key(key.size(), '\0');

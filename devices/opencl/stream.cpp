@@ -11,7 +11,7 @@
 namespace headrace::opencl {
 namespace {
 
-/// True if it is known already that work after these must not be seen to succeed.
+/// True if a failure among `after` is already known: work after these must not appear to succeed.
 bool any_failed(std::span<const Event> after) {
     return std::ranges::any_of(after, [](const Event& event) { return event.done() && event.outcome(); });
 }
@@ -52,7 +52,7 @@ Event QueueStream::submit(HostUse use, std::span<const Event> after, const Submi
     state->inherit(after);
     try {
         submit(*state, WaitList{context_, after, use, queue_.get()});
-        // Others may come to wait for this from another queue, so the driver must not sit on it.
+        // Another queue may wait for this event, so the driver must submit the command now.
         check(clFlush(queue_.get()), "clFlush");
         return last_ = Event{state};
     } catch (...) {
@@ -68,7 +68,7 @@ Event QueueStream::submit(HostUse use, std::span<const Event> after, const Submi
 Event QueueStream::enqueue(std::string_view call, HostUse use, Bytes size, std::span<const Event> after,
                            const Command& command) {
     return submit(use, after, [&](NativeEvent& state, const WaitList& waits) {
-        // After a failure, the command would work on what was never written.
+        // After a failure, the command would use data that was never written.
         if (size == 0 || any_failed(after)) return state.complete_with_marker(marker(&waits), {});
         EventHandle event;
         check(command(waits, event.out()), call);
@@ -118,7 +118,7 @@ Event QueueStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern patter
     return enqueue(
         "clEnqueueFillBuffer", HostUse::none, size, after, [&](const WaitList& waits, cl_event* event) {
             const cl_ulong words[2] = {pattern.word(), pattern.word()};
-            Bytes width = sizeof words; // must divide both; drivers write one pattern per work-item
+            Bytes width = sizeof words; // divides offset and size; drivers write one pattern per work-item
             while ((offset | size) % width != 0) width /= 2;
             return clEnqueueFillBuffer(queue_.get(), buffer, words, width, offset, size, waits.size(),
                                        waits.data(), event);
@@ -128,7 +128,8 @@ Event QueueStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern patter
 Event QueueStream::launch(Body body, std::span<const Event> after) {
     return submit(HostUse::none, after, [&](NativeEvent& state, const WaitList& waits) {
         if (waits.size() > 0) static_cast<void>(marker(&waits)); // the queue is in order
-        // Another one: NVIDIA's driver 580 has no times, or wrong ones, of markers that wait for events.
+        // A second marker: for markers that wait for events, NVIDIA's driver 580 reports no times or wrong
+        // times.
         EventHandle before;
         if (Trace::measures(timing_)) before = marker(nullptr);
         if (!any_failed(after)) {
@@ -140,7 +141,7 @@ Event QueueStream::launch(Body body, std::span<const Event> after) {
                       .device = context_->device(),
                       .ordinal = number_ ? number_->get() : 0});
             } catch (...) {
-                // What the body had enqueued before may still run, so the event ends with that.
+                // Commands that the body has enqueued may still run, so the event completes after them.
                 Error error{*current_error()};
                 error.on_device(context_->info().id);
                 const Event failed = Event::failed(std::make_shared<const Error>(std::move(error)));

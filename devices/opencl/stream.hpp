@@ -31,21 +31,21 @@ public:
 private:
     using Command = std::function<cl_int(const WaitList&, cl_event*)>;
 
-    /// Of nothing, if `size` is 0.
+    /// Enqueues `command`, or only a marker if `size` is 0.
     Event enqueue(std::string_view call, HostUse use, Bytes size, std::span<const Event> after,
                   const Command& command);
-    /// Runs `submit`, which fills the event in; whatever it throws becomes the event's failure.
+    /// Runs `submit`, which completes the event's state. An exception becomes the event's failure.
     template <class Submit>
     Event submit(HostUse use, std::span<const Event> after, const Submit& submit);
     [[nodiscard]] EventHandle marker(const WaitList* waits) const;
-    /// The range of a buffer of ours; throws invalid_argument otherwise.
+    /// Returns the buffer; throws invalid_argument if it is not this device's or the range is not inside.
     [[nodiscard]] cl_mem range(const Memory& memory, Bytes offset, Bytes size, std::string_view what) const;
 
     std::shared_ptr<const Context> context_;
     const Timing timing_;
     QueueHandle queue_;
-    std::optional<StreamNumber> number_; ///< from the first launch on, where kernels are mixed up
-    Event last_; // what a request that could not be enqueued must still not complete before
+    std::optional<StreamNumber> number_; ///< from the first launch on, if the driver mixes up grids
+    Event last_;                         // the last event: a request that fails to enqueue completes after it
 };
 
 } // namespace headrace::opencl

@@ -12,7 +12,7 @@ struct Taken {
     std::mutex mutex;
     std::set<int> numbers;
 };
-// Never destroyed: streams may go while the process ends.
+// Never destroyed: streams may be destroyed while the process ends.
 Taken& taken() {
     static auto* const instance = std::make_unique<Taken>().release();
     return *instance;
@@ -20,7 +20,7 @@ Taken& taken() {
 
 } // namespace
 
-/// The least: programs of the first few are built already, in this process or on the disk.
+/// The smallest free number: the programs of the first few numbers are already built, in memory or on disk.
 StreamNumber::StreamNumber() : number_(1) {
     const std::scoped_lock lock(taken().mutex);
     while (!taken().numbers.insert(number_).second) ++number_;

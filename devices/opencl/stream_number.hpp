@@ -4,23 +4,23 @@
 
 namespace headrace::opencl {
 
-/// A number from 1 on that no other stream of the process has, for PoCL's streams as `NativeStream::ordinal`.
+/// A number, from 1, unique among the process's streams. On PoCL it is the stream's `NativeStream::ordinal`.
 ///
-/// PoCL 3.1 counts who uses a compiled kernel by its program's text and its work-group alone, although it
-/// loads one for grids with an offset and one without, and another whenever a grid is wider than those
-/// before. Where streams run both at once, it counts one's end as the other's and ends the process when it
-/// has come to less than nothing (lib/CL/devices/common.c, pocl_release_dlhandle_cache; 5.0 does so, too). So
-/// each stream has programs of its own there, which this number tells apart: one stream's launches do not
-/// overlap. Or all launches of a program have the same grid, as those of the persistent kernel.
+/// PoCL 3.1 counts uses of a compiled kernel by program text and work-group size alone. But it loads separate
+/// builds for grids with and without an offset, and another for a grid wider than all before. If two streams
+/// run two builds at once, it counts the end of one as the other's. Below 0 it ends the process
+/// (pocl_release_dlhandle_cache in lib/CL/devices/common.c; 5.0 does so, too). So each PoCL stream has its
+/// own programs, which this number tells apart; the launches of one stream do not overlap. No number is
+/// needed if all launches of a program have the same grid, as those of the persistent kernel.
 class HEADRACE_EXPORT StreamNumber {
 public:
     StreamNumber();
     ~StreamNumber();
-    StreamNumber(const StreamNumber&) = delete; // it is one stream's
+    StreamNumber(const StreamNumber&) = delete; // it belongs to one stream
     StreamNumber& operator=(const StreamNumber&) = delete;
 
     [[nodiscard]] int get() const noexcept { return number_; }
-    /// Nobody else has it any more: the stream goes, and its launches do not end before.
+    /// Keeps the number for ever: for a stream that is destroyed before its launches have ended.
     void keep() noexcept { is_kept_ = true; }
 
 private:

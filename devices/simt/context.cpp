@@ -19,7 +19,7 @@ StreamOwner make_stream() {
 PooledEvent::~PooledEvent() {
     if (!event_) return;
     const std::scoped_lock lock(home_->mutex_);
-    home_->free_.push_back(event_); // room was reserved when it was made
+    home_->free_.push_back(event_); // room was reserved when the event was made
 }
 
 PooledEvent EventPool::take() {
@@ -47,24 +47,24 @@ Context::Context(int ordinal, DeviceInfo info)
     gates_ = std::make_shared<Gates>(ordinal_);
     service_ = make_stream();
     if (device_attribute(attribute_pools, ordinal_) != 0) {
-        // A pool of our own, not the default one: access rights and limits of ours concern nobody else.
+        // A pool of our own, not the default pool: our access rights and limits must not affect other code.
         HEADRACE_RUNTIME(MemPoolProps) properties{};
         properties.allocType = HEADRACE_RUNTIME(MemAllocationTypePinned);
         properties.location.type = HEADRACE_RUNTIME(MemLocationTypeDevice);
         properties.location.id = ordinal_;
         HEADRACE_CALL(MemPoolCreate, &pool_, &properties);
-        // Else all that is free would go back to the system whenever a stream is waited for, and come again
-        // with the next allocation. An eighth is enough for data that comes and goes, and leaves room to
-        // others.
+        // Without this threshold, each wait for a stream would return all free memory to the system, and the
+        // next allocation would fetch it again. An eighth of the memory is enough for data that comes and
+        // goes, and leaves room for others.
         std::uint64_t keep = info_.memory / 8;
         HEADRACE_CALL(MemPoolSetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrReleaseThreshold), &keep);
     }
     compare_clocks(false);
-    PinnedPool::of_process().device_opens(); // last: what throws before has no destructor
+    PinnedPool::of_process().device_opens(); // last: if a statement above throws, no destructor runs
 }
 
-// A destructor has nobody to tell, and at the end of the process the runtime may be gone already: statuses
-// are not looked at.
+// A destructor cannot report errors, and the runtime may be gone when the process ends. So statuses are
+// ignored.
 Context::~Context() {
     clock_mark_.reset();
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
@@ -79,7 +79,7 @@ Context::~Context() {
 void Context::make_current() const { HEADRACE_CALL(SetDevice, ordinal_); }
 
 std::shared_ptr<const ClockMark> Context::clock_mark() {
-    // The runtime gives differences as float milliseconds: after a minute they are good to 4 us.
+    // The runtime reports differences in milliseconds as float: after one minute, they are exact to 4 us.
     bool has_mark = false, is_old = false;
     {
         const std::scoped_lock lock(mutex_);
@@ -94,8 +94,8 @@ std::shared_ptr<const ClockMark> Context::clock_mark() {
 void Context::compare_clocks(bool has_mark) {
     std::shared_ptr<ClockMark> best;
     auto best_width = std::chrono::steady_clock::duration::max();
-    // The device reached the event somewhere between our two looks at the clock; if we were put to sleep
-    // there, once more, and on a machine that is busy more often.
+    // The device reached the event between our two reads of the clock. If the system put this thread to sleep
+    // in between, it tries again, more often on a busy machine.
     const auto most = [&] { return best && best_width > 1ms ? 50 : 5; };
     for (int attempt = 0; attempt < most() && best_width > 100us; ++attempt) {
         PooledEvent event = timed_events_.take();
@@ -103,8 +103,8 @@ void Context::compare_clocks(bool has_mark) {
         HEADRACE_CALL(EventRecord, event.get(), service_.get());
         auto now = begin;
         Status status = not_ready;
-        // Nothing else is on this stream, so this takes microseconds; if it does not, the old mark is good
-        // enough, and where there is none yet a bad one better.
+        // Nothing else is on this stream, so this takes microseconds. If it takes longer, the old mark is
+        // good enough. Without an old mark, an inexact one is better than none.
         const auto patience = has_mark || best ? 2ms : 100ms;
         while (status == not_ready && now - begin < patience) {
             status = HEADRACE_RUNTIME(EventQuery)(event.get());
@@ -128,11 +128,11 @@ void Context::compare_clocks(bool has_mark) {
 }
 
 Status Context::try_allocate(void** memory, Bytes size) const {
-    // In the order of a stream: a plain allocation would wait until every kernel has ended, a persistent one
-    // too.
+    // Allocates in the order of a stream. A plain allocation would wait until every kernel has ended,
+    // including a persistent one.
     if (!pool_) return HEADRACE_RUNTIME(Malloc)(memory, size);
     const Status status = HEADRACE_RUNTIME(MallocFromPoolAsync)(memory, size, pool_, service_.get());
-    // Other streams may use it at once, so it must be there when we return.
+    // Other streams may use the memory at once, so it must be ready when this returns.
     return status == success ? HEADRACE_RUNTIME(StreamSynchronize)(service_.get()) : status;
 }
 
@@ -140,11 +140,12 @@ void* Context::allocate(Bytes size) {
     if (size == 0) throw Error{ErrorKind::invalid_argument, "an allocation of 0 bytes"}.on_device(info_.id);
     make_current();
     void* memory = nullptr;
-    // What no device could hold, some drivers call an invalid argument.
+    // If no device could hold the size, some drivers report an invalid argument.
     Status status = size > info_.memory ? out_of_memory : try_allocate(&memory, size);
     if (status == out_of_memory && pool_ && size <= info_.memory) {
         static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
-        // What the pool still holds may lie in pieces; given back, it can be had in one.
+        // The pool's unused memory may be in pieces. After the pool returns it to the driver, one large block
+        // may fit.
         static_cast<void>(HEADRACE_RUNTIME(StreamSynchronize)(service_.get()));
         static_cast<void>(HEADRACE_RUNTIME(MemPoolTrimTo)(pool_, 0));
         status = try_allocate(&memory, size);
@@ -183,7 +184,7 @@ std::byte* Context::take_staging() {
                    "allocating pinned memory");
     const std::scoped_lock lock(mutex_);
     all_staging_.push_back(static_cast<std::byte*>(buffer));
-    free_staging_.reserve(all_staging_.size()); // so that giving back cannot fail
+    free_staging_.reserve(all_staging_.size()); // so that `give_back_staging` cannot fail
     return all_staging_.back();
 }
 
@@ -197,7 +198,7 @@ Bytes Context::free_memory() const {
     std::size_t free = 0, total = 0;
     HEADRACE_CALL(MemGetInfo, &free, &total);
     if (!pool_) return free;
-    std::uint64_t reserved = 0, used = 0; // what the pool keeps is ours to give
+    std::uint64_t reserved = 0, used = 0; // memory that the pool keeps is free for us
     HEADRACE_CALL(MemPoolGetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrReservedMemCurrent), &reserved);
     HEADRACE_CALL(MemPoolGetAttribute, pool_, HEADRACE_RUNTIME(MemPoolAttrUsedMemCurrent), &used);
     return free + (reserved > used ? reserved - used : 0);

@@ -13,8 +13,8 @@
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
 
-/// Devices that are open at one time may read each other's memory from the beginning. If it is allowed when
-/// it is needed first, kernels that use the memory meanwhile may fail (cudaErrorLaunchFailure, H200, driver
+/// Gives all open devices access to each other's memory from the start. If access is granted only when it is
+/// first needed, kernels that use the memory at that time may fail (cudaErrorLaunchFailure, H200, driver
 /// 580).
 void introduce(const std::shared_ptr<Context>& newcomer) {
     static std::mutex mutex;
@@ -25,7 +25,7 @@ void introduce(const std::shared_ptr<Context>& newcomer) {
         if (const auto other = one.lock()) try {
                 static_cast<void>(other->admit(newcomer->ordinal()));
                 static_cast<void>(newcomer->admit(other->ordinal()));
-            } catch (const Error&) { // they go through the host then; whoever asks again is told why
+            } catch (const Error&) { // then copies go through the host; a later call reports why
             }
     open.push_back(newcomer);
 }
@@ -72,7 +72,7 @@ std::unique_ptr<DeviceTexture> SimtDevice::make_texture(const Memory& pixels, By
         context_, own_memory<const DeviceMemory>(pixels, info().id).at(offset), rows, columns);
 }
 
-/// Pinned memory is mapped for every device, at the address that it has on the host.
+/// Pinned memory is mapped for every device, at its address on the host.
 bool SimtDevice::reaches_host(const void* memory) const { return PinnedPool::of_process().holds(memory); }
 
 bool SimtDevice::reaches(const Device& other) const {
@@ -80,7 +80,7 @@ bool SimtDevice::reaches(const Device& other) const {
     return peer && peer->context_->admit(context_->ordinal());
 }
 
-/// Kernels reach what is in another device's pool; of plain allocations there, copies alone do.
+/// Kernels reach memory in another device's pool. Only copies reach plain allocations there.
 bool SimtDevice::adds_from(const Device& other) const {
     return &other == this || (reaches(other) && dynamic_cast<const SimtDevice&>(other).context_->has_pool());
 }

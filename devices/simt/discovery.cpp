@@ -1,4 +1,4 @@
-// devices/simt/discovery.cpp - the GPUs that the driver shows.
+// devices/simt/discovery.cpp - finds the GPUs that the driver shows.
 #include "simt/device.hpp"
 #include "simt/simt.hpp"
 
@@ -10,7 +10,7 @@ namespace headrace {
 namespace HEADRACE_ON_SIMT {
 namespace {
 
-/// As the OpenCL backend writes it, so that two views of one GPU are known as such.
+/// The same format as in the OpenCL backend, so that two views of one GPU have equal ids.
 std::string pci_address(int ordinal) {
     std::array<char, 40> text{};
     std::snprintf(text.data(), text.size(), "pci:%04x:%02x:%02x.0",
@@ -74,7 +74,7 @@ DeviceCandidates find_hip_devices() { return on_hip::find_devices(); }
 #else
 
 DeviceCandidates find_cuda_devices() {
-    constexpr int keep = 0; // what the user has set
+    constexpr int keep = 0; // setenv keeps what the user has set
     setenv("CUDA_MODULE_LOADING", "EAGER", keep);
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", keep);
     return on_cuda::find_devices();

@@ -6,7 +6,7 @@
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
 
-constexpr char family_address = 0; // its address tells this technology's events from all others
+constexpr char family_address = 0; // its address identifies the events of this technology
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
@@ -41,7 +41,7 @@ PooledEvent SharedStream::record() {
 
 void SharedStream::ended(std::uint64_t place) noexcept {
     std::uint64_t known = ended_.load(std::memory_order_relaxed);
-    // release: who learns from the place alone that work has ended also sees what it wrote.
+    // release: a thread that learns from the place alone that work has ended also sees what the work wrote.
     while (known < place && !ended_.compare_exchange_weak(known, place, std::memory_order_release,
                                                           std::memory_order_relaxed)) {
     }
@@ -80,7 +80,7 @@ void NativeEvent::rely_on(std::span<const Event> after) {
 const void* NativeEvent::family() const noexcept { return &family_address; }
 
 void NativeEvent::finish(Status status) {
-    if (stream_->has_ended(place_)) status = success; // whoever asks, and however the device has fared since
+    if (stream_->has_ended(place_)) status = success; // also if the device has failed since
     if (status == not_ready || settled()) return;
     if (status != success && host_part_.state() && !host_part_.state()->settled()) {
         auto self = std::static_pointer_cast<NativeEvent>(shared_from_this());
@@ -101,7 +101,7 @@ void NativeEvent::finish(Status status) {
 
 bool NativeEvent::query() {
     if (settled()) return true;
-    // To ask the driver takes a microsecond, and a later request's answer is this one's too.
+    // A query of the driver takes 1 us. If a later request has ended, this one has ended, too.
     const Status status = stream_->has_ended(place_) ? success : HEADRACE_RUNTIME(EventQuery)(end());
     if (status != success) static_cast<void>(HEADRACE_RUNTIME(GetLastError)());
     finish(status);
@@ -111,14 +111,14 @@ bool NativeEvent::query() {
 void NativeEvent::block() {
     if (settled()) return;
     finish(stream_->has_ended(place_) ? success : stream_->context().sleepers().until(end(), true));
-    if (!settled()) EventState::block(); // for the host's part
+    if (!settled()) EventState::block(); // waits for the host's part
 }
 
 void NativeEvent::arm() {
     if (settled() || armed_.test_and_set(std::memory_order_relaxed)) return;
     try {
         stream_->announce(std::static_pointer_cast<NativeEvent>(shared_from_this()));
-    } catch (...) { // no thread to be had: whoever asks next may be luckier, and this one is told
+    } catch (...) { // no thread could be started: the caller gets the error, and a later call may succeed
         armed_.clear(std::memory_order_relaxed);
         throw;
     }

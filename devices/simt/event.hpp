@@ -1,5 +1,5 @@
-// devices/simt/event.hpp - a native event behind an Event: where the work ended, and where it
-// began if that is to be measured.
+// devices/simt/event.hpp - native events behind an Event: the end of the work, and its begin if times are
+// measured.
 #pragma once
 #include "simt/watch.hpp"
 #include <headrace/core/event.hpp>
@@ -16,62 +16,62 @@ namespace headrace::HEADRACE_ON_SIMT {
 
 class NativeEvent;
 
-/// A stream, and what its events and the host's functions on it need after the Stream has gone. Destroyed
-/// elsewhere than in the threads of its `Watch`: the last event may go in one of them.
+/// A stream, with all that its events and host functions need after the Stream is destroyed. Its destructor
+/// does not run in a thread of its `Watch`, although the last event may be dropped there.
 class HEADRACE_EXPORT SharedStream {
 public:
     explicit SharedStream(std::shared_ptr<Context> context);
 
     [[nodiscard]] Context& context() const noexcept { return *context_; }
     [[nodiscard]] StreamHandle native() const noexcept { return stream_.get(); }
-    /// Counts points of the stream in its order. Threads: the one that enqueues.
+    /// Numbers the points of the stream in order. Threads: only the one that enqueues.
     [[nodiscard]] std::uint64_t next_place() noexcept { return ++place_; }
-    /// Sees to it that `event->finish` is called when that is complete. Threads: any.
+    /// Makes sure that `event->finish` is called when the event has completed. Threads: any.
     void announce(std::shared_ptr<NativeEvent> event);
-    /// Calls `work` with the driver's answer, errors too, once `event` has completed, which was recorded on
-    /// this stream. `work` may sleep for what the stream was given since. Threads: the one that enqueues.
+    /// Calls `work` with the driver's answer, also an error, once `event`, recorded on this stream, has
+    /// completed. `work` may sleep for later work of the stream. Threads: only the one that enqueues.
     void when(EventHandle event, std::function<void(Status)> work) {
         watch_.when(next_place(), event, std::move(work));
     }
-    /// An event recorded here and now, without its time.
+    /// Records an event at this point of the stream, without its time.
     [[nodiscard]] PooledEvent record();
 
-    /// All up to there has ended, and well on this device: an error would have stayed.
+    /// Notes that all work up to `place` has succeeded on this device: an error would have lasted.
     void ended(std::uint64_t place) noexcept;
     [[nodiscard]] bool has_ended(std::uint64_t place) const noexcept {
-        return place <= ended_.load(std::memory_order_acquire); // pairs with `ended`
+        return place <= ended_.load(std::memory_order_acquire); // acquire: pairs with the release in `ended`
     }
 
 private:
-    std::shared_ptr<Context> context_; // first: the stream goes before it
+    std::shared_ptr<Context> context_; // first: destroyed after the stream
     StreamOwner stream_;
     std::uint64_t place_ = 0;
     std::atomic<std::uint64_t> ended_ = 0;
-    Watch watch_; // last: it ends before what it watches goes
+    Watch watch_; // last: it ends before what it watches is destroyed
 };
 
-/// Completion of what a stream was given up to a native event, or between two.
+/// Completion of the stream's work up to a native event, or between two native events.
 class HEADRACE_EXPORT NativeEvent final : public EventState {
 public:
-    /// `timed`: the driver is to measure. Its records of times take five times as long as others do, and
-    /// between two copies the device takes 3 us more (H200, driver 580).
+    /// `timed`: the driver measures times. A record with a time takes five times as long as one without.
+    /// Between two copies the device takes 3 us more (H200, driver 580).
     NativeEvent(std::shared_ptr<SharedStream> stream, bool timed);
 
-    /// Begin and end, in this order and before anyone else has the event: enqueue the records.
+    /// Enqueue the records of begin and end. Call them in this order, before others have the event.
     void record_begin();
     void record_end();
-    /// A thread of ours works for this request on memory that is the caller's. The stream waits for it; but
-    /// when the device is lost, the driver does not, and the event must.
+    /// `host_part`: what a thread of this library does for the request in the caller's memory. The stream
+    /// waits for it; if the device is lost, the driver does not, so the event must.
     void end_after(Event host_part) { host_part_ = std::move(host_part); }
-    /// Makes the event fail if one of those devices has failed: the driver orders events across devices and
-    /// loses their outcome.
+    /// Makes the event fail if a device of an event in `after` has failed: the driver orders events across
+    /// devices but does not pass on their outcome.
     void rely_on(std::span<const Event> after);
 
     [[nodiscard]] EventHandle end() const noexcept { return end_.get(); }
-    [[nodiscard]] std::uint64_t place() const noexcept { return place_; } ///< of the end on its stream
+    [[nodiscard]] std::uint64_t place() const noexcept { return place_; } ///< of the end, on its stream
     [[nodiscard]] const SharedStream& stream() const noexcept { return *stream_; }
 
-    /// The same for all devices of the technology: the driver lets any stream wait for any event.
+    /// One for all devices of the technology, because the driver lets any stream wait for any event.
     [[nodiscard]] const void* family() const noexcept override;
     bool query() override;
     void block() override;
@@ -82,16 +82,16 @@ public:
     void finish(Status status);
 
 private:
-    std::shared_ptr<SharedStream> stream_; // first: the events go back before it goes
+    std::shared_ptr<SharedStream> stream_; // first: destroyed after the events have gone back
     PooledEvent begin_, end_;              // no begin: not timed
     std::uint64_t place_ = 0;
     std::shared_ptr<const ClockMark> clock_;
-    std::vector<std::shared_ptr<Context>> others_; // devices that this one's outcome depends on
+    std::vector<std::shared_ptr<Context>> others_; // devices that the outcome depends on
     Event host_part_;
     std::atomic_flag armed_;
 };
 
-/// The event as ours; null if it is another technology's or the host's.
+/// The event as a NativeEvent; null if it belongs to another technology or to the host.
 [[nodiscard]] HEADRACE_EXPORT const NativeEvent* as_native(const Event& event);
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -1,8 +1,8 @@
-// devices/simt/fills.cu - see fills.hpp. HIP's compiler takes it, too.
+// devices/simt/fills.cu - see fills.hpp. HIP's compiler compiles it, too.
 #include "simt/fills.hpp"
 
 #if defined(__HIPCC__)
-    #include <hip/hip_runtime.h> // names that CUDA's compiler knows by itself
+    #include <hip/hip_runtime.h> // declares names that CUDA's compiler has built in
 #endif
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 namespace {
 
 constexpr unsigned block = 256;
-constexpr std::size_t most_blocks = 4096; // a few for each multiprocessor of the largest
+constexpr std::size_t most_blocks = 4096; // a few for each multiprocessor of the largest device
 
 template <class T>
 __global__ void fill(T* to, T value, std::size_t count) {

@@ -1,5 +1,5 @@
-// devices/simt/fills.hpp - fills memory of the device with a pattern of more than one byte: for others there
-// is the runtime's own call.
+// devices/simt/fills.hpp - fills device memory with a pattern of more than one byte. For a pattern of one
+// byte, the runtime has a call.
 #pragma once
 #include <headrace/core/pattern.hpp>
 #include <headrace/devices/simt/runtime.hpp>
@@ -8,7 +8,7 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// `memory` is aligned to the pattern, and `size`, in bytes, is a multiple of it.
+/// `memory` is aligned to the pattern. `size`, in bytes, is a multiple of the pattern's size.
 void enqueue_fill(StreamHandle stream, void* memory, std::size_t size, Pattern pattern);
 
 } // namespace headrace::HEADRACE_ON_SIMT

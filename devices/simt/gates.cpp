@@ -12,7 +12,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 
 Gates::Gates(int ordinal) : ordinal_(ordinal), usable_(GateMemory::usable(ordinal)) {
     if (usable_)
-        add_words(); // now: the first request should not have to
+        add_words(); // now, so that the first request need not do it
     else
         log_warning(std::string(technology) + ":" + std::to_string(ordinal) +
                     " cannot wait for words in memory; use it without devices of other technologies");
@@ -34,10 +34,10 @@ void Gates::add_words() {
     const std::scoped_lock lock(mutex_);
     allocations_.push_back(memory);
     words_ += GateMemory::words;
-    free_.reserve(words_); // so that opening a gate cannot fail
+    free_.reserve(words_); // so that `open` cannot fail
     for (std::size_t i = 0; i < GateMemory::words; ++i) {
         auto* const word = reinterpret_cast<std::uint64_t*>(memory + i * GateMemory::stride);
-        std::atomic_ref(*word).store(0, std::memory_order_relaxed); // no stream has seen it yet
+        std::atomic_ref(*word).store(0, std::memory_order_relaxed); // relaxed: no stream has seen it yet
         free_.push_back({word, 0});
     }
 }
@@ -58,7 +58,7 @@ Gates::Word Gates::take(std::uint64_t steps) {
 }
 
 void Gates::advance(Word word, std::uint64_t value) {
-    // release: what the value stands for is visible to a device that has seen it.
+    // release: a device that has read the value sees the data that the value announces.
     std::atomic_ref(*word.memory).store(value, std::memory_order_release);
 }
 
@@ -71,21 +71,21 @@ void Gates::open(Word word) {
 
 void Gates::hold(StreamHandle stream, const Event& event) {
     if (!usable_) {
-        // The runtime calls back for all streams from one thread, which sleeps meanwhile: right as long as
-        // the event does not itself wait for a callback of this runtime. Devices of this decade do not come
-        // here.
+        // The runtime calls back for all streams in one thread, which sleeps here until `event` settles. That
+        // is correct if `event` does not itself wait for a callback of this runtime. Devices of this decade
+        // do not take this path.
         const auto closed = std::shared_ptr<PinnedPool>(&PinnedPool::of_process(),
                                                         [](PinnedPool* pool) { pool->gate_opens(); });
         closed->gate_closes();
         call_on_host(stream, [closed, last = Event(event)](Status) mutable {
             static_cast<void>(last.outcome());
-            let_go(std::exchange(last, {}).state()); // what goes with it must not go in the driver's thread
+            let_go(std::exchange(last, {}).state()); // the driver's thread must not destroy it
         });
         return;
     }
     const Word word = take();
     event.then([self = shared_from_this(), word](const ErrorPtr&) { self->open(word); });
-    // Asked now, not before: the event may just have settled.
+    // Asked only now, because the event may have settled since.
     if (!event.state()->settled()) GateMemory::wait(stream, word.memory, word.value);
 }
 

@@ -21,25 +21,26 @@
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
 
-/// Programs that keep no more than this, or than half of all they have, are not worth stopping devices for.
+/// Unused memory up to this size, or up to half of all pinned memory, is not worth a wait until devices are
+/// idle.
 constexpr Bytes usually_kept = Bytes{1} << 30;
 
-/// Sizes that are nearly alike become the same, so that one can take the other's place.
+/// Makes similar sizes equal, so that one block can replace another.
 Bytes rounded(Bytes size) {
     const Bytes step = std::max<Bytes>(4096, std::bit_floor(size) / 8);
-    if (size > std::numeric_limits<Bytes>::max() - step) return size; // the driver will say what it thinks
+    if (size > std::numeric_limits<Bytes>::max() - step) return size; // the driver reports the error
     return (size + step - 1) / step * step;
 }
 
 } // namespace
 
-// Never destroyed: at the end of the process the driver may be gone, and takes its memory with it.
+// Never destroyed: at the end of the process the driver may be gone, together with its memory.
 PinnedPool& PinnedPool::of_process() {
     static auto* const pool = std::unique_ptr<PinnedPool>(new PinnedPool).release();
     return *pool;
 }
 
-/// The smallest that fits.
+/// Finds the smallest block that fits.
 void* PinnedPool::reuse(Bytes least, Bytes most, const auto& fits) {
     Block* best = nullptr;
     for (Block& block : blocks_)
@@ -120,7 +121,7 @@ bool PinnedPool::has_surplus() const {
     return unused > (devices_ == 0 ? 0 : std::max(usually_kept, all / 2));
 }
 
-/// What nobody can use again, then the largest: fewest calls.
+/// First the adopted blocks, which are never used again, then the largest: this needs the fewest calls.
 std::optional<PinnedPool::Block> PinnedPool::next_to_free(bool all) {
     if (!all && !has_surplus()) return std::nullopt;
     auto next = blocks_.end();
@@ -136,12 +137,13 @@ std::optional<PinnedPool::Block> PinnedPool::next_to_free(bool all) {
 }
 
 void PinnedPool::gate_closes() {
-    const std::shared_lock lock(freeing_); // what is being freed waits for work that no gate holds up
-    closed_.fetch_add(1);                  // free_unused looks under the lock
+    const std::shared_lock lock(freeing_); // a free in progress waits only for work that no gate blocks
+    closed_.fetch_add(1);                  // `free_unused` reads it under the lock
 }
 
 void PinnedPool::gate_opens() noexcept {
-    // In one order with the two in free_unused: either sees the other.
+    // seq_cst: one order with the two accesses in `free_unused`, so at least one of the two functions sees
+    // the other.
     if (closed_.fetch_sub(1) == 1 && waits_for_gates_) free_surplus_soon();
 }
 
@@ -163,10 +165,10 @@ void PinnedPool::free_surplus_soon() noexcept {
 }
 
 void PinnedPool::free_unused(bool all) noexcept {
-    for (;;) { // one by one: who wants to close a gate meanwhile waits for one
+    for (;;) { // one block at a time: a thread that closes a gate meanwhile waits for only one
         const std::scoped_lock nobody_closes(freeing_);
         waits_for_gates_ = true;
-        if (closed_ != 0) return; // the last one that opens comes back to this
+        if (closed_ != 0) return; // the last gate that opens starts this again
         waits_for_gates_ = false;
         std::optional<Block> block;
         {
@@ -174,7 +176,7 @@ void PinnedPool::free_unused(bool all) noexcept {
             block = next_to_free(all);
         }
         if (!block) return;
-        static_cast<void>(HEADRACE_RUNTIME(SetDevice)(block->ordinal)); // else the first one would be started
+        static_cast<void>(HEADRACE_RUNTIME(SetDevice)(block->ordinal)); // else it starts device 0
         block->free(block->memory);
     }
 }

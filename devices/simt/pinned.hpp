@@ -1,5 +1,5 @@
-// devices/simt/pinned.hpp - pinned host memory, which is given back to the driver only while no stream stands
-// at a gate.
+// devices/simt/pinned.hpp - pinned host memory. It goes back to the driver only while no stream waits at a
+// gate.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -14,14 +14,14 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// The process's pinned memory: every device of the technology reaches all of it.
+/// The pinned memory of the process. Every device of the technology reaches all of it.
 ///
-/// A driver that frees pinned memory first waits until the device is idle, and whoever calls it meanwhile
-/// waits too (CUDA, driver 580: cudaFreeHost, cudaHostUnregister and cudaFree; cudaHostAlloc does not). If a
-/// stream stands at a gate then, and who is to open it needs the driver, nothing moves any more. So what is
-/// not needed is kept and given out again, and freed when there is much of it and no gate is closed.
-/// Memory comes from the NUMA node that the device is near, so that what passes over the bus does not pass
-/// between processors as well.
+/// A driver that frees pinned memory first waits until the device is idle (CUDA, driver 580: cudaFreeHost,
+/// cudaHostUnregister and cudaFree; not cudaHostAlloc). Other driver calls then wait, too. If a stream waits
+/// at a gate at that time, and the thread that opens the gate needs the driver, that is a deadlock. So unused
+/// memory is kept and used again. It is freed when there is much of it and no gate is closed.
+/// Memory comes from the NUMA node near the device, so that bus transfers do not also cross between
+/// processors.
 ///
 /// Threads: any.
 class HEADRACE_EXPORT PinnedPool {
@@ -29,25 +29,25 @@ public:
     using Free = void (*)(void*) noexcept;
 
     static PinnedPool& of_process();
-    PinnedPool(const PinnedPool&) = delete; // all use the one
+    PinnedPool(const PinnedPool&) = delete; // the process has only one
     PinnedPool& operator=(const PinnedPool&) = delete;
 
-    /// At least `size` bytes, aligned to 64 at least; from `node`, if one is named and has room. Makes the
-    /// device the calling thread's.
+    /// Takes at least `size` bytes, aligned to at least 64 bytes, from `node` if one is named and has room.
+    /// Makes the device the calling thread's current device.
     [[nodiscard]] Status take(int ordinal, std::optional<unsigned> node, void** memory, Bytes size);
-    /// For what the caller made in another way, and `free` frees.
+    /// Adds memory that the caller allocated in another way and that `free` frees.
     void adopt(int ordinal, void* memory, Bytes size, Free free);
-    /// What was taken or adopted. Calls no driver, and waits for nobody who does.
+    /// Gives back what was taken or adopted. Calls no driver, and waits for no thread that calls one.
     void give_back(void* memory) noexcept;
 
-    /// True if it is within what was taken and not given back.
+    /// True if `memory` is inside a block that was taken and not given back.
     [[nodiscard]] bool holds(const void* memory);
 
-    /// A stream will stand at a gate, until `gate_opens`, which calls no driver: any number of them.
+    /// A stream will wait at a gate until `gate_opens`. Any number at once; `gate_opens` calls no driver.
     void gate_closes();
     void gate_opens() noexcept;
 
-    /// While none is open and no gate is closed, nothing is kept.
+    /// While no device is open and no gate is closed, no unused memory is kept.
     void device_opens();
     void device_closes() noexcept;
 
@@ -63,7 +63,7 @@ private:
 
     PinnedPool() = default;
     void add(const Block& block);
-    // With mutex_ held:
+    // These need mutex_ held:
     [[nodiscard]] void* reuse(Bytes least, Bytes most, const auto& fits);
     [[nodiscard]] bool has_surplus() const;
     [[nodiscard]] std::optional<Block> next_to_free(bool all);
@@ -71,13 +71,13 @@ private:
     void free_unused(bool all) noexcept; ///< calls the driver
     void free_surplus_soon() noexcept;
 
-    std::mutex mutex_;          // never held during a call of the driver
-    std::vector<Block> blocks_; // few: a search costs less than what it saves
+    std::mutex mutex_;          // never held during a driver call
+    std::vector<Block> blocks_; // few: a search costs less than the call it saves
     int devices_ = 0;
 
-    std::shared_mutex freeing_; // shared: a gate is being closed; alone: the driver frees
+    std::shared_mutex freeing_; // shared: a thread closes a gate; exclusive: the driver frees
     std::atomic<std::int64_t> closed_ = 0;
-    std::atomic<bool> waits_for_gates_ = false; // to free
+    std::atomic<bool> waits_for_gates_ = false; // freeing waits for gates
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT

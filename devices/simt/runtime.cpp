@@ -8,7 +8,7 @@
 #if defined(HEADRACE_SIMT_HIP)
     #include <filesystem>
 #else
-    #include <cuda.h> // types only: the driver's library is not linked, so that programs start without a driver
+    #include <cuda.h> // types only: the driver's library is not linked, so programs start without a driver
     #include <dlfcn.h>
 #endif
 
@@ -19,7 +19,7 @@ ErrorKind kind_of(Status status) {
     switch (status) {
     case HEADRACE_RUNTIME(ErrorMemoryAllocation):
         return ErrorKind::out_of_memory;
-    // A launch that the device refused: the kernel asks for too much, or was not compiled for this device.
+    // The device refused a launch: the kernel needs too much, or was not compiled for this device.
     case HEADRACE_RUNTIME(ErrorInvalidConfiguration):
     case HEADRACE_RUNTIME(ErrorLaunchOutOfResources):
         return ErrorKind::kernel;
@@ -32,7 +32,7 @@ ErrorKind kind_of(Status status) {
     case cudaErrorUnsupportedPtxVersion:
         return ErrorKind::unsupported;
 #endif
-    // Everything else, the errors that stay (an illegal address, a trap, ECC) among it.
+    // All other errors, including those that last (an illegal address, a trap, ECC).
     default:
         return ErrorKind::device;
     }
@@ -50,13 +50,13 @@ Error status_error(Status status, const char* call, std::source_location where) 
 
 void expect_success(Status status, const char* call, std::source_location where) {
     if (status == success) return;
-    static_cast<void>(HEADRACE_RUNTIME(GetLastError)()); // do not hand a stale error to the next caller
+    static_cast<void>(HEADRACE_RUNTIME(GetLastError)()); // do not leave a stale error for the next caller
     throw status_error(status, call, where);
 }
 
 #if defined(HEADRACE_SIMT_HIP)
 
-bool driver_is_installed() { return true; } // the runtime is linked, and says how many devices it sees
+bool driver_is_installed() { return true; } // the runtime is linked, and reports how many devices it sees
 
 std::string why_no_device() {
     return std::filesystem::exists("/dev/kfd") ? "the driver shows no GPU"
@@ -64,14 +64,14 @@ std::string why_no_device() {
 }
 
 std::string driver_version() {
-    int version = 0; // 50221153: 5.2.21153
+    int version = 0; // 50221153 means 5.2.21153
     HEADRACE_CALL(DriverGetVersion, &version);
     return "HIP " + std::to_string(version / 10'000'000) + "." + std::to_string(version / 100'000 % 100);
 }
 
 bool is_pinned(const void* memory) {
     hipPointerAttribute_t attributes{};
-    if (hipPointerGetAttributes(&attributes, memory) != success) { // what it says of memory it does not know
+    if (hipPointerGetAttributes(&attributes, memory) != success) { // fails for memory that it does not know
         static_cast<void>(hipGetLastError());
         return false;
     }
@@ -87,7 +87,7 @@ bool GateMemory::usable(int ordinal) {
 }
 
 void* GateMemory::allocate() {
-    void* word = nullptr; // the host may write it
+    void* word = nullptr; // the host may write to it
     HEADRACE_CALL(ExtMallocWithFlags, &word, sizeof(std::uint64_t), hipMallocSignalMemory);
     return word;
 }
@@ -102,7 +102,7 @@ void GateMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t va
 
 namespace {
 
-/// A call of the driver's own interface, found in the driver that is loaded; null if that has none.
+/// A call of the driver's own interface, from the loaded driver; null if the driver does not have it.
 template <class Function>
 Function* driver_call(const char* name) {
     void* call = nullptr;
@@ -125,7 +125,7 @@ auto* stream_wait_value() {
 } // namespace
 
 bool driver_is_installed() {
-    // Kept open: the runtime opens it next. What else may be wrong with it, the runtime will say.
+    // Kept open, because the runtime opens it next. The runtime reports other errors of the driver.
     static void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     return library != nullptr;
 }
@@ -135,7 +135,7 @@ std::string why_no_device() {
 }
 
 std::string driver_version() {
-    int version = 0; // 13000: 13.0
+    int version = 0; // 13000 means 13.0
     HEADRACE_CALL(DriverGetVersion, &version);
     return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

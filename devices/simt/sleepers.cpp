@@ -11,15 +11,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// To be woken takes a thread some tens of microseconds: for work of a few times that it stays awake, and
-/// looks often at first.
+/// A thread takes some tens of microseconds to wake up. For work of a few times that length it stays awake
+/// (`awake`). It polls without pauses at first (`attentive`), then every `glance`.
 constexpr std::chrono::microseconds awake = 250us, attentive = 20us, glance = 4us;
-/// One thread of a device that holds up a caller looks more often, and stays awake for longer, but lets
-/// others have its core then: who was asleep finds its caches cold, and in a virtual machine is scheduled
-/// late. Each frame of a synchronous program took 0.1 to 0.6 ms more. Of longer work that is a hundredth.
+/// One thread per device that blocks a caller polls more often and stays awake for longer (`drowsy`). After
+/// `awake` it yields its core between polls. A thread that has slept finds its caches cold, and a virtual
+/// machine schedules it late: each frame of a synchronous program took 0.1 to 0.6 ms more. For work longer
+/// than `drowsy`, that is about one hundredth.
 constexpr std::chrono::microseconds first_glance = 1us, drowsy = 20ms, drowsy_glance = 20us;
-/// Who sleeps looks again after a part of the time that it has waited, but not at once, and is late by no
-/// more than that; after so long at most, which even a thread that waits for hours hardly feels.
+/// A sleeping thread polls again after 1/`late_by` of the time that it has waited, so it is late by no more
+/// than that. `shortest_sleep` is the minimum. `longest_sleep` is the maximum: a thread that waits for hours
+/// causes hardly any load with it.
 constexpr int late_by = 64;
 constexpr std::chrono::nanoseconds shortest_sleep = 50us, longest_sleep = 2ms;
 
@@ -43,7 +45,7 @@ Status Sleepers::until(EventHandle event, bool soon) {
     const auto passed = [begin] { return std::chrono::steady_clock::now() - begin; };
     Status status = query(event);
     if (status != not_ready) return status;
-    const bool first = soon && !somebody_is_first_.test_and_set(std::memory_order_relaxed); // a hint, no lock
+    const bool first = soon && !somebody_is_first_.test_and_set(std::memory_order_relaxed); // relaxed: a hint
     while (status == not_ready && passed() < awake) {
         if (passed() > attentive) pause_for(first ? first_glance : glance); // queries take the driver's lock
         status = query(event);

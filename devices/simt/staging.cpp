@@ -12,7 +12,7 @@ namespace {
 
 constexpr Bytes half = Context::staging_bytes / 2;
 
-/// A copy cut into pieces that go through the halves of a buffer in turns.
+/// A copy in pieces, which use the two halves of a buffer in turn.
 struct Pieces {
     StagedCopy copy;
     std::byte* buffer;
@@ -39,7 +39,7 @@ struct Pieces {
     }
 };
 
-/// For devices that cannot wait for words: the driver's callbacks, one piece after another.
+/// For devices that cannot wait for words: uses the driver's callbacks, one piece after another.
 Event stage_by_callbacks(SharedStream& stream, const Pieces& pieces) {
     auto done = std::make_shared<Promise>();
     for (std::size_t i = 0; i < pieces.count(); ++i) {
@@ -56,9 +56,10 @@ Event stage_by_callbacks(SharedStream& stream, const Pieces& pieces) {
 
 } // namespace
 
-// The stream and the watching thread go through the pieces together. Piece i is the host's turn once
-// `come[i]` has come, and the device's, or the next one's in its half, once the word says that i + 1 pieces
-// are done.
+// The stream and the watching thread process the pieces together. The host copies piece i when event
+// `come[i]` has completed, and then sets the word to i + 1 (plus its base). The stream waits for that value
+// before the device copies piece i (copy to the device) or piece i + 2, in the same half (copy from the
+// device).
 Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
     const Pieces pieces{copy, buffer};
     const std::size_t count = pieces.count();
@@ -68,13 +69,13 @@ Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
     auto come = std::make_shared<std::vector<PooledEvent>>();
     auto done = std::make_shared<Promise>();
     Event event = done->event();
-    const Gates::Word word = gates.take(count); // from here on it must be opened, come what may
+    const Gates::Word word = gates.take(count); // from here on it must be opened in every case
     const auto wait_for = [&, base = word.value - count](std::size_t pieces_done) {
         GateMemory::wait(stream.native(), word.memory, base + pieces_done);
     };
     try {
-        // For a copy to the device the half must be free: at first that is so once the stream has come here,
-        // then when the device has read the piece before the last.
+        // In a copy to the device, the host needs a free half. The first two halves are free when the stream
+        // has come here. Later, a half is free when the device has read the piece before the last one.
         if (copy.in)
             for (std::size_t i = 0; i < std::min<std::size_t>(count, 2); ++i)
                 come->push_back(stream.record());
@@ -100,7 +101,7 @@ Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
         });
         return event;
     } catch (...) {
-        gates.open(word); // what was enqueued must not stand there for ever; the request fails
+        gates.open(word); // enqueued work must not wait for ever; the request fails
         throw;
     }
 }

@@ -12,7 +12,7 @@
 namespace headrace::HEADRACE_ON_SIMT {
 namespace {
 
-/// True if it is known already that work after these must not be seen to succeed.
+/// True if a failure among `after` is already known: work after these must not appear to succeed.
 bool any_failed(std::span<const Event> after) {
     return std::ranges::any_of(after, [](const Event& event) {
         return event.state() && event.state()->settled() && event.outcome();
@@ -31,7 +31,8 @@ SimtStream::SimtStream(const std::shared_ptr<Context>& context, Timing timing)
 SimtStream::~SimtStream() {
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(stream_->context().ordinal()));
     static_cast<void>(HEADRACE_RUNTIME(StreamSynchronize)(stream_->native()));
-    // The device has done with it, and the thread that copies has, since the stream waited for that.
+    // The device no longer uses it. Nor does the thread that copies, because the stream waited for that
+    // thread.
     if (staging_) stream_->context().give_back_staging(staging_);
 }
 
@@ -46,7 +47,7 @@ void SimtStream::wait_for(const Event& event) {
 
 void SimtStream::make_room(std::size_t requests) {
     while (!unfinished_.empty() && unfinished_.size() + requests > most_unfinished) {
-        // Half of them at once if those have ended, or every request would ask the driver.
+        // If the older half has ended, removes it at once. Otherwise every request would ask the driver.
         const auto middle = unfinished_.begin() + static_cast<std::ptrdiff_t>(unfinished_.size() / 2);
         if ((*middle)->query()) {
             unfinished_.erase(unfinished_.begin(), std::next(middle));
@@ -61,21 +62,22 @@ Event SimtStream::enqueue(std::span<const Event> after, const std::function<void
                           std::size_t requests) {
     try {
         requests += after.size() / usual_waits;
-        make_room(requests); // asks other devices too, if requests relied on them
+        make_room(requests); // asks other devices, too, if requests relied on them
         stream_->context().make_current();
         auto state = std::make_shared<NativeEvent>(stream_, Trace::measures(timing_));
         state->rely_on(after);
         state->inherit(after);
         for (const Event& event : after) wait_for(event);
         state->record_begin();
-        // What is known to have failed is not built upon; the event still waits for all it comes after.
+        // After a known failure, no work is enqueued. The event still waits for all events in `after`.
         if (!any_failed(after)) {
-            static_cast<void>(HEADRACE_RUNTIME(GetLastError)()); // somebody else's, from before
+            static_cast<void>(HEADRACE_RUNTIME(GetLastError)()); // clears an earlier error of other code
             try {
                 work();
-                HEADRACE_CALL(GetLastError); // what a launch in `work` complained of
+                HEADRACE_CALL(GetLastError); // the error of a launch in `work`
             } catch (...) {
-                // Part of the work may have been enqueued, so the event completes with that, and then fails.
+                // Part of the work may have been enqueued, so the event completes after that part, and then
+                // fails.
                 Error error{*current_error()};
                 const Event failed =
                     Event::failed(std::make_shared<const Error>(std::move(error.on_device(info().id))));
@@ -131,7 +133,7 @@ Event SimtStream::copy_out(void* to, const Memory& from, Bytes offset, Bytes siz
 }
 
 Event SimtStream::staged(const StagedCopy& copy, std::span<const Event> after) {
-    // In parts of which the stream takes several: see most_unfinished.
+    // Splits the copy into parts so small that the stream takes several of them: see `most_unfinished`.
     constexpr Bytes part = StagedCopy::most_pieces * Context::staging_bytes / 2;
     Event last;
     for (Bytes done = 0; done < copy.size; done += part) {
@@ -141,7 +143,7 @@ Event SimtStream::staged(const StagedCopy& copy, std::span<const Event> after) {
             if (!staging_) staging_ = stream_->context().take_staging();
             host_part_ = stage(*stream_, next, staging_);
         };
-        // The part before is on this stream: no wait, but its failure is inherited.
+        // The previous part is on this stream. So there is no wait, but its failure is inherited.
         last = enqueue(done == 0 ? after : std::span<const Event>(&last, 1), work, next.usual_requests());
     }
     return last;

@@ -30,14 +30,14 @@ private:
     Bytes size_;
 };
 
-/// Destroying it waits until its requests have ended. A request waits until the one `most_unfinished` before
-/// it has ended: CUDA's driver takes 1020 commands of a stream that stands at a gate, and then has the caller
-/// wait under a lock that whoever is to open the gate may need.
+/// The destructor waits until its requests have ended. A call waits until the request `most_unfinished`
+/// before its own has ended. CUDA's driver takes 1020 commands of a stream that waits at a gate. Then the
+/// caller blocks and holds a lock that the thread which opens the gate may need.
 class HEADRACE_EXPORT SimtStream final : public Stream {
 public:
     static constexpr std::size_t most_unfinished = 100;
-    /// Commands of a request beside its own work: two records, and so many waits. Who has more counts as
-    /// several.
+    /// Commands of a usual request beside its own work: two records and this many waits. A request with more
+    /// waits counts as several.
     static constexpr std::size_t usual_waits = 6;
 
     SimtStream(const std::shared_ptr<Context>& context, Timing timing);
@@ -56,8 +56,8 @@ public:
     Event launch(Body body, std::span<const Event> after) override;
 
 private:
-    /// Enqueues the waits and then `work`; whatever that throws becomes the event's failure. `requests`: how
-    /// many usual ones have as many commands.
+    /// Enqueues the waits and then `work`. An exception of `work` becomes the event's failure. `requests`:
+    /// how many usual requests have as many commands.
     Event enqueue(std::span<const Event> after, const std::function<void()>& work, std::size_t requests = 1);
     void wait_for(const Event& event);
     void make_room(std::size_t requests);
@@ -67,10 +67,10 @@ private:
 
     const Timing timing_;
     std::shared_ptr<SharedStream> stream_;
-    std::deque<std::shared_ptr<NativeEvent>> unfinished_; // or not seen to have ended yet
-    std::byte* staging_ = nullptr;                        // the context's; taken on first use
-    Event host_part_; // of the request that is being enqueued: see NativeEvent::end_after
-    Event last_;      // what a request that could not be enqueued must still not complete before
+    std::deque<std::shared_ptr<NativeEvent>> unfinished_; // or not known to have ended
+    std::byte* staging_ = nullptr;                        // the context's; taken at first use
+    Event host_part_; // of the request that is now being enqueued: see NativeEvent::end_after
+    Event last_;      // the last event: a request that fails to enqueue completes after it
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT

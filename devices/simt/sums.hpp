@@ -8,9 +8,9 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// Enqueues to += from, number by number. `from` may be in the memory of another device that the stream's
-/// reaches: each number crosses the link once, while the ones before are added. `size` in bytes, a multiple
-/// of the number's; NumberType::none is not for this.
+/// Enqueues to += from, number by number. `from` may be memory of another device that this device reaches.
+/// Each number then crosses the link once, while earlier numbers are added. `size` is in bytes, a multiple of
+/// the number's size. `type` must not be NumberType::none.
 HEADRACE_EXPORT void enqueue_sum(StreamHandle stream, void* to, const void* from, std::size_t size,
                                  NumberType type);
 

@@ -35,7 +35,7 @@ TextureObject::TextureObject(std::shared_ptr<Context> context, const std::byte* 
             reinterpret_cast<std::byte*>(up_to(reinterpret_cast<std::uintptr_t>(copy_->address()), first));
     }
     HEADRACE_RUNTIME(ResourceDesc) memory;
-    std::memset(&memory, 0, sizeof memory); // a union within: braces would leave parts of it as they are
+    std::memset(&memory, 0, sizeof memory); // it contains a union: braces would leave parts of it unset
     memory.resType = HEADRACE_RUNTIME(ResourceTypePitch2D);
     memory.res.pitch2D.devPtr = const_cast<std::byte*>(in_place ? pixels_ : copy_pixels_);
     memory.res.pitch2D.desc.x = 8 * sizeof(float);

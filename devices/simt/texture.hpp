@@ -5,18 +5,18 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// A texture of row-major memory: of the pixels in place where their rows begin where the hardware wants them
-/// (32 bytes on NVIDIA's), else of a copy with longer rows.
+/// A texture of row-major memory. It uses the pixels in place if their rows are aligned as the hardware needs
+/// (32 bytes on NVIDIA's), else a copy with longer rows.
 ///
-/// Not of a cudaArray, whose tiles suit samples scattered in both directions better: it would be a copy in
-/// every case, and its allocation waits for all work of the device, where ours is in the order of a stream.
-/// Figures that show the texture cache short of lines, for walks along columns say, would change that.
+/// A cudaArray has tiles, which suit samples scattered in both directions better. But it always needs a copy,
+/// and its allocation waits for all work of the device; ours follows a stream's order. This choice would
+/// change if measurements showed too few lines in the texture cache, for example for walks along columns.
 class HEADRACE_EXPORT TextureObject final : public DeviceTexture {
 public:
     TextureObject(std::shared_ptr<Context> context, const std::byte* pixels, int rows, int columns);
     ~TextureObject() override;
 
-    /// False: too large, or a device without texture units.
+    /// False: too large, or the device has no texture units.
     [[nodiscard]] static bool possible(const Context& context, int rows, int columns);
 
     [[nodiscard]] std::uint64_t handle() const noexcept override;
@@ -29,7 +29,7 @@ private:
     const std::size_t row_bytes_, rows_;
     std::size_t pitch_ = 0;
     std::byte* copy_pixels_ = nullptr;
-    std::unique_ptr<DeviceMemory> copy_; // null: none is needed
+    std::unique_ptr<DeviceMemory> copy_; // null: not needed
     TextureHandle texture_{};
 };
 

@@ -8,11 +8,11 @@ namespace headrace::HEADRACE_ON_SIMT {
 
 void Watch::when(std::uint64_t place, EventHandle event, std::function<void(Status)> then) {
     const std::scoped_lock lock(mutex_);
-    // One that sleeps until a later event has come would be too late for this one, and for ever if that later
-    // one waits for what follows from this: so what is asked for against the stream's order gets a thread of
-    // its own, until that is idle again.
+    // A watcher that sleeps until a later event would be too late for this one. It would sleep for ever if
+    // the later event waits for work that follows from this one. So a call against the stream's order gets
+    // another thread, which is free again when it is idle.
     const auto in_time = [place](const std::unique_ptr<Watcher>& watcher) {
-        // acquire: pairs with the release of `done`; what an idle one did is over.
+        // acquire: pairs with the release of `done`; the work of an idle watcher has ended.
         return watcher->last < place || watcher->done.load(std::memory_order_acquire) == watcher->given;
     };
     auto found = std::ranges::find_if(watchers_, in_time);
@@ -25,7 +25,7 @@ void Watch::when(std::uint64_t place, EventHandle event, std::function<void(Stat
     ++watcher.given;
     watcher.thread.give([this, &watcher, event, then = std::move(then)]() mutable {
         std::exchange(then, nullptr)(sleepers_.until(event));
-        watcher.done.fetch_add(1, std::memory_order_release); // pairs with the acquire in `in_time`
+        watcher.done.fetch_add(1, std::memory_order_release); // release: pairs with the acquire in `in_time`
     });
 }
 

@@ -1,4 +1,4 @@
-// devices/simt/watch.hpp - the host's functions at points of a stream, without the driver's callbacks.
+// devices/simt/watch.hpp - runs host functions at points of a stream, without the driver's callbacks.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/devices/simt/detail/sleepers.hpp>
@@ -12,28 +12,28 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// Threads that sleep until a stream has come to native events, one after another in the stream's order.
+/// A completion poller: threads that sleep until a stream reaches native events, in the stream's order.
 ///
-/// Why not the driver's callbacks: it makes all of them in one thread, in an order of its own, keeps only
-/// some hundreds back, and holds locks meanwhile. A thread per stream is what the driver cannot get wrong; it
-/// costs next to nothing while it sleeps, and there is none until somebody asks.
+/// Driver callbacks are not used: the driver runs all of them in one thread, in its own order. It queues only
+/// some hundreds and holds locks meanwhile. A thread per stream avoids this. The thread costs almost nothing
+/// while it sleeps, and the first call of `when` starts it.
 ///
-/// Threads: any. The destructor waits for what was asked, and must not run in a function that was asked for.
+/// Threads: any. The destructor waits for all requested functions, and must not run in one of them.
 class HEADRACE_EXPORT Watch {
 public:
-    /// `sleepers` stay as long as this.
+    /// `sleepers` must outlive this.
     explicit Watch(Sleepers& sleepers) : sleepers_(sleepers) {}
 
-    /// Calls `then` with the driver's answer once `event`, which stays until then, has completed or failed.
-    /// `place` grows along the stream. `then` must be short and must not throw.
+    /// Calls `then` with the driver's answer once `event` has completed or failed; `event` must exist until
+    /// then. `place` grows along the stream. `then` must be short and must not throw.
     void when(std::uint64_t place, EventHandle event, std::function<void(Status)> then);
 
 private:
     struct Watcher {
-        std::uint64_t last = 0;             ///< place of what it was given last
-        std::uint64_t given = 0;            ///< how much
-        std::atomic<std::uint64_t> done{0}; ///< how much of that has ended
-        Errands thread;                     ///< last: it uses the rest
+        std::uint64_t last = 0;             ///< place of the last function it was given
+        std::uint64_t given = 0;            ///< number of functions it was given
+        std::atomic<std::uint64_t> done{0}; ///< number of those that have ended
+        Errands thread;                     ///< last: it uses the other members
     };
 
     Sleepers& sleepers_;

@@ -1,4 +1,4 @@
-# CMake 3.25 does not know how to ask nvcc 13 for C++20.
+# CMake 3.25 does not know the option of nvcc 13 for C++20.
 if(CMAKE_CUDA_COMPILER_LOADED AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
@@ -9,17 +9,17 @@ endif()
 # headrace_add_kernels(target HEADER path.kernels.hpp KERNELS TracePath:CameraPaths Square BACKENDS cpu cuda hip
 #                      [CUDA_OPTIONS options...])
 #
-# Compiles the kernels of HEADER, each with the seeds behind its colon (without: headrace::Indices, for consumers), for each
-# of BACKENDS (all, unless named), into `target`. A technology that is not named, or that this build lacks, gets launchers
-# that are null: its devices are left out, in words, when the program runs. CUDA_OPTIONS are nvcc's, for these kernels
-# alone.
+# Compiles the kernels of HEADER for each of BACKENDS into `target`. The seeds of a kernel follow its colon. Without a colon
+# the seeds are headrace::Indices, for consumers. Without BACKENDS all backends are used. A technology that is not named, or
+# that this build lacks, gets null launchers: the program leaves its devices out with a message when it runs. CUDA_OPTIONS
+# are options of nvcc for these kernels alone.
 #
-# Names are looked up from the global namespace, as behind a leading `::`. A kernel may have any name, also one of
-# Headrace's (Trace, Event), and may lie in any namespace (detail::Walk). Arguments of a kernel template are looked up in
-# the same place: Walk<Step> means ::Walk<Step>.
+# Names are looked up from the global namespace, as after a leading `::`. A kernel may have any name, also one of Headrace's
+# names (Trace, Event), and may be in any namespace (detail::Walk). Arguments of a kernel template are looked up in the same
+# place: Walk<Step> means ::Walk<Step>.
 #
-# A target may have several headers, also of one file name, and the call may come several times for one header, with other
-# kernels each time. A kernel with its seeds is named once: all of its BACKENDS stand in one call.
+# A target may have several headers, also with the same file name. A header may have several calls, with other kernels each
+# time. A kernel with its seeds is named once: one call has all of its BACKENDS.
 function(headrace_add_kernels target)
   cmake_parse_arguments(arg "" "HEADER" "KERNELS;BACKENDS;CUDA_OPTIONS" ${ARGN})
   if(NOT arg_HEADER OR NOT arg_KERNELS OR arg_UNPARSED_ARGUMENTS)
@@ -32,7 +32,7 @@ function(headrace_add_kernels target)
   endif()
   set(pairs "")
   foreach(pair IN LISTS arg_KERNELS)
-    # The last colon that is not half of a '::' parts kernel and seeds.
+    # The last colon that is not half of a '::' separates kernel and seeds.
     if(pair MATCHES "^(.*[^:]):((::)?[^:].*)$")
       list(APPEND pairs "${CMAKE_MATCH_1}:${CMAKE_MATCH_2}")
     else()
@@ -87,8 +87,9 @@ template <>
   endforeach()
 endfunction()
 
-# Sets compiles_for_cpu, compiles_for_cuda and compiles_for_hip for `caller`: the backend is among those asked for (none:
-# all), the library has it, and this project has its compiler. A project has nvcc if it enables the language CUDA.
+# Sets compiles_for_cpu, compiles_for_cuda and compiles_for_hip for `caller`. A backend compiles if it is among the backends
+# asked for (none: all), the library has it, and this project has its compiler. A project has nvcc if it enables the language
+# CUDA.
 function(headrace_choose_backends caller asked)
   set(known cpu cuda hip)
   foreach(backend IN LISTS asked)
@@ -113,7 +114,8 @@ function(headrace_choose_backends caller asked)
   endforeach()
 endfunction()
 
-# A kernel that is compiled twice into one target would be an error of the linker, which names neither header nor call.
+# Fails if a kernel is named twice for one target. Without this check the linker would report it, without the header or the
+# call.
 function(headrace_name_kernels_once caller target)
   get_target_property(known ${target} HEADRACE_KERNELS)
   foreach(kernel IN LISTS ARGN)
@@ -127,7 +129,7 @@ function(headrace_name_kernels_once caller target)
   endforeach()
 endfunction()
 
-# Where the units of one call are written: a path without backend and ending, which no other call has.
+# Returns where the sources of one call are written: a path without backend and extension, which no other call has.
 function(headrace_number_unit out target header)
   get_target_property(number ${target} HEADRACE_KERNEL_UNITS)
   if(NOT number)
@@ -139,7 +141,7 @@ function(headrace_number_unit out target header)
   set(${out} "${CMAKE_CURRENT_BINARY_DIR}/headrace_kernels/${target}/${stem}_${number}" PARENT_SCOPE)
 endfunction()
 
-# The header that adapts kernels to `backend`, and how its units end.
+# Returns the header that adapts kernels to `backend`, and the extension of its sources.
 function(headrace_choose_adapter adapter extension backend)
   if(backend STREQUAL "cpu")
     set(${adapter} detail/on_cpu.hpp PARENT_SCOPE)
@@ -154,7 +156,7 @@ function(headrace_choose_adapter adapter extension backend)
   endif()
 endfunction()
 
-# Compiles `unit` into `target` with the compiler that its extension names. The arguments behind are options of nvcc.
+# Compiles `unit` into `target` with the compiler that its extension names. Further arguments are options of nvcc.
 function(headrace_compile_unit target unit)
   cmake_path(GET unit EXTENSION LAST_ONLY extension)
   if(extension STREQUAL ".cu")
@@ -166,22 +168,24 @@ function(headrace_compile_unit target unit)
     target_link_libraries(${target} PRIVATE headrace::hip)
   else()
     target_sources(${target} PRIVATE "${unit}")
-    # Where units are joined (CMAKE_UNITY_BUILD), what one specialises another may have used before; and they are large.
+    # In a joined source (CMAKE_UNITY_BUILD), one unit may use a template before another unit specialises it. Units are also
+    # large.
     set_source_files_properties("${unit}" TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 
-# The CUDA unit in an object library of its own, so that nvcc's options stay with it: these, and the arguments behind.
+# Compiles the CUDA unit in its own object library, so that nvcc's options stay with it: these options and the further
+# arguments.
 function(headrace_compile_cuda_kernels target unit)
   cmake_path(GET unit STEM stem)
   set(objects ${target}.${stem})
   add_library(${objects} OBJECT "${unit}")
-  get_target_property(is_excluded ${target} EXCLUDE_FROM_ALL) # built when it is asked for: so are its objects
+  get_target_property(is_excluded ${target} EXCLUDE_FROM_ALL) # if the target is built only on demand, so are its objects
   set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON EXCLUDE_FROM_ALL "${is_excluded}")
-  # nvcc only warns of a host function that a kernel calls, and the program then computes nonsense.
+  # nvcc only warns if a kernel calls a host function. The program then computes wrong results.
   target_compile_options(${objects} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo;-Werror=cross-execution-space-call>" ${ARGN})
-  # A project that has Headrace as a folder of its own does not see what that folder tells CMake of nvcc.
+  # A project that has Headrace as a subfolder does not see what that folder tells CMake about nvcc.
   if(CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set_target_properties(${objects} PROPERTIES CUDA_STANDARD 20)
   else()

@@ -11,13 +11,13 @@
 namespace headrace {
 namespace {
 
-constexpr std::uint32_t first_rounds = 4;       // small: nobody knows yet how long a unit takes
+constexpr std::uint32_t first_rounds = 4;       // small: the time of a unit is not known yet
 constexpr std::uint32_t most_rounds = 1u << 30; // a group counts its rounds in 32 bits
 constexpr double fastest_growth = 8;            // per launch, of the budget
 constexpr double growth_of_short_ones = 32;     // while launches are so short that the next cannot be long
 constexpr std::chrono::milliseconds short_launch{1};
-constexpr std::chrono::milliseconds long_launch{500}; // nothing is tried with longer ones
-constexpr std::uint32_t seed_chunk = 512; // amortises the claim: 8 rounds and more of a group of 64
+constexpr std::chrono::milliseconds long_launch{500}; // no budget is tried with longer launches
+constexpr std::uint32_t seed_chunk = 512; // amortises the claim: at least 8 rounds of a group of 64
 
 std::string status_text(std::uint32_t status) {
     switch (status) {
@@ -36,13 +36,14 @@ std::uint32_t first_budget(const EngineOptions& options) {
     return options.first_rounds != 0 ? options.first_rounds : first_rounds;
 }
 
-/// Rings of each kind. One gives 18 G units/s under all lane groups of an H200, eight 53 G (bench/queues);
-/// few groups need but one.
+/// Chooses the number of rings of each kind. One ring gives 18 G units/s under all lane groups of an H200,
+/// eight rings 53 G units/s (bench/queues). Few groups need only one.
 std::uint32_t choose_ways(std::uint32_t groups) {
     return std::bit_floor(std::clamp(groups / 4, 1u, HR_MAX_WAYS));
 }
 
-/// With several rings, twice the room that all bundles need: one may have more than its share.
+/// Slots of each ring. Several rings have twice the room that all bundles need, because one ring may get more
+/// than its share.
 std::uint32_t choose_ring_slots(std::uint32_t bundles, std::uint32_t ways) {
     return std::bit_ceil(std::max(2u, ways == 1 ? bundles : 2 * bundles / ways));
 }
@@ -57,8 +58,7 @@ std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish, Byt
     const Bytes unit = Bytes{4} * shape.unit_words * shape.kinds;
     std::uint32_t units = std::bit_ceil((each + 1) * shape.lanes);
     while (units > least && units * unit > local_bytes) units /= 2;
-    while (units * 2 * unit <= local_bytes / 3)
-        units *= 2; // little memory: rather that than trips to the GIQ
+    while (units * 2 * unit <= local_bytes / 3) units *= 2; // cheap: saves trips to the GIQ
     return units;
 }
 
@@ -81,7 +81,7 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
 Engine::~Engine() {
     if (!running_) return;
     if (hears_host()) request_park();
-    static_cast<void>(launched_.outcome()); // the launch uses our memory; its failure has nobody to go to
+    static_cast<void>(launched_.outcome()); // the launch uses our memory; no caller gets its failure
 }
 
 void Engine::prepare() {
@@ -89,9 +89,10 @@ void Engine::prepare() {
     std::atomic<bool> done = false;
     const Event prepared = stream_.launch([&](const NativeStream& native) {
         shape = kernel_->prepare(native, options_.wishes);
-        done.store(true, std::memory_order_release); // pairs with the load below, for the shape
+        done.store(true, std::memory_order_release); // release: pairs with the load below, for the shape
     });
-    // GPUs' streams call at once; the event would be what is enqueued before it as well.
+    // Streams of GPUs call the body at once. To wait for the event would also wait for earlier work of the
+    // stream.
     if (!done.load(std::memory_order_acquire)) prepared.wait();
     HEADRACE_ASSERT(shape.lanes >= 1 && shape.groups >= 1 && shape.kinds <= HR_MAX_KINDS);
     HEADRACE_ASSERT(shape.liq_units >= shape.beyond_continuation());
@@ -101,13 +102,13 @@ void Engine::prepare() {
     control_.reset();
 }
 
-/// Fresh queues: every bundle free, every spare missing, no record.
+/// Makes new queues: every bundle is free, no group has a spare, and there is no record.
 void Engine::lay_out() {
     const bool queues = shape_.beyond_continuation() > 0;
     const bool first = !control_;
     if (first) {
         bundles_ = !queues ? 0 : options_.bundles != 0 ? options_.bundles : std::max(64u, 4 * shape_.groups);
-        slots_.reset(); // before the new ones: there may not be room for both
+        slots_.reset(); // before the new ones: memory may not suffice for both
         bundle_words_.reset();
         spill_.reset();
         spill_ = device_.allocate(record_at(2, 0));
@@ -141,8 +142,8 @@ Bytes Engine::ring_bytes(std::uint32_t bundles) const {
     return (hr_slots_at(shape_.kinds, ways) + slots) * sizeof(HrSlot);
 }
 
-/// New rings for `bundles_` bundles, tickets from 0: entries[kind], then the free ones, dealt out to the
-/// rings of a kind in turn.
+/// Writes new rings for `bundles_` bundles, with tickets from 0: entries[kind], then the free bundles. Deals
+/// the entries of a kind to its rings in turn.
 void Engine::write_rings(const std::vector<std::vector<std::uint64_t>>& entries) {
     const std::uint32_t ways = image_->ways;
     const std::uint32_t ring_slots = choose_ring_slots(bundles_, ways);
@@ -170,7 +171,7 @@ void Engine::write_rings(const std::vector<std::vector<std::uint64_t>>& entries)
     stream_.copy_in(*slots_, first_slot * sizeof(HrSlot), slots.data(), slots.size() * sizeof(HrSlot)).wait();
 }
 
-/// What is in the rings, of all ways of a kind: entries[kind], then the free bundles.
+/// Reads all rings of each kind: entries[kind], then the free bundles.
 std::vector<std::vector<std::uint64_t>> Engine::read_rings() {
     const std::uint32_t ring_slots = image_->ring_slots;
     std::vector<HrTickets> tickets(std::size_t{shape_.kinds + 1} * image_->ways);
@@ -186,7 +187,8 @@ std::vector<std::vector<std::uint64_t>> Engine::read_rings() {
     return entries;
 }
 
-/// Twice the bundles; the full ones keep their numbers. Where there is no room, all is as it was.
+/// Doubles the number of bundles. Full bundles keep their numbers. If memory does not suffice, the pool stays
+/// as it was.
 void Engine::grow_pool() {
     std::vector<std::vector<std::uint64_t>> entries = read_rings();
     if (bundles_ >= 1u << 30)
@@ -202,7 +204,7 @@ void Engine::grow_pool() {
     write_rings(entries);
 }
 
-/// What a parked launch left behind, and a failed one's queues, are dropped.
+/// Drops what a paused launch left behind, and the queues of a failed launch.
 void Engine::reserve(bool to_be_fed) {
     HEADRACE_ASSERT(!running_);
     if (!laid_out_ || image_->pending.value != 0) lay_out();
@@ -233,7 +235,7 @@ Event Engine::open(std::span<const Event> after) {
     reserve(true);
     begin_at(0, 0);
     image_->intake.open = 1;
-    // Who is late from the beginning would take nothing over.
+    // A launch that is late from the beginning would accept nothing.
     image_->intake.time = static_cast<std::uint64_t>(std::max<std::int64_t>(options_.launch_time.count(), 1));
     is_fed_ = true;
     return launch(after);
@@ -268,7 +270,8 @@ Event Engine::launch(std::span<const Event> after) {
     return launched_;
 }
 
-/// A consumer's group that finds neither a record nor a seed has nothing else to do.
+/// The number of groups that would find work. A consumer's group that finds neither a record nor a seed has
+/// nothing else to do.
 std::uint32_t Engine::useful_groups() const noexcept {
     if (shape_.kinds > 0 || is_fed_) return shape_.groups;
     const std::uint64_t seeds = image_->seed_end - image_->seed_cursor.value;
@@ -288,7 +291,7 @@ Engine::State Engine::collect() {
     if (feed_) feed_->ask_to_park(false);
     if (!is_fed_)
         adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
-    if (!all_done() && image_->park == HR_RUN) // no group asked all to park, and yet they left work
+    if (!all_done() && image_->park == HR_RUN) // no group asked for a pause, but work is left
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
                                              " work units unaccounted for"}
             .on_device(device_.info().id);
@@ -300,8 +303,8 @@ Engine::State Engine::collect() {
 
 bool Engine::all_done() const noexcept { return image_->pending.value == 0 && image_->intake.open == 0; }
 
-/// Whether rounds take more than a quarter of a launch's time, as two launches show it of which one had half
-/// as many again, or more. If nobody can tell, they do.
+/// Returns whether rounds take more than a quarter of a launch's time. Two launches show it, if one had at
+/// least 1.5 times the rounds of the other. If they cannot show it, returns true.
 bool Engine::rounds_matter(PastLaunch one, PastLaunch other) {
     if (one.rounds < other.rounds) std::swap(one, other);
     if (other.rounds == 0 || one.rounds < 1.5 * other.rounds) return true;
@@ -311,15 +314,15 @@ bool Engine::rounds_matter(PastLaunch one, PastLaunch other) {
     return more_than(one.took.count(), other.took.count()) > 0.25 * more_than(one.rounds, other.rounds);
 }
 
-/// Towards launches of options_.launch_time; carefully upwards, since the next rounds may be longer ones.
-/// Where a launch takes longer by itself, since its groups wait for processors on a busy machine, fewer
-/// rounds would make launches no shorter, only more of them: budgets grow until rounds matter. Those of one
-/// round try two now and then, to find that out. Who asks for hardly any time has single rounds, whatever
-/// they cost.
+/// Adapts the budget to launches of options_.launch_time. It rises carefully, because the next rounds may
+/// take longer. On a busy machine a launch may take longer because its groups wait for processors. Fewer
+/// rounds would then make more launches, but not shorter ones. So budgets grow until rounds matter. Launches
+/// of one round try two rounds now and then, to find out whether rounds matter. This does not apply if
+/// `launch_time` is below 1 ms. Budgets may then fall to one round, whatever it costs.
 void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
     const double factor = std::chrono::duration<double>(options_.launch_time) /
                           std::max(std::chrono::duration<double>(took), std::chrono::duration<double>(1e-6));
-    if (factor > 1 && !ended_by_budget) return; // a launch that ended early tells nothing of its budget
+    if (factor > 1 && !ended_by_budget) return; // a launch that ended early tells nothing about its budget
     const PastLaunch now{ended_by_budget ? rounds_ : 0, took}, before = std::exchange(past_, now);
     double change = std::min(factor, took < short_launch ? growth_of_short_ones : fastest_growth);
     if (factor < 1 && took < long_launch && options_.launch_time >= short_launch) {
@@ -336,8 +339,8 @@ void Engine::adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget) {
 void Engine::aim_at(std::chrono::nanoseconds launch_time) {
     const double factor = std::chrono::duration<double>(launch_time) /
                           std::chrono::duration<double>(std::exchange(options_.launch_time, launch_time));
-    // What was learned is worth as much for another time; longer ones are approached as ever. The first
-    // budget is a guess that no time went into: a part of it would be a launch for nothing.
+    // The measured times hold for another launch time too. A longer time is approached as usual. The first
+    // budget is a guess without a measurement: a part of it would be a wasted launch.
     if (factor < 1 && !is_first_budget_) rounds_ = std::max(1U, static_cast<std::uint32_t>(rounds_ * factor));
 }
 
@@ -345,12 +348,12 @@ Bytes Engine::record_bytes() const noexcept {
     return 4 * hr_record_words(shape_.kinds, shape_.unit_words, shape_.lanes, shape_.liq_units);
 }
 
-/// In `spill_`; half number 2 begins at its end.
+/// Position of a record in `spill_`. Half number 2 begins at the end of `spill_`.
 Bytes Engine::record_at(std::uint64_t half, std::uint64_t number) const noexcept {
     return 4 * hr_spill_records_at(shape_.groups) + (half * shape_.groups + number) * record_bytes();
 }
 
-/// Records that no group took up join those that were saved: docs/engine.md, "Records suffice".
+/// Adds the records that no group restored to the saved ones: docs/engine.md, "Records suffice".
 void Engine::carry_records_on() {
     std::uint64_t& saved = image_->saved.value;
     const std::uint64_t count = image_->spill_count;

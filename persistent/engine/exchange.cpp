@@ -1,5 +1,5 @@
-// persistent/engine/exchange.cpp - how a parked engine gives away what it has not begun, and how an engine
-// begins with what another one gave: docs/engine.md, "Transfer between engines".
+// persistent/engine/exchange.cpp - how a paused engine transfers work that it has not begun, and how an
+// engine begins with transferred units: docs/engine.md, "Transfer between engines".
 #include <headrace/persistent/engine.hpp>
 
 #include <algorithm>
@@ -31,13 +31,13 @@ public:
     void set_header(std::uint64_t number, const HrRecord& header) {
         std::memcpy(&words_[number * each_], &header, sizeof header);
     }
-    /// Of unit number `unit`, whose word w is room() * w further on.
+    /// The column of unit number `unit`. Word w of the unit is room() * w words further on.
     [[nodiscard]] std::uint32_t* column(std::uint64_t number, std::uint32_t kind, std::uint32_t unit) {
         return &words_[number * each_ + sizeof(HrRecord) / 4 +
                        std::uint64_t{kind} * shape_.unit_words * room_ + unit];
     }
     [[nodiscard]] std::uint32_t room() const noexcept { return room_; }
-    /// Ranges left out.
+    /// Units in all records, without ranges.
     [[nodiscard]] std::uint64_t units() const {
         std::uint64_t units = 0;
         for (std::uint64_t number = 0; number < count(); ++number)
@@ -46,7 +46,7 @@ public:
         return units;
     }
 
-    /// The oldest `taken` units of a kind go to `units`: most may spring from them.
+    /// Moves the oldest `taken` units of a kind to `units`: most new units may come from them.
     void take_oldest(std::uint64_t number, std::uint32_t kind, std::uint32_t taken, UnitBatch& units) {
         HrRecord record = header(number);
         for (std::uint32_t unit = 0; unit < taken; ++unit) units.add(kind, column(number, kind, unit), room_);
@@ -57,7 +57,7 @@ public:
         record.count[kind] -= taken;
         set_header(number, record);
     }
-    /// Of a kind, those whose numbers `keeps` says yes to.
+    /// Keeps the units of a kind for which `keeps` returns true, and drops the others.
     template <class Keeps>
     void drop_others(std::uint64_t number, std::uint32_t kind, const Keeps& keeps) {
         HrRecord record = header(number);
@@ -72,7 +72,7 @@ public:
         record.count[kind] = kept;
         set_header(number, record);
     }
-    /// A record of nothing would be taken up for nothing.
+    /// Drops empty records: a group would restore them for nothing.
     void drop_empty_ones() {
         std::uint64_t kept = 0;
         for (std::uint64_t number = 0; number < count(); ++number) {
@@ -95,7 +95,7 @@ private:
     std::vector<std::uint32_t> words_;
 };
 
-/// f(record, kind, unit) for each range.
+/// Calls f(record, kind, unit) for each range.
 template <class F>
 void each_range(const HostRecords& records, F&& f) {
     for (std::uint64_t number = 0; number < records.count(); ++number) {
@@ -106,7 +106,7 @@ void each_range(const HostRecords& records, F&& f) {
     }
 }
 
-/// Of `units`, what a share comes to; what is left of it counts towards the next ones.
+/// Returns the share of `units`, rounded down. The rest stays in `credit` and counts towards the next call.
 std::uint32_t due(double share, std::uint32_t units, double& credit) {
     credit += share * units;
     const auto whole = std::min(units, static_cast<std::uint32_t>(credit));
@@ -114,8 +114,8 @@ std::uint32_t due(double share, std::uint32_t units, double& credit) {
     return whole;
 }
 
-/// How many of so many records are read to give a share of their units: as many as that, the last ones, and
-/// some more. The others hold about as much each, and stay where they are.
+/// Returns how many records are read to transfer a share of their units: the same share of the records, the
+/// last ones, and 32 more. The other records hold about as many units each, and stay where they are.
 std::uint64_t looked_at_of(double share, std::uint64_t records) {
     constexpr std::uint64_t more = 32;
     return std::min(records, static_cast<std::uint64_t>(share * static_cast<double>(records)) + more);
@@ -142,7 +142,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     carry_records_on();
     const std::uint64_t all = image_->saved.value, looked_at = looked_at_of(share, all),
                         first = all - looked_at;
-    // Records for each that is looked at.
+    // Number of all records for each record that is read.
     const double of_all =
         static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(looked_at, 1));
     HostRecords records(shape_, looked_at);
@@ -159,7 +159,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
             for (const std::uint64_t entry : entries[kind]) range_bundles.push_back({kind, entry, {}});
     read_bundles(range_bundles);
 
-    // All ranges that were read: first those of bundles, then those of records.
+    // The sizes of all ranges that were read: first those in bundles, then those in records.
     std::vector<std::uint64_t> sizes;
     double in_ranges = 0;
     for (FullBundle& bundle : range_bundles)
@@ -201,7 +201,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
         {static_cast<std::uint64_t>(share * in_ranges), most - std::min(most, units.size()), in_those_read});
     const std::vector<std::uint64_t> taken = deal_ranges(sizes, of_ranges);
     std::size_t next = 0;
-    // True if nothing is left of the range.
+    // True if nothing of the range is left.
     const auto take_of_range = [&](std::uint32_t kind, std::uint32_t* words, std::uint64_t stride) {
         const std::uint64_t part = taken[next], size = sizes[next];
         ++next;
@@ -232,7 +232,7 @@ UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
     return units;
 }
 
-/// Whole bundles of the GIQ, which are empty ones then; of units that are no ranges, `most` at most.
+/// Takes whole bundles of the GIQ, which are then empty. Takes at most `most` units, and no ranges.
 void Engine::take_bundles(double share, double& credit, std::uint64_t most, UnitBatch& units,
                           std::vector<std::vector<std::uint64_t>>& entries) {
     std::vector<FullBundle> taken;
@@ -256,8 +256,8 @@ void Engine::take_bundles(double share, double& credit, std::uint64_t most, Unit
     }
 }
 
-/// Their words, in the order of the pool: neighbours, and those of which no more than a few lie between, at
-/// once.
+/// Reads the words of bundles, in the order of the pool. One copy reads bundles that are neighbours or nearly
+/// so: the numbers of two differ by at most 8.
 void Engine::read_bundles(std::vector<FullBundle>& bundles) {
     constexpr std::uint64_t few = 8;
     std::ranges::sort(bundles, {}, [](const FullBundle& one) { return hr_entry_bundle(one.entry); });
@@ -275,7 +275,7 @@ void Engine::read_bundles(std::vector<FullBundle>& bundles) {
     }
 }
 
-/// What `takes` leaves of a bundle of ranges; the entries then say what is left.
+/// Removes from a bundle of ranges what `takes` takes. The entries then say what is left.
 template <class Takes>
 void Engine::take_of_bundle(FullBundle& bundle, const Takes& takes,
                             std::vector<std::vector<std::uint64_t>>& entries) {
@@ -323,17 +323,18 @@ Event Engine::start(const UnitBatch& units, std::span<const Event> after) {
 }
 
 std::uint64_t Engine::room(const UnitBatch& units) const {
-    // One that is split stores no more than it has units.
+    // A batch that is split stores at most as many units as it counts.
     return units.stored() <= room() ? units.size() : room();
 }
 
 std::uint64_t Engine::room() const noexcept {
-    // Of any kind: its inbox may hold so many; where there is none, each lane one.
+    // Units of any kind that a group can hold: as many as a LIQ, or one per lane if there is no LIQ.
     const std::uint32_t in_group = shape_.liq_units != 0 ? shape_.liq_units : shape_.lanes;
     return shape_.kinds == 0 ? 0 : std::uint64_t{shape_.groups} * in_group;
 }
 
-/// As if groups had parked with them: no more groups than they fill, unless each would hold too many.
+/// Writes the records that groups would have saved with these units. Uses as few groups as they fill, or more
+/// if each would hold too many.
 void Engine::put_into_records(const UnitBatch& units) {
     const std::uint64_t stored = units.stored();
     if (stored == 0) return;

@@ -14,7 +14,7 @@ Feed::Feed(Device& device)
 
 void Feed::reset() {
     const std::scoped_lock lock(mutex_);
-    // Nobody reads it now. What no range was written to is as it was.
+    // No launch reads the words now. Ranges that were not written need no reset.
     std::fill_n(words_->range, std::min<std::uint64_t>(ranges_, HR_FEED_RANGES), HrFeedRange{});
     words_->fed = words_->park = words_->ranges = words_->consumed = words_->completed = words_->finished = 0;
     fed_ = ranges_ = next_ = 0;
@@ -27,7 +27,7 @@ bool Feed::add(std::uint64_t begin, std::uint64_t end) {
     HEADRACE_ASSERT(!closed_ && begin <= end && end < std::uint64_t{1} << 63);
     if (begin == end) return true;
     if (ranges_ == 0 || begin != next_) {
-        // acquire: pairs with Intake::take_next_ranges, which has read what is in the place.
+        // acquire: pairs with Intake::take_next_ranges, which has read the slot.
         const std::uint64_t done_with = HostSync::load(words_->ranges, HostSync::acquire);
         if (ranges_ - done_with == HR_FEED_RANGES) return false;
         HostSync::store(range(ranges_++).offset, begin - fed_, HostSync::relaxed); // relaxed: `upto` follows
@@ -35,7 +35,7 @@ bool Feed::add(std::uint64_t begin, std::uint64_t end) {
     fed_ += end - begin;
     next_ = end;
     // release, both: pair with Intake::listen and take_next_ranges, for the range and for the data that its
-    // units will read. Who knows the range hears of more by the first, others by the second.
+    // units will read. A poller that knows the range sees the first store; other pollers see the second.
     HostSync::store(range(ranges_ - 1).upto, fed_, HostSync::release);
     HostSync::store(words_->fed, fed_, HostSync::release);
     return true;
@@ -62,15 +62,16 @@ std::uint64_t Feed::fed() const {
     return fed_;
 }
 std::uint64_t Feed::consumed() const {
-    // relaxed: a figure. Of seeds that are completed who listens may have heard later than the host.
+    // relaxed: carries no data. A group may report completed seeds before the poller reports that they are
+    // consumed.
     return std::max(HostSync::load(words_->consumed, HostSync::relaxed), completed());
 }
 std::uint64_t Feed::completed() const {
     // acquire, both: pair with Intake::tell and add_pending.
     const std::uint64_t now = std::max(HostSync::load(words_->completed, HostSync::acquire),
                                        HostSync::load(words_->finished, HostSync::acquire));
-    // Groups that finish at nearly one time may tell so in another order. acquire, release: who is told what
-    // another thread has read is to see as much.
+    // Groups that finish at nearly the same time may report in another order. acquire, release: if one thread
+    // tells another thread the number that it got, the other thread then gets at least this number.
     std::uint64_t most = most_completed_.load(std::memory_order_acquire);
     while (most < now && !most_completed_.compare_exchange_weak(most, now, std::memory_order_acq_rel,
                                                                 std::memory_order_acquire)) {

@@ -22,7 +22,7 @@ std::vector<std::uint64_t> deal_ranges(const std::vector<std::uint64_t>& sizes, 
         credit -= size;
         left -= taken[i] = sizes[i];
     }
-    // What is left is no more than the longest of the others has, but for rounding.
+    // Apart from rounding, the rest fits into the longest of the other ranges.
     while (left > 0) {
         std::size_t longest = 0;
         for (std::size_t i = 1; i < sizes.size(); ++i)
@@ -74,7 +74,7 @@ void UnitBatch::add_end_of(std::uint32_t kind, std::uint32_t* first, std::uint64
 
 UnitBatch UnitBatch::split(std::uint64_t count) {
     std::uint64_t plain = 0;
-    std::vector<std::uint64_t> sizes; // of ranges, kind by kind
+    std::vector<std::uint64_t> sizes; // of the ranges, kind by kind
     for (std::uint32_t kind = 0; kind < kinds(); ++kind)
         for (std::uint64_t number = 0; number < stored(kind); ++number)
             if (is_range(kind))
@@ -84,7 +84,7 @@ UnitBatch UnitBatch::split(std::uint64_t count) {
     const std::uint64_t in_ranges = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
     const std::uint64_t all = plain + in_ranges;
     HEADRACE_ASSERT(count <= all);
-    // Ranges have so much that doubles may be needed; what is plain is in memory.
+    // Ranges may be so long that this needs doubles. Plain units are in memory.
     const std::uint64_t of_plain =
         in_ranges == 0
             ? count
@@ -94,7 +94,7 @@ UnitBatch UnitBatch::split(std::uint64_t count) {
     const std::vector<std::uint64_t> of_ranges = deal_ranges(sizes, count - of_plain);
 
     UnitBatch taken(kinds(), unit_words_, ranges_), left(kinds(), unit_words_, ranges_);
-    std::uint64_t credit = 0; // of `taken`, in parts of a unit
+    std::uint64_t credit = 0; // of `taken`, in 1/`plain` of a unit
     std::size_t range = 0;
     for (std::uint32_t kind = 0; kind < kinds(); ++kind)
         for (std::uint64_t number = 0; number < stored(kind); ++number) {

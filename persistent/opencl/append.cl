@@ -1,10 +1,10 @@
 // persistent/opencl/append.cl - adds records to a domain under append access: domains/append.hpp in OpenCL C.
 //
 //     hr_append(__global T* records, ulong capacity, T record)
-// A kernel gets `task.memory(domain)` and `domain.size()` for the first two. It is a macro, so that T may be
-// any type: the last argument is best a variable.
+// The first two arguments are `task.memory(domain)` and `domain.size()`. hr_append is a macro, so T may be
+// any type. The last argument should be a variable.
 
-// The device's counter is on a line of its own behind the records. It counts also what does not fit.
+// The device's counter is on its own cache line after the records. It also counts records that do not fit.
 HR_FUNCTION ulong hr_append_place(__global void* records, ulong record_bytes, ulong capacity) {
     const ulong offset = (capacity * record_bytes + 63) / 64 * 64;
     return hr_atomic_add_ulong((__global ulong*)((__global char*)records + offset), 1);

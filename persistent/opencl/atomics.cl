@@ -1,27 +1,28 @@
 // persistent/opencl/atomics.cl - atomic operations on data that many lanes share: atomics.hpp in OpenCL C.
 //
-// For T one of int, uint, long, ulong, float, and double where the device has it; each returns the old value:
+// T is int, uint, long, ulong, float, or double if the device has it. Each function returns the old value:
 //     T hr_atomic_load_T(__global T* at)
 //     T hr_atomic_add_T(__global T* at, T amount)
 //     T hr_atomic_min_T(__global T* at, T value)
 //     T hr_atomic_max_T(__global T* at, T value)
 //     T hr_atomic_exchange_T(__global T* at, T value)
 //     T hr_atomic_compare_exchange_T(__global T* at, T expected, T desired)
-// and for integers alone
+// For integers alone:
 //     T hr_atomic_and_T(__global T* at, T bits), hr_atomic_or_T, hr_atomic_xor_T
 //
-// All are relaxed: they order nothing else that is read or written. Minimum and maximum ignore NaN: a NaN
-// changes nothing, and any number replaces a NaN. -0 is less than +0. A compare-exchange of floating-point
-// values compares their bits.
+// All are relaxed: they order no other reads or writes. Minimum and maximum ignore NaN: a NaN changes
+// nothing, and any number replaces a NaN. -0 is less than +0. A compare-exchange of floating-point values
+// compares their bits.
 //
-// An operation of one's own, on a type of 4 or 8 bytes:
+// A user's operation on a type of 4 or 8 bytes:
 //     Nearest nearer(Nearest a, Nearest b) { return ...; }
 //     HR_DEFINE_COMBINE(hr_combine_nearest, Nearest, ulong, nearer)    // uint for 4 bytes
-// defines Nearest hr_combine_nearest(__global Nearest* at, Nearest value). It stores nearer(*at, value).
-// On a type of another size (domains/detail/reduction_slots.hpp):
+// This defines Nearest hr_combine_nearest(__global Nearest* at, Nearest value). It stores nearer(*at, value).
+// A user's operation on a type of another size (domains/detail/reduction_slots.hpp):
 //     HR_DEFINE_SLOT_COMBINE(combine_summary, Summary, summarise)
-// defines void combine_summary(__global uchar* origin, ulong slots, ulong slot_bytes, ulong i, Summary value). The
-// arguments are those of `task.reduce<Op>(x).slots`: buffer(task.memory(x)), value(slots.count), value(slots.bytes).
+// This defines void combine_summary(__global uchar* origin, ulong slots, ulong slot_bytes, ulong i, Summary
+// value). Its first arguments are those of `task.reduce<Op>(x).slots`: buffer(task.memory(x)),
+// value(slots.count), value(slots.bytes).
 #ifdef cl_khr_int64_extended_atomics
     #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
@@ -67,7 +68,7 @@ HR_DEFINE_ATOMICS(ulong, atom)
         } \
     }
 #define HR_DEFINE_COMBINE(NAME, T, WORD, OPERATION) HR_DEFINE_ATOMIC(NAME, T, WORD, OPERATION(seen, value))
-// The states of a place are those of C++: 0 empty, 1 taken, 2 full.
+// The states of a slot are those of C++: 0 empty, 1 taken, 2 full.
 #define HR_DEFINE_SLOT_COMBINE(NAME, T, OPERATION) \
     typedef struct { \
         uint state; \
@@ -104,8 +105,8 @@ HR_DEFINE_WITHOUT_BUILT_IN(long)
 HR_DEFINE_WITHOUT_BUILT_IN(ulong)
 #endif
 
-// Floating point. SIGNED: the integer of T's size. By bits, so that no option of the compiler takes NaN, -0
-// or subnormal numbers away.
+// Floating point. SIGNED: the signed integer of T's size. The functions look at bits, so compiler options
+// cannot remove NaN, -0 or subnormal numbers.
 #define HR_DEFINE_FLOATING_ATOMICS(T, SIGNED, WORD, INFINITY_BITS) \
     HR_FUNCTION bool hr_is_nan_##T(T value) { return (as_##WORD(value) & ~(WORD)0 >> 1) > INFINITY_BITS; } \
     HR_FUNCTION SIGNED hr_ordered_##T(T value) { \

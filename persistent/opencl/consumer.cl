@@ -1,5 +1,5 @@
-// persistent/opencl/consumer.cl - a lane group that works off indices and spawns nothing: consumer_group.hpp
-// in OpenCL C. Names begin with hr_ wherever the user's parameters are in scope.
+// persistent/opencl/consumer.cl - a lane group that processes indices and spawns nothing: consumer_group.hpp
+// in OpenCL C. Names begin with hr_ where the user's parameters are in scope.
 
 #ifndef HEADRACE_BY_GROUP
 struct HrLane {
@@ -32,7 +32,7 @@ HR_FUNCTION void hr_leave(__local HrGroup* g, __global HrControl* c, __global ui
     hr_add_counters(g, c);
 }
 
-// The next round: a lane group's worth of indices.
+// Plans the next round: a lane group's worth of indices.
 HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrPlan* plan, __global HrControl* c,
                          __global uint* spill) {
     if (plan->count > 0) { // the round that has just ended
@@ -70,9 +70,9 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
     }
     uint hr_count;
     do {
-        hr_sync(); // all have done their part of the round
+        hr_sync(); // all lanes have done their part of the round
         if (hr_leads) hr_lead(hr_group, hr_plan, hr_control, hr_spill);
-        hr_sync(); // the plan is there
+        hr_sync(); // the plan is complete
         hr_count = hr_plan->count;
         if (hr_me < hr_count) {
             hr_consume(&hr_handle, hr_plan->first + hr_me, HEADRACE_ARGUMENTS);

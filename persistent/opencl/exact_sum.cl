@@ -1,11 +1,12 @@
-// persistent/opencl/exact_sum.cl - additions to exact sums: exact_words.hpp in OpenCL C, which explains them.
+// persistent/opencl/exact_sum.cl - additions to exact sums in OpenCL C. exact_words.hpp explains these sums.
 //
 //     void hr_exact_add_float(__global ulong* words, ulong stride, ulong i, float term)
 //     void hr_exact_add_double(__global ulong* words, ulong stride, ulong i, double term)
-// add to element i of planes of words, `stride` apart: a kernel gets Sum<ExactSum<T>>'s origin and stride.
+// They add to element i of planes of words that are `stride` apart. A kernel gets Sum<ExactSum<T>>'s origin
+// and stride.
 //     void hr_exact_add_float_range(words, stride, i, term, int least, int most)
 //     void hr_exact_add_double_range(words, stride, i, term, int least, int most)
-// do so for sums of ExponentRange<least, most>.
+// They do the same for sums of ExponentRange<least, most>.
 
 // Special bits, as in exact_words.hpp.
 #define HR_POSITIVE_INFINITY 1ul

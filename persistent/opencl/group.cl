@@ -1,10 +1,10 @@
 // persistent/opencl/group.cl - what the groups of producers and consumers share: group.hpp in OpenCL C.
 //
-// A lane group is a work-group, and works in steps that barriers part: the leader, lane 0, plans; the lanes
-// act. All that is common to the group lies in local memory and is the leader's; lanes read the plan and keep
-// their own unit. So the kernel is one loop with its barriers at fixed places. That is no matter of taste:
-// PoCL copies all code that follows a barrier under a condition, once for each outcome, and its compile time
-// doubles with every one of them.
+// A lane group is a work-group. It works in steps between barriers: the leader, lane 0, plans, and then the
+// lanes act. All common state of the group is in local memory and belongs to the leader. Lanes read the plan
+// and keep their own unit. So the kernel is one loop with its barriers at fixed places. PoCL needs this form.
+// It copies all code that follows a barrier under a condition, once for each outcome. So each such barrier
+// doubles the compile time.
 
 // The order of HrCounters from `pushed` on.
 enum {
@@ -24,12 +24,12 @@ enum {
 };
 
 #ifdef HEADRACE_BY_GROUP
-    #define HR_LOOK_EVERY 1u // units are heavy: others should not starve for eight of them
+    #define HR_LOOK_EVERY 1u // units are heavy: idle groups should not wait for eight of them
 #else
     #define HR_LOOK_EVERY 8u
 #endif
 
-// The part of a lane group that knows nothing of kinds; read and written by its leader alone, but for the
+// The part of a lane group that does not depend on kinds. Only its leader reads and writes it, except for the
 // words that lanes of a group kernel exchange.
 typedef struct HrGroup {
     uint number;
@@ -50,7 +50,7 @@ HR_FUNCTION void hr_begin_group(__local HrGroup* g, __global HrControl* c) {
     g->number = (uint)get_group_id(0);
     g->seed_next = g->seed_end = 0;
     g->seeds_gone = g->records_gone = false;
-    // Who begins when all is over must not take what it would save at once.
+    // A group that begins during a pause must not take what it would save.
     g->parked = hr_load32(&c->park) != HR_RUN;
     g->rounds = 0;
     g->budget = c->rounds;
@@ -59,7 +59,7 @@ HR_FUNCTION void hr_begin_group(__local HrGroup* g, __global HrControl* c) {
     for (uint i = 0; i < HR_TALLIES; ++i) g->tally[i] = 0;
 }
 
-// Tells `pending` what this group has spawned and completed since it last did.
+// Adds to `pending` what this group has spawned less what it has completed since the last call.
 HR_FUNCTION void hr_flush(__local HrGroup* g, __global HrControl* c) {
     if (g->delta != 0) hr_fetch_add(&c->pending.value, (ulong)g->delta);
     g->delta = 0;
@@ -67,13 +67,13 @@ HR_FUNCTION void hr_flush(__local HrGroup* g, __global HrControl* c) {
 
 HR_FUNCTION bool hr_has_seeds(const __local HrGroup* g) { return g->seed_next != g->seed_end; }
 
-// Claims seeds: a few hundreds, fewer towards the end so that all groups end together.
+// Claims seeds: at most `seed_chunk`, and fewer towards the end, so that all groups end together.
 HR_FUNCTION bool hr_claim_seeds(__local HrGroup* g, __global HrControl* c, ulong at_least) {
     if (g->seeds_gone) return false;
     const ulong end = c->seed_end;
     const ulong cursor = hr_load(&c->seed_cursor.value);
     ulong first = end, wanted = 0;
-    if (cursor < end) { // the look comes first, or many askers would run the cursor far past the end
+    if (cursor < end) { // the load comes first, or many callers would move the cursor far past the end
         wanted = (end - cursor) / (2ul * c->groups);
         if (wanted < at_least) wanted = at_least;
         if (wanted > c->seed_chunk) wanted = c->seed_chunk;
@@ -87,14 +87,14 @@ HR_FUNCTION bool hr_claim_seeds(__local HrGroup* g, __global HrControl* c, ulong
     return true;
 }
 
-// Sets a word that only the first who asks may set.
+// Sets a word that only the first caller may set.
 HR_FUNCTION void hr_set_once(__global uint* word, uint value) {
     uint expected = 0;
     atomic_compare_exchange_strong_explicit((volatile __global atomic_uint*)word, &expected, value,
                                             memory_order_relaxed, memory_order_relaxed, memory_scope_device);
 }
 
-// Asks all groups to stop. The first reason stands.
+// Asks all groups to pause. The first reason stays.
 HR_FUNCTION void hr_park(__local HrGroup* g, __global HrControl* c, uint reason) {
     hr_set_once(&c->park, reason);
     g->parked = true;
@@ -104,13 +104,13 @@ HR_FUNCTION void hr_fail(__local HrGroup* g, __global HrControl* c, uint status)
     hr_park(g, c, HR_PARK_FAILED);
 }
 
-// Counts a round; true every few rounds, when it is time to look around.
+// Counts a round. True every few rounds, when it is time to look around.
 HR_FUNCTION bool hr_end_round(__local HrGroup* g, __global HrControl* c) {
     if (++g->rounds == g->budget) hr_park(g, c, HR_PARK_BUDGET);
     return g->rounds % HR_LOOK_EVERY == 0;
 }
 
-// True if what is held is to be saved.
+// True if the group must save what it holds.
 HR_FUNCTION bool hr_saves(const __local HrGroup* g, __global HrControl* c) {
     return g->parked && hr_load32(&c->park) != HR_PARK_FAILED;
 }
@@ -122,7 +122,7 @@ HR_FUNCTION __global HrRecord* hr_record(__global HrControl* c, __global uint* s
                                 ((ulong)part * c->groups + number) * words);
 }
 
-// The number of the next record to restore; spill_count: there is none left.
+// The number of the next record to restore; spill_count if none is left.
 HR_FUNCTION ulong hr_claim_record(__local HrGroup* g, __global HrControl* c) {
     const ulong count = c->spill_count;
     if (g->records_gone) return count;
@@ -150,21 +150,22 @@ HR_FUNCTION void hr_add_counters(const __local HrGroup* g, __global HrControl* c
         if (g->tally[i] != 0) hr_fetch_add(sums + 3 + i, g->tally[i]);
 }
 
-// Local memory is one argument: what a group holds, in HEADRACE_LOCAL_STATE bytes, its kernel's scratch, then
-// its LIQ. No variables of the kernel: PoCL 3.1 frees constant addresses of their members twice and crashes.
+// Local memory is one argument: the state of a group in HEADRACE_LOCAL_STATE bytes, its kernel's scratch,
+// then its LIQ. It does not consist of variables of the kernel: PoCL 3.1 frees constant addresses of their
+// members twice and crashes.
 #define HR_LOCAL_FITS(type)                                                                                  \
     typedef char                                                                                             \
         hr_the_host_knows_the_local_size[sizeof(HrGroup) + sizeof(type) <= HEADRACE_LOCAL_STATE ? 1 : -1]
 
-// Which of the queues' lanes a work-item is: all are the same one where they process a unit together. No
-// constant then, or PoCL takes loops of the lanes for loops of the group and gives them barriers of its own:
-// it compiled for minutes.
+// The queue lane of a work-item. In a group kernel, all work-items are the same queue lane. Even then it is
+// not a constant: with a constant, PoCL takes loops of the lanes for loops of the group and gives them
+// barriers of its own. It then compiled for minutes.
 HR_FUNCTION uint hr_queue_lane(void) {
     return (uint)get_local_id(0) / (HEADRACE_LANES / HEADRACE_QUEUE_LANES);
 }
 
-// Stands last under the condition that a group kernel is called under. Where lanes part after the last
-// barrier under a condition, PoCL 3.1 has all of them go the way of the first.
+// The last statement under the condition for the call of a group kernel. If lanes part after the last barrier
+// under a condition, PoCL 3.1 sends all of them the way of the first.
 HR_FUNCTION void hr_end_together(void) {
     if (HEADRACE_QUEUE_LANES == 1) hr_sync();
 }

@@ -1,16 +1,16 @@
-// persistent/opencl/group_kernel.cl - kernels whose units a whole lane group processes together:
+// persistent/opencl/group_kernel.cl - kernels that process each unit with a whole lane group:
 // group_kernel.hpp in OpenCL C.
 //
-// The queues hold a unit for a group and not one for each lane (HEADRACE_QUEUE_LANES is 1): all lanes then
-// act for that one, with the same values.
+// The queues hold one unit for a group and not one for each lane (HEADRACE_QUEUE_LANES is 1). All lanes then
+// act for this one, with the same values.
 
 struct HrKernelGroup {
     __local HrGroup* state;
     __local uint* scratch;
-    uint row; // of the next exchange
+    uint row; // row of the next exchange
     __global HrControl* control;
 #ifdef HEADRACE_PRODUCER
-    HrLane* lane; // where spawned units are staged
+    HrLane* lane; // stages spawned units
 #endif
 };
 
@@ -20,8 +20,9 @@ void hr_spawn(HrKernelGroup* group, uint kind, const void* unit) { hr_stage(grou
 
 __local uint* hr_scratch(HrKernelGroup* group) { return group->scratch; }
 
-// What each lane has, for all to read until the exchange after the next. That one has the same row, and
-// nobody writes there before all have come to the next one, done with reading.
+// Shows the value of each lane to all lanes. They may read it until the exchange after the next one, which
+// uses the same row. A lane writes to that row only when all lanes have come to the next exchange, after
+// their reads.
 HR_FUNCTION const __local ulong* hr_exchange(HrKernelGroup* group, ulong mine) {
     __local ulong* row = group->state->exchange[group->row];
     group->row ^= 1u;

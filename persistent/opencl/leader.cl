@@ -1,65 +1,66 @@
-// persistent/opencl/leader.cl - the leader of a lane group that works off units and what they spawn: follows
-// docs/engine.md, as producer_group.hpp does, from one thing that takes all lanes to the next.
+// persistent/opencl/leader.cl - the leader of a lane group that processes units and the units that they
+// spawn. It follows docs/engine.md, like producer_group.hpp, but in steps. A step ends where all lanes have
+// to act.
 
 // What the lanes do before some of them run the kernel.
 enum {
-    HR_FILL,    // take units from LIQ, seeds and bundle, in this order of lanes
-    HR_RESTORE, // take up a record: the newest units of one kind into lanes, all others into the LIQ
+    HR_FILL,    // take units from the LIQ, from ranges, seeds and a bundle, in this order of lanes
+    HR_RESTORE, // restore a record: the newest units of one kind go to lanes, all others to the LIQ
     HR_SHARE,   // copy the oldest units of a kind from the LIQ into a bundle
     HR_SHELVE,  // put the lanes' units into the LIQ, for a fuller kind
-    HR_SAVE,    // copy all that is held into a record; then the kernel ends
+    HR_SAVE,    // copy all that the group holds into a record; then the kernel ends
     HR_LEAVE    // nothing; then the kernel ends
 };
 
-// Written by the leader, read by all.
+// Written by the leader, read by all lanes.
 typedef struct HrPlan {
     uint act;
-    uint kind;   // of what is moved
-    uint lanes;  // FILL: which are to be filled; SHELVE, SAVE: whose units are to be moved
-    uint chosen; // those that run the kernel when all have acted
+    uint kind;   // of the units that are moved
+    uint lanes;  // FILL: the lanes to fill; SHELVE, SAVE: the lanes with units to move
+    uint chosen; // the lanes that run the kernel when all have acted
 
-    uint from_liq, newest; // FILL: how many, from this position downwards
+    uint from_liq, newest; // FILL: number of units, from this position downwards
 #if HEADRACE_RANGES
-    // FILL: how many indices of ranges, of a kind's newest ones from this position downwards: all of so many
-    // ranges, and so many indices of the next one.
+    // FILL: number of indices, of a kind's newest ranges from this position downwards: all indices of
+    // `whole_ranges` ranges, and `range_part` indices of the next range.
     uint from_ranges, range_kind, newest_range, whole_ranges, range_part;
-    uint bundle_kind;       // FILL: of the bundle, which may be one of ranges
-    uint seeds_to_liq;      // FILL: so many seeds, which are ranges
-    ulong cut;              // SHARE: where the range is cut; 0: it is not
+    uint bundle_kind;       // FILL: of the bundle, which may hold ranges
+    uint seeds_to_liq;      // FILL: number of seeds, which are ranges
+    ulong cut;              // SHARE: the index at which the range is cut; 0: it is not cut
 #endif
     ulong first_seed;
     uint from_seeds;
-    uint from_bundle; // how many into lanes; the rest of the bundle goes to the LIQ, from `place` on
+    uint from_bundle; // units for lanes; the rest of the bundle goes to the LIQ, from `place` on
     uint bundle, bundle_units;
-    uint place; // FILL, SHELVE: where in the LIQ; SHARE: from where
+    uint place; // position in the LIQ. FILL, SHELVE: to write; SHARE: to read
     __global HrRecord* record;
 } HrPlan;
 
-// What the leader is about when it plans the next step.
+// The stage of the leader when it plans the next step.
 enum { HR_AT_REFILL, HR_AT_ROOM, HR_AT_LEAVE };
 
 typedef struct HrProducer {
     HrPlan plan;
-    // Lanes add to these when they have run; the leader takes them in and clears them.
+    // Lanes add to these after they have run. The leader reads and clears them.
     uint continuing;            // mask
-    uint added[HEADRACE_KINDS]; // units behind the LIQ's top
+    uint added[HEADRACE_KINDS]; // units after the LIQ's top
     uint failure;               // a status of control.h, or HR_OK
-    uint skipped;               // mask: lanes that were filled, and no unit came of their index
+    uint skipped;               // mask: filled lanes with an index that has no unit
 
-    // The leader's own.
+    // Used by the leader alone.
     __local uint* liq;
     uint stage;
     uint active; // lanes that have a unit, all of kind `running`
     uint running;
     uint liq_units;
     uint top[HEADRACE_KINDS], bottom[HEADRACE_KINDS];
-    uint spare;       // an empty bundle in hand, or HR_NO_BUNDLE
+    uint spare;       // an empty bundle, or HR_NO_BUNDLE
     uint last_popped; // the kind of the last bundle from the GIQ
-    uint room_kind;   // the kind for which room is being made
+    uint room_kind;   // the kind that needs room in the LIQ
     bool lacks_bundle;
-    bool shares; // the bundle being filled is for others that are hungry
+    bool shares; // the bundle is filled for idle groups
     uint seed_kind;
-    bool has_seeded; // since the lanes ran last
+    bool has_seeded; // seeds went to the LIQ since the lanes ran last
 } HrProducer;
 HR_LOCAL_FITS(HrProducer);
 
@@ -68,7 +69,7 @@ HR_LOCAL_FITS(HrProducer);
 // Groups refill when fewer lanes are active.
 HR_FUNCTION uint hr_enough(__global HrControl* c) { return c->enough != 0 ? c->enough : (uint)HR_ENOUGH; }
 
-// Ring i of a kind, or of the free bundles (number HEADRACE_KINDS), as this group counts: giq.hpp.
+// Ring i of a kind, or of the empty bundles (number HEADRACE_KINDS), in this group's order: giq.hpp.
 HR_FUNCTION HrRing hr_ring(const __local HrGroup* g, __global HrControl* c, __global HrSlot* slots,
                            uint number, uint i) {
     const ulong at = number * c->ways + ((g->number + i) & (c->ways - 1u));
@@ -101,7 +102,7 @@ HR_FUNCTION uint hr_liq_size(const __local HrProducer* p, uint kind) {
 HR_FUNCTION uint hr_liq_room(const __local HrProducer* p, uint kind) {
     return p->liq_units - hr_liq_size(p, kind);
 }
-// Of the kinds that the kernel is called with.
+// The first of the kinds that the kernel is called with.
 HR_FUNCTION uint hr_first_called(void) {
     uint kind = 0;
     while (hr_is_range(kind)) ++kind;
@@ -129,7 +130,7 @@ HR_FUNCTION bool hr_holds_ranges(const __local HrProducer* p) {
 }
 #endif
 
-// True if no bundle is in hand any more.
+// Returns the spare bundle. True if the group has none any more.
 HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                  __global HrSlot* slots) {
     if (p->spare == HR_NO_BUNDLE) return true;
@@ -141,11 +142,11 @@ HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __gl
     return true;
 }
 
-// Plans to take a bundle of `kind` into `idle` lanes; what finds no lane goes to the LIQ, if it fits there.
+// Plans to take a bundle of `kind` into `idle` lanes. The rest goes to the LIQ and must fit there.
 HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                 __global HrSlot* slots, uint kind, uint idle) {
     __local HrPlan* plan = &p->plan;
-    // In this step lanes may still be reading what they take from the LIQ, so its place is not free yet.
+    // In this step lanes may still read what they take from the LIQ, so these slots are not free yet.
     const uint being_read = kind == plan->kind ? plan->from_liq : 0;
     if (idle + hr_liq_room(p, kind) < HEADRACE_QUEUE_LANES + being_read) return false;
     ulong entry = 0;
@@ -159,7 +160,8 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
 #if HEADRACE_RANGES
     plan->bundle_kind = kind;
 #endif
-    // A kind that lanes read from was emptied by that: its bottom can rise as well as its top could sink.
+    // If lanes read units of this kind, the LIQ has no others of it. So its bottom can rise instead of its
+    // top sinking, and the rest of the bundle does not overwrite units that are being read.
     p->top[kind] += being_read;
     p->bottom[kind] += being_read;
     plan->place = p->top[kind];
@@ -171,13 +173,13 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
 }
 
 #if HEADRACE_RANGES
-// Plans to take a bundle of ranges, all of them for the LIQ: the next step expands them. Not in a step in
-// which lanes read ranges.
+// Plans to take a bundle of ranges to the LIQ. The next step expands them. Not in a step in which lanes read
+// ranges.
 HR_FUNCTION bool hr_plan_range_bundle(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                       __global HrSlot* slots, uint kind) {
     __local HrPlan* plan = &p->plan;
     ulong entry = 0;
-    // There are no more in a bundle than one LIQ had.
+    // A bundle has no more ranges than one LIQ holds.
     if (plan->from_ranges != 0 || hr_liq_room(p, kind) < min((uint)HEADRACE_QUEUE_LANES, p->liq_units) ||
         hr_all_seem_empty(g, c, slots, kind) || !hr_return_spare(g, p, c, slots) ||
         !hr_pop_any(g, c, slots, kind, &entry))
@@ -194,8 +196,8 @@ HR_FUNCTION bool hr_plan_range_bundle(__local HrGroup* g, __local HrProducer* p,
     return true;
 }
 
-// Plans to expand the newest ranges of a kind, where `filled` lanes have a unit or will have by this plan. How
-// many lanes that fills.
+// Plans to expand the newest ranges of a kind. `filled`: lanes that have a unit or get one by this plan.
+// Returns how many lanes it fills.
 HR_FUNCTION uint hr_plan_ranges_of(__local HrProducer* p, uint kind, uint filled) {
     __local HrPlan* plan = &p->plan;
     const uint idle = HEADRACE_QUEUE_LANES - filled, ranges = hr_liq_size(p, kind);
@@ -211,12 +213,12 @@ HR_FUNCTION uint hr_plan_ranges_of(__local HrProducer* p, uint kind, uint filled
     plan->whole_ranges = whole;
     plan->range_part = whole < ranges ? idle - taken : 0;
     plan->from_ranges = taken + plan->range_part;
-    p->top[kind] -= whole; // lanes read there before any of them writes
+    p->top[kind] -= whole; // lanes read these slots before any lane writes to them
     plan->kind = p->running = hr_range_of(kind);
     return plan->from_ranges;
 }
 
-// Those of the running kind's ranges, or of any where no lane is filled.
+// Plans to expand ranges of the running kind, or of any kind if `any` is true and no lane is filled.
 HR_FUNCTION uint hr_plan_ranges(__local HrProducer* p, uint filled, bool any) {
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
         if (hr_is_range(kind) && (hr_range_of(kind) == p->running || (any && filled == 0))) {
@@ -226,12 +228,12 @@ HR_FUNCTION uint hr_plan_ranges(__local HrProducer* p, uint filled, bool any) {
     return 0;
 }
 
-// Plans to take seeds, which are ranges, to the LIQ: the next step expands them.
+// Plans to take seeds, which are ranges, to the LIQ. The next step expands them.
 HR_FUNCTION void hr_plan_seeds_to_liq(__local HrGroup* g, __local HrProducer* p, uint filled) {
     __local HrPlan* plan = &p->plan;
     if (!hr_has_seeds(g) || plan->from_ranges != 0 || hr_liq_size(p, p->seed_kind) != 0 ||
         (filled != 0 && p->has_seeded))
-        return; // lanes that have a unit run between two such steps: all these ranges may be empty
+        return; // all these ranges may be empty, so lanes that have a unit run between two such steps
     const ulong left = g->seed_end - g->seed_next;
     const uint most = min((uint)HEADRACE_QUEUE_LANES, p->liq_units);
     plan->seeds_to_liq = left < most ? (uint)left : most;
@@ -241,7 +243,7 @@ HR_FUNCTION void hr_plan_seeds_to_liq(__local HrGroup* g, __local HrProducer* p,
 }
 #endif
 
-// Plans to take the newest units of a kind. How many lanes that fills.
+// Plans to take the newest units of a kind. Returns how many lanes it fills.
 HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
     const uint taken = min(hr_liq_size(p, kind), idle);
     if (taken == 0) return 0;
@@ -252,7 +254,8 @@ HR_FUNCTION uint hr_plan_liq(__local HrProducer* p, uint kind, uint idle) {
     return taken;
 }
 
-// Plans to expand seeds; `filled`: lanes that have a unit, or will have by this plan.
+// Plans to expand seeds. `filled`: lanes that have a unit or get one by this plan. Returns how many lanes it
+// fills.
 HR_FUNCTION uint hr_plan_seeds(__local HrGroup* g, __local HrProducer* p, uint filled) {
 #if HEADRACE_RANGES
     if (hr_is_range(p->seed_kind)) {
@@ -274,14 +277,14 @@ HR_FUNCTION void hr_plan_restore(__local HrProducer* p, __local HrGroup* g, __gl
     __local HrPlan* plan = &p->plan;
     g->seed_next = record->seed_next;
     g->seed_end = record->seed_end;
-    uint fullest = hr_first_called(); // what a LIQ cannot hold was in lanes, so the fullest goes back there
+    uint fullest = hr_first_called(); // units beyond a LIQ were in lanes: the fullest kind goes back there
     for (uint kind = fullest + 1; kind < HEADRACE_KINDS; ++kind)
         if (!hr_is_range(kind) && record->count[kind] > record->count[fullest]) fullest = kind;
     const uint into_lanes = min(record->count[fullest], (uint)HEADRACE_QUEUE_LANES);
     p->running = fullest;
     p->active = into_lanes == 0 ? 0 : HR_ALL_LANES >> (HEADRACE_QUEUE_LANES - into_lanes);
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind) {
-        p->bottom[kind] = 0; // a group that holds nothing begins anew
+        p->bottom[kind] = 0; // the group holds nothing, so positions begin at 0
         p->top[kind] = record->count[kind] - (kind == fullest ? into_lanes : 0);
     }
     plan->act = HR_RESTORE;
@@ -300,7 +303,7 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
     plan->from_liq = plan->from_seeds = plan->from_bundle = plan->bundle_units = 0;
     const uint before = popcount(p->active);
     uint filled = before;
-    bool ranges_follow = false; // the next step has what lacks in this one
+    bool ranges_follow = false; // ranges go to the LIQ; the next step expands them
 #if HEADRACE_RANGES
     plan->from_ranges = plan->whole_ranges = plan->range_part = 0;
 #endif
@@ -351,10 +354,10 @@ HR_FUNCTION bool hr_plan_refill(__local HrGroup* g, __local HrProducer* p, __glo
         }
         filled += plan->from_bundle;
     }
-    // The seeds of a step are one range: a new one is for the next step if this has some already.
+    // The seeds of a step come from one claim. If this step has seeds already, the next step claims new ones.
     if (filled < hr_enough(c) && !ranges_follow && plan->from_seeds == 0 && !hr_has_seeds(g) && hr_claim_seeds(g, c, 1))
         filled += hr_plan_seeds(g, p, filled);
-    // The filled lanes are the first of the idle ones.
+    // The first of the idle lanes are filled.
     uint left = filled - before;
     for (uint idle = plan->lanes; left > 0; --left) {
         const uint lowest = idle & (0u - idle);
@@ -371,13 +374,14 @@ HR_FUNCTION void hr_pause(uint polls) {
 #if defined(HEADRACE_PTX) && HEADRACE_PTX >= 70
     asm volatile("nanosleep.u32 %0;" : : "r"(polls < 32 ? 100u : 1000u));
 #else
-    // Reads that cannot be left out, of memory that is this work-item's own: others are not disturbed.
+    // Accesses to this work-item's own memory, which the compiler cannot remove. They do not disturb other
+    // work-items.
     volatile uint idle = 0;
     for (uint i = 0; i < (polls < 64 ? 16 * polls : 1024); ++i) idle += i;
 #endif
 }
 
-// True when there may be something to take; false when there never will be, or all groups park.
+// Waits. True if there may be something to take; false if there never will be, or all groups pause.
 HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                   __global HrSlot* slots) {
     volatile __global atomic_uint* hungry = (volatile __global atomic_uint*)&c->hungry;
@@ -390,7 +394,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
             g->parked = true;
             return false;
         }
-        if (hr_load(&c->pending.value) == 0) return false; // that it is 0 says all: docs/engine.md
+        if (hr_load(&c->pending.value) == 0) return false; // 0 is enough: docs/engine.md
         bool something =
             hr_load(&c->restored.value) < c->spill_count || hr_load(&c->seed_cursor.value) < c->seed_end;
         if (HR_HAS_QUEUES)
@@ -403,7 +407,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
     return true;
 }
 
-// Plans to copy the oldest units of a kind into a bundle. False: there is no bundle.
+// Plans to copy the oldest units of a kind into a bundle. False if there is no empty bundle.
 HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                __global HrSlot* slots, uint kind, uint at_most) {
     if (p->spare == HR_NO_BUNDLE) {
@@ -425,12 +429,12 @@ HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __glob
     return true;
 }
 
-// Publishes the bundle that the lanes have filled. If the slot is busy nothing has happened: the units are
-// still in the LIQ, and the bundle is in hand.
+// Publishes the bundle that the lanes have filled. False if every ring is full: then the units are still in
+// the LIQ, and the group still has the bundle.
 HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                  __global HrSlot* slots) {
     const uint kind = p->plan.kind;
-    if (g->delta > 0) hr_flush(g, c); // before others can complete what we have not yet counted
+    if (g->delta > 0) hr_flush(g, c); // before other groups can complete units that are not counted
     if (!hr_push_any(g, c, slots, kind, hr_entry(p->plan.bundle, p->plan.bundle_units))) {
         ++g->tally[HR_SLOT_BUSY];
         return false;
@@ -448,7 +452,8 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
 }
 
 #if HEADRACE_RANGES
-// The kind that a range could fill the group with, where there is too little of the running one; else that.
+// The kind that a range can fill the group with, if the running kind has too few units. Otherwise the running
+// kind.
 HR_FUNCTION uint hr_fuller_range_of(const __local HrProducer* p, __global HrControl* c, uint held) {
     if (held == 0 || held + hr_liq_size(p, p->running) >= hr_enough(c) || hr_liq_room(p, p->running) < held)
         return p->running;
@@ -462,8 +467,8 @@ HR_FUNCTION uint hr_fuller_range_of(const __local HrProducer* p, __global HrCont
 }
 #endif
 
-// docs/engine.md, step 3, here before the refill: if another kind could fill the group and has more, lanes are
-// refilled with that. True if they have to set their units aside first.
+// docs/engine.md, step 3, here before the refill. If another kind can fill the group and has more units,
+// lanes are refilled with it. True if lanes must first move their units to the LIQ.
 HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p, __global HrControl* c) {
     uint kind = hr_liq_fullest(p);
     const uint held = popcount(p->active);
@@ -476,7 +481,7 @@ HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p, 
         return false;
 #endif
     }
-    if (held == 0) { // nothing to set aside
+    if (held == 0) { // no units to move
         p->running = kind;
         return false;
     }
@@ -491,7 +496,7 @@ HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p, 
     return true;
 }
 
-// docs/engine.md, step 4: true if lanes have to share first. Else room_kind has passed all kinds.
+// docs/engine.md, step 4. True if lanes must share first. Otherwise room_kind has passed all kinds.
 HR_FUNCTION bool hr_plan_room(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                               __global HrSlot* slots) {
     const uint wanted = HR_STAGED * popcount(p->active);
@@ -504,7 +509,7 @@ HR_FUNCTION bool hr_plan_room(__local HrGroup* g, __local HrProducer* p, __globa
     return false;
 }
 
-// The active lanes whose spawns the LIQ can take, whatever they spawn.
+// The active lanes that may run: their spawns fit into the LIQ in any case.
 HR_FUNCTION uint hr_lanes_with_room(__local HrGroup* g, __local HrProducer* p, __global HrControl* c) {
     if (!HR_HAS_QUEUES) return p->active;
     const uint wanted = popcount(p->active);
@@ -514,24 +519,24 @@ HR_FUNCTION uint hr_lanes_with_room(__local HrGroup* g, __local HrProducer* p, _
     if (may_run == wanted) return p->active;
     ++g->tally[HR_NARROW_ROUNDS];
     if (may_run == 0 && p->lacks_bundle) hr_park(g, c, HR_PARK_POOL);
-    uint chosen = p->active; // the first ones of these
+    uint chosen = p->active; // the first of the active lanes
     for (uint lane = HEADRACE_QUEUE_LANES; popcount(chosen) > may_run;) chosen &= ~(1u << --lane);
     return chosen;
 }
 
 // ---- the leader: the round
 
-// Takes in what the lanes have done since the last plan.
+// Accounts for what the lanes have done since the last plan.
 HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                             __global HrSlot* slots) {
     __local HrPlan* plan = &p->plan;
     if (plan->act == HR_SHARE) {
         const bool shared = hr_finish_share(g, p, c, slots);
-        if (p->stage == HR_AT_ROOM && !shared) ++p->room_kind; // this kind has to do with the room it has
+        if (p->stage == HR_AT_ROOM && !shared) ++p->room_kind; // this kind gets no more room
         if (p->shares && shared) ++g->tally[HR_SHARED];
         p->shares = false;
     }
-    plan->act = HR_FILL; // of no lanes, if nothing is planned
+    plan->act = HR_FILL; // fills no lane if nothing is planned
     plan->lanes = 0;
     plan->bundle_units = plan->from_bundle = 0;
     const uint skipped = p->skipped; // their indices are completed
@@ -543,7 +548,7 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
         g->tally[HR_EMPTY] += popcount(skipped);
     }
 #if HEADRACE_RANGES
-    if (plan->range_part != 0) { // of the range that is now the newest: what was spawned comes behind it
+    if (plan->range_part != 0) { // it is now the newest range; spawned ranges come after it
         const uint place = plan->newest_range - plan->whole_ranges;
         const HrUnit range = hr_range_at(p, plan->range_kind, place);
         hr_liq_write(p->liq, p->liq_units, plan->range_kind, place,
@@ -552,7 +557,7 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
     }
     const uint seeds = plan->seeds_to_liq;
     plan->seeds_to_liq = 0;
-    if (seeds != 0) { // those of which a range came do not count as spawned
+    if (seeds != 0) { // seeds that became a range do not count as spawned
         const uint made = p->added[p->seed_kind];
         g->delta -= seeds;
         g->spawned -= made;
@@ -589,8 +594,8 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
 }
 
 #if HEADRACE_RANGES
-// The older half of the ranges of a kind, or half of the only one. False if the units that are there, so many,
-// should rather be shared.
+// Plans to share the older half of a kind's ranges, or half of its only range. False if the `units` of the
+// fullest kind should be shared instead.
 HR_FUNCTION bool hr_share_ranges(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                  __global HrSlot* slots, uint units) {
     for (uint kind = 0; kind < HEADRACE_KINDS && !p->shares; ++kind) {
@@ -608,7 +613,7 @@ HR_FUNCTION bool hr_share_ranges(__local HrGroup* g, __local HrProducer* p, __gl
 }
 #endif
 
-// Every few rounds: true if lanes are to share with those who are hungry.
+// Called every few rounds. True if lanes must share with idle groups.
 HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                 __global HrSlot* slots) {
     if (hr_load32(&c->park) != HR_RUN) g->parked = true;
@@ -622,7 +627,7 @@ HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __glo
     return p->shares;
 }
 
-// Saves what is held; then the group leaves.
+// Plans to save what the group holds. Then the group leaves.
 HR_FUNCTION void hr_plan_leave(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                __global uint* spill) {
     __local HrPlan* plan = &p->plan;
@@ -644,7 +649,7 @@ HR_FUNCTION void hr_plan_leave(__local HrGroup* g, __local HrProducer* p, __glob
     hr_add_counters(g, c);
 }
 
-// One step: what the lanes are to do next. Goes through the stages of a round until lanes are needed.
+// Plans one step: what the lanes do next. Goes through the stages of a round until it needs the lanes.
 HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                          __global HrSlot* slots, __global uint* spill) {
     __local HrPlan* plan = &p->plan;
@@ -666,11 +671,11 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
             const bool filling =
                 popcount(p->active) < hr_enough(c) && hr_plan_refill(g, p, c, slots, spill);
 #if HEADRACE_RANGES
-            // Lanes take ranges to the LIQ: the next step expands them.
+            // Lanes take ranges to the LIQ. The next step expands them.
             if (plan->seeds_to_liq != 0) return;
             if (p->active == 0 && filling && hr_holds_ranges(p)) return;
 #endif
-            if (p->active == 0) { // nothing at all, or a record that has nothing but seeds
+            if (p->active == 0) { // the group holds nothing, or restored only seeds
                 if (!hr_has_seeds(g) && !hr_wait_for_work(g, p, c, slots)) p->stage = HR_AT_LEAVE;
                 continue;
             }
@@ -678,7 +683,7 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
             p->room_kind = 0;
             p->lacks_bundle = false;
             if (filling) {
-                // Lanes that fill from a bundle or the LIQ must not copy out in the same step.
+                // Lanes that take units from a bundle or the LIQ must not copy units out in the same step.
                 const uint wanted = HR_STAGED * popcount(p->active);
                 for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
                     if (hr_liq_room(p, kind) < wanted && hr_liq_size(p, kind) > 0) return;

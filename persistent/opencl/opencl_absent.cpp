@@ -1,5 +1,5 @@
-// persistent/opencl/opencl_absent.cpp - builds without OpenCL: devices of it do not exist, so nobody is
-// misled.
+// persistent/opencl/opencl_absent.cpp - for builds without OpenCL: there are no OpenCL devices, so a null
+// kernel does no harm.
 #include <headrace/persistent/opencl/opencl_kernel.hpp>
 
 namespace headrace {

@@ -33,14 +33,14 @@ namespace {
 
 using opencl::check;
 
-constexpr std::uint32_t engine_parameters = 5; // of headrace_engine, before the user's
+constexpr std::uint32_t engine_parameters = 5; // of headrace_engine, before the user's parameters
 constexpr std::uint32_t gpu_lanes = 32;
-// Lanes take turns on one core: enough to share the cost of a queue operation.
+// Lanes take turns on one core. They are enough to share the cost of a queue operation.
 constexpr std::uint32_t cpu_lanes = 8;
-constexpr Bytes most_state_bytes = 512;    // of a group beside its LIQ; its source checks that this is enough
-constexpr Bytes range_state_bytes = 64;    // where there are ranges, beside those
-constexpr Bytes exchange_bytes = 16;       // of each lane of a group kernel, beside those
-constexpr Bytes most_liq_bytes = 64 << 10; // it should stay in a core's own cache
+constexpr Bytes most_state_bytes = 512; // of a group besides its LIQ; its source checks that this is enough
+constexpr Bytes range_state_bytes = 64; // in addition, if there are ranges
+constexpr Bytes exchange_bytes = 16;    // in addition, for each lane of a group kernel
+constexpr Bytes most_liq_bytes = 64 << 10; // a LIQ should stay in a core's own cache
 constexpr std::uint32_t most_groups_per_processor = 32;
 
 template <class T>
@@ -50,15 +50,15 @@ T device_value(cl_device_id device, cl_device_info what) {
 }
 
 std::string device_text(cl_device_id device, cl_device_info what) {
-    std::array<char, 16384> text{}; // extensions are the longest
+    std::array<char, 16384> text{}; // the list of extensions is the longest text
     check(clGetDeviceInfo(device, what, text.size() - 1, text.data(), nullptr), "clGetDeviceInfo");
     return text.data();
 }
 
-/// What the host must know of a device to build and to lay out for it.
+/// What the host must know about a device to build a kernel and to lay out its queues.
 struct Facts {
     bool gpu = false;
-    std::uint32_t ptx = 0; ///< NVIDIA's compute capability: 80 for 8.0; 0: another's device
+    std::uint32_t ptx = 0; ///< NVIDIA's compute capability: 80 for 8.0; 0: not an NVIDIA device
     std::uint32_t processors = 1;
     Bytes local_bytes = 0;
     std::string standard; ///< the compiler's -cl-std
@@ -83,7 +83,8 @@ Facts facts_of(cl_device_id device) {
     return facts;
 }
 
-/// Feature macros are no guide: NVIDIA 580 has these atomics and says nothing of them. So they are tried.
+/// Throws unsupported if the compiler does not accept the engine's atomics. Feature macros do not tell:
+/// NVIDIA 580 has these atomics and does not report them. So this function compiles a probe.
 void require_atomics(OpenClTarget target, const Facts& facts) {
     std::string source = "typedef uint hr_u32;\ntypedef ulong hr_u64;\n#define HR_FUNCTION static inline\n";
     source += embedded::ring_cl;
@@ -142,8 +143,8 @@ public:
         shape.unit_words = kernel_.kinds > 0 ? kernel_.unit_bytes / 4 : 0;
         shape.max_spawns = kernel_.kinds > 0 ? kernel_.max_spawns : 0;
         shape.ranges = ranges_;
-        if (ranges_ != 0) shape.max_spawns = std::max(shape.max_spawns, 1u); // it needs a place in the LIQ
-        // Group kernels spawn little and would rather have the memory for their scratch.
+        if (ranges_ != 0) shape.max_spawns = std::max(shape.max_spawns, 1u); // it needs a slot in the LIQ
+        // Group kernels spawn little and need the memory for their scratch.
         const Bytes liq_bytes = facts.local_bytes / (kernel_.by_group ? 16 : 4);
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, std::min(liq_bytes, most_liq_bytes));
         local_bytes_ = state_bytes() + Bytes{4} * scratch_words() +
@@ -171,7 +172,7 @@ public:
             check(clSetKernelArg(native_.get(), i, sizeof buffer, &buffer), "clSetKernelArg");
         }
         check(clSetKernelArg(native_.get(), 4, local_bytes_, nullptr), "clSetKernelArg");
-        auto* const queue = static_cast<cl_command_queue>(stream.stream); // in order
+        auto* const queue = static_cast<cl_command_queue>(stream.stream); // an in-order queue
         auto* const control = static_cast<cl_mem>(memory.control.handle());
         check(clEnqueueWriteBuffer(queue, control, CL_FALSE, 0, sizeof(HrControl), &memory.image, 0, nullptr,
                                    nullptr),
@@ -190,7 +191,7 @@ public:
     }
 
 private:
-    /// Of this program in work-groups of that size, in this process.
+    /// True for the first launch of this program with work-groups of this size, in this process.
     [[nodiscard]] bool is_first_launch(std::size_t local) const {
         static std::mutex mutex;
         static std::set<std::pair<cl_program, std::size_t>> known; // few: a process keeps its programs
@@ -200,8 +201,8 @@ private:
         const std::scoped_lock lock(mutex);
         return known.insert({program, local}).second;
     }
-    /// PoCL compiles a kernel for the size of its work-groups when it is to begin: until it runs, that is a
-    /// sign of life.
+    /// PoCL compiles a kernel for its work-group size when the kernel is about to begin. Until the kernel
+    /// runs, a `Compiling` shows that the device is alive.
     void launch_first(cl_command_queue queue, std::size_t global, std::size_t local) {
         auto sign = std::make_unique<Compiling>();
         cl_event began = nullptr;
@@ -209,11 +210,12 @@ private:
               "clEnqueueNDRangeKernel");
         const auto end = [](cl_event, cl_int, void* compiling) { delete static_cast<Compiling*>(compiling); };
         if (clSetEventCallback(began, CL_RUNNING, end, sign.get()) == CL_SUCCESS)
-            static_cast<void>(sign.release()); // the callback's, which is called once
+            static_cast<void>(sign.release()); // the callback owns it and is called once
         clReleaseEvent(began);
     }
 
-    /// The parts in their order, each under its own name: a build's log then says where.
+    /// Joins the parts in their order, each under its own name, so that a build log says which part has an
+    /// error.
     [[nodiscard]] std::string source() const {
         std::vector<std::pair<std::string_view, std::string_view>> parts{
             {"control.h", embedded::control_h},   {"prelude.cl", embedded::prelude_cl},
@@ -238,12 +240,12 @@ private:
         return text;
     }
 
-    /// What the leader holds; lanes of a group kernel exchange words there as well.
+    /// Bytes of the leader's state. Lanes of a group kernel also exchange words there.
     [[nodiscard]] Bytes state_bytes() const {
         return most_state_bytes + (ranges_ != 0 ? range_state_bytes : 0) +
                (kernel_.by_group ? exchange_bytes * lanes_ : 0);
     }
-    /// Whole lines of 16 bytes.
+    /// A multiple of 16 bytes.
     [[nodiscard]] std::uint32_t scratch_words() const {
         return kernel_.scratch_words ? (kernel_.scratch_words(lanes_) + 3) / 4 * 4 : 0;
     }
@@ -267,7 +269,7 @@ private:
         return text;
     }
 
-    /// Where grids are mixed up, all launches of a program have the same.
+    /// If the driver mixes up grids, all launches of a program must have the same grid.
     [[nodiscard]] static std::string grid_option(const NativeStream& stream, const EngineWishes& wishes,
                                                  const Facts& facts) {
         if (!mixes_up_grids(stream)) return "";
@@ -294,11 +296,12 @@ private:
                             std::to_string(facts.local_bytes)};
     }
 
-    /// No group waits for one that has not begun, so a guess that is too high costs time alone.
+    /// Estimates how many groups can be resident. No group waits for a group that has not begun, so too high
+    /// an estimate costs only time.
     [[nodiscard]] std::uint32_t groups(const Facts& facts) const {
         if (!facts.gpu) return facts.processors;
-        // Today's GPUs have up to four times the local memory that they give to one group (H200: 228 of 48
-        // KB).
+        // Today's GPUs have up to four times the local memory that they give to one group (H200: 228 KB, and
+        // 48 KB for a group).
         const Bytes fit = 4 * facts.local_bytes / local_of_group_;
         return facts.processors *
                static_cast<std::uint32_t>(std::clamp<Bytes>(fit, 1, most_groups_per_processor));
@@ -329,10 +332,10 @@ private:
     OpenClKernel kernel_;
     OpenClArguments arguments_;
     opencl::KernelHandle native_;
-    std::uint32_t ranges_ = 0, range_of_ = 0; ///< a bit, and four bits, for each kind
+    std::uint32_t ranges_ = 0, range_of_ = 0; ///< one bit, and four bits, for each kind
     std::uint32_t lanes_ = 1;                 ///< work-items of a group
-    Bytes local_bytes_ = 0;                   ///< that a launch asks for
-    Bytes local_of_group_ = 0;                ///< altogether
+    Bytes local_bytes_ = 0;                   ///< local memory that a launch asks for
+    Bytes local_of_group_ = 0;                ///< all local memory of a group
 };
 
 } // namespace

@@ -1,15 +1,23 @@
 // persistent/opencl/prelude.cl - what a kernel in OpenCL C may call. control.h comes before it; atomics.cl,
 // exact_sum.cl, the user's source and the loop come after it.
 //
-// The host defines HEADRACE_LANES (work-items in a lane group, which is one work-group), HEADRACE_QUEUE_LANES
-// (units that they process at once), HEADRACE_LOCAL_STATE (bytes), HEADRACE_SCRATCH_WORDS, HEADRACE_CONSUMER
-// or HEADRACE_PRODUCER; for producers HEADRACE_KINDS, HEADRACE_UNIT_WORDS, HEADRACE_MAX_SPAWNS,
-// HEADRACE_RANGES (a bit for each kind that is one of ranges) and HEADRACE_RANGE_OF (four bits for each kind:
-// the one that it expands to); for group kernels HEADRACE_BY_GROUP; and HEADRACE_PTX, the compute capability
-// (80 for 8.0), where the compiler takes NVIDIA's assembler.
+// The host defines:
+//   HEADRACE_LANES            work-items in a lane group, which is one work-group
+//   HEADRACE_QUEUE_LANES      units that they process at once
+//   HEADRACE_LOCAL_STATE      bytes of a group's state in local memory
+//   HEADRACE_SCRATCH_WORDS    words of a kernel's scratch
+//   HEADRACE_CONSUMER, HEADRACE_PRODUCER    one of the two
+// For producers:
+//   HEADRACE_KINDS, HEADRACE_UNIT_WORDS, HEADRACE_MAX_SPAWNS
+//   HEADRACE_RANGES           one bit for each kind: set for a kind of ranges
+//   HEADRACE_RANGE_OF         four bits for each kind: the kind that it expands to
+// For group kernels:
+//   HEADRACE_BY_GROUP
+// Where the compiler accepts NVIDIA's assembler:
+//   HEADRACE_PTX              the compute capability: 80 for 8.0
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 
-// What the user's function is called with. Two names, so that no compiler takes one for the other.
+// The handle that the user's function gets. It has two names, so that no compiler takes one for the other.
 #ifdef HEADRACE_BY_GROUP
 typedef struct HrKernelGroup HrKernelGroup;
     #define HR_HANDLE HrKernelGroup
@@ -19,7 +27,7 @@ typedef struct HrLane HrLane;
 #endif
 
 #ifdef HEADRACE_PRODUCER
-// Spawns *unit, an HrUnit, of the given kind. It is run after hr_run has returned.
+// Spawns *unit, an HrUnit, of the given kind. The unit runs after hr_run has returned.
 void hr_spawn(HR_HANDLE* lane, uint kind, const void* unit);
     #if HEADRACE_RANGES
 // Spawns the range [begin, end) of the given kind, with the payload of *unit, an HrUnit.
@@ -27,27 +35,28 @@ void hr_spawn_range(HR_HANDLE* lane, uint kind, ulong begin, ulong end, const vo
     #endif
 #endif
 
-// All lanes are here, and what each wrote before is seen by all after. In lane kernels only the engine may.
+// Waits for all lanes. All lanes then see what each lane wrote before. In lane kernels, only the engine may
+// call it.
 HR_FUNCTION void hr_sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
 
-// Masks of lanes, as hr_ballot gives them; popcount counts their lanes.
+// Masks of lanes, as hr_ballot returns them. popcount counts their lanes.
 HR_FUNCTION bool hr_has(uint mask, uint lane) { return (mask >> lane & 1u) != 0; }
 HR_FUNCTION uint hr_count_below(uint mask, uint lane) { return popcount(mask & ((1u << lane) - 1u)); }
 
 #ifdef HEADRACE_BY_GROUP
-// HEADRACE_SCRATCH_WORDS, aligned to 16 bytes. A unit finds in them what the last one left.
+// HEADRACE_SCRATCH_WORDS words, aligned to 16 bytes. They keep their values from one unit to the next.
 __local uint* hr_scratch(HrKernelGroup* group);
-// These are for all lanes at once, like hr_sync, but order nothing else that is read or written. The calling
-// lane is get_local_id(0), the leader 0.
-uint hr_ballot(HrKernelGroup* group, bool vote); // the lanes that vote
-// What lane `from` has.
+// All lanes must call these functions, like hr_sync. They order no other reads or writes. The calling lane is
+// get_local_id(0); the leader is 0.
+uint hr_ballot(HrKernelGroup* group, bool vote); // the lanes that vote true
+// Returns the value of lane `from`.
 uint hr_shuffle_uint(HrKernelGroup* group, uint mine, uint from);
 ulong hr_shuffle_ulong(HrKernelGroup* group, ulong mine, uint from);
 float hr_shuffle_float(HrKernelGroup* group, float mine, uint from);
-// The sum over all lanes, in their order.
+// Returns the sum over all lanes, added in their order.
 uint hr_sum_uint(HrKernelGroup* group, uint mine);
 ulong hr_sum_ulong(HrKernelGroup* group, ulong mine);
 float hr_sum_float(HrKernelGroup* group, float mine);
-// A hint: other groups wait for work, or for all to park, so a unit that can be split had better be.
+// A hint: other groups are idle, or all groups pause. A unit that can be split should then split.
 bool hr_others_are_idle(HrKernelGroup* group);
 #endif

@@ -1,12 +1,12 @@
-// persistent/opencl/producer.cl - the lanes of a group that works off units and what they spawn, and the
-// kernel. Names begin with hr_ wherever the user's parameters are in scope.
+// persistent/opencl/producer.cl - the lanes of a group that processes units and the units that they spawn,
+// and the kernel. Names begin with hr_ where the user's parameters are in scope.
 
-// Which rank among the lanes that are filled; HEADRACE_QUEUE_LANES: none of them.
+// The rank of a lane among the lanes that are filled; HEADRACE_QUEUE_LANES if it is not one of them.
 HR_FUNCTION uint hr_rank(uint lanes, uint lane) {
     return hr_has(lanes, lane) ? hr_count_below(lanes, lane) : HEADRACE_QUEUE_LANES;
 }
 
-// True if no unit came of the index that the lane was to be filled with.
+// Fills a lane. True if the lane's index has no unit.
 HR_FUNCTION bool hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, __local uint* hr_liq,
                          uint hr_liq_units, __global uint* hr_bundles, HEADRACE_PARAMETERS) {
     const __local HrPlan* hr_plan = &hr_p->plan;
@@ -54,7 +54,7 @@ HR_FUNCTION bool hr_fill(__local HrProducer* hr_p, uint hr_me, HrLane* hr_lane, 
         const bool hr_has_one =
             HR_MADE(hr_seed(hr_plan->first_seed + hr_me, &hr_kind, &hr_range, HEADRACE_ARGUMENTS));
         if (hr_kind != hr_p->seed_kind) hr_p->failure = HR_SEEDS_OF_TWO_KINDS;
-        // All lanes of a group kernel have the same, so one speaks for them.
+        // All lanes of a group kernel have the same seed, so one lane acts for them.
         const bool hr_speaks = HEADRACE_QUEUE_LANES > 1 ? true : get_local_id(0) == 0;
         if (hr_has_one && hr_speaks && hr_begin_of(hr_range) < hr_end_of(hr_range))
             hr_liq_write(hr_liq, hr_liq_units, hr_kind,
@@ -83,17 +83,18 @@ HR_FUNCTION void hr_save(const __local HrProducer* p, uint me, const HrLane* lan
         __global uint* to = hr_record_columns(p->plan.record, p->liq_units, kind);
         for (uint i = me; i < queued; i += HEADRACE_QUEUE_LANES)
             hr_write_column(to, room, i, hr_liq_read(liq, p->liq_units, kind, p->bottom[kind] + i));
-        // The newest: they come back into lanes first.
+        // The newest units: they return to lanes first.
         if (kind == p->plan.kind && hr_has(p->plan.lanes, me))
             hr_write_column(to, room, queued + hr_count_below(p->plan.lanes, me), lane->unit);
     }
 }
 
-// What the kernel spawned: the continuation stays, the rest goes behind the LIQ's top.
+// Collects what the kernel spawned: the continuation stays in its lane, the other units go to the top of the
+// LIQ.
 HR_FUNCTION void hr_collect(__local HrProducer* p, uint me, const HrLane* lane, __local uint* liq) {
     if (lane->continues) atomic_or(&p->continuing, 1u << me);
     if (lane->staged > HR_STAGED) {
-        p->failure = HR_SPAWNED_TOO_MANY; // whoever else fails says as much
+        p->failure = HR_SPAWNED_TOO_MANY; // any other lane that fails here writes the same
         return;
     }
     for (uint place = 0; place < lane->staged; ++place) {
@@ -136,18 +137,19 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
         hr_p->spare = hr_spill[hr_group->number];
         for (uint hr_kind = 0; hr_kind < HEADRACE_KINDS; ++hr_kind)
             hr_p->top[hr_kind] = hr_p->bottom[hr_kind] = hr_p->added[hr_kind] = 0;
-        // The last seed speaks for all: it is there whenever there is anything to do.
+        // The last seed gives the kind of all seeds. A launch with units and without seeds does not use the
+        // kind, but hr_seed gets the index 2^64 - 1 if `seed_end` is 0.
         uint hr_kind_of_seeds = 0;
         if (HR_HAS_KINDS && hr_load(&hr_control->pending.value) != 0)
             hr_seed(hr_control->seed_end - 1, &hr_kind_of_seeds, &hr_lane.unit, HEADRACE_ARGUMENTS);
         hr_p->seed_kind = hr_kind_of_seeds < HEADRACE_KINDS ? hr_kind_of_seeds : 0;
     }
     uint hr_act;
-    bool hr_skips = false; // this lane has no unit, though it was to be filled
+    bool hr_skips = false; // this lane was to be filled, but its index has no unit
     do {
-        hr_sync(); // all have done their part of the last step
+        hr_sync(); // all lanes have done their part of the last step
         if (hr_leads) hr_lead(hr_group, hr_p, hr_control, hr_slots, hr_spill);
-        hr_sync(); // the plan is there
+        hr_sync(); // the plan is complete
         const __local HrPlan* hr_plan = &hr_p->plan;
         hr_act = hr_plan->act;
         hr_skips = false;
@@ -175,12 +177,12 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
         }
         hr_sync(); // the LIQ is read and may be written
         if (hr_has(hr_plan->chosen, hr_me) && !hr_skips) {
-            const HrUnit hr_unit = hr_lane.unit; // a continuation may take its place
+            const HrUnit hr_unit = hr_lane.unit; // a continuation may replace it
             hr_lane.running = hr_p->running;
             hr_lane.continues = false;
             hr_lane.staged = 0;
             hr_run(hr_handle, hr_p->running, hr_unit, HEADRACE_ARGUMENTS);
-            // All lanes of a group kernel have spawned the same, so one speaks for them.
+            // All lanes of a group kernel have spawned the same units, so one lane acts for them.
             if (hr_leads || HEADRACE_QUEUE_LANES > 1) hr_collect(hr_p, hr_me, &hr_lane, hr_liq);
             hr_end_together();
         }

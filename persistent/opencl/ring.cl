@@ -1,5 +1,5 @@
-// persistent/opencl/ring.cl - atomics on shared words, and the bounded ring: ring.hpp in OpenCL C, called by
-// one lane. The orders, and what pairs with what, are explained there.
+// persistent/opencl/ring.cl - atomics on shared words, and the bounded ring: ring.hpp in OpenCL C. One lane
+// makes each call. ring.hpp explains the orders, and which operations pair.
 
 HR_FUNCTION uint hr_load32(__global uint* word) {
     return atomic_load_explicit((volatile __global atomic_uint*)word, memory_order_relaxed,

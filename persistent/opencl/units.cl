@@ -1,10 +1,11 @@
 // persistent/opencl/units.cl - a lane's unit and what it spawns, and units as words of queues.
 
-// The most units that one call may put into the LIQ: with one kind the first is the lane's continuation.
+// The most units that one call may put into the LIQ. With one kind, the first unit is the lane's
+// continuation.
 #define HR_STAGED                                                                                            \
     (HEADRACE_KINDS == 1 && HEADRACE_MAX_SPAWNS > 0 ? HEADRACE_MAX_SPAWNS - 1 : HEADRACE_MAX_SPAWNS)
-#define HR_PLACES (HR_STAGED == 0 ? 1 : HR_STAGED) // no empty arrays
-#define HR_HAS_QUEUES (HR_STAGED > 0)              // else nothing but continuations is ever spawned
+#define HR_PLACES (HR_STAGED == 0 ? 1 : HR_STAGED) // arrays must not be empty
+#define HR_HAS_QUEUES (HR_STAGED > 0)              // otherwise only continuations are spawned
 #define HR_HAS_KINDS (HEADRACE_KINDS > 1)
 #ifdef HEADRACE_GAPS
     #define HR_HAS_GAPS 1
@@ -18,7 +19,7 @@
     max((HEADRACE_QUEUE_LANES * HEADRACE_REFILL_PERCENT + 99) / 100, 1) // unless the host says otherwise
 #define HR_ALL_LANES (0xffffffffu >> (32 - HEADRACE_QUEUE_LANES))
 
-// What the user's hr_seed and hr_expand say: whether a unit came of the index.
+// The result of the user's hr_seed and hr_expand: whether the index has a unit.
 #ifdef HEADRACE_GAPS
     #define HR_MADE(call) (call)
 #else
@@ -27,19 +28,19 @@
 
 typedef char hr_the_host_knows_the_units_size[sizeof(HrUnit) == 4 * HEADRACE_UNIT_WORDS ? 1 : -1];
 
-// Kinds of ranges, and what they expand to.
+// Whether a kind is one of ranges, and the kind that it expands to.
 HR_FUNCTION bool hr_is_range(uint kind) { return ((uint)HEADRACE_RANGES >> kind & 1u) != 0; }
 HR_FUNCTION uint hr_range_of(uint kind) { return (uint)HEADRACE_RANGE_OF >> 4u * kind & 15u; }
 
-// A unit as queues move it. A union, since the compiler may assume that a uint and a struct are not one
-// thing.
+// A unit as the queues move it. This is a union, because the compiler may assume that a uint and a struct do
+// not share memory.
 typedef union HrWords {
     HrUnit unit;
     uint word[HEADRACE_UNIT_WORDS];
 } HrWords;
 
 #if HEADRACE_RANGES
-// A range begins with two ulongs: its first index, and one past the last.
+// A range begins with two ulongs: its first index, and the index past its last.
 HR_FUNCTION ulong hr_begin_of(HrUnit unit) {
     HrWords words;
     words.unit = unit;
@@ -66,24 +67,25 @@ HR_FUNCTION HrUnit hr_with_end(HrUnit unit, ulong end) {
 }
 #endif
 
-// What a lane holds while its group runs: its unit, and what the kernel has spawned.
+// What a lane holds while its group runs: its unit and the units that the kernel has spawned.
 #ifdef HEADRACE_BY_GROUP
 typedef struct HrLane HrLane;
 #endif
 struct HrLane {
-    HrUnit unit; // to run, or the continuation
+    HrUnit unit; // the unit to run, or the continuation
     uint running;
     bool continues; // `unit` is a continuation
-    uint staged;    // spawned beyond it; more than HR_STAGED: too many
+    uint staged;    // units spawned beyond the continuation; more than HR_STAGED: too many
     uint kinds[HR_PLACES];
     HrUnit units[HR_PLACES];
 };
 
-// Comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
+// Lanes may call this under divergence, so it only stages in the lane. The group collects when all lanes are
+// back.
 HR_FUNCTION void hr_stage(HrLane* lane, uint kind, const void* unit) {
     const HrUnit* spawned = (const HrUnit*)unit;
 #if HEADRACE_RANGES
-    if (hr_is_range(kind) && hr_begin_of(*spawned) >= hr_end_of(*spawned)) return; // queues have no empty ones
+    if (hr_is_range(kind) && hr_begin_of(*spawned) >= hr_end_of(*spawned)) return; // no empty ranges
 #endif
     const uint others = lane->staged + (lane->continues ? 1 : 0);
     if (others >= HEADRACE_MAX_SPAWNS || kind >= HEADRACE_KINDS) {
@@ -121,7 +123,7 @@ HR_FUNCTION void hr_write_column(__global uint* to, uint row, uint column, HrUni
     for (uint w = 0; w < HEADRACE_UNIT_WORDS; ++w) to[w * row + column] = words.word[w];
 }
 
-// The LIQ: a deque for each kind; positions only grow, modulo 2^32 (liq.hpp).
+// The LIQ: a deque for each kind. Positions count modulo 2^32 (liq.hpp).
 HR_FUNCTION __local uint* hr_liq_column(__local uint* liq, uint liq_units, uint kind, uint position) {
     return liq + kind * HEADRACE_UNIT_WORDS * liq_units + (position & (liq_units - 1u));
 }

@@ -6,10 +6,10 @@
 namespace headrace {
 
 enum class Access : std::uint8_t {
-    read,       ///< an up-to-date image, left as it is
-    write,      ///< all of it is written and none of it read: nothing is fetched
-    update,     ///< an up-to-date image, all or part of which is written
-    accumulate, ///< commutative additions. Jobs give every device a zeroed replica; here it is an update.
+    read,       ///< needs an up-to-date replica and does not change it
+    write,      ///< writes the whole tile and reads nothing: no data is copied in
+    update,     ///< needs an up-to-date replica and writes all or part of it
+    accumulate, ///< commutative additions. A job gives each device a zeroed replica; here it is an update.
 };
 
 [[nodiscard]] constexpr bool reads(Access access) noexcept { return access != Access::write; }

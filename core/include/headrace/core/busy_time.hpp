@@ -1,4 +1,4 @@
-// core/busy_time.hpp - how long something was at work, when its pieces of work overlap.
+// core/busy_time.hpp - the total time of pieces of work that may overlap.
 #pragma once
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// The time covered by any of the intervals added so far. Does not grow without end: what comes a thousand
-/// gaps late fills no gap any more.
+/// The time that the added intervals cover. Memory is bounded: about a thousand gaps between intervals stay
+/// open, and time that is added in an older gap does not count.
 ///
 /// Threads: one at a time.
 class HEADRACE_EXPORT BusyTime {
@@ -22,9 +22,9 @@ public:
 private:
     void close_half();
 
-    std::vector<EventTimes> covered_; // in order, apart from each other, all after closed_
+    std::vector<EventTimes> covered_; // sorted, disjoint, all after closed_
     std::chrono::steady_clock::time_point closed_ = std::chrono::steady_clock::time_point::min();
-    Duration closed_sum_{0}; // of what was covered before
+    Duration closed_sum_{0}; // time covered before closed_
 };
 
 } // namespace headrace

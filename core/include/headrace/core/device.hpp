@@ -1,5 +1,5 @@
-// core/device.hpp - one place that computes, with its memory: the interface that every backend implements.
-// Virtual at the granularity of requests (a copy, a launch), never of work units.
+// core/device.hpp - one device that computes, with its memory: the interface that every backend implements.
+// Virtual calls are made per request (a copy, a launch), never per work unit.
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/core/event.hpp>
@@ -21,29 +21,29 @@ using Bytes = std::size_t;
 enum class DeviceKind : std::uint8_t { cpu, gpu, accelerator };
 [[nodiscard]] HEADRACE_EXPORT std::string_view to_string(DeviceKind kind) noexcept;
 
-/// What a device says of itself.
+/// The properties of a device.
 struct DeviceInfo {
-    std::string id;             ///< how a device list names it: "cpu", "cuda:0", "opencl:1"
+    std::string id;             ///< its name in a device list: "cpu", "cuda:0", "opencl:1"
     std::string name;           ///< for people: "NVIDIA H200"
     std::string technology;     ///< "cpu", "cuda", "hip" or "opencl": which kernels it can run
-    std::string architecture{}; ///< what code can be made for: "sm_90", "gfx90a"; empty: nobody says
-    std::string driver;         ///< version of the driver or library below
+    std::string architecture{}; ///< target of compiled code: "sm_90", "gfx90a"; empty: unknown
+    std::string driver;         ///< version of the driver or library that it uses
     std::string
-        physical_id; ///< the silicon behind it: "cpu" or a PCI address; equal for two views of one thing
+        physical_id; ///< its hardware: "cpu" or a PCI address; equal for two devices on the same hardware
     DeviceKind kind = DeviceKind::cpu;
     Bytes memory = 0;                ///< total
-    Bytes largest_allocation = 0;    ///< at once
+    Bytes largest_allocation = 0;    ///< the most that one allocation can have
     unsigned compute_units = 1;      ///< cores, multiprocessors
     unsigned lane_group = 1;         ///< lanes that run in step
-    double peak_gflops = 0;          ///< single precision, theoretical: the capability of the peak model
+    double peak_gflops = 0;          ///< theoretical, single precision: the capability in the peak model
     bool shares_host_memory = false; ///< its kernels can work in place on host memory (zero copy)
-    /// Its kernels take addresses, and so can be given part of a datum; else handles of all of it.
+    /// True: its kernels take addresses, so they can use part of a datum. False: handles of a whole datum.
     bool has_addresses = true;
-    /// Running kernels and the host see each other's words in `allocate_host` memory.
+    /// Fine-grained host coherence: host and running kernels see each other's writes in `allocate_host` data.
     bool hears_host = false;
 };
 
-/// The driver's own handles, for kernels and for user code that calls cuBLAS, oneTBB or an OpenCL library.
+/// The native handles of the driver, for kernels and user code that calls cuBLAS, oneTBB or OpenCL libraries.
 ///
 /// technology | stream            | context      | device
 /// cpu        | headrace::CpuArena* | -          | -
@@ -57,7 +57,7 @@ struct NativeStream {
     int ordinal = 0;
 };
 
-/// One allocation on a device; freed when destroyed. Whoever destroys it sees to it that nothing uses it.
+/// One allocation on a device. The destructor frees it: the owner must first ensure that nothing uses it.
 class HEADRACE_EXPORT Memory {
 public:
     virtual ~Memory() = default;
@@ -65,55 +65,55 @@ public:
     Memory& operator=(const Memory&) = delete;
 
     [[nodiscard]] virtual Bytes size() const noexcept = 0;
-    /// The address that this device's kernels use; null where memory has none (OpenCL buffers).
+    /// The address that this device's kernels use; null if the memory has no address (OpenCL buffers).
     [[nodiscard]] virtual void* address() const noexcept = 0;
-    /// The driver's handle where kernels need that instead (a cl_mem); else null.
+    /// The driver's handle if kernels need a handle instead (a cl_mem); else null.
     [[nodiscard]] virtual void* handle() const noexcept { return nullptr; }
 
 protected:
     Memory() = default;
 };
 
-/// An array of floats as a picture that the device's own hardware filters: a texture object, an OpenCL image.
+/// An array of floats that the texture hardware of the device filters: a texture object or an OpenCL image.
 ///
-/// The memory that it was made of outlives it, and nothing samples it any more when it is destroyed.
+/// The memory that it was made from must outlive it. Destroy it only when no kernel samples it any more.
 class HEADRACE_EXPORT DeviceTexture {
 public:
     virtual ~DeviceTexture() = default;
     DeviceTexture(const DeviceTexture&) = delete;
     DeviceTexture& operator=(const DeviceTexture&) = delete;
 
-    /// What kernels take: a cudaTextureObject_t, a cl_mem. Coordinates count pixels from a corner (centres at
-    /// .5), filtering is linear, and beyond the edge is what is there.
+    /// The argument for kernels: a cudaTextureObject_t or a cl_mem. Coordinates count pixels from a corner
+    /// (pixel centres at .5). Filtering is linear. Outside the edge, the value at the edge is used (clamp).
     [[nodiscard]] virtual std::uint64_t handle() const noexcept = 0;
-    /// True if it shows whatever the memory holds; else what it held when it was last refreshed.
+    /// True: it always shows the current contents of the memory. False: the contents at the last `refresh`.
     [[nodiscard]] virtual bool shows_memory() const noexcept = 0;
-    /// Enqueues, in the body of a launch on that stream, what makes it show what the memory holds then.
+    /// Enqueues an update to the contents that the memory then has. Call it in a launch body on that stream.
     virtual void refresh(const NativeStream& stream) = 0;
 
 protected:
     DeviceTexture() = default;
 };
 
-/// Which requests have times, at least, that their events can tell: to measure is work for GPUs and drivers.
+/// Which requests are at least measured, so their events have times. Measuring costs GPU and driver time.
 enum class Timing : std::uint8_t {
-    traced, ///< those that are submitted while a Trace records
+    traced, ///< requests that are submitted while a Trace records
     all
 };
 
-/// In-order requests of one device. Several streams of a device run beside each other.
+/// In-order requests of one device. Several streams of a device run concurrently.
 ///
-/// Every call returns at once, unless the device has as many requests before it as its driver takes: then it
-/// waits for some of these to end. The work starts when all events in `after` have completed and the requests
-/// before it on this stream have ended. If one in `after` failed, the work's event carries that failure
-/// (native work that cannot be held back may run, but nobody is told that it succeeded).
-/// Host memory given to a copy must stay until the event completes. Threads: one at a time.
+/// Every call returns at once, unless the driver's limit of waiting requests is reached. Then the call waits
+/// until some of them have ended. The work starts when all events in `after` have completed and all earlier
+/// requests of this stream have ended. If an event in `after` failed, the work's event carries that failure
+/// (native work that cannot be stopped may still run, but its event does not report success).
+/// Host memory of a copy must stay valid until the event completes. Threads: one at a time.
 /// Errors: misuse throws invalid_argument; a failure of the work completes the event with an Error.
 class HEADRACE_EXPORT Stream {
 public:
-    /// Enqueues native work on the stream given to it. On a CPU it is the work, and runs on the stream's
-    /// thread once its time has come; elsewhere it runs during the call of `launch`, and enqueues a handful
-    /// of commands: drivers take a thousand or so of a stream that waits. May throw; the event then fails.
+    /// Enqueues native work on the given stream. On a CPU the body is the work itself: it runs on the thread
+    /// of the stream when the launch is ready. On other devices it runs inside `launch` and enqueues a few
+    /// commands: drivers accept about 1000 commands of a waiting stream. If it throws, the event fails.
     using Body = std::function<void(const NativeStream&)>;
 
     virtual ~Stream() = default;
@@ -124,28 +124,28 @@ public:
                           std::span<const Event> after = {}) = 0;
     virtual Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
                            std::span<const Event> after = {}) = 0;
-    /// From the memory of `source`, another device of which `Device::reaches` is true, or this one.
+    /// `from` is memory of this device, or of another device for which `Device::reaches` is true.
     virtual Event copy_peer(Memory& to, Bytes to_offset, const Memory& from, Bytes from_offset, Bytes size,
                             std::span<const Event> after = {}) = 0;
-    /// Adds numbers of that type, those in `size` bytes of `from` from `offset` on, to those in the same
-    /// place of `to`; from the memory of a device of which `Device::adds_from` is true.
+    /// Adds the numbers in bytes [offset, offset + size) of `from` to those at the same offsets of `to`.
+    /// `from` is memory of a device for which `Device::adds_from` is true.
     virtual Event add(Memory& to, const Memory& from, Bytes offset, Bytes size, NumberType type,
                       std::span<const Event> after = {});
-    /// Writes `pattern` from `offset` on, again and again; both numbers are multiples of its size. Nothing
-    /// but the pattern moves to the device.
+    /// Fills `size` bytes from `offset` on with repeated `pattern`. `offset` and `size` are multiples of the
+    /// pattern's size. Only the pattern moves to the device.
     virtual Event fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern,
                        std::span<const Event> after = {}) = 0;
     Event fill_zero(Memory& memory, Bytes offset, Bytes size, std::span<const Event> after = {}) {
         return fill(memory, offset, size, Pattern{}, after);
     }
-    /// The event's times, if it has any, span the body's native work.
+    /// If the event has times, they cover the native work of the body.
     virtual Event launch(Body body, std::span<const Event> after = {}) = 0;
 
 protected:
     Stream() = default;
 };
 
-/// One place that computes, with its memory node.
+/// One device that computes, with its memory.
 ///
 /// Threads: any. Errors: throws device (driver failed, with its code) and out_of_memory (with sizes).
 class HEADRACE_EXPORT Device {
@@ -157,26 +157,26 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
     /// Uninitialised, aligned to at least 64 bytes; `size` > 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(Bytes size) = 0;
-    /// Host memory that this device copies from and to at full speed (pinned where that exists). It is used
-    /// again: what copies from or to it must have ended before it goes.
+    /// Host memory that this device copies from and to at full speed (pinned if possible). Freed memory is
+    /// used again: all copies from or to it must end before the last pointer to it is released.
     [[nodiscard]] virtual std::shared_ptr<void> allocate_host(Bytes size) = 0;
     [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(Timing timing) = 0;
     [[nodiscard]] std::unique_ptr<Stream> make_stream() { return make_stream(Timing::traced); }
-    /// A texture of rows x columns floats, row-major, the first at `offset`. Null if the device has no
-    /// hardware for one, or none so large.
+    /// A texture of rows x columns floats, row-major, the first one at byte `offset`. Null if the device has
+    /// no texture hardware, or if the texture is too large.
     [[nodiscard]] virtual std::unique_ptr<DeviceTexture>
     make_texture(const Memory& /*pixels*/, Bytes /*offset*/, int /*rows*/, int /*columns*/) {
         return nullptr;
     }
-    /// True if its kernels reach this memory of the host's where it is, at the same address.
+    /// True if its kernels can use this host memory directly, at the same address.
     [[nodiscard]] virtual bool reaches_host(const void* /*memory*/) const {
         return info().shares_host_memory;
     }
     /// True if copy_peer from `other`'s memory works without the host.
     [[nodiscard]] virtual bool reaches(const Device& other) const = 0;
-    /// True if its streams add what is in `other`'s memory: what it reaches, or its own.
+    /// True if its streams can add numbers from `other`'s memory. `other` is this device or one it reaches.
     [[nodiscard]] virtual bool adds_from(const Device& /*other*/) const { return false; }
-    /// Free bytes now, or an estimate.
+    /// The free bytes now, or an estimate.
     [[nodiscard]] virtual Bytes free_memory() const = 0;
 
 protected:

@@ -1,4 +1,4 @@
-// core/energy_meter.hpp - how much energy a device uses, where something counts it.
+// core/energy_meter.hpp - how much energy a device uses, if the hardware has a counter.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/figure.hpp>
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// Counts the energy that one piece of hardware uses: all of it, whoever's programs run there.
+/// Counts all energy that one piece of hardware uses, also the energy used by other programs.
 ///
 /// Threads   one at a time
 /// Cost      a reading takes microseconds to milliseconds: see the implementations
@@ -18,12 +18,12 @@ public:
     EnergyMeter(const EnergyMeter&) = delete;
     EnergyMeter& operator=(const EnergyMeter&) = delete;
 
-    /// What counts: "RAPL", "NVML"; "none".
+    /// The counter: "RAPL", "NVML" or "none".
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-    /// Used since some moment, the same one for every reading; or why nobody knows. Counters wrap: whoever
-    /// wants differences reads at least once a minute.
+    /// The energy used since a fixed moment, or the reason why it is not known. Counters wrap: a caller that
+    /// needs differences must read at least once a minute.
     [[nodiscard]] virtual Figure joules() = 0;
-    /// The least time over which a difference says something: counters are renewed now and then.
+    /// The shortest time over which a difference has a meaning: a counter is updated only at intervals.
     [[nodiscard]] virtual std::chrono::nanoseconds shortest() const noexcept = 0;
 
 protected:

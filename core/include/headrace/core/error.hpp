@@ -1,4 +1,4 @@
-// core/error.hpp - the one family of exceptions that the library throws.
+// core/error.hpp - the only exception type that the library throws.
 // An Error says what happened and where: the call, the device, the job, the task, the driver's own code.
 #pragma once
 #include <headrace/core/export.hpp>
@@ -14,24 +14,24 @@ namespace headrace {
 
 enum class ErrorKind : std::uint8_t {
     invalid_argument, ///< the caller's mistake: a wrong shape, a bad option, malformed input
-    not_found,        ///< the caller named something that is not there: a file, a device, a policy
-    unsupported,      ///< nothing here can do it: no kernel for a device, a size that no device holds
-    io,               ///< a file or stream failed although it was named correctly
-    out_of_memory,    ///< a memory could not hold what was asked for; the message has the sizes
-    device,           ///< a device or its driver failed; the device cannot be relied upon any more
+    not_found,        ///< the caller named something that does not exist: a file, a device, a policy
+    unsupported,      ///< not possible here: no kernel for a device, or a size that no device can hold
+    io,               ///< a file or stream failed, although its name is correct
+    out_of_memory,    ///< a memory cannot hold the requested data; the message gives the sizes
+    device,           ///< a device or its driver failed; the device is no longer reliable
     kernel,           ///< a user's kernel or host task failed
-    cancelled,        ///< somebody asked for the end before the end
-    deadline,         ///< something did not answer in time
-    internal,         ///< a promise of the library was broken: a bug
+    cancelled,        ///< the work was cancelled before it ended
+    deadline,         ///< a device, process or other component did not answer in time
+    internal,         ///< the library broke one of its own guarantees: a bug
 };
 
 [[nodiscard]] HEADRACE_EXPORT std::string_view to_string(ErrorKind kind) noexcept;
 
-/// What the library throws, and what a failed Event carries.
+/// The exception type of the library. A failed Event carries one.
 ///
-/// The `on_`/`in_`/`with_` calls add context on the way up and return the error itself, so that a layer can
-/// write `throw Error{ErrorKind::device, "cuMemcpy failed"}.on_device("cuda:0").with_code(700)`.
-/// Context that is already there is kept: the innermost layer knows best.
+/// The `on_`, `in_` and `with_` calls add context and return the error itself. So a layer can write
+/// `throw Error{ErrorKind::device, "cuMemcpy failed"}.on_device("cuda:0").with_code(700)`.
+/// They keep context that is already set, because the innermost layer has the most exact data.
 class HEADRACE_EXPORT Error : public std::exception {
 public:
     explicit Error(ErrorKind kind, std::string message,
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] std::int64_t native_code() const noexcept { return native_code_; } ///< 0: none
     [[nodiscard]] const std::source_location& where() const noexcept { return where_; }
 
-    /// True if the one who called can mend it (programs then exit with 2, else with 1).
+    /// True if the user can correct the mistake. Programs then exit with 2, else with 1.
     [[nodiscard]] bool is_users_mistake() const noexcept;
 
     /// One line: message, then device, job, task and native code where known.
@@ -66,10 +66,10 @@ private:
     std::string text_;
 };
 
-/// Outcomes are shared by every event that inherits them; null means success.
+/// The outcome of an event. All events that inherit it share it; null means success.
 using ErrorPtr = std::shared_ptr<const Error>;
 
-/// The exception in flight as an ErrorPtr; anything that is no Error becomes one of `fallback` kind.
+/// The exception being handled, as an Error. bad_alloc becomes out_of_memory; other types get `fallback`.
 [[nodiscard]] HEADRACE_EXPORT ErrorPtr current_error(ErrorKind fallback = ErrorKind::kernel);
 
 namespace detail {
@@ -78,7 +78,7 @@ namespace detail {
 
 } // namespace headrace
 
-/// A broken promise inside the library. Always checked: says which one, and aborts.
+/// Checks a guarantee inside the library, in all builds. If it is broken: prints the condition and aborts.
 #define HEADRACE_ASSERT(condition)                                                                           \
     ((condition) ? static_cast<void>(0)                                                                      \
                  : ::headrace::detail::assertion_failed(#condition, std::source_location::current()))

@@ -18,26 +18,26 @@ namespace headrace {
 
 class Event;
 
-/// When a piece of work ran, as the device that ran it measured, on the host's steady clock.
+/// When a piece of work ran: measured by its device, on the steady clock of the host.
 struct EventTimes {
     std::chrono::steady_clock::time_point begin, end;
 };
 
-/// What stands behind an Event: the host's view of the outcome, and whatever a backend adds to it.
+/// The state behind an Event: its outcome on the host, and the data that a backend adds in a derived class.
 ///
-/// An event settles no earlier than what it was told to come after, not even with a failure: who waits for it
-/// alone may touch what those others were using.
-/// A host-made event is settled by the host. A native one (a cudaEvent_t, a cl_event) settles when somebody
-/// asks: `query` and `block` ask the driver, `arm` makes the driver tell without being asked. Backends
-/// derive, and give all their events one `family`, so that two events of a family are ordered by the driver
-/// alone. Threads: any, at any time.
+/// An event never settles before the events that it comes after, not even with a failure. So a caller that
+/// waits for this event alone may then use the data of those earlier events.
+/// The host settles a host-made event. A native event (a cudaEvent_t, a cl_event) settles when the driver is
+/// asked: `query` and `block` ask it, and `arm` lets the driver report by itself. A backend gives all its
+/// events the same `family`: the driver alone orders two events of one family.
+/// Threads: any, at any time.
 class HEADRACE_EXPORT EventState : public std::enable_shared_from_this<EventState> {
 public:
     using Continuation = std::function<void(const ErrorPtr&)>;
 
     EventState() = default;
     virtual ~EventState() = default;
-    EventState(const EventState&) = delete; // shared by address
+    EventState(const EventState&) = delete; // other objects hold its address
     EventState& operator=(const EventState&) = delete;
 
     [[nodiscard]] bool settled() const noexcept { return settled_.load(std::memory_order_acquire); }
@@ -45,31 +45,31 @@ public:
     /// The outcome; null while unsettled and after a success.
     [[nodiscard]] ErrorPtr error() const;
 
-    /// Sets the outcome: `own` failure, else the first failure among what this event inherits from, else
-    /// success. The first call wins. Runs the continuations in the calling thread; called from a
-    /// continuation, after that one.
+    /// Sets the outcome: `own` failure, else the first inherited failure, else success. Only the first call
+    /// has an effect. Runs the continuations in the calling thread. If a continuation calls `settle`, the
+    /// new continuations run after that one.
     void settle(ErrorPtr own = {});
 
-    /// Calls `then` once: at once if settled, else from the thread that settles. `then` must be short, must
-    /// not throw, and must not call into controllers, which may be what settles.
+    /// Calls `then` once: now if settled, else later in the thread that settles. `then` must be short and
+    /// must not throw. It must not call a controller, because a controller may be the code that settles.
     void on_settled(Continuation then);
 
-    /// Makes this event inherit the failure of those in `after`. Called by the backend before anyone else
-    /// has the event. Only events that may still fail on the host are kept, so chains do not grow; those that
-    /// give order alone (Event::order_only) are not.
+    /// Makes this event inherit failures of the events in `after`. The backend calls it before other code
+    /// has the event. Keeps only events that may still fail on the host, so chains do not grow. Ignores
+    /// events that give only order (Event::order_only).
     void inherit(std::span<const Event> after);
 
-    /// Which driver orders these events among themselves; null for host-made events.
+    /// Identifies the driver that orders these events among each other; null for host-made events.
     [[nodiscard]] virtual const void* family() const noexcept { return nullptr; }
-    /// Asks without waiting; a native event settles itself when the driver says so.
+    /// Asks without waiting. A native event settles itself if the driver reports completion.
     virtual bool query() { return settled(); }
-    /// Returns when settled.
+    /// Blocks until settled.
     virtual void block();
-    /// Returns when settled, or false after `limit`.
+    /// Blocks until settled, at most for `limit`; false if it did not settle in this time.
     bool block_for(std::chrono::nanoseconds limit);
-    /// Sees to it that `settle` will be called although nobody waits.
+    /// Ensures that `settle` is called even if no thread waits.
     virtual void arm() {}
-    /// Known after a success where the backend measures.
+    /// When the work ran. Known only after a success, and only if the backend measures times.
     [[nodiscard]] virtual std::optional<EventTimes> times() const { return std::nullopt; }
 
 private:
@@ -78,22 +78,22 @@ private:
     std::atomic<bool> settled_ = false;
     ErrorPtr error_;
     std::vector<Continuation> continuations_;
-    std::vector<std::shared_ptr<EventState>> roots_; // unsettled host-side or foreign events we inherit from
+    std::vector<std::shared_ptr<EventState>> roots_; // of the host or other drivers: failures are inherited
 };
 
-/// Completion of one piece of work; copies share it. Default-constructed: complete, with success.
+/// The completion of one piece of work. Copies share it. The default is complete, with success.
 ///
-/// Threads: any. Errors: `wait` throws what the work failed with.
+/// Threads: any. Errors: `wait` throws the Error of the failed work.
 class HEADRACE_EXPORT Event {
 public:
     Event() = default;
     explicit Event(std::shared_ptr<EventState> state) : state_(std::move(state)) {}
 
-    /// True if complete, with either outcome. May ask the driver; never blocks.
+    /// True if complete, with success or failure. May ask the driver; never blocks.
     [[nodiscard]] bool done() const { return !state_ || state_->settled() || state_->query(); }
     /// Blocks until complete; throws the Error if that was the outcome.
     void wait() const;
-    /// False: not complete within `limit`. Throws nothing that the work failed with.
+    /// False if not complete within `limit`. Does not throw the Error of the work.
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const {
         return done() || state_->block_for(limit);
     }
@@ -101,19 +101,19 @@ public:
     [[nodiscard]] ErrorPtr outcome() const;
     /// See EventState::on_settled.
     void then(EventState::Continuation continuation) const;
-    /// When the work ran; empty before completion and where nobody measures: see Timing.
+    /// When the work ran. Empty before completion, and if no times are measured: see Timing.
     [[nodiscard]] std::optional<EventTimes> times() const;
 
     /// For backends. Null: complete, with success.
     [[nodiscard]] const std::shared_ptr<EventState>& state() const noexcept { return state_; }
 
-    /// The same completion without its outcome: whoever comes after this one waits, and inherits no failure.
-    /// What must wait for a reader, or for what it will overwrite, is not hurt by how that ended.
+    /// The same completion without its failure: work after it waits, but inherits no failure. Use it for work
+    /// that must wait for a reader, or for data that it will overwrite. How those end does not matter.
     [[nodiscard]] Event order_only() const;
-    /// False for what `order_only` returned.
+    /// False for an event that `order_only` returned.
     [[nodiscard]] bool passes_failure() const noexcept { return passes_failure_; }
 
-    /// Completes when all have; fails with the first failure in the order given.
+    /// Completes when all `events` have completed. Fails with the first failure, in the order of `events`.
     [[nodiscard]] static Event all(std::span<const Event> events);
     /// A complete event that carries `error`.
     [[nodiscard]] static Event failed(ErrorPtr error);
@@ -123,7 +123,7 @@ private:
     bool passes_failure_ = true;
 };
 
-/// The writing end of a host-made event. Move-only; dropped unkept, it fails its event, so no one hangs.
+/// Settles one host-made event. Move-only. The destructor fails an unsettled event, so no thread hangs.
 class HEADRACE_EXPORT Promise {
 public:
     Promise() : state_(std::make_shared<State>()) {}
@@ -133,9 +133,9 @@ public:
 
     [[nodiscard]] Event event() const { return Event{state_}; }
     void complete() { state_->settle(); }
-    /// Work that ran then: see Event::times.
+    /// Completes, with the times at which the work ran: see Event::times.
     void complete(EventTimes ran) {
-        state_->ran = ran; // before it settles: who has seen that sees the times
+        state_->ran = ran; // before it settles: a thread that sees it settled also sees the times
         state_->settle();
     }
     void fail(ErrorPtr error) { state_->settle(std::move(error)); }

@@ -1,8 +1,8 @@
-// core/export.hpp - what a shared library of Headrace shows to those that link it.
-// Libraries are compiled with hidden visibility, so that names of their insides collide with no program's.
+// core/export.hpp - the symbols that a shared library of Headrace exports.
+// Libraries are compiled with hidden visibility, so internal names do not collide with names of a program.
 #pragma once
 
-/// Marks what a header declares and a source of a library defines: functions, and classes with such members.
-/// Marks interfaces and exceptions too, so that all libraries of a process agree on their type.
-/// Templates need no mark: each user compiles its own.
+/// Marks functions, and classes with member functions, that a header declares and a library source defines.
+/// Also marks interfaces and exceptions, so that all libraries of a process agree on their type.
+/// Templates need no mark: each program compiles its own copy.
 #define HEADRACE_EXPORT __attribute__((visibility("default")))

@@ -1,11 +1,11 @@
-// core/figure.hpp - a number that may not be known, and then why.
+// core/figure.hpp - a number, or the reason why it is not known.
 #pragma once
 #include <optional>
 #include <string>
 
 namespace headrace {
 
-/// A figure, or the reason why there is none.
+/// A number, or the reason why there is none.
 struct Figure {
     std::optional<double> value;
     std::string why_absent;

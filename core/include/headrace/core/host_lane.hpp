@@ -1,4 +1,4 @@
-// core/host_lane.hpp - a thread that runs host tasks one after another, each when its data allows.
+// core/host_lane.hpp - a thread that runs host tasks one after another, each when its data is ready.
 #pragma once
 #include <headrace/core/detail/submission.hpp>
 #include <headrace/core/event.hpp>
@@ -17,27 +17,27 @@
 
 namespace headrace {
 
-/// Tasks of one lane run in the order of submission; lanes run beside each other, so that reading the next
-/// frame and writing the last one overlap.
+/// Tasks of one lane run in the order of submission. Lanes run concurrently. For example, one lane reads the
+/// next frame while another lane writes the last one.
 ///
-/// Threads   any may submit; tasks may use tiles of any controller. A task must not wait for its own lane,
-///           nor submit to a device that has very many requests waiting for tasks behind it
-/// Errors    what a task throws fails its event, and so what reads the tiles that it would have written
-/// Lifetime  the destructor runs what was submitted
+/// Threads   any may submit; tasks may use tiles of any controller. A task must not wait for its own lane, or
+///           submit to a device on which very many requests wait for later tasks of the lane
+/// Errors    an exception of a task fails its event, and the requests that read tiles it would have written
+/// Lifetime  the destructor runs all submitted tasks
 class HEADRACE_EXPORT HostLane {
 public:
-    /// `name`: of its thread, for debuggers and profilers, which show the first 15 characters.
+    /// `name`: the name of its thread. Debuggers and profilers show the first 15 characters.
     explicit HostLane(std::string name = "host tasks");
     ~HostLane();
     HostLane(const HostLane&) = delete; // its thread holds its address
     HostLane& operator=(const HostLane&) = delete;
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    /// False: submitting returns when the task has ended, as ControllerOptions::asynchronous; from the next
-    /// one on. Such a task runs on the submitting thread, unless another is at work in the lane.
+    /// False: submitting returns when the task has ended (see ControllerOptions::asynchronous). Applies from
+    /// the next task on. Such a task runs on the submitting thread, unless another thread runs lane tasks.
     void set_asynchronous(bool asynchronous) noexcept { asynchronous_ = asynchronous; }
 
-    /// `task` finds the host images of what it reads up to date, and may write those of what it writes.
+    /// Runs `task` when the host replicas that it reads are current. It may write tiles that `uses` writes.
     Event run(std::string_view name, std::span<const TileUse> uses, std::function<void()> task);
 
     /// Blocks until every task submitted here has ended; throws the first failure since the last call.
@@ -61,11 +61,11 @@ private:
     std::string name_;
     std::atomic<bool> asynchronous_ = true;
     InOrderLane lane_;
-    std::mutex mutex_; // guards what follows
+    std::mutex mutex_; // guards the members below
     std::condition_variable changed_;
     std::deque<Task> queue_;
     ErrorPtr first_failure_;
-    bool working_ = false, closing_ = false; // working_: some thread performs a task
+    bool working_ = false, closing_ = false; // working_: a thread runs a task
     std::thread thread_;
 };
 

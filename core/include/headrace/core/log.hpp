@@ -1,4 +1,4 @@
-// core/log.hpp - what an operator can act on, one line each, on the error stream and never on standard
+// core/log.hpp - messages for operators, one line each. They go to the error stream, never to standard
 // output.
 #pragma once
 #include <headrace/core/export.hpp>
@@ -16,11 +16,11 @@ HEADRACE_EXPORT void log_info(std::string_view message);
 HEADRACE_EXPORT void log_warning(std::string_view message);
 HEADRACE_EXPORT void log_error(std::string_view message);
 
-/// Lines below `level` are dropped; at first: info is the lowest that is shown.
+/// Drops lines below `level`. The default is info.
 HEADRACE_EXPORT void set_log_level(LogLevel level);
 
-/// Where lines go instead; empty: back to the error stream. Returns what was there before.
-/// The sink is called by any thread, one at a time, and must not log.
+/// Sends lines to `sink`; an empty sink restores the error stream. Returns the previous sink.
+/// Any thread may call the sink, but only one at a time. The sink must not log.
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 HEADRACE_EXPORT LogSink set_log_sink(LogSink sink);
 

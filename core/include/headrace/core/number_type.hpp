@@ -1,4 +1,4 @@
-// core/number_type.hpp - the types of numbers that devices know how to add.
+// core/number_type.hpp - the types of numbers that devices can add.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -7,7 +7,7 @@ namespace headrace {
 
 enum class NumberType : std::uint8_t { none, uint32, uint64, float32, float64 };
 
-/// Signed integers are added as unsigned ones are.
+/// A signed integer type maps to the unsigned one of its size: the addition is the same.
 template <class T>
 constexpr NumberType number_type() {
     if constexpr (std::is_same_v<T, float>)

@@ -1,4 +1,4 @@
-// core/pattern.hpp - bytes that memory is filled with, again and again.
+// core/pattern.hpp - a short sequence of bytes that is repeated to fill memory.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// 1, 2, 4 or 8 bytes. Zero unless it says otherwise.
+/// A pattern of 1, 2, 4 or 8 bytes. The default is a single zero byte.
 class HEADRACE_EXPORT Pattern {
 public:
     constexpr Pattern() = default;
@@ -24,12 +24,12 @@ public:
         while (size_ > 1 && std::memcmp(bytes, bytes + size_ / 2, size_ / 2) == 0) size_ /= 2;
     }
 
-    /// So many bytes repeat; as few as there can be: 1 if all bytes are equal. What is filled begins and ends
-    /// at multiples of them.
+    /// The size of the repeated part in bytes, as small as possible: 1 if all bytes are equal. A filled range
+    /// begins and ends at a multiple of it.
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-    /// The pattern as often as it fits.
+    /// The pattern, repeated to fill 8 bytes.
     [[nodiscard]] constexpr std::uint64_t word() const noexcept { return word_; }
-    /// Its first bytes, as a T.
+    /// The first bytes of `word()`, as a T.
     template <class T>
     [[nodiscard]] T as() const noexcept {
         T value;
@@ -51,7 +51,7 @@ public:
         }
     }
 
-    /// To host memory, `size` bytes of it: a multiple of its own.
+    /// Fills `size` bytes of host memory. `size` is a multiple of the pattern's size.
     void write(void* to, std::size_t size) const {
         visit([&](auto value) {
             for (std::size_t at = 0; at < size; at += sizeof value)

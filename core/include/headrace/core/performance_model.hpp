@@ -1,4 +1,4 @@
-// core/performance_model.hpp - how fast a device is with a kernel, before the job has shown it.
+// core/performance_model.hpp - how fast a device runs a kernel, estimated before the job measures it.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -12,37 +12,37 @@
 
 namespace headrace {
 
-/// What a model knows of one device running one kernel.
+/// What a model knows about one device that runs one kernel.
 struct Estimate {
-    double peak = 1;                        ///< greater than zero; compares with those of other devices
+    double peak = 1;                        ///< greater than 0; on the same scale for all devices
     std::optional<double> units_per_second; ///< measured in earlier jobs
-    bool certain = false;                   ///< several measurements agree, the last one not long ago
+    bool certain = false;                   ///< several measurements agree, and the last one is recent
 };
 
-/// How long jobs took that certain devices have done.
+/// How long whole jobs took on a given set of devices.
 struct WholeJobs {
     double seconds = 0;   ///< median
-    std::size_t jobs = 0; ///< that were measured; 0: the last one is long ago
-    double last = std::numeric_limits<double>::infinity(); ///< seconds of the last one
-    double seconds_ago = 0;                                ///< that was
+    std::size_t jobs = 0; ///< number of measured jobs; 0: the last one is too old
+    double last = std::numeric_limits<double>::infinity(); ///< seconds of the last job
+    double seconds_ago = 0;                                ///< how long ago the last job was
 };
 
-/// Which measurements say something of each other: one kernel on problems of about one size.
+/// Identifies measurements that can be compared: the same kernel on problems of similar size.
 struct HEADRACE_EXPORT KernelKey {
-    std::string kernel; ///< the job's name, or what it calls its kernel: Job::kernel_name
+    std::string kernel; ///< the job's name, or the name set by Job::kernel_name
     std::uint64_t work_units = 0;
     Bytes bytes = 0; ///< of the job's domains
 
-    /// The same kernel, and neither units nor bytes are more than so many times as many.
+    /// True if the kernel is the same, and work units and bytes each differ at most by the factor `times`.
     [[nodiscard]] bool is_within(double times, const KernelKey& other) const;
 };
 
-/// How many times as much the larger one is; nothing counts as one.
+/// The larger number divided by the smaller one. A zero counts as 1.
 [[nodiscard]] HEADRACE_EXPORT double size_ratio(std::uint64_t one, std::uint64_t other);
 
-/// Gives the estimates that jobs begin with, and is told what they measured. Three there are: this one, which
-/// knows theoretical peaks alone; Calibrations, kept on disk (domains/calibrations.hpp); and Rates, which
-/// every job has for itself and which goes on from an estimate by what the job measures.
+/// Gives jobs their first estimates, and receives their measurements. This base class knows only theoretical
+/// peaks. Calibrations keeps measurements on disk (domains/calibrations.hpp). Inside a job, Rates (no derived
+/// class) starts from an estimate and continues with the measurements of the job.
 ///
 /// Threads: any.
 class HEADRACE_EXPORT PerformanceModel {
@@ -55,21 +55,21 @@ public:
     [[nodiscard]] virtual Estimate estimate(const DeviceInfo& device, const KernelKey& /*kernel*/) const {
         return {.peak = peak(device), .units_per_second = {}};
     }
-    /// A job with this kernel has ended, in which the device did so much.
+    /// Called when a job with this kernel has ended, with the rate of the device in it.
     virtual void measured(const DeviceInfo& /*device*/, const KernelKey& /*kernel*/,
                           double /*units_per_second*/) {}
 
-    /// These devices were to do the job, and it took so long.
+    /// Called when a job has ended that these devices were chosen for, with its total time.
     virtual void took(std::span<const DeviceInfo* const> /*devices*/, const KernelKey& /*kernel*/,
                       double /*seconds*/) {}
-    /// How long this very problem takes these devices, if that is known.
+    /// How long jobs with this problem took on these devices, if that is known.
     [[nodiscard]] virtual std::optional<WholeJobs> whole_jobs(std::span<const DeviceInfo* const> /*devices*/,
                                                               const KernelKey& /*kernel*/) const {
         return std::nullopt;
     }
 
-    /// Single-precision GFLOP/s. A driver that does not tell its clock leaves 0: one GFLOP/s per lane is
-    /// below any hardware there is, and gives the device some work from which the others can be told apart.
+    /// Single-precision GFLOP/s. If the driver reports no clock, DeviceInfo::peak_gflops is 0, and the result
+    /// is 1 GFLOP/s per lane. Real hardware is faster, but the device gets some work and can be measured.
     [[nodiscard]] static double peak(const DeviceInfo& device);
 };
 

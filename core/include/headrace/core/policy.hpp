@@ -1,5 +1,5 @@
 // core/policy.hpp - how much work a device gets next: arithmetic, without locks, clocks or devices.
-// The policies that there are: policies.hpp, adaptive_policy.hpp.
+// The existing policies: policies.hpp, adaptive_policy.hpp.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -14,34 +14,34 @@
 
 namespace headrace {
 
-/// What is known of one device's part in a job.
+/// What is known about one device in a job.
 struct DeviceProgress {
-    /// Work units per unit of time, in numbers that compare with the other devices'; 0: it takes part no
-    /// more.
+    /// Work units per unit of time, on the same scale for all devices of the job. 0: the device does not
+    /// take part any more.
     double capability = 0;
-    bool measured = false;       ///< running this kernel, now or in an earlier job; else it is a guess
-    bool certain = false;        ///< the last measurements agree, now or in earlier jobs
-    bool in_reserve = false;     ///< the others have proven to be faster without it
-    bool gives_back = false;     ///< what it has not begun with can go to others as soon as they want it
-    std::uint64_t in_flight = 0; ///< work units that it was given and, as far as that is known, has not done
+    bool measured = false;       ///< with this kernel, in this or an earlier job; else it is an estimate
+    bool certain = false;        ///< the last measurements agree, in this or in earlier jobs
+    bool in_reserve = false;     ///< on standby: earlier jobs show that the others are faster without it
+    bool gives_back = false;     ///< work that it has not begun can move to other devices at any time
+    std::uint64_t in_flight = 0; ///< work units assigned to the device and not yet known to be done
     std::uint64_t finished = 0;  ///< work units
     std::uint64_t least = 1;     ///< work units of a lane group: a smaller task leaves lanes idle
-    std::uint64_t full = 1;      ///< work units that give each of its lanes one
+    std::uint64_t full = 1;      ///< work units that give one to each of its lanes
 };
 
-/// Where a job stands.
+/// The progress of a job.
 struct Progress {
     std::uint64_t total = 0;     ///< work units of the job
-    std::uint64_t remaining = 0; ///< not yet given to any device
+    std::uint64_t remaining = 0; ///< work units not yet assigned to a device
     std::span<const DeviceProgress> devices;
-    bool moves_data = false; ///< a task has data of its own: the next one's moves while it runs
-    /// What a task costs beside its work, where capabilities are in units per second; 0: nobody knows.
+    bool moves_data = false; ///< each task has its own data; data of the next task moves while one runs
+    /// Overhead of one task in seconds, if capabilities are in work units per second; 0: unknown.
     double task_seconds = 0;
 };
 
-/// Decides the sizes of one job's tasks. One object per job, so a policy may remember what it gave.
+/// Decides the sizes of one job's tasks. One object per job, so a policy may store what it has assigned.
 ///
-/// One's own needs `next` alone; `Job::policy` takes it. docs/scheduling.md has an example.
+/// A custom policy needs only `next`. `Job::policy` sets it for a job; docs/scheduling.md has an example.
 ///
 /// Threads: one at a time.
 class HEADRACE_EXPORT Policy {
@@ -50,16 +50,16 @@ public:
     Policy(const Policy&) = delete;
     Policy& operator=(const Policy&) = delete;
 
-    /// Work units for `device` (an index into Progress::devices), which has room for a task. At most what
-    /// remains; 0: none, now. It is asked again when something of the device's has ended. Where nothing is in
-    /// flight and everybody is refused, whoever asked last gets the least there is; those whom it lets take
-    /// over what others have come first.
+    /// Work units for `device` (an index into Progress::devices), which has room for a task. At most
+    /// `remaining`; 0: none now. The call is repeated later, for example when a task has ended. If nothing is
+    /// in flight and all devices get 0, the device that asked last gets the smallest task. Devices for which
+    /// `takes_over` is true come before the others in this case.
     [[nodiscard]] virtual std::uint64_t next(std::size_t device, const Progress& progress) = 0;
-    /// Told when tasks have ended, one or several of a launch, with their time as the device measured it.
+    /// Called when one or several tasks of a launch have ended, with their time as measured by the device.
     virtual void completed(std::size_t device, std::uint64_t units, std::chrono::nanoseconds time) {
         static_cast<void>(device), static_cast<void>(units), static_cast<void>(time);
     }
-    /// Whether `device`, when it has nothing to do, takes over what others have been given and have not
+    /// Whether `device`, when it is idle, takes over work that other devices were assigned and have not
     /// begun.
     [[nodiscard]] virtual bool takes_over(std::size_t device, const Progress& progress) const {
         static_cast<void>(device), static_cast<void>(progress);
@@ -72,8 +72,8 @@ protected:
 
 using MakePolicy = std::function<std::unique_ptr<Policy>()>;
 
-/// A policy by name, with its parameter after a colon: "adaptive", "demand:20". Throws not_found for an
-/// unknown name, with the known ones, and invalid_argument for a parameter that is none.
+/// Makes a policy from its name, with a parameter after a colon: "adaptive", "demand:20". An unknown name
+/// throws not_found with the list of known names; a wrong parameter throws invalid_argument.
 [[nodiscard]] HEADRACE_EXPORT std::unique_ptr<Policy> make_policy(std::string_view name);
 /// The names that make_policy knows, each with its parameter: "static, dynamic:PACKAGES, ...".
 [[nodiscard]] HEADRACE_EXPORT std::string known_policies();

@@ -1,5 +1,5 @@
-// core/storage.hpp - one datum: its host memory, its memory on every controller that holds it, and what is
-// current of it where.
+// core/storage.hpp - one datum: its host memory, its memory on each controller that holds it, and which of
+// these replicas are current.
 #pragma once
 #include <headrace/core/detail/replicas.hpp>
 #include <headrace/core/device.hpp>
@@ -18,13 +18,13 @@ namespace headrace {
 class Controller;
 class Storage;
 
-/// Bytes [begin, end) of a storage, which outlives it: what requests name.
+/// Bytes [begin, end) of a storage. Requests name tiles. The storage must outlive its tiles.
 ///
-/// Tiles may overlap, and any may be asked for at any time: the storage cuts the ranges in which it keeps
-/// coherence where requests need it, and joins them where none has for a while.
+/// Tiles may overlap, and a request may use any tile at any time. The storage keeps coherence for ranges: it
+/// cuts a range where a request needs this, and joins ranges if recent requests did not need the cut.
 class HEADRACE_EXPORT Tile {
 public:
-    /// Throws invalid_argument for a range that is empty or reaches outside.
+    /// Throws invalid_argument for a range that is empty or not inside the storage.
     Tile(Storage& storage, Bytes begin, Bytes end);
 
     [[nodiscard]] Storage& storage() const noexcept { return *storage_; }
@@ -38,20 +38,20 @@ private:
     Bytes begin_, end_;
 };
 
-/// Chooses the constructor of an internal datum.
+/// Selects the constructor of an internal datum.
 struct Internal {};
 inline constexpr Internal internal;
 
-/// One datum. Tied: it has a host image and device images. Internal: devices alone use it.
+/// One datum. A tied datum has a host replica and device replicas. Only devices use an internal datum.
 ///
 /// Host memory  borrowed (the contents count as written) or owned (64-byte aligned, allocated on first need)
-/// Threads      any. The destructor waits for every request on the datum; nobody may submit one meanwhile
+/// Threads      any. The destructor waits for all requests on the datum; no thread may then submit another
 /// Errors       invalid_argument for a size of zero or a range outside of it; out_of_memory with the size
 class HEADRACE_EXPORT Storage {
 public:
-    /// `borrowed` is the caller's and outlives the storage; null: the storage owns its memory.
+    /// `borrowed` belongs to the caller and must outlive the storage; null: the storage owns its memory.
     Storage(std::string name, Bytes bytes, void* borrowed = nullptr);
-    /// Memory from Device::allocate_host, say; the contents count as unwritten.
+    /// `host`: for example from Device::allocate_host; its contents count as unwritten.
     Storage(std::string name, Bytes bytes, std::shared_ptr<void> host);
     Storage(std::string name, Bytes bytes, Internal);
     ~Storage();
@@ -61,18 +61,18 @@ public:
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
     [[nodiscard]] bool is_internal() const noexcept { return internal_; }
-    /// Grows when a request that writes the datum is submitted, and with headrace::host_wrote: who has made
-    /// something of the contents sees whether that is up to date.
+    /// Grows when a request that writes the datum is submitted, and in host_wrote and mark_failed. Code that
+    /// derived a result from the contents can see whether the result is still up to date.
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
 
-    /// The host memory; allocated now if it has not been. It need not be up to date: see headrace::gather.
+    /// The host memory; the first call allocates it. It may be out of date: see headrace::gather.
     [[nodiscard]] void* host();
 
     [[nodiscard]] Tile tile(Bytes begin, Bytes end) { return {*this, begin, end}; }
-    /// All of it.
+    /// A tile of the whole storage.
     [[nodiscard]] Tile tile() { return {*this, 0, bytes_}; }
 
-    /// How many ranges coherence is kept in, for those who wonder.
+    /// The number of ranges that have a coherence state of their own, for diagnosis.
     [[nodiscard]] std::size_t stretches();
 
 private:
@@ -85,15 +85,15 @@ private:
     friend void wait(const Tile& tile);
 
     struct Holder {
-        Controller* controller = nullptr; // null: a free place
+        Controller* controller = nullptr; // null: a free entry
         std::unique_ptr<Memory> memory;
-        Bytes begin = 0;            // of what the memory holds; the whole, unless it is a window
-        std::uint64_t last_use = 0; // by the controller's count of uses
+        Bytes begin = 0;            // first byte of the datum in memory; 0 unless it is a window
+        std::uint64_t last_use = 0; // value of the controller's use counter
 
         [[nodiscard]] Bytes end() const { return begin + memory->size(); }
         [[nodiscard]] bool holds(Bytes from, Bytes to) const { return begin <= from && to <= end(); }
     };
-    /// Ends with the storage. A controller that goes away looks here whether it still has memory to free.
+    /// `storage` is null once the storage has ended. A controller that ends checks here for memory to free.
     struct Lifeline {
         std::mutex mutex;
         Storage* storage;
@@ -103,41 +103,41 @@ private:
     struct Stretch {
         Bytes begin, end;
         Replicas replicas;
-        unsigned passed_over = 0; ///< so many requests went on from the one before into this one
+        unsigned passed_over = 0; ///< requests across the boundary at `begin` since one last ended there
     };
     using Stretches = std::map<Bytes, Stretch>; ///< by begin
 
     // With mutex_ held:
-    /// Calls `visit` with each stretch from `first` to one that ends at `end` or beyond it.
+    /// Calls `visit` with each stretch from `first` to the one that contains the last byte before `end`.
     template <class Visit>
     void each_stretch(Stretches::iterator first, Bytes end, const Visit& visit) {
         for (; first != stretches_.end() && first->first < end; ++first) visit(first->second);
     }
-    /// Those that have bytes of [begin, end).
+    /// Calls `visit` with each stretch that has bytes of [begin, end).
     template <class Visit>
     void each_stretch(Bytes begin, Bytes end, const Visit& visit) {
         each_stretch(stretch_with(begin), end, visit);
     }
     [[nodiscard]] Stretches::iterator stretch_with(Bytes at);
-    /// Stretches begin and end where the tile does, from here on. Returns the first of them, which stays
-    /// until some are joined.
+    /// Cuts stretches at both ends of the tile. Returns the first stretch of the tile. The iterator stays
+    /// valid until stretches are joined.
     Stretches::iterator cut(const Tile& tile);
-    /// Returns the one that begins there.
+    /// Returns the stretch that begins at `at`.
     Stretches::iterator cut(Stretches::iterator stretch, Bytes at);
-    /// After a request: stretches of the tile that have come to be alike are one, unless some request has
-    /// ended between them not long ago.
+    /// Called after a request. Joins neighbouring stretches of the tile that have the same state, unless a
+    /// recent request began or ended between them.
     void join(const Tile& tile);
     [[nodiscard]] void* host_locked();
     [[nodiscard]] Memory& host_view_locked();
-    /// `host_image` if it holds none.
+    /// `host_image` if the controller holds no replica.
     [[nodiscard]] Image image_of(const Controller& controller) const noexcept;
     [[nodiscard]] Holder& holder(Image image) { return holders_[image - 1]; }
-    /// The image is gone, and its memory the caller's to free.
+    /// Removes the replica and returns its memory, which the caller frees.
     [[nodiscard]] std::unique_ptr<Memory> drop(Image image);
 
-    /// Blocks until no request on the tile is under way for which `request` would wait; if
-    /// `own_image_only`, among those on `request.image`. Takes mutex_ itself, and leaves it to others while
-    /// it blocks.
+    /// Blocks until the tile has no unfinished request that `request` would wait for. With
+    /// `own_image_only`, only requests on `request.image` count. Locks mutex_ itself, and does not hold it
+    /// while it blocks.
     void drain(const Tile& tile, const Request& request, bool own_image_only = false);
 
     std::string name_;
@@ -146,10 +146,10 @@ private:
     std::atomic<std::uint64_t> changes_ = 0;
     std::mutex mutex_;
     std::shared_ptr<void> host_;
-    std::unique_ptr<Memory> host_view_; // what kernels that work in place are given
-    std::vector<Holder> holders_;       // image i is holders_[i - 1]
-    Stretches stretches_;               // they cover the storage
-    bool warned_ = false;               // that it was read before anything wrote it
+    std::unique_ptr<Memory> host_view_; // for kernels that work in place
+    std::vector<Holder> holders_;       // replica i is holders_[i - 1]
+    Stretches stretches_;               // together they cover the storage
+    bool warned_ = false;               // a read before the first write has been reported
     std::shared_ptr<Lifeline> lifeline_;
 };
 

@@ -1,5 +1,5 @@
-// core/trace.hpp - what ran when: kernels, transfers and host tasks, each on the device or lane that ran it.
-// Off, which it is unless somebody makes a Trace, it costs a request the reading of one pointer.
+// core/trace.hpp - when kernels, transfers and host tasks ran, and on which device or lane.
+// Without a Trace object tracing is off, and costs one pointer read per request.
 #pragma once
 #include <headrace/core/busy_time.hpp>
 #include <headrace/core/device.hpp>
@@ -20,91 +20,91 @@
 
 namespace headrace {
 
-/// Something that works by itself: a device's kernels, its transfers in one direction, a host lane.
+/// A unit that runs independently: the kernels of a device, its transfers in one direction, a host lane.
 struct TraceUnit {
-    const void* key;         ///< its address tells it from others of the same name
-    std::string_view device; ///< whose it is: "cuda:0", "host"
+    const void* key;         ///< an address that distinguishes units of the same name
+    std::string_view device; ///< the device of the unit: "cuda:0", "host"
     std::string_view name;   ///< "kernels", "to device", "writing"
-    bool in_order = true;    ///< one request at a time
+    bool in_order = true;    ///< it runs one request at a time
 };
 
-/// Tells a request of the trace that records from its others. 0: none.
+/// Identifies a request within one trace. 0: none.
 using SpanId = std::uint32_t;
 
-/// What a trace is told of a request beside its name.
+/// Data of a request for the trace, besides its name.
 struct TraceLabel {
-    std::string_view unit = "other streams"; ///< of the device, where the request has no lane
-    SpanId part_of = 0;                      ///< the request or job that it is done for
+    std::string_view unit = "other streams"; ///< name of the unit, if the request has no lane
+    SpanId part_of = 0;                      ///< the request or job that it is a part of
 };
 
-/// Records every request of this process from its construction to its destruction. There is one at a time,
-/// as with the log: requests of all devices and lanes are on one clock, and no other object knows all.
+/// Records every request of this process from its construction to its destruction. Like the log, it can exist
+/// only once: the requests of all devices and lanes share one clock, and no other object knows all of them.
 ///
-/// Requests that failed ran for no known time; they are counted and not shown.
+/// The time of a failed request is not known. The request is counted but not shown.
 ///
-/// Threads   any. Nobody submits requests while it is made or destroyed
-/// Errors    throws invalid_argument if there is another one
-/// Cost      0.1 us for the submitting thread, on GPUs some 3 us to have times measured (and 3 us between two
-///           copies: what is close together is shown apart), and asking the driver for the times once it
-///           has ended; spans take some 50 bytes each, for as long as the trace lives
+/// Threads   any. No thread may submit requests during construction or destruction
+/// Errors    throws invalid_argument if another Trace exists
+/// Cost      per request: 0.1 us of the submitting thread; on GPUs about 3 us to measure times (plus 3 us
+///           between two copies, so copies without a gap appear with one); one query to the driver after the
+///           end. A span takes about 50 bytes as long as the trace exists
 class HEADRACE_EXPORT Trace {
 public:
     enum class Keep : std::uint8_t {
-        totals, ///< what units() says: does not grow with the number of requests
+        totals, ///< only the data of units(): memory does not grow with the number of requests
         spans,  ///< each request, for json() and svg()
     };
     explicit Trace(Keep keep = Keep::spans);
     ~Trace();
-    Trace(const Trace&) = delete; // the process has its address
+    Trace(const Trace&) = delete; // recording_ holds its address
     Trace& operator=(const Trace&) = delete;
 
-    /// The one that records now; null: none.
+    /// The trace that records now; null: none.
     [[nodiscard]] static Trace* recording() noexcept { return recording_.load(std::memory_order_acquire); }
     [[nodiscard]] Keep keep() const noexcept { return keep_; }
-    /// For streams: whether what they are given now is to be measured.
+    /// For streams: whether requests that are submitted now must be measured.
     [[nodiscard]] static bool measures(Timing timing) noexcept {
         return timing == Timing::all || recording() != nullptr;
     }
 
-    /// All that has one name on one device: kernels of two controllers of one GPU are one unit.
+    /// All requests with one unit name on one device: kernels of two controllers of a GPU are one unit.
     struct Unit {
         std::string device, name;
-        std::uint64_t requests = 0;       ///< that have ended, failed ones among them
-        std::chrono::nanoseconds busy{0}; ///< with at least one request running
-        /// Jobs, items of streams: their time is that of others, which are in the trace as well.
+        std::uint64_t requests = 0;       ///< that have ended, including failed requests
+        std::chrono::nanoseconds busy{0}; ///< time with at least one running request
+        /// True for jobs and items of streams. They consist of requests that are also in the trace.
         [[nodiscard]] bool is_made_of_requests() const { return device == "jobs" || device == "stream"; }
     };
-    /// In the order in which they were first used; later calls have the same ones in front.
+    /// The units in the order of their first use. A later call returns the same units first.
     [[nodiscard]] std::vector<Unit> units();
 
-    /// All that has ended, in the JSON that chrome://tracing and ui.perfetto.dev open: a process for each
-    /// device, a thread for each unit, or several where requests of one overlap. Arrows of category "data"
-    /// lead from requests to those that were submitted while their results were still being made, arrows of
-    /// category "part" from a job to its tasks, and between a task or kernel and the transfers that were made
-    /// for it. All lead from what began earlier to what began later: viewers drop others.
+    /// All ended requests as JSON for chrome://tracing and ui.perfetto.dev: a process for each device, and a
+    /// thread for each unit (several if its requests overlap). An arrow of category "data" leads from a
+    /// request to one that was submitted before the first one had ended, and depends on it. Arrows of
+    /// category "part" lead from a job to its tasks, and between a task or kernel and its transfers. All
+    /// arrows lead from an earlier begin to a later one, because viewers drop others.
     [[nodiscard]] std::string json();
-    /// The same as a Gantt chart, an SVG: a row for each unit, and of each device the share of the time in
-    /// which it computed nothing. What is too short to be seen is joined to its neighbours, so that the
-    /// picture stays small however many requests there were. `caption`: a line below it.
+    /// The same requests as a Gantt chart in SVG: a row for each unit, and for each device the share of the
+    /// time in which it computes nothing. Bars too short to see are joined with their neighbours. So the
+    /// picture stays small for any number of requests. `caption`: a line below the chart.
     [[nodiscard]] std::string svg(std::string_view caption = {});
 
     // For the core, for jobs and for backends:
     struct Details {
         std::uint64_t bytes = 0; ///< moved
-        SpanId id = 0;           ///< reserved for it; 0: not
+        SpanId id = 0;           ///< from `reserve`; 0: none is reserved
         SpanId part_of = 0;
     };
-    /// `event` is that of a request called `name`, which comes after the events in `after`.
+    /// Adds the request `name`. It completes with `event`, and comes after the events in `after`.
     SpanId add(const TraceUnit& unit, std::string_view name, const Event& event, std::span<const Event> after,
                const Details& details);
     SpanId add(const TraceUnit& unit, std::string_view name, const Event& event,
                std::span<const Event> after) {
         return add(unit, name, event, after, {});
     }
-    /// For a request that is added later than its parts.
+    /// Reserves the id of a request that is added later than its parts.
     [[nodiscard]] SpanId reserve();
-    /// Takes notice of what has ended, if there may be much of it. Asks drivers and may settle events: hold
-    /// no lock that their continuations take.
+    /// Collects ended requests if many are pending. It asks drivers and may settle events: the caller must
+    /// hold no lock that their continuations take.
     void tidy();
 
 private:
@@ -117,7 +117,7 @@ private:
     /// Requests of one TraceUnit.
     struct Track {
         const void* key;
-        std::size_t sum; ///< the place of its unit
+        std::size_t sum; ///< index in sums_
         bool in_order;
         Clock::time_point until; ///< the latest end so far
     };
@@ -144,18 +144,18 @@ private:
     static std::atomic<Trace*> recording_;
 
     const Keep keep_;
-    std::mutex collecting_; // one thread at a time asks, so that tracks get their requests in order
-    std::mutex mutex_;      // guards what follows
+    std::mutex collecting_; // only one thread collects, so that tracks get their requests in order
+    std::mutex mutex_;      // guards the members below
     std::vector<Sum> sums_;
     std::vector<Track> tracks_;
     std::vector<Pending> pending_; // in the order of submission
-    std::size_t collect_at_ = 256; // so many of them
+    std::size_t collect_at_ = 256; // size of pending_ at which `tidy` collects
     SpanId last_ = 0;
-    // Of spans alone:
+    // Used only with Keep::spans:
     std::vector<Span> spans_;
     std::vector<std::string> names_;
     std::map<std::string, std::uint32_t, std::less<>> name_ids_;
-    std::unordered_map<const EventState*, SpanId> under_way_; // kept from reuse by the events in pending_
+    std::unordered_map<const EventState*, SpanId> under_way_; // pending_ keeps these states alive
     std::vector<std::pair<SpanId, SpanId>> flows_;            // of data: from, to
     std::vector<std::pair<SpanId, SpanId>> parts_;            // whole, part
 };

@@ -1,4 +1,4 @@
-// devices/candidate.hpp - what each technology says it found, before any device is opened.
+// devices/candidate.hpp - what each technology reports as found, before any device is opened.
 #pragma once
 #include <headrace/core/device.hpp>
 
@@ -10,14 +10,14 @@
 
 namespace headrace {
 
-/// A device that was asked for or found, and is not used.
+/// A device that was requested or found and is not used.
 struct LeftOut {
-    std::string id;   ///< as a device list names it; the technology where there is no device
-    std::string name; ///< for people; may be empty
+    std::string id;   ///< as a device list names it; the name of the technology if there is no device
+    std::string name; ///< for people to read; may be empty
     std::string why;
 };
 
-/// "id: why; id: why".
+/// Returns the text "id: why; id: why".
 [[nodiscard]] inline std::string reasons(std::span<const LeftOut> left_out) {
     std::string all;
     for (const LeftOut& out : left_out) all += (all.empty() ? "" : "; ") + out.id + ": " + out.why;
@@ -27,14 +27,14 @@ struct LeftOut {
 /// A device that can be opened.
 struct DeviceCandidate {
     DeviceInfo info;
-    std::vector<std::string> aliases;              ///< other names for device lists: "opencl:pocl"
+    std::vector<std::string> aliases;              ///< other names in device lists, such as "opencl:pocl"
     std::function<std::unique_ptr<Device>()> open; ///< throws Error if the driver fails
-    /// Processors: opens it on so many of its cores, because another device has the rest. Null: cannot be
-    /// divided. oneTBB takes the first cores and OpenCL the last.
+    /// For processors: opens the device on `cores` of its cores; the rest stays free for other devices or
+    /// threads. Null: cannot be divided. oneTBB takes the first cores, OpenCL the last cores.
     std::function<std::unique_ptr<Device>(unsigned cores)> open_part;
 };
 
-/// Everything that one technology shows.
+/// All that one technology reports.
 struct DeviceCandidates {
     std::vector<DeviceCandidate> devices;
     std::vector<LeftOut> left_out;

@@ -1,4 +1,4 @@
-// devices/discovery.hpp - from a device list, as people write it, to opened devices.
+// devices/discovery.hpp - opens the devices that a device list names.
 #pragma once
 #include <headrace/core/controller.hpp>
 #include <headrace/core/export.hpp>
@@ -12,26 +12,26 @@ namespace headrace {
 
 struct DeviceSelection {
     std::vector<std::unique_ptr<Device>> devices; ///< at least one
-    std::vector<ControllerOptions> controllers;   ///< of each: how it is to be controlled
+    std::vector<ControllerOptions> controllers;   ///< one for each device: how to control it
     std::vector<LeftOut> left_out;
-    std::vector<std::string> named; ///< ids of those whose names the list has: not starting is an error
-    bool by_default = false;        ///< neither the request nor the environment said which
+    std::vector<std::string> named; ///< ids that the list names: if one does not start, that is an error
+    bool by_default = false;        ///< neither the request nor the environment named devices
 };
 
-/// Opens the devices of a list, in its order.
+/// Opens the devices of a list, in the order of the list.
 ///
-/// Names     "cpu", "cuda:0", "opencl:1", "opencl:pocl": that device; "opencl:pocl.1", "opencl:0.1": of a
-///           platform, by its short name or its number; "cuda", "opencl": all of a technology; "all":
-///           everything there is; several, with commas between
+/// Names     "cpu", "cuda:0", "opencl:1", "opencl:pocl": that device; "opencl:pocl.1", "opencl:0.1": a device
+///           of a platform, by the platform's short name or number; "cuda", "opencl": all devices of a
+///           technology; "all": all devices; several names are separated by commas
 /// Files     "@machines.toml", or a path that ends in .toml: see docs/devices.md
-/// Empty     what the environment variable HEADRACE_DEVICES says, else "all"
-/// Twice     one name never means the same processor or GPU twice: CUDA and HIP are preferred to OpenCL,
-///           oneTBB to PoCL. Two names do ("cuda:0,opencl:0"). oneTBB and an OpenCL device on the processor
-///           divide its cores
-/// Left out  what "all" found and could not start, and technologies that are not there: in words
-/// Errors    throws not_found for a name that nothing here has, and lists what is there; what its driver says
-///           for a device that was named and does not start; invalid_argument for what a file says wrongly,
-///           with the file, the line and the key
+/// Empty     uses the environment variable HEADRACE_DEVICES; without it, "all"
+/// Twice     one name never selects the same processor or GPU twice: CUDA and HIP are preferred to OpenCL,
+///           oneTBB to PoCL. Two names can ("cuda:0,opencl:0"). oneTBB and an OpenCL device on the same
+///           processor divide its cores
+/// Left out  found devices that are not used, and technologies that are not available; each with its reason
+/// Errors    throws not_found, with the available devices, for a name that no device has; the driver's error
+///           for a named device that does not start; invalid_argument, with the file, the line and the key,
+///           for an error in a file
 [[nodiscard]] HEADRACE_EXPORT DeviceSelection select_devices(std::string_view request = "");
 
 } // namespace headrace

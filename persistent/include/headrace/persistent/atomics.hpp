@@ -1,16 +1,16 @@
 // persistent/atomics.hpp - atomic operations on data that many lanes of one device share, in every
 // technology.
 //
-// All are relaxed: they order nothing else that is read or written. Their scope is the device. Each returns
-// the old value. A value lies at a multiple of its size, as the elements of a domain do.
+// All are relaxed: they order no other reads or writes. Their scope is the device. Each returns the old
+// value. A value must be aligned to its size, as the elements of a domain are.
 //
 // `atomic_min` and `atomic_max` ignore NaN: a NaN changes nothing, and any number replaces a NaN. -0 is less
 // than +0, so the result does not depend on the order. The other operations compare floating-point values
 // by their bits.
 //
-// On CUDA, a float addition takes subnormal numbers as zero; all else here keeps them.
+// On CUDA, a `float` addition treats subnormal numbers as zero. All other operations here keep them.
 //
-// The same in OpenCL C: opencl/atomics.cl.
+// The same operations in OpenCL C: opencl/atomics.cl.
 #pragma once
 #include <headrace/persistent/kernel.hpp>
 
@@ -32,17 +32,17 @@ namespace headrace {
 /// Integers of 32 and 64 bits.
 template <class T>
 concept AtomicInteger = std::is_integral_v<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
-/// Numbers that have atomic operations of their own: integers as above, float and double.
+/// Numbers with their own atomic operations: the integers above, float and double.
 template <class T>
 concept AtomicNumber = AtomicInteger<T> || std::same_as<T, float> || std::same_as<T, double>;
-/// Everything that an exchange can be made of.
+/// Values that `atomic_load`, `atomic_compare_exchange` and `atomic_update` accept.
 template <class T>
 concept AtomicValue = std::is_trivially_copyable_v<T> &&
     (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
 
 namespace detail {
 
-/// The bits of a T, in a type for which every GPU's built-ins have an overload.
+/// The bits of a T, as an integer type that the built-ins of every GPU accept.
 template <class T>
 using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int>;
 
@@ -59,7 +59,7 @@ HEADRACE_HOST_DEVICE inline T from_word(Word<T> word) {
     return value;
 }
 
-// By bits: no compiler option for fast arithmetic takes NaN, -0 or subnormal numbers away.
+// These look at bits, so compiler options for fast arithmetic cannot remove NaN, -0 or subnormal numbers.
 template <class T>
 HEADRACE_HOST_DEVICE inline bool is_negative(T value) {
     return static_cast<std::make_signed_t<Word<T>>>(to_word(value)) < 0;
@@ -69,7 +69,7 @@ HEADRACE_HOST_DEVICE inline bool is_nan(T value) {
     constexpr Word<T> infinity = sizeof(T) == 4 ? Word<T>{0x7f800000u} : Word<T>(0x7ffull << 52);
     return (to_word(value) & ~(Word<T>{1} << (8 * sizeof(T) - 1))) > infinity;
 }
-/// As integers that have the order of the numbers.
+/// Maps numbers to integers that have the same order.
 template <class T>
 HEADRACE_HOST_DEVICE inline auto ordered(T value) {
     if constexpr (std::is_integral_v<T>) {
@@ -77,7 +77,7 @@ HEADRACE_HOST_DEVICE inline auto ordered(T value) {
     } else {
         using Signed = std::make_signed_t<Word<T>>;
         const auto word = static_cast<Signed>(to_word(value));
-        // Without a branch: signs may be random.
+        // No branch: signs may be random.
         const auto sign = static_cast<Word<T>>(word >> (8 * sizeof(T) - 1));
         return static_cast<Signed>(static_cast<Word<T>>(word) ^ sign >> 1);
     }
@@ -85,7 +85,7 @@ HEADRACE_HOST_DEVICE inline auto ordered(T value) {
 
 } // namespace detail
 
-/// The lesser and the greater one, with the rules for NaN and -0 from above.
+/// The lesser and the greater of two numbers, with the above rules for NaN and -0.
 template <AtomicNumber T>
 HEADRACE_HOST_DEVICE inline T lesser_of(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -129,7 +129,7 @@ __device__ inline unsigned long long load_word(const unsigned long long* at) {
     #endif
 }
 
-/// One or two bytes, as a part of the word of four that holds them.
+/// One or two bytes, as a part of the four-byte word that holds them.
 template <class T>
 struct PartOfWord {
     unsigned int* word;
@@ -148,12 +148,12 @@ struct PartOfWord {
             if ((seen & mask) >> shift != expected) return (seen & mask) >> shift;
             const unsigned int before = ::atomicCAS(word, seen, (seen & ~mask) | desired << shift);
             if (before == seen) return expected;
-            seen = before; // a neighbour may have changed, which is no reason to fail
+            seen = before; // a neighbour in the word may have changed: try again
         }
     }
 };
 
-/// The type of T's kind and size that the built-ins for minimum and maximum take.
+/// The integer type with T's size and signedness that the built-ins for minimum and maximum accept.
 template <class T>
 using Ordered = std::conditional_t<std::is_signed_v<T>, std::make_signed_t<Word<T>>, Word<T>>;
 
@@ -178,8 +178,8 @@ __device__ inline Integer max_at(Integer* at, Integer value) {
 #else
 namespace detail {
 
-// The word that a value of any type is: std::atomic_ref of a structure of two words of four bytes would be a
-// call of a library, as its type does not tell that it lies at a multiple of eight.
+// The integer type that a value is accessed as. std::atomic_ref of a structure of two four-byte words would
+// call a library function, because the type does not say that it is aligned to eight bytes.
 template <std::size_t Size>
 struct HostWord;
 template <>
@@ -228,7 +228,7 @@ HEADRACE_HOST_DEVICE inline T atomic_exchange(T& at, std::type_identity_t<T> val
 #endif
 }
 
-/// Stores `desired` if the old value is `expected` to the bit, which the returned value then is, too.
+/// Stores `desired` if the old value has the bits of `expected`. The returned value then has them too.
 template <AtomicValue T>
 HEADRACE_HOST_DEVICE inline T atomic_compare_exchange(T& at, std::type_identity_t<T> expected,
                                                       std::type_identity_t<T> desired) {
@@ -247,8 +247,8 @@ HEADRACE_HOST_DEVICE inline T atomic_compare_exchange(T& at, std::type_identity_
 #endif
 }
 
-/// Replaces the value by `change(value)`, which may be called several times; stores nothing if that is the
-/// same to the bit.
+/// Replaces the value by `change(value)`. May call `change` several times. Stores nothing if the new value
+/// has the same bits.
 template <AtomicValue T, class Change>
 HEADRACE_HOST_DEVICE inline T atomic_update(T& at, const Change& change) {
     T seen = atomic_load(at);
@@ -261,7 +261,7 @@ HEADRACE_HOST_DEVICE inline T atomic_update(T& at, const Change& change) {
     }
 }
 
-/// Integers wrap around.
+/// Adds `amount`. Integers wrap around.
 template <AtomicNumber T>
 HEADRACE_HOST_DEVICE inline T atomic_add(T& at, std::type_identity_t<T> amount) {
 #if HEADRACE_ATOMICS_OF_GPU
@@ -284,15 +284,15 @@ HEADRACE_HOST_DEVICE inline T atomic_min(T& at, std::type_identity_t<T> value) {
         using Word = detail::Word<T>;
         using Integer = std::make_signed_t<Word>;
         if (detail::is_nan(value)) return atomic_load(at);
-        // The bits of numbers have the order of signed integers where one is not negative, and the opposite
-        // order of unsigned ones where one is.
+        // If at least one number is not negative, the bits have the order of signed integers. If at least one
+        // is negative, the bits have the opposite order of unsigned integers.
         const Word word = detail::to_word(value);
         const Word before = detail::is_negative(value)
                                 ? detail::max_at(detail::word_at(at), word)
                                 : static_cast<Word>(detail::min_at(reinterpret_cast<Integer*>(&at),
                                                                    static_cast<Integer>(word)));
         const T old = detail::from_word<T>(before);
-        // Some NaNs have bits that won.
+        // The bits of some NaNs win this comparison and stay in place. The update replaces them.
         if (detail::is_nan(old)) atomic_update(at, [&](T seen) { return lesser_of(seen, value); });
         return old;
     }
@@ -311,7 +311,7 @@ HEADRACE_HOST_DEVICE inline T atomic_max(T& at, std::type_identity_t<T> value) {
         using Word = detail::Word<T>;
         using Integer = std::make_signed_t<Word>;
         if (detail::is_nan(value)) return atomic_load(at);
-        const Word word = detail::to_word(value); // as above
+        const Word word = detail::to_word(value); // as in `atomic_min`
         const Word before = detail::is_negative(value)
                                 ? detail::min_at(detail::word_at(at), word)
                                 : static_cast<Word>(detail::max_at(reinterpret_cast<Integer*>(&at),

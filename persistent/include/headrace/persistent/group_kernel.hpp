@@ -1,17 +1,17 @@
-// persistent/group_kernel.hpp - kernels whose units a whole lane group processes together.
+// persistent/group_kernel.hpp - kernels that process each unit with all lanes of a lane group together.
 //
-// The engine runs them as if the group were one wide lane: its queues then hold a unit for a group and not
-// one for each lane, in bundles of one. What the kernel is called with is that one lane's handle: all lanes
-// call it, and so must call everything that it offers, with the same arguments.
+// The engine runs them as if the group were one wide lane. The queues then hold one unit for a group, not one
+// for each lane, in bundles of one. The kernel gets the handle of this one lane. All lanes call the kernel,
+// and all lanes must call each function of the handle, with the same arguments.
 #pragma once
 #include <headrace/persistent/sync.hpp>
 #include <headrace/persistent/units.hpp>
 
 namespace headrace {
 
-/// A lane group of one lane, which all lanes of `Lanes` make up: what the engine's groups ask of a lane group
-/// (lanes_host.hpp). Its values are uniform, every lane has its copy; the engine's queues get each word from
-/// all lanes alike.
+/// A lane group of one wide lane, which consists of all lanes of `Lanes`. It has
+/// the functions of a lane group (lanes_host.hpp). Its values are uniform, and
+/// every lane has a copy. All lanes write the same words to the engine's queues.
 template <class Lanes>
 struct WideLanes {
     static constexpr std::uint32_t size = 1;
@@ -35,7 +35,7 @@ struct WideLanes {
     }
     template <class F>
     HEADRACE_GROUP_CODE Mask ballot(F&& f) const {
-        const Mask mine = f(0u) ? 1 : 0; // of words that others write, each lane may have seen another value
+        const Mask mine = f(0u) ? 1 : 0; // lanes may see different values of words that change
         return lanes.by_leader([&] { return mine; });
     }
     template <class F>
@@ -52,7 +52,7 @@ inline constexpr bool is_wide = false;
 template <class Lanes>
 inline constexpr bool is_wide<WideLanes<Lanes>> = true;
 
-/// Where all lanes are wanted, whatever the engine runs with.
+/// The real lanes, even if the engine runs with one wide lane.
 template <class Lanes>
 HEADRACE_GROUP_CODE auto real_lanes(const Lanes& lanes) {
     if constexpr (is_wide<Lanes>)
@@ -65,9 +65,9 @@ HEADRACE_GROUP_CODE auto real_lanes(const Lanes& lanes) {
 template <class Lanes, class Kernel>
 using LanesFor = std::conditional_t<GroupKernel<Kernel>, WideLanes<Lanes>, Lanes>;
 
-/// What a group kernel sees: its lanes, and `spawn` if it has Units.
+/// The handle of a group kernel: its lanes, and `spawn` if the kernel has Units.
 ///
-/// Lane values are PerLane<T>; code that differs by lane runs in each(f). See lanes_host.hpp for the calls.
+/// A value of each lane is a PerLane<T>. Code that differs by lane runs in each(f): see lanes_host.hpp.
 template <class Lanes, class Spawner>
 class KernelGroup : public Spawner {
 public:
@@ -96,15 +96,15 @@ public:
     HEADRACE_GROUP_CODE auto by_leader(F&& f) const {
         return lanes_.by_leader(f);
     }
-    /// All lanes get f(0) + f(1) + ..., in an order that depends on their number alone.
+    /// All lanes get f(0) + f(1) + .... The order of additions depends on the number of lanes alone.
     template <class F>
     HEADRACE_GROUP_CODE auto sum(F&& f) const {
         return lanes_.sum(f);
     }
     HEADRACE_GROUP_CODE void sync() const { lanes_.sync(); }
 
-    /// The kernel's scratch_words(size) words, aligned to 16 bytes. A unit finds in it what the last one
-    /// left.
+    /// The kernel's scratch_words(size) words, aligned to 16 bytes.
+    /// They keep their values from one unit to the next unit.
     HEADRACE_GROUP_CODE std::uint32_t* scratch() const { return scratch_; }
 
 private:

@@ -1,36 +1,36 @@
-// persistent/kernel.hpp - what a kernel author says: where code may run, and which kinds of work unit it has.
+// persistent/kernel.hpp - what a kernel's author writes: where code may run, and its kinds of work unit.
 //
 // A consumer kernel is called with an index; it spawns nothing and has no `Units`:
 //     struct Square {
 //         View<const float> in; View<float> out;
 //         HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t i) const { out[i] = in[i] * in[i]; }
 //     };
-// A consumer-producer kernel is called with one work unit, and spawns others:
+// A consumer-producer kernel is called with one work unit, and spawns other units:
 //     struct Walk {
 //         using Units = headrace::Kinds<headrace::Kind<Step, 1>>;     // a Step spawns at most one unit
 //         HEADRACE_KERNEL void operator()(auto& lane, Step step) const { if (...) lane.spawn(next); }
 //     };
-// It may say below which share of active lanes a lane group looks for more (75 unless it does; 100: as soon
-// as one is idle):
+// It may set the percentage of active lanes below which a lane group looks for more units. The default is 75.
+// With 100, a group refills as soon as one lane is idle:
 //     static constexpr unsigned refill_percent = 50;
-// and how many lanes should be resident on a multiprocessor, where that is worth more than registers (CUDA):
+// On CUDA it may set how many lanes should be resident on a multiprocessor, at the cost of registers:
 //     static constexpr unsigned resident_lanes = 1024;
-// Either may keep 64-bit sums near, to which lanes add all the time (apps/fluorescence has an example):
+// Both forms may have local 64-bit sums, to which lanes add often (apps/fluorescence has an example):
 //     HEADRACE_KERNEL std::uint32_t local_sums() const;            // how many there are
 //     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t) const;  // each in memory under accumulate access
-// so that lane.add(number, amount, [&]() -> std::uint64_t& { return sum_of(number); }) adds an int32_t or a
-// uint32_t, seldom asks where the sum is, and has it there when the job has ended. On a GPU the resident
-// lanes of a multiprocessor (512 unless it says how many) share such sums, in one block.
-//
+// Then lane.add(number, amount, [&]() -> std::uint64_t& { return sum_of(number); }) adds an int32_t or a
+// uint32_t. It seldom calls the function that finds the sum. The sum in memory is complete when the job has
+// ended. On a GPU, the resident lanes of a multiprocessor share these sums, in one block. A block has 512
+// lanes, or `resident_lanes`.
 // Its seeds turn an index into a first work unit:
 //     struct Starts { HEADRACE_KERNEL Step operator()(std::uint64_t index) const; };
-// or into none: they then return std::optional<Step>. An index without a unit is completed at once.
+// They may return std::optional<Step>. An index without a unit is completed at once.
 //
-// A unit that makes many others alike spawns a range of them. A range is a work unit of its own kind: two
-// indices and a payload. The engine makes a unit of an index when a lane is free for it, so a range takes no
-// more room than one unit, however long it is, and a unit of it costs as much as one of a seed. Lane groups
-// and devices that have nothing to do get a part of it:
-//     struct Burst { float x, y, z; };                               // the payload: the same for all of them
+// A unit that makes many similar units spawns a range of them. A range is a
+// work unit of its own kind: two indices and a payload. The engine makes the
+// unit of an index when a lane is free for it. So a range of any length
+// takes the memory of one unit, and each of its units costs as much as the
+// unit of a seed. Idle lane groups and idle devices get a part of the range:
 //     struct Photons {                                               // a unit of an index, or none
 //         HEADRACE_KERNEL Photon operator()(std::uint64_t index, const Burst& burst) const;
 //     };
@@ -40,10 +40,10 @@
 //             if (...) lane.spawn_range(0, 100'000, Burst{...});     // counts as one of the two spawns
 //         }
 //     };
-// The kernel is not called with ranges. Seeds may be ranges, too: they return headrace::Range<Burst>.
-// Either kernel may be a group kernel: units are heavy, and all lanes of a lane group process each of them
-// together. It is called by all lanes with the same index or unit; group_kernel.hpp has what `group` offers,
-// beside spawn and others_are_idle(), which says when a unit that can be split had better be:
+// The kernel is not called with ranges. Seeds may be ranges too: they then return headrace::Range<Burst>.
+// Both forms may be a group kernel. Its units are heavy, and all lanes of a lane group process each unit
+// together: all lanes call the kernel with the same index or unit. group_kernel.hpp has what `group` offers,
+// with spawn. If group.others_are_idle() is true, a unit that can be split should split:
 //     struct Rows {
 //         static constexpr bool by_group = true;
 //         static constexpr std::uint32_t scratch_words(std::uint32_t lanes) { return 2 * lanes; }
@@ -58,7 +58,7 @@
 #include <type_traits>
 
 #if defined(__HIPCC__)
-    #include <hip/hip_runtime.h> // nvcc knows the device's built-ins by itself
+    #include <hip/hip_runtime.h> // nvcc knows the device's built-ins without a header
 #endif
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
@@ -66,16 +66,16 @@
 #else
     #define HEADRACE_HOST_DEVICE
 #endif
-/// Marks the call operator of kernels and seeds: compiled for every technology.
+/// Marks the call operator of kernels and seeds, which is compiled for every technology.
 #define HEADRACE_KERNEL HEADRACE_HOST_DEVICE
 
 namespace headrace {
 
-/// Of one call. Each lane keeps what a call spawns until the call has ended.
+/// Most units that one call may spawn. Each lane keeps them until the call has ended.
 inline constexpr unsigned most_spawns = 256;
 
-/// A kind of work unit: its type, and the largest number of units, of all kinds, that processing one may
-/// spawn. A lane has room for so many, so a large number makes each unit dearer: spawn a range instead.
+/// A kind of work unit: its type, and the most units of all kinds that one call may spawn. Each lane has
+/// slots for that number, so a large number makes each unit more expensive: spawn a range instead.
 template <class UnitType, unsigned MaxSpawns>
 struct Kind {
     using Unit = UnitType;
@@ -87,30 +87,30 @@ struct Kind {
     static_assert(sizeof(Unit) % 4 == 0 && alignof(Unit) <= 8, "queues move 32-bit words");
 };
 
-/// The work unit that stands for many: those of the indices [begin, end). All ranges of a launch together
-/// have less than 2^63 indices.
+/// A work unit that stands for many: the units of the indices [begin, end). All ranges of a launch together
+/// have fewer than 2^63 indices.
 template <class Payload>
 struct Range {
     std::uint64_t begin, end;
     Payload payload;
 };
 
-/// A kind of ranges. `Expand` is a function object without members: expand(index, payload) returns the unit
-/// of an index, of one of the kernel's kinds, or a std::optional of it. Kinds are told from each other by
-/// their payloads' types.
+/// A kind of ranges. `Expand` is a function object without members. expand(index, payload) returns the unit
+/// of an index, or a std::optional of it. The unit is of one of the kernel's kinds. Range kinds differ in the
+/// types of their payloads.
 template <class PayloadType, class ExpandType>
 struct RangeKind {
     using Payload = PayloadType;
     using Expand = ExpandType;
     using Unit = Range<Payload>;
-    static constexpr unsigned max_spawns = 0; ///< the engine expands ranges, no call of the kernel
+    static constexpr unsigned max_spawns = 0; ///< the engine expands ranges without a call of the kernel
     static_assert(std::is_trivially_copyable_v<Payload>, "work units travel through queues as bytes");
     static_assert(sizeof(Payload) % 4 == 0 && alignof(Payload) <= 8, "queues move 32-bit words");
     static_assert(std::is_empty_v<Expand> && std::is_default_constructible_v<Expand>,
                   "what a range's units depend on is in its payload");
 };
 
-/// The kinds of a consumer-producer kernel. Kinds do not share a lane group.
+/// The kinds of a consumer-producer kernel. The lanes of a group hold units of one kind at a time.
 template <class... K>
 struct Kinds {
     static constexpr unsigned count = sizeof...(K);
@@ -122,11 +122,11 @@ concept ConsumerProducer = requires {
     typename Kernel::Units;
 };
 
-/// True for kernels whose units a whole lane group processes together.
+/// True for kernels that process each unit with a whole lane group.
 template <class Kernel>
 concept GroupKernel = Kernel::by_group;
 
-/// Words of memory shared by the lanes that a group kernel asks for; whole lines of 16 bytes.
+/// Words of scratch memory that a group kernel asks for. Its lanes share them. A multiple of 16 bytes.
 template <class Kernel>
 constexpr std::uint32_t scratch_words(std::uint32_t lanes) {
     if constexpr (requires { Kernel::scratch_words(lanes); })
@@ -135,7 +135,7 @@ constexpr std::uint32_t scratch_words(std::uint32_t lanes) {
         return 0;
 }
 
-/// One of the sums that a kernel keeps near; or none, where it keeps only some of many.
+/// One of a kernel's local sums. If `exists` is false, the kernel does not keep this sum local.
 struct LocalSum {
     std::uint32_t number;
     bool exists = true;

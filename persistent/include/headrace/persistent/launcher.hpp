@@ -1,6 +1,6 @@
-// persistent/launcher.hpp - how a kernel written once reaches every technology, type-erased on the way.
-// Plain C++ declares `launcher`; only the units that headrace_add_kernels() generates define it, one per
-// technology, so that a kernel forgotten for one is a link error and not a null at run time.
+// persistent/launcher.hpp - how a kernel that is written once reaches every technology, with its type erased.
+// Plain C++ declares `launcher`. Only the sources that headrace_add_kernels() generates define it, one for
+// each technology. So a kernel that is not registered is a link error, and not a null at run time.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -16,7 +16,7 @@ namespace headrace {
 
 namespace technology {
 struct Cpu {
-    static constexpr const char* name = "cpu"; // as DeviceInfo::technology
+    static constexpr const char* name = "cpu"; // the same as DeviceInfo::technology
 };
 struct Cuda {
     static constexpr const char* name = "cuda";
@@ -26,68 +26,68 @@ struct Hip {
 };
 } // namespace technology
 
-struct EngineMemory; // persistent/detail/engine_memory.hpp: the queues' memory, as the engine hands it to a
-                     // launch
+struct EngineMemory; // persistent/detail/engine_memory.hpp: the memory of the queues, as a launch gets it
+                     // from the engine
 
-/// What the engine must know of a kernel to lay out its queues.
+/// What the engine must know about a kernel to lay out its queues.
 struct EngineShape {
     std::uint32_t lanes = 1;       ///< in a lane group
     std::uint32_t groups = 1;      ///< lane groups in a launch: no more than can be resident at once
-    std::uint32_t kinds = 0;       ///< of work unit; 0: a consumer, no queues at all
+    std::uint32_t kinds = 0;       ///< of work unit; 0: a consumer, without queues
     std::uint32_t unit_words = 0;  ///< 32-bit words of the largest unit
-    std::uint32_t max_spawns = 0;  ///< the largest over the kinds
-    std::uint32_t ranges = 0;      ///< the kinds that are ranges: a bit for each
-    std::uint32_t liq_units = 0;   ///< room in each kind's local inbox, per lane group: a power of two, or 0
+    std::uint32_t max_spawns = 0;  ///< the largest of all kinds
+    std::uint32_t ranges = 0;      ///< the kinds that are ranges: one bit for each
+    std::uint32_t liq_units = 0;   ///< room in each kind's LIQ, per lane group: a power of two, or 0
     std::uint32_t enough = 0;      ///< groups refill when fewer lanes are active; 0: see HrControl
-    std::uint32_t least_claim = 0; ///< seeds that a consumer's group claims at least; 0: one for each lane
+    std::uint32_t least_claim = 0; ///< fewest seeds that a consumer's group claims; 0: one for each lane
 
-    /// The most units that one call of the kernel may put into the local inbox.
+    /// The most units that one call of the kernel may put into the LIQ (local inbox queue).
     [[nodiscard]] constexpr std::uint32_t beyond_continuation() const {
         return kinds == 1 && max_spawns > 0 ? max_spawns - 1 : max_spawns;
     }
     friend bool operator==(const EngineShape&, const EngineShape&) = default;
 };
 
-/// What the user of an engine wants otherwise than the kernel's own choice; 0: no wish.
+/// What the user of an engine sets instead of the kernel's own choice. 0: not set.
 struct EngineWishes {
-    std::uint32_t groups = 0;         ///< at most so many
-    std::uint32_t liq_units = 0;      ///< a power of two
-    std::uint32_t refill_percent = 0; ///< below which share of active lanes a lane group looks for more
+    std::uint32_t groups = 0;         ///< most lane groups of a launch
+    std::uint32_t liq_units = 0;      ///< room in each kind's LIQ: a power of two
+    std::uint32_t refill_percent = 0; ///< a lane group refills below this percentage of active lanes
     friend bool operator==(const EngineWishes&, const EngineWishes&) = default;
 };
 
-/// Room for each kind's local inbox: for what a whole group may spawn and as much again, within `local_bytes`
-/// for all kinds together; more while that is cheap; `wish` overrides. Never less than what one lane may
-/// spawn, or nothing could run.
+/// Chooses the room of each kind's LIQ. It fits what a whole group may spawn and one unit per lane, within
+/// `local_bytes` for all kinds together, and grows up to a third of `local_bytes`. `wish` overrides it. It is
+/// never less than what one call may spawn, so that every unit can run.
 [[nodiscard]] HEADRACE_EXPORT std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish,
                                                              Bytes local_bytes);
 
-/// A kernel with its views, and its seeds, ready to be enqueued any number of times on one device.
+/// A kernel with its views and its seeds. It can be enqueued any number of times on one device.
 ///
-/// Both calls come from inside Stream::launch's body, `prepare` first and once.
+/// Both calls come from the body of Stream::launch. `prepare` comes first, and once.
 class HEADRACE_EXPORT BoundKernel {
 public:
     virtual ~BoundKernel() = default;
-    /// Builds what must be built, and asks the driver how many groups can be resident.
+    /// Builds the kernel if necessary, and asks the driver how many groups can be resident.
     [[nodiscard]] virtual EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) = 0;
-    /// The launch, with what the host says in memory.image before it, and what became of that there after it.
+    /// Enqueues the launch. Copies memory.image to the control block before it, and the block back after it.
     virtual void enqueue(const NativeStream& stream, const EngineMemory& memory) = 0;
-    /// True if a launch of this one does what one of `other` would. May miss it.
+    /// True if a launch of this kernel does the same as one of `other`. May be false although it does.
     [[nodiscard]] virtual bool is_same(const BoundKernel& /*other*/) const { return false; }
 
 protected:
-    /// An address that only objects of one class have; null: the class does not say. It stands in for
-    /// dynamic_cast: kernels are compiled in programs, which may be without RTTI.
+    /// An address that is unique to one class; null: the class does not say. It replaces dynamic_cast,
+    /// because programs compile kernels and may do that without RTTI.
     [[nodiscard]] virtual const void* type() const noexcept { return nullptr; }
     [[nodiscard]] static const void* type_of(const BoundKernel& other) noexcept { return other.type(); }
 
-    /// What a class returns as its `type`.
+    /// A class returns the address of this as its `type`.
     template <class Own>
     static constexpr char type_mark = 0;
 };
 
-/// The bytes that a kernel and its seeds were bound as, what lies between their members included: views have
-/// no operator to be compared with.
+/// The bytes of a bound kernel and its seeds, including the padding
+/// between members. Bytes are compared, because views have no operator==.
 template <class Kernel, class Seeds>
 class KernelImage {
 public:
@@ -101,15 +101,15 @@ private:
     std::array<std::byte, sizeof(Kernel) + sizeof(Seeds)> bytes_;
 };
 
-/// Binds one kernel type and one seeds type for one technology. Null (false): this build lacks the
-/// technology.
+/// Binds one kernel type and one seeds type for one technology.
+/// If it is null (false), this build lacks the technology.
 struct Launcher {
     std::unique_ptr<BoundKernel> (*bind)(const void* kernel, std::size_t kernel_bytes, const void* seeds,
                                          std::size_t seeds_bytes) = nullptr;
     explicit operator bool() const noexcept { return bind != nullptr; }
 };
 
-/// In a namespace whose name the linker shows where a kernel was not registered.
+/// In a namespace with a name that the linker shows if a kernel is not registered.
 inline namespace kernel_is_not_compiled_see_headrace_add_kernels {
 template <class Technology, class Kernel, class Seeds>
 Launcher launcher();

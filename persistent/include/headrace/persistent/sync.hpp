@@ -1,16 +1,16 @@
 // persistent/sync.hpp - atomics with their scope, as the queues see them; here for host threads.
 //
-// A Sync is a set of static functions over plain words of shared memory: load, store, fetch_add,
-// compare_exchange, each with its order, pause and a clock; WithHost has load, load_two and store for words
-// that are shared with the host while a kernel runs. Queues and group code are templates over it: HostSync
-// runs under ThreadSanitizer, DeviceSync (sync_simt.cuh) inside kernels. There are no free-standing fences.
+// A Sync is a set of static functions over plain words of shared memory: load, store, fetch_add and
+// compare_exchange, each with its order, and a pause and a clock. Its WithHost has the functions for words
+// that a running kernel shares with the host. Queues and group code are templates over a Sync. HostSync runs
+// under ThreadSanitizer; DeviceSync (sync_simt.cuh) runs in kernels. There are no free-standing fences.
 #pragma once
 #include <headrace/persistent/kernel.hpp>
 
 #include <cstdint>
 
-/// Marks queue and group code: for the device where a device compiler reads it, for host threads elsewhere.
-/// HEADRACE_UNROLL: before short loops over kinds or staged units, so that arrays stay in a GPU's registers.
+/// Marks queue and group code: device code for a device compiler, host code elsewhere. HEADRACE_UNROLL goes
+/// before short loops over kinds or staged units, so that arrays stay in a GPU's registers.
 #if defined(__CUDACC__) || defined(__HIPCC__)
     #define HEADRACE_GROUP_CODE __device__
     #define HEADRACE_UNROLL _Pragma("unroll")
@@ -46,7 +46,7 @@ struct HostSync : MemoryOrders {
 
     template <class T, int Order>
     static T load(const T& word, MemoryOrder<Order>) {
-        // atomic_ref<const T> is C++26; loading does not write
+        // atomic_ref<const T> is C++26; a load does not write, so the cast is safe
         return std::atomic_ref<T>(const_cast<T&>(word)).load(static_cast<std::memory_order>(Order));
     }
     template <class T, int Order>
@@ -57,18 +57,18 @@ struct HostSync : MemoryOrders {
     static T fetch_add(T& word, T amount, MemoryOrder<Order>) {
         return std::atomic_ref<T>(word).fetch_add(amount, static_cast<std::memory_order>(Order));
     }
-    /// May fail for no reason; `expected` then has the word's value.
+    /// May fail spuriously. After a failure `expected` has the word's value.
     template <class T, int Order>
     static bool compare_exchange(T& word, T& expected, T desired, MemoryOrder<Order>) {
         return std::atomic_ref<T>(word).compare_exchange_weak(
             expected, desired, static_cast<std::memory_order>(Order), std::memory_order_relaxed);
     }
-    /// Two neighbours, as by two relaxed loads.
+    /// Loads two neighbouring words, like two relaxed loads.
     static TwoWords load_two(const std::uint64_t* words) {
         return {load(words[0], relaxed), load(words[1], relaxed)};
     }
-    /// Lets others run: `polls` is how often the caller has asked in vain. A thread that sleeps comes late to
-    /// work that it would have found, by 70 microseconds and more.
+    /// Lets other threads run. `polls` is the number of polls that found nothing so far. A thread that sleeps
+    /// starts new work 70 microseconds late, or more.
     static void pause(std::uint32_t polls) {
         constexpr std::uint32_t yields = 256, short_sleeps = 64;
         if (polls < yields)
@@ -76,7 +76,7 @@ struct HostSync : MemoryOrders {
         else
             std::this_thread::sleep_for(std::chrono::microseconds(polls < yields + short_sleeps ? 20 : 200));
     }
-    /// A clock, from no particular time on.
+    /// A clock with an arbitrary start.
     static std::uint64_t nanoseconds() {
         const auto now = std::chrono::steady_clock::now().time_since_epoch();
         return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());

@@ -1,5 +1,5 @@
-// persistent/unit_batch.hpp - work units outside of all queues, on the host: what one engine gives and
-// another takes.
+// persistent/unit_batch.hpp - work units outside all queues, on the host: one engine transfers them to
+// another.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// The words of a Range (kernel.hpp) where word w is first[w * stride].
+/// The words of a Range (kernel.hpp). Word w is `first[w * stride]`.
 class RangeWords {
 public:
     RangeWords(std::uint32_t* first, std::uint64_t stride) : first_(first), stride_(stride) {}
@@ -31,42 +31,42 @@ private:
     std::uint64_t stride_;
 };
 
-/// How many indices to take of each of these ranges, `count` in all, which is no more than they have: whole
-/// ranges, as evenly as cards are dealt, and a part of one.
+/// Returns how many indices to take of each range: `count` in all, which is at most the sum of `sizes`. Takes
+/// whole ranges, spread evenly over the list, and a part of one range.
 [[nodiscard]] std::vector<std::uint64_t> deal_ranges(const std::vector<std::uint64_t>& sizes,
                                                      std::uint64_t count);
 
-/// Work units of one kernel as words, kind by kind and unit after unit. It knows nothing of lane groups, so
-/// that engines of any width exchange them.
+/// Work units of one kernel as words, kind by kind and unit by unit. A batch has no lane groups, so engines
+/// of any width can exchange batches.
 ///
 /// Threads: one at a time.
 class HEADRACE_EXPORT UnitBatch {
 public:
-    /// `ranges`: a bit for each kind that is one of ranges.
+    /// `ranges`: one bit per kind, set if the kind is a RangeKind.
     UnitBatch(std::uint32_t kinds, std::uint32_t unit_words, std::uint32_t ranges = 0)
         : unit_words_(unit_words), ranges_(ranges), words_(kinds) {}
 
     [[nodiscard]] std::uint32_t kinds() const noexcept { return static_cast<std::uint32_t>(words_.size()); }
     [[nodiscard]] std::uint32_t unit_words() const noexcept { return unit_words_; } ///< of the largest kind
     [[nodiscard]] std::uint32_t ranges() const noexcept { return ranges_; }
-    /// Units; a range counts as many as it has indices.
+    /// Number of units. A range counts as many units as it has indices.
     [[nodiscard]] std::uint64_t size() const;
     [[nodiscard]] std::uint64_t size(std::uint32_t kind) const;
-    /// A range is stored as one unit.
+    /// Number of stored units. A range is stored as one unit.
     [[nodiscard]] std::uint64_t stored() const;
     [[nodiscard]] std::uint64_t stored(std::uint32_t kind) const { return words_[kind].size() / unit_words_; }
     [[nodiscard]] std::uint64_t bytes() const { return stored() * unit_words_ * sizeof(std::uint32_t); }
 
-    /// A unit whose word w is first[w * stride].
+    /// Adds a unit. Its word w is `first[w * stride]`.
     void add(std::uint32_t kind, const std::uint32_t* first, std::uint64_t stride);
-    /// The last `indices` of the range whose word w is first[w * stride]; it is shorter by them then.
+    /// Moves the last `indices` of a range into the batch. Word w of the range is `first[w * stride]`.
     void add_end_of(std::uint32_t kind, std::uint32_t* first, std::uint64_t stride, std::uint64_t indices);
-    /// Its words, one after the other.
+    /// The words of one unit, without gaps.
     [[nodiscard]] const std::uint32_t* unit(std::uint32_t kind, std::uint64_t number) const {
         return words_[kind].data() + number * unit_words_;
     }
-    /// Takes `count` units out, of the size() that there are. As evenly as cards are dealt: neighbours are
-    /// alike, and units of one kind or age should not all go to one side.
+    /// Takes `count` of the `size()` units out, spread evenly over the batch, because neighbours are alike.
+    /// So both parts get units of each kind and age.
     [[nodiscard]] UnitBatch split(std::uint64_t count);
 
 private:
@@ -74,7 +74,7 @@ private:
     [[nodiscard]] std::uint64_t size_of(std::uint32_t kind, std::uint64_t number) const;
 
     std::uint32_t unit_words_, ranges_;
-    std::vector<std::vector<std::uint32_t>> words_; ///< by kind
+    std::vector<std::vector<std::uint32_t>> words_; ///< one vector per kind
 };
 
 } // namespace headrace

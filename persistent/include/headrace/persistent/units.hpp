@@ -1,4 +1,4 @@
-// persistent/units.hpp - what group code needs to know of a kernel's kinds, at compile time.
+// persistent/units.hpp - what group code knows about a kernel's kinds at compile time.
 #pragma once
 #include <headrace/persistent/local_sums.hpp>
 
@@ -13,7 +13,7 @@ namespace headrace {
 template <std::uint32_t Value>
 using Constant = std::integral_constant<std::uint32_t, Value>;
 
-/// A work unit as queues move it. Longer than the unit where kinds differ in size.
+/// A work unit as the queues move it. It is longer than the unit if kinds differ in size.
 template <std::uint32_t Count>
 struct UnitWords {
     std::uint32_t word[Count];
@@ -34,7 +34,7 @@ HEADRACE_HOST_DEVICE Unit from_words(const UnitWords<Count>& words) {
     return __builtin_bit_cast(Unit, exact);
 }
 
-/// to = to_words(unit).
+/// Does the same as `to = to_words(unit)`.
 template <std::uint32_t Count, class Unit>
 HEADRACE_HOST_DEVICE void put_words(UnitWords<Count>& to, const Unit& unit) {
 #if defined(__CUDACC__) || defined(__HIPCC__)
@@ -43,9 +43,9 @@ HEADRACE_HOST_DEVICE void put_words(UnitWords<Count>& to, const Unit& unit) {
     const auto exact = __builtin_bit_cast(UnitWords<sizeof(Unit) / 4>, unit);
     for (std::uint32_t i = 0; i < sizeof(Unit) / 4; ++i) {
         std::uint32_t word = exact.word[i];
-        // Word by word: a compiler may not make it a vector. `exact` has just been written member by member,
-        // and a wider read waits until such writes have left the core. That was half of the time in the
-        // engine of bench/recursion's trees.
+        // Copies word by word, so that the compiler does not use a vector. `exact` was just written member by
+        // member, and a wider read waits until these writes have left the core. In the trees of
+        // bench/recursion this wait was half of the engine's time.
         asm("" : "+r"(word));
         to.word[i] = word;
     }
@@ -53,13 +53,13 @@ HEADRACE_HOST_DEVICE void put_words(UnitWords<Count>& to, const Unit& unit) {
 #endif
 }
 
-/// A unit that stands for many.
+/// True for a range: one unit that stands for many.
 template <class Unit>
 inline constexpr bool is_range = false;
 template <class Payload>
 inline constexpr bool is_range<Range<Payload>> = true;
 
-/// What seeds and ranges return for an index: a unit, or perhaps one.
+/// What seeds and ranges return for an index: a unit, or an optional unit.
 template <class Made>
 struct MadeUnit {
     using Unit = Made;
@@ -70,7 +70,7 @@ struct MadeUnit<std::optional<Made>> {
     using Unit = Made;
     static constexpr bool may_be_none = true;
 };
-// Types of their own: of an alias that device code names, hipcc takes std::declval for a call.
+// Separate types and not aliases: if device code names such an alias, hipcc treats std::declval as a call.
 template <class Seeds>
 struct SeedMade : MadeUnit<std::remove_cvref_t<decltype(std::declval<const Seeds&>()(std::uint64_t{}))>> {};
 template <class RangeKindType>
@@ -78,7 +78,7 @@ struct RangeMade
     : MadeUnit<std::remove_cvref_t<decltype(std::declval<const typename RangeKindType::Expand&>()(
           std::uint64_t{}, std::declval<const typename RangeKindType::Payload&>()))>> {};
 
-/// Some indices of a range have no unit.
+/// True if some indices of a range may have no unit.
 template <class K>
 inline constexpr bool range_has_gaps = false;
 template <class Payload, class Expand>
@@ -93,11 +93,11 @@ struct KindTraits<Kinds<K...>> {
     static constexpr std::uint32_t count = sizeof...(K);
     static_assert(count >= 1 && count <= 8, "an engine has room for 8 kinds");
 
-    /// Sets of kinds have a bit for each.
+    /// A set of kinds has one bit per kind. This is the set of all kinds.
     static constexpr std::uint32_t all = (1u << count) - 1;
     static constexpr bool is_in(std::uint32_t kind, std::uint32_t set) { return (set >> kind & 1) != 0; }
 
-    /// The position of a unit's type among the kinds; `count` if it is none of them.
+    /// The position of a unit's type among the kinds; `count` if the type is not one of them.
     template <class Unit>
     static constexpr std::uint32_t index_of() {
         std::uint32_t index = 0;
@@ -105,7 +105,7 @@ struct KindTraits<Kinds<K...>> {
         return index;
     }
 
-    /// Those that are ranges, and the kind of what each of them expands to.
+    /// The kinds that are ranges. `expanded_kind` is the kind that such a range expands to.
     static constexpr std::uint32_t ranges = [] {
         std::uint32_t set = 0, bit = 1;
         ((set |= is_range<typename K::Unit> ? bit : 0, bit <<= 1), ...);
@@ -126,24 +126,24 @@ struct KindTraits<Kinds<K...>> {
         std::max({static_cast<std::uint32_t>(sizeof(typename K::Unit) / 4)...});
     static constexpr std::uint32_t max_spawns_of_calls =
         std::max({static_cast<std::uint32_t>(K::max_spawns)...});
-    /// A range needs a place in the LIQ, also if it comes from a seed.
+    /// A range needs a slot in the LIQ, even if it comes from a seed.
     static constexpr std::uint32_t max_spawns = std::max(max_spawns_of_calls, has_ranges ? 1u : 0u);
 
-    /// How many of `spawns` may go to the LIQ: with one kind the first is the lane's continuation.
+    /// How many of `spawns` units may go to the LIQ. With one kind, the first is the lane's continuation.
     static constexpr std::uint32_t beyond_continuation(std::uint32_t spawns) {
         return count == 1 && spawns > 0 ? spawns - 1 : spawns;
     }
     static constexpr std::uint32_t staged = beyond_continuation(max_spawns_of_calls); ///< by one call
 
-    /// Calls f(Constant<i>, kind i's Kind as a null pointer) for the kind whose number is known at run time:
-    /// one of the set, and for no other is f compiled.
+    /// Calls f(Constant<i>, kind i's Kind as a null pointer) for `kind`, which is known at run time and is in
+    /// `Set`. f is compiled for the kinds of `Set` alone.
     template <std::uint32_t Set = all, class F>
     static HEADRACE_HOST_DEVICE void dispatch(std::uint32_t kind, F&& f) {
         dispatch<Set>(kind, f, std::make_integer_sequence<std::uint32_t, count>{});
     }
 
-    /// Calls f(Constant<i>, Constant<the kind that it expands to>, kind i's RangeKind as a null pointer) for
-    /// each range.
+    /// For each range kind i, calls f(Constant<i>, Constant<the kind that it expands to>, kind i's RangeKind
+    /// as a null pointer).
     template <class F>
     static HEADRACE_HOST_DEVICE void each_range(F&& f) {
         each_range(f, std::make_integer_sequence<std::uint32_t, count>{});
@@ -173,41 +173,41 @@ private:
     }
 };
 
-/// What a lane holds while its group runs: its unit, and what the kernel has spawned, for `Staged` units
-/// beyond the continuation.
+/// What a lane holds while its group runs: its unit and the units that the kernel has spawned. It has slots
+/// for `Staged` units beyond the continuation.
 template <class Traits, std::uint32_t Staged>
 struct LaneState {
-    static constexpr std::uint32_t places = Staged == 0 ? 1 : Staged; // no empty arrays
+    static constexpr std::uint32_t places = Staged == 0 ? 1 : Staged; // arrays must not be empty
     using Words = UnitWords<Traits::unit_words>;
 
-    Words unit;                  ///< to run, or the continuation
+    Words unit;                  ///< the unit to run, or the continuation
     bool continues;              ///< `unit` is a continuation
-    bool too_many;               ///< more was spawned than the kind declares
-    std::uint32_t staged;        ///< how many were spawned beyond the continuation
-    std::uint32_t kinds[places]; ///< of the staged
+    bool too_many;               ///< the kernel spawned more units than the kind declares
+    std::uint32_t staged;        ///< number of units spawned beyond the continuation
+    std::uint32_t kinds[places]; ///< of the staged units
     Words units[places];
 };
 
-/// What stands in braces where a unit, or the payload of a range, is wanted: anything, with braces in it too.
+/// Matches any braced list, also a nested one, that is passed instead of a unit or of a range's payload.
 struct BracedUnit {
     template <class T>
     HEADRACE_HOST_DEVICE BracedUnit(const T&) {}
     HEADRACE_HOST_DEVICE BracedUnit(std::initializer_list<BracedUnit>) {}
 };
 
-/// What kernels that spawn see of a lane, or of a group, while a unit of kind number `Running` is processed.
+/// The handle of a kernel that spawns, while it processes a unit of kind number `Running`: a lane or a group.
 template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class State>
 class Spawning {
 public:
     HEADRACE_HOST_DEVICE Spawning(State& state, const LocalSums& sums) : state_(state), sums_(sums) {}
 
-    /// To a sum that the kernel keeps near, by each lane: see kernel.hpp.
+    /// Adds to a local sum of the kernel (kernel.hpp). Each lane adds its own amount.
     template <class Amount, class Find>
     HEADRACE_HOST_DEVICE void add(LocalSum sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);
     }
 
-    /// For `spawn({...})`, of which a compiler would say only that nothing matches.
+    /// Catches `spawn({...})`, for which a compiler would only say that no function matches.
     template <class Never = void>
     HEADRACE_HOST_DEVICE void spawn(std::initializer_list<BracedUnit>) {
         static_assert(!std::is_void_v<Never>,
@@ -221,14 +221,14 @@ public:
     }
 
 protected:
-    /// The unit becomes the continuation, or keep(kind, unit) has it.
+    /// Makes the unit the continuation, or passes it to keep(kind, unit).
     template <class Unit, class Keep>
     HEADRACE_HOST_DEVICE void spawn_to(const Unit& unit, Keep&& keep) {
         constexpr std::uint32_t kind = Traits::template index_of<Unit>();
         static_assert(kind < Traits::count, "spawn: this type is none of the kernel's Units");
         static_assert(MaxSpawns > 0, "spawn: this kind declares that it spawns nothing");
         if constexpr (is_range<Unit>)
-            if (unit.begin >= unit.end) return; // queues have no empty ranges
+            if (unit.begin >= unit.end) return; // queues hold no empty ranges
         if (kind == Running && !state_.continues) {
             put_words(state_.unit, unit);
             state_.continues = true;
@@ -249,9 +249,9 @@ private:
     const LocalSums& sums_;
 };
 
-/// What a kernel sees of its lane.
+/// The handle of a lane, for kernels that spawn.
 ///
-/// `spawn` comes under divergence, so it only stages in the lane; the group collects when all lanes are back.
+/// A lane may call `spawn` under divergence, so it only stages. The group collects when all lanes are back.
 template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class State>
 class SpawningLane : public Spawning<Traits, Running, MaxSpawns, State> {
     using Base = Spawning<Traits, Running, MaxSpawns, State>;
@@ -263,7 +263,7 @@ public:
     template <class Unit>
     HEADRACE_HOST_DEVICE void spawn(const Unit& unit) {
         this->spawn_to(unit, [&](std::uint32_t kind, const Unit& staged) {
-            // An index known at compile time keeps the staged units in registers.
+            // An index that is known at compile time keeps the staged units in registers.
             for (std::uint32_t place = 0; place < State::places; ++place)
                 if (place == state_.staged) {
                     put_words(state_.units[place], staged);
@@ -272,15 +272,15 @@ public:
         });
     }
 
-    /// The units of the indices [begin, end), as one unit of the RangeKind with that payload.
+    /// Spawns the units of the indices [begin, end), as one unit of the RangeKind with that payload type.
     template <class Payload>
     HEADRACE_HOST_DEVICE void spawn_range(std::uint64_t begin, std::uint64_t end, const Payload& payload) {
         spawn(Range<Payload>{begin, end, payload});
     }
 };
 
-/// What a group kernel sees of its group. All lanes call with the same unit, so nothing need be staged:
-/// keep(kind, words) has the unit in the LIQ, idle() asks whether other groups have nothing to do.
+/// The handle of a group, for group kernels that spawn. All lanes call with the same unit, so nothing is
+/// staged. keep(kind, words) puts the unit into the LIQ. idle() says whether other groups are idle.
 template <class Traits, std::uint32_t Running, std::uint32_t MaxSpawns, class Keep, class Idle>
 class SpawningGroup : public Spawning<Traits, Running, MaxSpawns, LaneState<Traits, 0>> {
     using Base = Spawning<Traits, Running, MaxSpawns, LaneState<Traits, 0>>;
@@ -298,13 +298,13 @@ public:
         });
     }
 
-    /// The units of the indices [begin, end), as one unit of the RangeKind with that payload.
+    /// Spawns the units of the indices [begin, end), as one unit of the RangeKind with that payload type.
     template <class Payload>
     HEADRACE_HOST_DEVICE void spawn_range(std::uint64_t begin, std::uint64_t end, const Payload& payload) {
         spawn(Range<Payload>{begin, end, payload});
     }
 
-    /// A hint: other groups wait for work, or for all to park, so a unit that can be split had better be.
+    /// A hint: other groups are idle, or all groups pause. A unit that can be split should then split.
     HEADRACE_HOST_DEVICE bool others_are_idle() const { return idle_(); }
 
 private:
@@ -312,13 +312,13 @@ private:
     const Idle& idle_;
 };
 
-/// A share of a lane group as lanes: at least one.
+/// A percentage of a lane group, in lanes: at least one.
 constexpr std::uint32_t enough_lanes(std::uint32_t lanes, std::uint32_t percent) {
     return std::clamp((lanes * percent + 99) / 100, std::uint32_t{1}, lanes);
 }
 
-/// How many of `lanes` must be active for a group not to look for more: by a wish, or else as the kernel says
-/// (kernel.hpp).
+/// A group of `lanes` refills if fewer lanes than this are active.
+/// A wish decides, else the kernel (kernel.hpp), else 75 percent.
 template <class Kernel>
 constexpr std::uint32_t enough_lanes_for(std::uint32_t lanes, std::uint32_t wished_percent = 0) {
     if (wished_percent != 0) return enough_lanes(lanes, wished_percent);
@@ -326,12 +326,12 @@ constexpr std::uint32_t enough_lanes_for(std::uint32_t lanes, std::uint32_t wish
     return enough_lanes(lanes, 75);
 }
 
-/// What a consumer kernel sees of its lane.
+/// The handle of a consumer kernel's lane.
 class ConsumingLane {
 public:
     HEADRACE_HOST_DEVICE explicit ConsumingLane(const LocalSums& sums) : sums_(sums) {}
 
-    /// To a sum that the kernel keeps near: see kernel.hpp.
+    /// Adds to a local sum of the kernel: see kernel.hpp.
     template <class Amount, class Find>
     HEADRACE_HOST_DEVICE void add(LocalSum sum, Amount amount, Find&& find) {
         sums_.add(sum, amount, find);

@@ -1,9 +1,9 @@
 // core/detail/dependencies.hpp - which request waits for which earlier one on the same datum: two tables, no
 // state.
 //
-// A datum has a host image and an image per controller. A request reads or writes one image, a transfer reads
-// one and writes another; requests that meet on an image, one of them writing, keep the order in which they
-// came.
+// A datum has a host replica and one replica per controller. A request reads or writes one replica. A
+// transfer reads one replica and writes another. If two requests use the same replica and one of them writes,
+// they run in the order of submission.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -12,20 +12,20 @@
 
 namespace headrace {
 
-/// An image of a datum: 0 is the host's, the others belong to the controllers that hold the datum.
+/// A replica of a datum: 0 is the host's, the others belong to the controllers that hold the datum.
 using Image = std::uint32_t;
 inline constexpr Image host_image = 0;
 
 enum class RequestKind : std::uint8_t {
-    kernel_in,   ///< a kernel reads its controller's image
+    kernel_in,   ///< a kernel reads its controller's replica
     kernel_out,  ///< a kernel writes it (and may read it)
-    host_in,     ///< a host task, or a kernel that works in place on host memory, reads the host image
+    host_in,     ///< a host task, or a kernel that works in place on host memory, reads the host replica
     host_out,    ///< ... writes it (and may read it)
-    to_device,   ///< host image -> controller's image
-    from_device, ///< controller's image -> host image
-    peer_out,    ///< the reading half of a copy from one controller's image to another's
+    to_device,   ///< host replica -> controller's replica
+    from_device, ///< controller's replica -> host replica
+    peer_out,    ///< the reading half of a copy from one controller's replica to another's
     peer_in,     ///< the writing half
-    release,     ///< frees images
+    release,     ///< frees replicas
     wait,
 };
 inline constexpr std::array all_request_kinds{
@@ -33,7 +33,7 @@ inline constexpr std::array all_request_kinds{
     RequestKind::to_device, RequestKind::from_device, RequestKind::peer_out, RequestKind::peer_in,
     RequestKind::release,   RequestKind::wait};
 
-/// One request on one datum. `image` names the controller; `host_in` and `host_out` have none: host_image.
+/// One request on one datum. `image` identifies the controller; for `host_in` and `host_out`: host_image.
 struct Request {
     RequestKind kind;
     Image image = host_image;
@@ -43,13 +43,13 @@ struct Request {
 /// True if `later` must wait for the unfinished `earlier`.
 ///
 /// Source  S. Alonso Pascual, "Modelo de ejecución y sincronización en múltiples dispositivos heterogéneos",
-///         master's thesis, A Coruña 2023, sec. 4.2. Differs in: peer copies, which the thesis has not, wait
-///         for all that meets them on either device image, as nothing else orders them (see the .cpp)
+///         master's thesis, A Coruña 2023, sec. 4.2. Differs in: peer copies, which are not in the thesis,
+///         wait for all conflicts on both device replicas, because nothing else orders them (see the .cpp)
 [[nodiscard]] HEADRACE_EXPORT bool waits_for(const Request& later, const Request& earlier) noexcept;
 
-/// True if `newer`, once recorded, makes it needless to remember `older`: `newer` ends after it, and whatever
-/// would wait for `older` waits for `newer`. `same_lane`: both run on one in-order stream. Derived from
-/// `waits_for`.
+/// True if `older` can be forgotten when `newer` is recorded: `newer` ends after `older`, and each request
+/// that would wait for `older` also waits for `newer`. `same_lane`: both run on one in-order stream. Derived
+/// from `waits_for`.
 [[nodiscard]] HEADRACE_EXPORT bool replaces(const Request& newer, const Request& older,
                                             bool same_lane) noexcept;
 

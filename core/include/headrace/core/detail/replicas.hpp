@@ -1,6 +1,6 @@
-// core/detail/replicas.hpp - the coherence state of a range of bytes: which images are current, and what is
-// still under way on it. For the core itself; programs use Tile and Storage. Guarded by the mutex of the
-// tile's storage.
+// core/detail/replicas.hpp - the coherence state of a range of bytes: which replicas are current, and which
+// requests have not ended. Only for the core; programs use Tile and Storage. Guarded by the mutex of the
+// storage.
 #pragma once
 #include <headrace/core/detail/dependencies.hpp>
 #include <headrace/core/detail/transfers.hpp>
@@ -16,22 +16,22 @@
 
 namespace headrace {
 
-/// The event of a request that has been analysed and may not have been enqueued yet.
+/// The event of a request that is analysed, but perhaps not yet enqueued.
 ///
-/// Analysis is atomic; enqueueing happens outside its locks, since a launch may take long. A request that
-/// must wait for one in between blocks the submitting thread until that one's event is there. Nobody waits
-/// for what was analysed later, so this ends.
+/// Analysis is atomic. Enqueueing happens outside the locks, because a launch may take long. If a request
+/// depends on one that is not yet enqueued, the submitting thread blocks until the event of that one exists.
+/// No request waits for a request that was analysed later, so there is no deadlock.
 class HEADRACE_EXPORT EventSlot {
 public:
     EventSlot() = default;
-    EventSlot(const EventSlot&) = delete; // waited on by address
+    EventSlot(const EventSlot&) = delete; // threads wait on its address
     EventSlot& operator=(const EventSlot&) = delete;
 
     void publish(Event event);
     /// Blocks until published.
     [[nodiscard]] const Event& get() const;
     [[nodiscard]] bool published() const noexcept { return published_.load(std::memory_order_acquire); }
-    /// True if the host knows that the request has ended. Asks no driver.
+    /// True if the host knows that the request has ended. Does not ask a driver.
     [[nodiscard]] bool settled() const;
 
 private:
@@ -40,14 +40,14 @@ private:
 };
 using EventSlotPtr = std::shared_ptr<EventSlot>;
 
-/// What a request waits for. It inherits failures of those that made the data it reads; the rest only go
-/// before.
+/// One request that another one waits for. `inherits`: it made data that the other one reads, which inherits
+/// its failure. Else it only gives order.
 struct Dependency {
     EventSlotPtr slot;
     bool inherits;
 };
 
-/// Each slot once; inherits if any does.
+/// A set: each slot is in it once. It inherits if one of the added entries does.
 class HEADRACE_EXPORT Dependencies {
 public:
     explicit Dependencies(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -56,50 +56,50 @@ public:
     void add(const EventSlotPtr& slot, bool inherits);
     void remove(const EventSlotPtr& slot);
     [[nodiscard]] bool has(const EventSlotPtr& slot) const;
-    /// Blocks until all are published; leaves out what has ended well.
+    /// Blocks until all are published. Omits ended requests, except failures that are inherited.
     [[nodiscard]] std::pmr::vector<Event> resolve() const;
 
 private:
     std::pmr::vector<Dependency> all_;
 };
 
-/// See the top of the file. Copies are independent: that is how a range is cut.
+/// See the top of the file. Copies are independent: to cut a range, its state is copied.
 class HEADRACE_EXPORT Replicas {
 public:
-    /// Storage that the user has filled: the host image is current. Else no image is.
+    /// True: the user has filled the storage, so the host replica is current. False: no replica is current.
     explicit Replicas(bool host_is_current);
 
     [[nodiscard]] ImageSet current() const noexcept { return current_; }
-    /// Why no image is current, if it is because a request failed that would have written the tile.
+    /// The Error of a failed writer, if no replica is current because of it; else null.
     [[nodiscard]] const ErrorPtr& poison() const noexcept { return poison_; }
-    /// The request that made `image` what it is; null: it ended well.
+    /// The request that made the replica `image`; null: it ended with success, or there is none.
     [[nodiscard]] const EventSlotPtr& producer(Image image) const noexcept { return producers_[image]; }
 
-    /// Takes notice of outcomes: an image whose producer failed is current no more.
+    /// Processes the outcomes of ended requests: if the producer of a replica failed, it is not current.
     void sweep();
-    /// Adds what `request` must wait for.
+    /// Adds the requests that `request` must wait for.
     void collect(const Request& request, Dependencies& dependencies) const;
-    /// Adds the producer of `image`, whose failure the reader of that image inherits.
+    /// Adds the producer of the replica `image`. A reader of the replica inherits the producer's failure.
     void collect_producer(Image image, Dependencies& dependencies) const;
-    /// Remembers a request. `lane`: the in-order stream that it runs on; null if it is ordered by its event
-    /// alone.
+    /// Records a request. `lane`: the in-order stream that the request runs on; null if only its event orders
+    /// the request.
     void record(const Request& request, const void* lane, const EventSlotPtr& slot);
 
-    /// `image` becomes current by copying it from another one.
+    /// The replica `image` becomes current, by a copy from another one.
     void copied_to(Image image, const EventSlotPtr& producer);
-    /// `image` alone is current. Heals what was poisoned.
+    /// Only the replica `image` is current. Clears `poison`.
     void written(Image image, const EventSlotPtr& producer);
-    /// `image` is gone.
+    /// Removes the replica `image`.
     void drop(Image image);
 
-    /// Requests under way that a `request` would wait for; if `own_image_only`, among those on its own image.
+    /// Unfinished requests that `request` would wait for; with `own_image_only`, only those on its replica.
     [[nodiscard]] std::vector<EventSlotPtr> unfinished(const Request& request, bool own_image_only) const;
-    /// True if no contents are lost with `image`, of which no request is under way. (A copy that is still on
-    /// its way to another image, and may fail, comes from a third one that is current.)
+    /// True if no contents are lost with the replica `image`. No request may use it. (An unfinished copy to
+    /// another replica may fail, but it comes from a third replica, which is current.)
     [[nodiscard]] bool can_do_without(Image image) const noexcept;
-    /// How many requests are remembered; bounded, however many there are.
+    /// The number of recorded requests; bounded for any number of submitted requests.
     [[nodiscard]] std::size_t remembered() const noexcept { return unfinished_.size(); }
-    /// All requests that are remembered here are remembered there, with the same images current.
+    /// True if both have recorded the same requests, and the same replicas are current.
     friend bool operator==(const Replicas&, const Replicas&) = default;
 
 private:
@@ -113,7 +113,7 @@ private:
     void compact();
 
     ImageSet current_;
-    std::vector<EventSlotPtr> producers_; // by image
+    std::vector<EventSlotPtr> producers_; // by replica
     ErrorPtr poison_;
     std::vector<Unfinished> unfinished_;
 };

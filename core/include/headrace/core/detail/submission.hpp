@@ -1,5 +1,5 @@
-// core/detail/submission.hpp - analyses one request atomically, then enqueues what it needs and itself.
-// For the core itself; programs use Controller and HostLane.
+// core/detail/submission.hpp - analyses one request atomically, then enqueues its transfers and the request.
+// Only for the core; programs use Controller and HostLane.
 #pragma once
 #include <headrace/core/access.hpp>
 #include <headrace/core/export.hpp>
@@ -25,49 +25,49 @@ struct TileUse {
     Access access;
 };
 
-/// Enqueues a request and returns its event, which settles no earlier than those in `after`. Called without
-/// locks of the core; must neither block on other requests nor submit any. What it throws fails the request.
+/// Enqueues a request and returns its event, which must not settle before those in `after`. Called without
+/// locks of the core. It must not wait for requests or submit any. An exception of it fails the request.
 using Starter = std::function<Event(std::span<const Event> after)>;
 
-/// What runs requests one after another: a stream of kernels, a thread of host tasks.
+/// Runs requests one after another: a stream of kernels, or a thread of host tasks.
 struct InOrderLane {
-    std::mutex mutex;      ///< held from analysis until a request is enqueued: the two orders are one
+    std::mutex mutex;      ///< held from analysis to enqueueing of a request, so both have the same order
     Event last;            ///< of the request enqueued last
-    std::string_view name; ///< for traces; its owner's
+    std::string_view name; ///< for traces; the owner of the lane keeps the text
 };
 
-/// Holds the mutexes of all storages involved from construction until `run`: between the two, everything is
-/// one step.
+/// Holds the mutexes of all storages of a request from construction until `run`. So its analysis is a single
+/// atomic step.
 ///
 /// Lock order: an in-order lane, storages by address, transfer streams.
 class HEADRACE_EXPORT Submission {
 public:
-    /// `controller` null: the request is the host's. `lane`: what runs it, with its mutex held; null: its
-    /// event alone orders it.
+    /// `controller`: null for a request of the host. `lane`: runs the request; the caller holds its mutex.
+    /// If `lane` is null, only events order the request.
     Submission(Controller* controller, InOrderLane* lane, std::span<const TileUse> uses);
     ~Submission();
     Submission(const Submission&) = delete; // slots are filled once
     Submission& operator=(const Submission&) = delete;
 
-    /// The uses are requests: transfers first, then this one, which later ones wait for.
+    /// Analyses a request with these uses: first its transfers, then itself. Later requests wait for it.
     void request();
-    /// Transfers alone: what reading the tiles would move.
+    /// Analyses only transfers: those that a read of the tiles needs.
     void acquire();
-    /// One explicit transfer of each tile whose image is stale where it is to go. Throws invalid_argument,
-    /// and changes nothing, if for any of them the image it is to come from is stale; or what the writer
-    /// failed with that should have made it.
+    /// Analyses one explicit transfer of each tile with a stale replica at the destination. If the source
+    /// replica of a tile is stale, changes nothing and throws: the Error of the writer that failed, or else
+    /// invalid_argument.
     void transfer(bool to_host);
 
-    /// Releases the mutexes, enqueues, and returns the event. Once. Without a name it is none but transfers.
+    /// Releases the mutexes, enqueues, and returns the event. Call it once. Empty `name`: only transfers.
     Event run(std::string_view name, const Starter& start, const TraceLabel& label = {});
 
 private:
     struct Use {
         Tile tile;
-        Image image; ///< that the request works on
+        Image image; ///< the replica that the request works on
         Access access;
-        Storage::Stretches::iterator first; ///< of the ranges in which coherence is kept
-        bool is_cut;                        ///< there are several of them
+        Storage::Stretches::iterator first; ///< the first stretch of the tile
+        bool is_cut;                        ///< the tile has several stretches
 
         [[nodiscard]] Storage& storage() const noexcept { return tile.storage(); }
         template <class Visit>
@@ -75,7 +75,7 @@ private:
             storage().each_stretch(first, tile.end(), visit);
         }
     };
-    /// Of a copy through the host, as it was enqueued.
+    /// One enqueued piece of a copy through the host.
     struct Piece {
         Bytes begin, end;
         Event event;
@@ -84,15 +84,15 @@ private:
         Storage* storage;
         Move move;
         Bytes begin, end;
-        EventSlotPtr producer; ///< of what it copies
+        EventSlotPtr producer; ///< of the source replica
         Dependencies after;
         EventSlotPtr slot;
-        Controller* controller;         ///< whose stream it goes to
-        Memory *from, *to;              ///< null: the host's
-        Bytes from_begin, to_begin;     ///< where these begin in the storage
+        Controller* controller;         ///< its stream runs the copy
+        Memory *from, *to;              ///< null: host memory
+        Bytes from_begin, to_begin;     ///< where `from` and `to` begin in the storage
         EventSlotPtr first_half = {};   ///< of the copy to the host that this one continues; null: none
-        bool has_second_half = false;   ///< another continues it
-        std::vector<Piece> pieces = {}; ///< empty: it went in one, or failed
+        bool has_second_half = false;   ///< another copy continues this one
+        std::vector<Piece> pieces = {}; ///< empty: copied in one piece, or failed
     };
 
     [[nodiscard]] ImageSet reachable(const Use& use) const;
@@ -103,7 +103,7 @@ private:
     Event enqueue_pieces(Copy& copy, std::span<const Event> after);
     [[nodiscard]] std::span<const Piece> pieces_of(const EventSlotPtr& slot) const;
 
-    // What analysing a usual request needs, without the heap.
+    // Memory for the analysis of a typical request, so that it does not use the heap.
     std::array<std::byte, 2048> room_;
     std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
 
@@ -114,28 +114,28 @@ private:
     std::pmr::vector<Copy> copies_{&memory_};
     Dependencies after_{&memory_};
     EventSlotPtr done_ = std::make_shared<EventSlot>();
-    ErrorPtr failure_; // known before it began
-    SpanId span_ = 0;  // of the request, which its transfers are part of
+    ErrorPtr failure_; // known before the request starts
+    SpanId span_ = 0;  // of the request; its transfers are parts of it
     std::vector<std::string> warnings_;
 };
 
-/// Brings the host image of `tile` up to date. The event fails with what its last writer failed with.
+/// Updates the host replica of `tile`. If the last writer failed, the event fails with the same Error.
 [[nodiscard]] HEADRACE_EXPORT Event gather(const Tile& tile);
-/// Announces that the caller has written the host image of `tile`, outside of host tasks and after waiting
-/// for it. Blocks until requests on the host image have ended.
+/// Announces that the caller has written the host replica of `tile`, outside of host tasks and after waiting
+/// for it. Blocks until requests on the host replica have ended.
 HEADRACE_EXPORT void host_wrote(const Tile& tile);
-/// What would have written `tile` has failed: no image is current, and what reads the tile fails with
-/// `error`, until something writes it anew. Blocks for no request.
+/// Records that the writer of `tile` failed. No replica is current, and requests that read the tile fail with
+/// `error`, until a request writes it again. Does not wait for requests.
 HEADRACE_EXPORT void mark_failed(const Tile& tile, const ErrorPtr& error);
-/// What of `tile` was never written: no image is current, and not because a writer failed.
+/// The parts of `tile` that were never written: no replica is current, and no writer failed.
 [[nodiscard]] HEADRACE_EXPORT std::vector<Tile> unwritten_parts(const Tile& tile);
-/// What would have written `tile`, or part of it, has failed with; null: nothing is known to have. Blocks for
-/// no request.
+/// The Error of a failed writer of `tile` or of a part of it; null: no failure is known. Does not wait for
+/// requests.
 [[nodiscard]] HEADRACE_EXPORT ErrorPtr failure_of(const Tile& tile);
-/// Brings to the host what was ever written of `tile`. Its host image is the caller's to write at once, and
-/// alone current from now on. Blocks; throws what the last writer failed with.
+/// Copies the written parts of `tile` to the host, and blocks until this is done. From then on only the host
+/// replica is current, and the caller may write it at once. Throws the Error of the last writer if it failed.
 HEADRACE_EXPORT void take_to_host(const Tile& tile);
-/// Blocks until every request on `tile` has ended; throws what made it invalid. Fetches nothing.
+/// Blocks until all requests on `tile` have ended. Throws the Error that made it invalid. Moves no data.
 HEADRACE_EXPORT void wait(const Tile& tile);
 
 } // namespace headrace

@@ -1,4 +1,4 @@
-// core/detail/transfers.hpp - which images of a datum are current, and what a request must move first: a
+// core/detail/transfers.hpp - which replicas of a datum are current, and what a request must move first: a
 // table, no state.
 #pragma once
 #include <headrace/core/access.hpp>
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// A set of images; of those that are current, one is Modified and several are Shared.
+/// A set of replicas. In a set of current replicas, a single one is Modified, and several are Shared.
 class ImageSet {
 public:
     static constexpr Image capacity = 64;
@@ -23,7 +23,7 @@ public:
     }
     [[nodiscard]] constexpr bool has(Image image) const noexcept { return (bits_ >> image & 1U) != 0; }
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
-    /// Of a set that is not empty.
+    /// The set must not be empty.
     [[nodiscard]] constexpr Image first() const noexcept {
         return static_cast<Image>(std::countr_zero(bits_));
     }
@@ -40,30 +40,30 @@ private:
     std::uint64_t bits_ = 0;
 };
 
-/// A copy of a datum from one of its images to another. Between two devices: a peer copy.
+/// A copy of a datum from one of its replicas to another. Between two devices: a peer copy.
 struct Move {
     Image from, to;
     friend constexpr bool operator==(Move, Move) = default;
 };
 
-/// What happens before a request, and which images are current once it has run.
+/// The transfers before a request, and the replicas that are current after the request has run.
 struct TransferPlan {
-    bool reads_nothing = false; ///< no image anywhere is current, and the request reads
+    bool reads_nothing = false; ///< the request reads, but no replica is current
     std::vector<Move> moves;    ///< in order
-    ImageSet current;           ///< afterwards
+    ImageSet current;           ///< after the request
 };
 
-/// The papers' `in`: the image is made current.
+/// The `in` of the papers: makes the replica current.
 [[nodiscard]] HEADRACE_EXPORT TransferPlan plan_input(Image image, ImageSet current, ImageSet reachable);
-/// The papers' `out`: the kernel may write only a part, so what is there is fetched; then this image alone is
-/// current.
+/// The `out` of the papers: a kernel may write only a part, so the contents are fetched first. Afterwards
+/// only this replica is current.
 [[nodiscard]] HEADRACE_EXPORT TransferPlan plan_output(Image image, ImageSet current, ImageSet reachable);
 
-/// What `access` to `image` takes: `read` is an input, `update` and `accumulate` an input and then an output,
-/// `write` moves nothing. A kernel that works in place on host memory uses `host_image`.
+/// The plan for `access` to `image`: `read` is an input; `update` and `accumulate` are an input and then an
+/// output; `write` moves nothing. A kernel that works in place on host memory uses `host_image`.
 ///
-/// `current`    images that are up to date now
-/// `reachable`  images from which `image` can be copied without passing by the host
+/// `current`    replicas that are up to date now
+/// `reachable`  replicas from which `image` can be copied without the host
 [[nodiscard]] HEADRACE_EXPORT TransferPlan plan_access(Image image, Access access, ImageSet current,
                                                        ImageSet reachable);
 

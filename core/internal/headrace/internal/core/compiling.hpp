@@ -1,5 +1,5 @@
-// internal/core/compiling.hpp - drivers that compile kernels: that takes seconds in which a task gives no
-// sign of life, and hangs for no other reason.
+// internal/core/compiling.hpp - tells a watchdog when a driver compiles kernels. This takes seconds in which
+// a task reports no progress, although it does not hang.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// While it lives, this process compiles; a compiler that takes longer than `longest` has hung.
+/// While an object exists, this process compiles. A compiler that takes longer than `longest` hangs.
 ///
 /// Threads  any; several at once
 class HEADRACE_EXPORT Compiling {
@@ -16,10 +16,10 @@ public:
 
     Compiling();
     ~Compiling();
-    Compiling(const Compiling&) = delete; // counts once
+    Compiling(const Compiling&) = delete; // each object counts once
     Compiling& operator=(const Compiling&) = delete;
 
-    /// Now if something is being compiled, else when the last compiler ended; long ago if none has.
+    /// Now while a compiler runs (at most until `longest`), else the end of the last one; min() if none ran.
     [[nodiscard]] static std::chrono::steady_clock::time_point last_sign();
 
 private:

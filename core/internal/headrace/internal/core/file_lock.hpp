@@ -1,4 +1,4 @@
-// internal/core/file_lock.hpp - what processes of one user do one at a time.
+// internal/core/file_lock.hpp - a lock that threads and processes of one user share.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -8,18 +8,18 @@
 
 namespace headrace {
 
-/// While it lives, no other one of the same file and number does, in this process or in another. A process
-/// that ends has none any more.
+/// While an object holds the lock, no other object with the same file and number does, in this process or
+/// another. When a process ends, the system releases its locks.
 ///
-/// Nobody waits for ever: whoever has waited for `patience`, or where the file cannot be made or locked, goes
-/// on without. What it protects has to be right in any case, if it costs more then.
+/// The wait is limited: after `patience`, or if the file cannot be created or locked, the caller continues
+/// without the lock. So the protected work must be correct without it, although it may then cost more.
 class HEADRACE_EXPORT FileLock {
 public:
-    /// `file` is made if its folder is there, and never removed.
+    /// Creates `file` if its folder exists. Never removes it.
     explicit FileLock(const std::filesystem::path& file, std::uint32_t number = 0,
                       std::chrono::seconds patience = std::chrono::seconds(20));
     ~FileLock();
-    FileLock(const FileLock&) = delete; // ends once
+    FileLock(const FileLock&) = delete; // it must be released only once
     FileLock& operator=(const FileLock&) = delete;
 
 private:

@@ -1,4 +1,4 @@
-// internal/core/teams.hpp - which of a job's devices had better do it, by how long such jobs took whom.
+// internal/core/teams.hpp - the co-execution set of a job: which devices do it, by the times of earlier jobs.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
@@ -12,30 +12,30 @@
 
 namespace headrace {
 
-/// Devices that have a job to themselves, by their places among those that could run it, ascending.
+/// A co-execution set: the devices that do a job, as ascending indices into the devices that could run it.
 using Team = std::vector<std::size_t>;
 
-/// So many jobs of a team settle how long they take: the first ones may load kernels or touch new memory.
+/// The time of a set is known after this many jobs: the first ones may load kernels or touch new memory.
 inline constexpr std::size_t jobs_that_tell = 3;
 
-/// What is known of jobs that a team has done; nothing: there were none.
+/// What is known about jobs of a set; nothing: there were none.
 using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 
-/// All devices, unless fewer have proven to be as fast: what a device costs the others, in smaller tasks and
-/// data that lies apart, no rate tells. Only a whole job does.
+/// All devices, unless a smaller set has proven to be as fast. A device costs the others smaller tasks and
+/// divided data. Rates do not show this cost; only the time of a whole job does.
 ///
-/// All of them do a problem several times before they are doubted; twice as often while their rates promise
-/// much more, since the first jobs may all have been disturbed. Then the fastest one alone, the fastest
-/// two and so on have one job each, if by their rates that ends not much later than with all, by a quarter or
-/// a tenth of a second, and within twice their time: without the others they may be faster than their rates.
-/// After the fastest the second fastest alone has one, too, where jobs take less than a quarter of a second,
-/// if by its rate that takes eight times as long at most, or a hundredth of a second. Who came near the best
-/// has as many as settle it, and so has who took a hundredth of a second at most. A rate may be wrong the
-/// other way, too; then the reserve steps in, when the job has taken twice as long as with all. (Not before
-/// the launch has ended, where a kernel cannot pause: a host function.) Whoever has taken least, by the
-/// median, has the next job. What disturbed all of them in their first jobs may be gone: if by their rates
-/// they do better by far, they have another job when a hundred times as long as it takes has passed, three
-/// times at most, and more while these are shorter.
+/// All devices do a problem 3 times first; 6 times if their rates promise a time 1.25 times shorter, because
+/// the first jobs may have been disturbed. Then the fastest device, the fastest two and so on get a probe run
+/// each. Condition: the rates promise at most 1.25 times the time of all devices, or 0.1 s more, and at most
+/// twice that time. (Without the others, a set may be faster than its rates.) Then the second fastest alone
+/// gets a probe run, if the best time is at most 0.25 s and its rate promises 8 times that, or 0.01 s, at
+/// most. A set that comes near the best time, or takes at most 0.01 s, gets 3 jobs.
+/// If a rate promised too much, the standby devices join after twice the time of all devices. (If a kernel
+/// cannot pause, for example a host function, they join after its launch.)
+/// The set with the least median time gets the next job. A disturbance of the first jobs of all devices may
+/// be over. If their rates promise a time 1.25 times shorter than the best one, they get another job, after
+/// 100 times its duration has passed. They get at most 3 of these, and more while these jobs take less than
+/// the best time.
 [[nodiscard]] HEADRACE_EXPORT Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
                                                const KnownJobs& known);
 

@@ -9,24 +9,24 @@
 
 namespace headrace {
 
-/// A oneTBB arena on chosen cores: what a CPU kernel gets as its native stream.
+/// A oneTBB arena on chosen cores. A CPU kernel gets it as its native stream.
 ///
-/// Include <headrace/devices/cpu/arena_tbb.hpp> for the tbb::task_arena itself, to run oneTBB algorithms in
-/// it. Threads: any; bodies that come from several threads share the cores.
+/// To run oneTBB algorithms in it, include <headrace/internal/devices/cpu/arena_tbb.hpp> (not installed) for
+/// its `tbb::task_arena`. Threads: any; bodies from several threads share the cores.
 class HEADRACE_EXPORT CpuArena {
 public:
-    /// One thread for each hardware thread of `cores`. `pin`: they stay on those cores, as they must where
-    /// the others belong to somebody else.
+    /// Starts one thread for each hardware thread of `cores`. `pin`: the threads stay on those cores. Pinning
+    /// is necessary when other devices use the other cores.
     CpuArena(std::span<const Core> cores, bool pin);
     ~CpuArena();
-    CpuArena(const CpuArena&) = delete; // its threads hold its address
+    CpuArena(const CpuArena&) = delete; // the arena's threads hold its address
     CpuArena& operator=(const CpuArena&) = delete;
 
     [[nodiscard]] unsigned threads() const noexcept;
 
-    /// Calls body(i) for every i below `n`, in parallel on the arena's threads, the caller's among them.
+    /// Calls body(i) for every i below `n`, in parallel on the arena's threads and on the calling thread.
     ///
-    /// Errors: rethrows the first exception of a body; bodies that have not begun by then are not called.
+    /// Errors: rethrows the first exception of a body; bodies that have not started by then are not called.
     void run(unsigned n, const std::function<void(unsigned)>& body);
 
     struct Impl;

@@ -1,4 +1,4 @@
-// devices/energy/meter_of.hpp - which meter counts for a device.
+// devices/energy/meter_of.hpp - the energy meter of a device.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/energy_meter.hpp>
@@ -8,9 +8,9 @@
 
 namespace headrace {
 
-/// RAPL for whatever computes on the host's processors, NVML for NVIDIA's GPUs whichever technology shows
-/// them; for others one that says why there is nothing. Never null. Two views of one piece of hardware (equal
-/// `physical_id`) have meters that count the same.
+/// RAPL for a device that computes on the host's processors. NVML for NVIDIA's GPUs, in every technology. For
+/// other devices, a meter that says why it has no value. Never null. Two views of one piece of hardware
+/// (equal `physical_id`) have meters that count the same energy.
 [[nodiscard]] HEADRACE_EXPORT std::unique_ptr<EnergyMeter> energy_meter_of(const DeviceInfo& device);
 
 } // namespace headrace

@@ -1,4 +1,4 @@
-// devices/opencl/check.hpp - OpenCL's status codes, by name, as Errors.
+// devices/opencl/check.hpp - OpenCL's status codes as names and as Errors.
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 300
 #include <headrace/core/error.hpp>
@@ -10,14 +10,14 @@
 
 namespace headrace::opencl {
 
-/// "CL_OUT_OF_RESOURCES"; "an unknown code" for what no header of ours names.
+/// Returns for example "CL_OUT_OF_RESOURCES", or "an unknown code" if our headers have no name for it.
 [[nodiscard]] HEADRACE_EXPORT std::string_view status_name(cl_int status) noexcept;
 
-/// An Error of the kind that fits `status`: out_of_memory or device, with the code, its name and the call.
+/// An Error of kind out_of_memory or device, as fits `status`, with the code, its name and the call.
 [[nodiscard]] HEADRACE_EXPORT Error status_error(
     cl_int status, std::string_view call, std::source_location where = std::source_location::current());
 
-/// Throws status_error if a call failed.
+/// Throws `status_error` if a call failed.
 inline void check(cl_int status, std::string_view call,
                   std::source_location where = std::source_location::current()) {
     if (status != CL_SUCCESS) throw Error{status_error(status, call, where)};

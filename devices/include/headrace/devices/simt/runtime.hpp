@@ -1,7 +1,7 @@
-// devices/simt/runtime.hpp - the runtime's calls by names that fit CUDA and HIP: the one header that tells
-// them apart. The two name nearly everything alike, so RUNTIME(StreamCreate) is cudaStreamCreate or
-// hipStreamCreate; what differs in more than the prefix is below. Everything that includes this lives in a
-// namespace per technology, because both may be linked into one program.
+// devices/simt/runtime.hpp - the runtime's calls under names that fit CUDA and HIP. Only this header tells
+// the two apart. Most names differ only in the prefix: HEADRACE_RUNTIME(StreamCreate) is cudaStreamCreate or
+// hipStreamCreate. The other differences are below. Each file that includes this header uses a namespace per
+// technology, because one program may link both.
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/core/export.hpp>
@@ -10,7 +10,7 @@
 #include <string>
 
 #if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
-    #define HEADRACE_SIMT_HIP // set by our build where g++ compiles for HIP
+    #define HEADRACE_SIMT_HIP // our build sets it where g++ compiles for HIP
 #endif
 
 #if defined(HEADRACE_SIMT_HIP)
@@ -25,7 +25,7 @@
     #define HEADRACE_RUNTIME_NAME(name) "cuda" #name
 #endif
 
-/// Calls cuda`name` or hip`name` and throws Error if that fails: HEADRACE_CALL(StreamSynchronize, stream).
+/// Calls cuda`name` or hip`name`; throws Error if the call fails: HEADRACE_CALL(StreamSynchronize, stream).
 #define HEADRACE_CALL(name, ...)                                                                             \
     ::headrace::HEADRACE_ON_SIMT::expect_success(HEADRACE_RUNTIME(name)(__VA_ARGS__),                        \
                                                  HEADRACE_RUNTIME_NAME(name))
@@ -42,10 +42,10 @@ inline constexpr Status success = HEADRACE_RUNTIME(Success);
 inline constexpr Status out_of_memory = HEADRACE_RUNTIME(ErrorMemoryAllocation);
 inline constexpr Status not_ready = HEADRACE_RUNTIME(ErrorNotReady);
 
-/// What a failed call means: its kind, and a message with the call and the runtime's name for it.
+/// The Error for a failed call: its kind, and a message with the call and the runtime's name of the status.
 [[nodiscard]] HEADRACE_EXPORT Error
 status_error(Status status, const char* call, std::source_location where = std::source_location::current());
-/// Throws that error if the call failed.
+/// Throws `status_error` if the call failed.
 HEADRACE_EXPORT void expect_success(Status status, const char* call,
                                     std::source_location where = std::source_location::current());
 
@@ -68,9 +68,9 @@ inline constexpr auto attribute_pci_device = hipDeviceAttributePciDeviceId;
 inline constexpr unsigned host_flags = hipHostMallocPortable | hipHostMallocMapped;
 using DeviceProperties = hipDeviceProp_t;
 
-/// Multiply-adds that a compute unit starts in a cycle: 64 lanes. CDNA's packed ones would be twice that.
+/// Multiply-adds that a compute unit starts per cycle: 64 lanes. CDNA's packed instructions would double it.
 [[nodiscard]] constexpr int fused_per_cycle(const DeviceProperties&) { return 64; }
-/// "gfx90a", without the features behind the name.
+/// Returns for example "gfx90a", without the list of features that follows the name.
 [[nodiscard]] inline std::string architecture(const DeviceProperties& device) {
     const std::string name = device.gcnArchName;
     return name.substr(0, name.find(':'));
@@ -100,12 +100,12 @@ inline constexpr auto attribute_pci_device = cudaDevAttrPciDeviceId;
 inline constexpr unsigned host_flags = cudaHostAllocPortable | cudaHostAllocMapped;
 using DeviceProperties = cudaDeviceProp;
 
-/// Multiply-adds that a multiprocessor starts in a cycle: 64 in 6.0, 7.x and 8.0, else 128 (since 5.0).
+/// Multiply-adds that a multiprocessor starts per cycle: 64 in 6.0, 7.x and 8.0, else 128 (since 5.0).
 [[nodiscard]] constexpr int fused_per_cycle(const DeviceProperties& device) {
     const bool small = device.major == 7 || (device.minor == 0 && (device.major == 6 || device.major == 8));
     return small ? 64 : 128;
 }
-/// "sm_90"
+/// Returns for example "sm_90".
 [[nodiscard]] inline std::string architecture(const DeviceProperties& device) {
     return "sm_" + std::to_string(device.major) + std::to_string(device.minor);
 }
@@ -123,29 +123,29 @@ inline Status free_pinned(void* memory) { return cudaFreeHost(memory); }
     return value;
 }
 
-/// True if the driver is installed. Without it there are no such devices; with it, every failure is an error.
+/// True if the driver is installed. If not, there are no such devices; if so, every failure is an error.
 [[nodiscard]] HEADRACE_EXPORT bool driver_is_installed();
-/// For people, when there is no device.
+/// The reason, for people to read, why there is no device.
 [[nodiscard]] HEADRACE_EXPORT std::string why_no_device();
-/// "CUDA 13.0": of the driver, not of the library that was compiled in.
+/// Returns for example "CUDA 13.0": the driver's version, not that of the linked library.
 [[nodiscard]] HEADRACE_EXPORT std::string driver_version();
-/// True if the runtime knows `memory` as pinned host memory, so that copies do not stop for it.
+/// True if the runtime knows `memory` as pinned host memory. Copies of it do not block the caller.
 [[nodiscard]] HEADRACE_EXPORT bool is_pinned(const void* memory);
 
-/// Words of 64 bits in host memory that a stream can wait for. `usable` is false where hardware or driver
-/// cannot.
+/// 64-bit words in host memory that a stream can wait for. `usable` is false if the hardware or the driver
+/// cannot wait for them.
 struct HEADRACE_EXPORT GateMemory {
 #if defined(HEADRACE_SIMT_HIP)
-    static constexpr std::size_t words = 1; // in one allocation: a signal, always of 8 bytes
+    static constexpr std::size_t words = 1; // per allocation: a signal always has 8 bytes
 #else
     static constexpr std::size_t words = 1024;
 #endif
-    static constexpr std::size_t stride = 64; // bytes from word to word: devices poll them, each its own line
+    static constexpr std::size_t stride = 64; // bytes per word: devices poll, each word has its own line
 
     [[nodiscard]] static bool usable(int ordinal);
     [[nodiscard]] static void* allocate();
     static void free(void* memory) noexcept;
-    /// The stream goes on once the word is `value` or more.
+    /// The stream continues when the word is `value` or more.
     static void wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value);
 };
 

@@ -1,8 +1,8 @@
-// internal/devices/errands.hpp - threads that drivers' callbacks wake, and threads that call drivers, kept
-// apart. A driver calls back from a thread of its own, in which it must not be called again (CUDA forbids it,
-// PoCL holds locks); and any call of a driver may block until something settles that only one of our threads
-// settles. So a callback only posts, the thread that settles calls no driver, and what must call one has a
-// thread of its own.
+// internal/devices/errands.hpp - serial executors, which keep drivers' callbacks apart from calls of drivers.
+// A driver calls back in its own thread. That thread must not call the driver (CUDA forbids it, PoCL holds
+// locks). A call of a driver may block until an event settles, and one of our threads must settle that event.
+// So a callback only posts work. The thread that settles events calls no driver. Work that calls a driver
+// runs in another thread.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,21 +12,21 @@
 
 namespace headrace {
 
-/// A thread that does what it is given, in order.
+/// A serial executor: a thread that runs the work it is given, in order.
 ///
-/// Threads: any may give, also the drivers' own. The work must not throw. Unless the thread is one that may
-/// call drivers, the work must not call any.
+/// Threads: any thread may call `give`, also a driver's own. The work must not throw. It must not call a
+/// driver, unless the kind is `may_call_drivers`.
 class HEADRACE_EXPORT Errands {
 public:
     enum class Kind : std::uint8_t { calls_no_driver, may_call_drivers };
     explicit Errands(Kind kind = Kind::calls_no_driver);
-    ~Errands();                       ///< does what it was given, then returns; not in the thread itself
+    ~Errands();                       ///< runs the work that is left, then returns; not in the thread itself
     Errands(const Errands&) = delete; // the thread holds its address
     Errands& operator=(const Errands&) = delete;
 
-    /// Returns at once. False: it was closed, and the work is dropped.
+    /// Returns at once. False: the executor is closed, and the work is dropped.
     bool give(std::function<void()> work);
-    /// Does what it was given, then ends the thread.
+    /// Runs the work that is left, then ends the thread.
     void close();
 
 private:
@@ -34,21 +34,21 @@ private:
     std::unique_ptr<Thread> thread_;
 };
 
-/// Runs `settle` soon, in order, in the one thread in which events settle whose driver calls back. It must be
-/// short, must not throw, and must not call a driver: streams may wait for what comes after it.
+/// Runs `settle` soon, in order, in the one thread that settles events after drivers' callbacks. It must be
+/// short, must not throw, and must not call a driver: streams may wait for work that comes after it.
 ///
-/// Threads: any, also the drivers' own, also while the process ends: what is posted then is dropped.
+/// Threads: any, also the drivers' own, also while the process ends: work posted then is dropped.
 HEADRACE_EXPORT void notify(std::function<void()> settle);
 
-/// Drops a reference in a thread in which drivers may be called, and may block: the last one destroys
-/// streams, events, memories. As `notify` otherwise, but what comes too late is kept and not destroyed.
+/// Drops a reference in a thread that may call drivers and may block: the last reference destroys streams,
+/// events, memories. Otherwise as `notify`, but a reference that comes too late is kept.
 HEADRACE_EXPORT void let_go(std::shared_ptr<const void> last);
 
-/// True in the threads of Errands that must call no driver: what may block must not be called.
+/// True in a thread of Errands that must not call a driver. Such a thread must call nothing that may block.
 [[nodiscard]] HEADRACE_EXPORT bool on_errand() noexcept;
 
-/// An object whose destructor calls a driver: where the last reference goes in a thread that must not,
-/// `let_go`'s does it.
+/// Makes an object with a destructor that calls a driver. If a thread that must not call a driver drops the
+/// last reference, the thread of `let_go` destroys the object.
 template <class Object, class... Arguments>
 [[nodiscard]] std::shared_ptr<Object> make_destroyed_off_errands(Arguments&&... arguments) {
     return {std::make_unique<Object>(std::forward<Arguments>(arguments)...).release(), [](Object* object) {

@@ -1,5 +1,5 @@
-// internal/devices/settings.hpp - what a configuration file may say of a device and of the host beside its
-// name.
+// internal/devices/settings.hpp - what a configuration file may set for a device, beside its name, and for
+// the host.
 #pragma once
 #include <optional>
 
@@ -12,14 +12,14 @@ struct NumaRange {
 };
 
 struct DeviceSettings {
-    std::optional<unsigned> threads = {};    ///< processors: how many threads compute
-    std::optional<NumaRange> numa = {};      ///< processors: on whose cores, with private memory there
+    std::optional<unsigned> threads = {};    ///< processors: the number of threads that compute
+    std::optional<NumaRange> numa = {};      ///< processors: the nodes of its cores and private memory
     std::optional<bool> private_copies = {}; ///< see ControllerOptions
     friend bool operator==(const DeviceSettings&, const DeviceSettings&) = default;
 };
 
 struct HostSettings {
-    std::optional<unsigned> numa; ///< where host memory is to come from
+    std::optional<unsigned> numa; ///< the node that host memory comes from
 };
 
 } // namespace headrace

@@ -1,4 +1,4 @@
-// persistent/detail/consumer_group.hpp - a lane group that works off indices and spawns nothing: no queues.
+// persistent/detail/consumer_group.hpp - a lane group that processes indices and spawns nothing: no queues.
 #pragma once
 #include <headrace/persistent/detail/group.hpp>
 
@@ -20,10 +20,10 @@ public:
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
                                       const LocalSums& sums = {}, std::uint32_t* pace = nullptr)
         : Base(lanes, view, group, local, sums, pace), kernel_(kernel), expand_(seeds) {
-        this->look_for_park(); // a group that begins when all is over has nothing to do
+        this->look_for_park(); // a group that begins during a pause has nothing to do
     }
 
-    /// Until there is nothing left to take, or all groups park.
+    /// Runs until nothing is left to take, or all groups pause.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
             if (seeds_.empty() && are_awaited_) tell_completed();
@@ -65,7 +65,7 @@ private:
         visited_ += chosen;
     }
 
-    /// False when there will be no more seeds, or all groups park.
+    /// Waits for seeds. False if there will be no more, or all groups pause.
     HEADRACE_GROUP_CODE bool wait_for_feed() {
         if (!this->is_fed()) return false;
         tell_completed();
@@ -99,9 +99,9 @@ private:
 
     const Kernel& kernel_;
     const Seeds& expand_;
-    std::uint64_t completed_ = 0; ///< and not told
-    std::uint64_t visited_ = 0;   ///< in this launch
-    bool are_awaited_ = false;    ///< the seeds at hand: somebody may wait for just these
+    std::uint64_t completed_ = 0; ///< completed, and not yet added to `pending`
+    std::uint64_t visited_ = 0;   ///< completed in this launch
+    bool are_awaited_ = false;    ///< the host may wait for just the seeds of this claim
 };
 
 } // namespace headrace

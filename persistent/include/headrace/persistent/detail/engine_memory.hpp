@@ -1,6 +1,6 @@
-// persistent/detail/engine_memory.hpp - the engine's allocations, as a launch gets them and as its kernels
-// see them. control.h says what is in each. Adapters take view() where kernels use addresses, handle() where
-// they use buffers (OpenCL).
+// persistent/detail/engine_memory.hpp - the engine's allocations, as a launch gets
+// them and as its kernels see them. control.h says what is in each. Adapters use
+// view() if kernels use addresses, and handle() if kernels use buffers (OpenCL).
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/persistent/detail/control.h>
@@ -13,9 +13,9 @@ struct EngineView {
     HrSlot* slots;
     std::uint32_t* bundles;
     std::uint32_t* spill;
-    HrFeed* feed;                   ///< null: the host cannot be heard
-    HrSegment* segments;            ///< null: the host does not feed this launch
-    std::uint32_t ring_slots, ways; ///< as in the control block, without a trip to the memory
+    HrFeed* feed;                   ///< null: the launch cannot see the host's words
+    HrSegment* segments;            ///< null: no seeds are injected into this launch
+    std::uint32_t ring_slots, ways; ///< as in the control block, without a read of memory
 };
 
 struct EngineMemory {
@@ -24,10 +24,10 @@ struct EngineMemory {
     Memory& slots;
     Memory& bundles;
     Memory& spill;
-    HrFeed* feed;         ///< null: the host cannot be heard
-    Memory* segments;     ///< null: the host does not feed this launch
+    HrFeed* feed;         ///< null: the launch cannot see the host's words
+    Memory* segments;     ///< null: no seeds are injected into this launch
     std::uint32_t groups; ///< lane groups that a launch may have
-    std::uint32_t useful; ///< no more than so many of them would find anything to do
+    std::uint32_t useful; ///< number of groups that would find work
     std::uint32_t liq_units;
     std::uint32_t ring_slots, ways; ///< as in the control block
 

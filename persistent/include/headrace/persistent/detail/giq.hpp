@@ -1,13 +1,13 @@
-// persistent/detail/giq.hpp - the global inbox: rings of full bundles for each kind, and of empty ones.
-// Several of each, so that not every group asks for its tickets at one address.
+// persistent/detail/giq.hpp - the global inbox queue: rings of full bundles for each kind, and rings of empty
+// bundles. There are several rings of each, so that not all groups take their tickets at one address.
 #pragma once
 #include <headrace/persistent/detail/ring.hpp>
 #include <headrace/persistent/group_kernel.hpp>
 
 namespace headrace {
 
-/// A lane group's way to the rings. All lanes call every function that is not said to be the leader's; the
-/// caller syncs before a push, so that what all have written to the bundle is published, and after a pop.
+/// A lane group's access to the rings. All lanes call every function. The caller syncs before a push, so that
+/// the push publishes what all lanes have written to the bundle, and after a pop.
 template <class Sync, class Lanes>
 class Giq {
 public:
@@ -16,7 +16,7 @@ public:
         std::uint64_t there;
     };
 
-    /// Borrows the rings. A group begins with a ring of its own choice, neighbours with different ones.
+    /// Borrows the rings. Neighbouring groups begin with different rings.
     HEADRACE_GROUP_CODE Giq(Lanes lanes, HrSlot* rings, std::uint32_t kinds, std::uint32_t ring_slots,
                             std::uint32_t ways, std::uint32_t group)
         : lanes_(lanes),
@@ -26,12 +26,12 @@ public:
           ways_(ways),
           home_(group) {}
 
-    /// Which rings seem to have something; bit i is that of `ring(number, i)`. A guess.
+    /// The rings that seem to have something: bit i is that of `ring(number, i)`. A guess.
     HEADRACE_GROUP_CODE std::uint32_t full(std::uint32_t number) const {
         const auto lanes = real_lanes(lanes_);
         std::uint32_t full = 0;
         for (std::uint32_t first = 0; first < ways_;
-             first += decltype(lanes)::size) // once, but for the narrowest groups
+             first += decltype(lanes)::size) // one pass, except for the narrowest groups
             full |= static_cast<std::uint32_t>(lanes.ballot([&](std::uint32_t lane) {
                         return first + lane < ways_ && !ring(number, first + lane).seems_empty();
                     }))
@@ -41,7 +41,7 @@ public:
 
     static constexpr std::uint32_t all = ~0u;
 
-    /// From one of the rings that `full` named, or from any of `all`.
+    /// Pops from one of the rings in `full`, which may be `all`.
     HEADRACE_GROUP_CODE Popped try_pop(std::uint32_t number, std::uint32_t full) const {
         if (full == 0) return {0, false};
         return lanes_.by_leader([&]() -> Popped {
@@ -52,7 +52,7 @@ public:
         });
     }
 
-    /// False if every ring is full, as for a moment they may seem: there are more slots than bundles.
+    /// False if every ring seems full, which lasts only a moment: there are more slots than bundles.
     HEADRACE_GROUP_CODE bool try_push(std::uint32_t number, std::uint64_t value) const {
         return lanes_.by_leader([&] {
             for (std::uint32_t i = 0; i < ways_; ++i)

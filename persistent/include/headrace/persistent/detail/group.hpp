@@ -1,5 +1,5 @@
-// persistent/detail/group.hpp - what the groups of producers and consumers share: seeds, the budget, parking,
-// the pending count.
+// persistent/detail/group.hpp - what the groups of producers and
+// consumers share: seeds, the budget, pauses, the pending count.
 #pragma once
 #include <headrace/persistent/detail/intake.hpp>
 #include <headrace/persistent/detail/pace.hpp>
@@ -9,19 +9,19 @@
 
 namespace headrace {
 
-/// What a group counts, in its local memory and seen by its leader alone: a kernel wants the registers.
+/// A group's counters, in its local memory because a kernel needs the registers. Only its leader uses them.
 struct GroupTally {
     std::uint64_t units; ///< completed
     std::uint64_t net;   ///< spawned less completed, modulo 2^64
     std::uint64_t told;  ///< that much of `net` is in `pending`: docs/engine.md's delta is net - told
     std::uint32_t pushed, popped, shared, no_bundle, slot_busy, narrow_rounds, switches, saved, restored,
         idle, seed_claims;
-    std::uint32_t segments; ///< of the feed, that the group has seen
-    std::uint64_t known;    ///< so many seeds were taken over, at least, before the group got its last ones
+    std::uint32_t segments; ///< of the injection, that the group has seen
+    std::uint64_t known;    ///< seeds accepted before the group got its last seeds, or fewer
 };
 static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
 
-/// Words of local (shared) memory that a group needs: its tally, its kernel's scratch, then its LIQ. A
+/// Words of local (shared) memory that a group needs: its counters, its kernel's scratch, then its LIQ. A
 /// multiple of 16 bytes, so that the next group's scratch is aligned as well.
 constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t unit_words,
                                           std::uint32_t liq_units, std::uint32_t scratch) {
@@ -29,8 +29,8 @@ constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t uni
     return (tally + scratch + kinds * unit_words * liq_units + 3) / 4 * 4;
 }
 
-/// The part of a lane group that knows nothing of kinds. All members are uniform over the group: on a GPU
-/// every lane has its copy, and all lanes call every function.
+/// The part of a lane group that does not depend on kinds. All members are uniform over the group: on a GPU
+/// every lane has a copy, and all lanes call every function.
 template <class Sync, class Lanes>
 class Group {
 protected:
@@ -54,14 +54,14 @@ protected:
         lanes_.by_leader([&] { ++(tally_.*counter); });
     }
 
-    /// Tells `pending` what this group has spawned and completed since it last did; `only_more`: unless that
-    /// is fewer.
+    /// Adds to `pending` what this group has spawned less what it has completed since the last call.
+    /// `only_more`: only if that is positive.
     HEADRACE_GROUP_CODE void flush(bool only_more = false) {
         lanes_.by_leader([&] {
             const std::uint64_t delta = tally_.net - tally_.told;
             if (delta == 0 || (only_more && static_cast<std::int64_t>(delta) < 0)) return;
-            // relaxed: units that leave the group are ordered after this by the ring's release and acquire,
-            // and who reads 0 reads nothing else.
+            // relaxed: the ring's release and acquire order units that leave the group after this. A group
+            // that reads 0 reads nothing else.
             if (is_fed())
                 intake().add_pending(delta, tally_.known);
             else
@@ -70,7 +70,7 @@ protected:
         });
     }
 
-    /// Units that are completed, and how many more were spawned than completed.
+    /// Counts completed units, and `net`: units spawned less units completed.
     HEADRACE_GROUP_CODE void book(std::uint64_t completed, std::int64_t net) {
         lanes_.by_leader([&] {
             tally_.units += completed;
@@ -82,10 +82,10 @@ protected:
     HEADRACE_GROUP_CODE bool is_fed() const { return view_.segments != nullptr; }
     HEADRACE_GROUP_CODE Intake<Sync> intake() const { return Intake<Sync>(view_); }
 
-    /// To host threads the host's words are as near as any.
+    /// True on host threads: there the host's words are as near as other memory.
     static constexpr bool host_threads = std::is_same_v<typename Sync::WithHost, Sync>;
-    /// So where none of them has to take over what is fed, each looks for itself, and no word is written for
-    /// that by all of them. One tells how far the launch is. For a leader.
+    /// For host threads without injection: each group reads the host's words itself, so not all groups write
+    /// one word for that. Group 0 tells the host how far the launch is. For a leader.
     HEADRACE_GROUP_CODE std::uint32_t hear_as_all() const {
         if (!hears_host()) return HR_RUN;
         if (group_ == 0) return static_cast<std::uint32_t>(intake().listen(0).why);
@@ -97,7 +97,7 @@ protected:
         if (is_fed()) {
             seeds_ = lanes_.by_leader(
                 [&] { return intake().claim(at_least, most_seeds(), tally_.known, tally_.segments); });
-            lanes_.sync(); // the leader has acquired; now all may read what the host wrote
+            lanes_.sync(); // the leader has acquired; now all lanes may read what the host wrote
         } else {
             if (seeds_gone_) return false;
             seeds_ = lanes_.by_leader([&] {
@@ -111,12 +111,12 @@ protected:
         return true;
     }
 
-    /// Seeds at a time: no other group gets those that one has claimed and not begun with.
+    /// Most seeds of one claim. No other group gets seeds that one has claimed and not begun.
     HEADRACE_GROUP_CODE std::uint32_t most_seeds() const {
         return pace_.is_slow() ? pace_.lanes() : control_.seed_chunk;
     }
 
-    /// What the host has said, unless another group listens.
+    /// Reads the host's words, unless another group is the injection poller.
     HEADRACE_GROUP_CODE void hear_host() {
         if (!hears_host()) return;
         const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
@@ -130,23 +130,23 @@ protected:
         if (reason != HR_RUN) park(reason);
     }
 
-    /// The longer, the more groups are hungry: they all ask the same few words.
+    /// Pauses longer if more groups are idle, because they all read the same few words.
     HEADRACE_GROUP_CODE void pause(std::uint32_t polls) const {
         constexpr std::uint32_t few = 512;
-        constexpr std::uint32_t at_once = 6; // whoever waits longer than that many polls stands back
+        constexpr std::uint32_t at_once = 6; // after this number of polls, a group pauses longer
         const std::uint32_t crowd =
             polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);
     }
 
-    /// Polls with a growing pause: true when there may be something to take, false when there never will be,
-    /// or all groups park. `others_left` takes, or says that there is, anything beside records and seeds; all
-    /// lanes call it. One of the groups that poll listens to the host all the time, so that no group at work
-    /// has to; what it is fed first, up to `wanted` seeds, it then holds. `SeedsAlone`: work springs from
-    /// nothing else, so that a group that finds none does not wait for those that have the last.
+    /// Polls with a growing pause. True if there may be something to take; false if there never will be, or
+    /// all groups pause. All lanes call `others_left`. It takes work other than records and seeds, or says
+    /// that there is some. One of the idle groups stays the injection poller, so that no working group has to
+    /// be. It keeps up to `wanted` of the first new seeds. `SeedsAlone`: work comes from seeds alone, so a
+    /// group that finds none does not wait for the groups that have the last ones.
     template <bool SeedsAlone = false, class F>
     HEADRACE_GROUP_CODE bool wait_until(std::uint32_t wanted, F&& others_left) {
-        bool listens = false; // the leader's
+        bool listens = false; // the leader's copy counts
         std::uint32_t state = poll_again;
         for (std::uint32_t polls = 0;; ++polls) {
             const Heard heard = lanes_.by_leader([&]() -> Heard {
@@ -154,7 +154,7 @@ protected:
                     if (!is_fed()) return {{0, 0}, hear_as_all()};
                 listens = listens || (hears_host() && intake().try_listen());
                 if (!listens) return {{0, 0}, HR_RUN};
-                // A group that waits has found that there are no records; they come first.
+                // A group that waits has found no records. Records come first.
                 const Heard now = intake().listen(wanted);
                 if (!now.kept.empty()) tally_.known = intake().taken_over();
                 return now;
@@ -167,14 +167,14 @@ protected:
                 break;
             }
             state = lanes_.by_leader([&]() -> std::uint32_t {
-                // No branch between them: none is to wait for another's answer. relaxed, all: that nothing
-                // is pending says all; see docs/engine.md, "Termination is exact".
+                // No branch between the loads: none waits for the result of another. relaxed, all: `pending`
+                // == 0 is enough; see docs/engine.md, "Termination is exact".
                 const bool all_park = Sync::load(control_.park, Sync::relaxed) != HR_RUN;
                 bool is_open = is_fed() && intake().is_open();
                 bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
                 bool something_left = records_left() | seeds_left();
                 if (all_park) return leave_parked;
-                if (is_fed() && !is_open) { // the others may be from before it ended
+                if (is_fed() && !is_open) { // the other values may be from before the end
                     is_open = !intake().has_ended();
                     nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
                     something_left = records_left() | seeds_left();
@@ -196,18 +196,18 @@ protected:
         lanes_.by_leader([&] {
             if (listens) intake().stop_listening();
         });
-        lanes_.sync(); // the leader may have acquired; now all may read what the host wrote
+        lanes_.sync(); // the leader may have acquired; now all lanes may read what the host wrote
         pace_.note_wait();
         parked_ = state == leave_parked;
         return state == go_on;
     }
 
-    /// Asks all groups to stop. The first reason stands.
+    /// Asks all groups to pause. The first reason stays.
     HEADRACE_GROUP_CODE void park(std::uint32_t reason) {
         lanes_.by_leader([&] {
             std::uint32_t expected = HR_RUN;
-            // relaxed: nothing is published by it; the host reads after the launch. May fail for no reason,
-            // so again.
+            // relaxed: it publishes nothing; the host reads it after the launch. The exchange may fail
+            // spuriously, so it is repeated.
             while (!Sync::compare_exchange(control_.park, expected, reason, Sync::relaxed) &&
                    expected == HR_RUN) {
             }
@@ -215,7 +215,7 @@ protected:
         parked_ = true;
     }
 
-    /// The first failure of all groups becomes the launch's.
+    /// The first failure of any group becomes the launch's failure.
     HEADRACE_GROUP_CODE void fail(std::uint32_t status) {
         lanes_.by_leader([&] {
             std::uint32_t expected = HR_OK;
@@ -227,17 +227,17 @@ protected:
         park(HR_PARK_FAILED);
     }
 
-    /// Counts a round; true every few rounds, when it is time to look around.
+    /// Counts a round. True every few rounds, when it is time to look around.
     HEADRACE_GROUP_CODE bool end_round() {
         pace_.note_round();
         return ++rounds_ == next_look_;
     }
     HEADRACE_GROUP_CODE bool is_look_due() const { return rounds_ == next_look_; }
-    /// It is, whatever was planned.
+    /// Makes a look around due now.
     HEADRACE_GROUP_CODE void look_now() { next_look_ = rounds_; }
 
-    /// A group that looks around says so first, and how many units it has completed. Parks if the budget is
-    /// used up.
+    /// The first call of a look around. `completed`: units that the group has completed. Asks all groups to
+    /// pause if the budget is used up.
     HEADRACE_GROUP_CODE void plan_next_look(std::uint64_t completed) {
         const std::uint32_t budget = control_.rounds;
         if (rounds_ == budget) park(HR_PARK_BUDGET);
@@ -245,12 +245,12 @@ protected:
         next_look_ = budget - rounds_ < pace_.rounds() ? budget : rounds_ + pace_.rounds();
     }
 
-    /// A look around that need not be told: nobody parks or is hungry, the host is heard, and there are
-    /// rounds left.
+    /// True if a look around would do nothing: no pause, no idle group, nothing to read from the host, and
+    /// rounds are left. Then plans the next look.
     HEADRACE_GROUP_CODE bool goes_on_unseen() {
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
-            // relaxed, all: hints; who acts on them looks again.
+            // relaxed, all: hints; code that acts on them looks again.
             return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
                     unheard()) == 0;
         });
@@ -258,7 +258,7 @@ protected:
         return quiet;
     }
 
-    /// Something of the host's is to be heard, or may be. For a leader.
+    /// Not 0 if the host's words are to be read, or may be. For a leader.
     HEADRACE_GROUP_CODE std::uint32_t unheard() const {
         if constexpr (host_threads)
             if (!is_fed()) return hear_as_all();
@@ -289,11 +289,11 @@ protected:
         return record(control_.spill_half, number);
     }
 
-    /// A record to save into. There are as many as groups, which suffices: docs/engine.md, "Records suffice".
+    /// A record to save into. There are as many as groups: docs/engine.md, "Records suffice".
     HEADRACE_GROUP_CODE HrRecord* new_record() {
         count(&GroupTally::saved);
         const auto number = lanes_.by_leader([&] {
-            // relaxed: only claims a place; the next launch reads what is in it.
+            // relaxed: it only claims a record. The next launch reads what is in it.
             return Sync::fetch_add(control_.saved.value, std::uint64_t{1}, Sync::relaxed);
         });
         return record(control_.spill_half ^ 1u, number);
@@ -308,7 +308,7 @@ protected:
         return Sync::load(control_.seed_cursor.value, Sync::relaxed) < control_.seed_end; // relaxed: a guess
     }
 
-    /// `empty`: indices of which no unit came.
+    /// `empty`: indices without a unit.
     HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty = 0) {
         lanes_.by_leader([&] {
             HrCounters& sum = control_.counters;
@@ -335,7 +335,7 @@ protected:
     LocalSums sums_;
     HrControl& control_;
     GroupTally& tally_;
-    std::uint32_t* local_; ///< what follows the tally
+    std::uint32_t* local_; ///< the memory after the counters
     std::uint32_t group_;
     SeedRange seeds_;
     bool seeds_gone_ = false;   ///< the cursor has passed the end
@@ -343,7 +343,7 @@ protected:
     bool parked_ = false;
     std::uint32_t rounds_ = 0;
     Pace<Sync, Lanes> pace_;
-    std::uint32_t next_look_; ///< by this number of rounds, at the latest when the budget is used up
+    std::uint32_t next_look_; ///< number of rounds at the next look; at most the budget
 
 private:
     static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;

@@ -1,5 +1,5 @@
 // persistent/detail/held_units.hpp - what a lane group of a producer holds: a unit in each lane, more in its
-// LIQ, and all of it in a record while the group is parked.
+// LIQ, and all of it in a record while the group is paused.
 #pragma once
 #include <headrace/persistent/detail/group.hpp>
 #include <headrace/persistent/detail/liq.hpp>
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// All members are uniform over the group, as Group's are, but the lanes' own units.
+/// All members are uniform over the group, like those of Group. Only the lanes' own units are not.
 template <class Sync, class Lanes, class Kernel>
 class HeldUnits : protected Group<Sync, Lanes> {
     using Base = Group<Sync, Lanes>;
@@ -32,7 +32,7 @@ protected:
         : Base(lanes, view, group, local, sums, pace),
           liq_(this->local_ + scratch, view.control->liq_units) {}
 
-    /// make(rank) to the first `taken` idle lanes: a unit, or perhaps none. How many were none.
+    /// Gives make(rank), a unit or none, to the first `taken` idle lanes. Returns how many were none.
     template <class F>
     HEADRACE_GROUP_CODE std::uint32_t give_made(std::uint32_t taken, F&& make) {
         using Made = MadeUnit<std::remove_cvref_t<decltype(make(0u))>>;
@@ -53,7 +53,7 @@ protected:
         return Made::may_be_none ? taken - Lanes::count(given) : 0;
     }
 
-    /// unit(rank) to the first `taken` idle lanes.
+    /// Gives unit(rank) to the first `taken` idle lanes.
     template <class F>
     HEADRACE_GROUP_CODE void give(std::uint32_t taken, F&& unit) {
         const Mask idle = static_cast<Mask>(Lanes::all & ~active_);
@@ -65,7 +65,7 @@ protected:
         });
     }
 
-    /// Newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
+    /// Gives the newest units of `kind` to idle lanes. Needs a sync before the LIQ is written.
     HEADRACE_GROUP_CODE void take_from_liq(std::uint32_t kind) {
         const std::uint32_t taken = least(liq_.size(kind), lane_count - Lanes::count(active_));
         if (taken == 0) return;
@@ -75,8 +75,8 @@ protected:
         liq_.drop_newest(kind, taken);
     }
 
-    /// unit(lane) of the lanes in `mine`, in lane order, as the newest of the LIQ. Needs room and a sync
-    /// after.
+    /// Appends unit(lane) of the lanes in `mine` to the LIQ, in lane
+    /// order, as its newest units. Needs room, and a sync after it.
     template <class F>
     HEADRACE_GROUP_CODE void append(std::uint32_t kind, Mask mine, F&& unit) {
         lanes_.each([&](std::uint32_t lane) {
@@ -86,7 +86,7 @@ protected:
         liq_.add(kind, Lanes::count(mine));
     }
 
-    // ---- parking --------------------------------------------------------------------------------
+    // ---- pauses ---------------------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void save() {
         if (active_ == 0 && seeds_.empty() && liq_.empty()) return;
@@ -99,7 +99,7 @@ protected:
             lanes_.each([&](std::uint32_t lane) {
                 for (std::uint32_t i = lane; i < queued; i += lane_count)
                     write_column(to, record_room(), i, liq_.read(kind, liq_.bottom(kind) + i));
-                if (in_lanes > 0 && Lanes::has(active_, lane)) // the newest: they come back into lanes first
+                if (in_lanes > 0 && Lanes::has(active_, lane)) // the newest: they return to lanes first
                     write_column(to, record_room(), queued + lanes_.count_below(active_, lane),
                                  state_[lane].unit);
             });
@@ -115,12 +115,12 @@ protected:
         seeds_ = {0, 0};
     }
 
-    /// Takes up what a parked group held. Only for a group that holds nothing.
+    /// Restores what a paused group held. Only for a group that holds nothing.
     HEADRACE_GROUP_CODE bool restore() {
         HrRecord* record = this->claim_record();
         if (!record) return false;
         seeds_ = {record->seed_next, record->seed_end};
-        // What a LIQ cannot hold was in lanes, so it is the fullest that goes back there.
+        // Units that a LIQ cannot hold were in lanes. So the fullest kind goes back to the lanes.
         std::uint32_t fullest = first_called;
         HEADRACE_UNROLL
         for (std::uint32_t kind = first_called + 1; kind < kinds; ++kind)

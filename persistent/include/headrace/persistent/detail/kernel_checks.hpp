@@ -1,5 +1,5 @@
-// persistent/detail/kernel_checks.hpp - mistakes in kernels, told in one sentence each. Without these the
-// compiler reports them from inside the engine's templates.
+// persistent/detail/kernel_checks.hpp - checks that report each mistake in a kernel in one sentence. Without
+// them the compiler reports mistakes from inside the engine's templates.
 #pragma once
 #include <headrace/persistent/group_kernel.hpp>
 #include <headrace/persistent/units.hpp>
@@ -44,7 +44,7 @@ struct HandleOf<Kernel, Lanes> {
     using type = KernelGroup<Lanes, SpawningGroup<Traits, 0, Traits::max_spawns, KeepNothing, NeverIdle>>;
 };
 
-/// Called only by objects that are not const.
+/// True if only objects that are not const can be called.
 template <class F, class... Arguments>
 inline constexpr bool lacks_const =
     std::is_invocable_v<F&, Arguments...> && !std::is_invocable_v<const F&, Arguments...>;
@@ -56,8 +56,8 @@ consteval bool one_lacks_const(Kinds<K...>) {
 
 } // namespace detail
 
-/// True if kernel and seeds are what kernel.hpp says, as far as every compiler can see; else does not
-/// compile.
+/// True if kernel and seeds follow kernel.hpp, as far as every
+/// compiler can see. Otherwise the code does not compile.
 template <class Kernel, class Seeds>
 consteval bool check_kernel() {
     constexpr bool copied = std::is_trivially_copyable_v<Kernel> && std::is_trivially_copyable_v<Seeds>;
@@ -74,7 +74,7 @@ consteval bool check_kernel() {
                       "headrace: a kernel's Units is a list of kinds, also of one: using "
                       "Units = headrace::Kinds<headrace::Kind<Unit, 1>>");
         if constexpr (detail::is_kinds<Units>) {
-            using Seed = typename SeedMade<Seeds>::Unit; // also where a seed may make none
+            using Seed = typename SeedMade<Seeds>::Unit; // also if a seed may make no unit
             constexpr bool is_unit = KindTraits<Units>::template index_of<Seed>() < KindTraits<Units>::count;
             static_assert(is_unit,
                           "headrace: the seeds return no unit of the kernel's Units; or a kernel that "
@@ -86,7 +86,7 @@ consteval bool check_kernel() {
     return copied && expands;
 }
 
-/// As above, and the kernel's call operator is const. `Lanes`: of the technology.
+/// The same, and the kernel's call operator must be const. `Lanes`: those of the technology.
 template <class Kernel, class Seeds, class Lanes>
 consteval bool check_call() {
     if constexpr (check_kernel<Kernel, Seeds>()) {

@@ -1,13 +1,13 @@
 // persistent/detail/lanes_host.hpp - a lane group on a host thread: W lanes that take turns.
 //
-// What group code may ask of a lane group, here and in lanes_simt.cuh:
+// The functions of a lane group, here and in lanes_simt.cuh:
 //   size, Mask            lanes in the group; one bit for each
 //   PerLane<T>            a value of each lane: an array here, a register on a GPU
-//   each(f)               f(lane) for every lane; the only place where lanes may part ways
-//   ballot(f)             the mask of lanes for which f(lane)
-//   by_leader(f)          one lane evaluates f, all get the result; if there is none nobody waits for it
+//   each(f)               f(lane) for every lane; the only place where lanes may diverge
+//   ballot(f)             the mask of lanes for which f(lane) is true
+//   by_leader(f)          one lane evaluates f, all get the result; if f returns void, no lane waits for it
 //   sum(f)                f(lane) summed over the lanes, for all of them: 32 or 64 bits, group kernels only
-//   sync()                all lanes are here, and what each wrote before is seen by all after
+//   sync()                waits for all lanes; all lanes then see what each lane wrote before
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -18,7 +18,7 @@ template <unsigned Width>
 struct HostLanes {
     static_assert(Width >= 1 && Width <= 64, "a mask has 64 bits");
     static constexpr std::uint32_t size = Width;
-    static constexpr bool take_turns = true; ///< pace.hpp
+    static constexpr bool take_turns = true; ///< see pace.hpp
     using Mask = std::uint64_t;
 
     template <class T>
@@ -28,7 +28,7 @@ struct HostLanes {
     };
 
     static constexpr Mask all = Width == 64 ? ~Mask{0} : (Mask{1} << (Width % 64)) - 1;
-    /// Inline: where the compiler may not use the processor's own instruction, std::popcount is a call.
+    /// Inline, because std::popcount is a call if the compiler may not use the processor's instruction.
     static constexpr std::uint32_t count(Mask mask) {
         if constexpr (Width <= 32) {
             auto bits = static_cast<std::uint32_t>(mask);

@@ -12,7 +12,7 @@ using LaneMask = std::uint32_t;
 inline constexpr std::uint32_t lane_group_size = __AMDGCN_WAVEFRONT_SIZE;
 using LaneMask = std::uint64_t;
 #else
-inline constexpr std::uint32_t lane_group_size = 64; // the host's pass, which runs no lane
+inline constexpr std::uint32_t lane_group_size = 64; // the host's compiler pass, which runs no lane
 using LaneMask = std::uint64_t;
 #endif
 
@@ -29,7 +29,7 @@ struct SimtLanes {
     static constexpr Mask all = static_cast<Mask>(~std::uint64_t{0} >> (64 - size));
     std::uint32_t rank; ///< of the calling lane in its group
 #if defined(__CUDACC__)
-    Mask below; ///< the lanes before it: in a register, where the compiler would shift anew at each use
+    Mask below; ///< the lanes before it, in a register: otherwise the compiler would shift at each use
 #endif
 
     __device__ explicit SimtLanes(std::uint32_t rank_in_group) : rank(rank_in_group) {
@@ -47,7 +47,7 @@ struct SimtLanes {
     static __device__ bool has(Mask mask, std::uint32_t lane) { return (mask >> lane & 1) != 0; }
     __device__ std::uint32_t count_below(Mask mask, std::uint32_t lane) const {
 #if defined(__CUDACC__)
-        return count(mask & below); // a lane only asks for itself
+        return count(mask & below); // a lane asks only about itself
 #else
         return count(mask & ((Mask{1} << lane) - 1));
 #endif
@@ -93,8 +93,8 @@ struct SimtLanes {
 #if defined(__CUDACC__)
         __syncwarp(all);
 #else
-        // HIP 5.2 has no __syncwarp: a wavefront runs in step, so this only holds the compiler and the memory
-        // to it.
+        // HIP 5.2 has no __syncwarp. A wavefront runs in step, so this
+        // only makes the compiler keep the order and orders memory.
         __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
         __builtin_amdgcn_wave_barrier();
         __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
@@ -102,7 +102,7 @@ struct SimtLanes {
     }
 
 private:
-    /// The leader's value, word by word.
+    /// Broadcasts the leader's value, word by word.
     template <class T>
     __device__ T broadcast(T value) const {
         if constexpr (sizeof(T) < 4) {
@@ -118,8 +118,8 @@ private:
 #if defined(__CUDACC__)
                 word = __shfl_sync(all, word, 0);
 #else
-                // The leader is the first of the lanes, which all are here; the result is uniform to the
-                // compiler too.
+                // The leader is the first lane, and all lanes are here.
+                // So the compiler also knows that the result is uniform.
                 word = static_cast<std::uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(word)));
 #endif
             }

@@ -1,6 +1,6 @@
-// persistent/detail/liq.hpp - the local inbox: a group's own units in its own memory, a deque for each kind,
-// no atomics. Newest units are taken from the top, which bounds memory; the oldest are given away from the
-// bottom.
+// persistent/detail/liq.hpp - the local inbox queue: a group's own units in its
+// own memory, a deque for each kind, no atomics. A group takes the newest units
+// from the top, which bounds memory. It shares the oldest units from the bottom.
 #pragma once
 #include <headrace/persistent/sync.hpp>
 #include <headrace/persistent/units.hpp>
@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-/// Positions only grow, modulo 2^32, and are uniform over the group; units lie interleaved in pieces of up to
-/// four words, so that lanes that access neighbouring positions access neighbouring pieces, each in one
-/// instruction. The caller syncs between writing and reading.
+/// Positions count modulo 2^32 and are uniform over the group. Units are interleaved in pieces of up to four
+/// words. So lanes that access neighbouring positions access neighbouring pieces, each in one instruction.
+/// The caller syncs between a write and a read.
 template <std::uint32_t UnitWordCount, std::uint32_t KindCount>
 class Liq {
     using Words = UnitWords<UnitWordCount>;
@@ -22,7 +22,7 @@ class Liq {
     };
 
 public:
-    /// Borrows `words`, which begin where a piece may; `capacity` units of each kind: a power of two, or 0.
+    /// Borrows `words`, aligned for a piece. `capacity`: units of each kind, a power of two, or 0.
     HEADRACE_GROUP_CODE Liq(std::uint32_t* words, std::uint32_t capacity)
         : pieces_(reinterpret_cast<Piece*>(words)), capacity_(capacity) {}
 
@@ -32,7 +32,7 @@ public:
     HEADRACE_GROUP_CODE std::uint32_t size(std::uint32_t kind) const { return top(kind) - bottom(kind); }
     HEADRACE_GROUP_CODE std::uint32_t room(std::uint32_t kind) const { return capacity_ - size(kind); }
 
-    /// Of all kinds together whose bits are set.
+    /// Units of all kinds in `Set` together.
     template <std::uint32_t Set = ~0u>
     HEADRACE_GROUP_CODE std::uint32_t units() const {
         std::uint32_t units = 0;
@@ -42,7 +42,7 @@ public:
         return units;
     }
     HEADRACE_GROUP_CODE bool empty() const { return units() == 0; }
-    /// Of the kinds whose bits are set.
+    /// The kind with the most units, of the kinds in `Set`.
     template <std::uint32_t Set>
     HEADRACE_GROUP_CODE std::uint32_t fullest() const {
         constexpr std::uint32_t first = std::countr_zero(Set);

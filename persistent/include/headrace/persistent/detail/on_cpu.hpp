@@ -1,5 +1,5 @@
-// persistent/detail/on_cpu.hpp - the engine on the CPU device: its arena's threads, a vector's worth of lanes
-// each.
+// persistent/detail/on_cpu.hpp - the engine on the CPU device: a lane
+// group on each thread of its arena, with a vector's worth of lanes.
 #pragma once
 #include <headrace/devices/cpu/arena.hpp>
 #include <headrace/persistent/detail/on_host.hpp>
@@ -14,8 +14,8 @@ struct ArenaRunner {
     }
 };
 
-/// Lanes that take turns on one thread: enough to share the cost of a queue operation, few enough for its
-/// first cache.
+/// Lanes take turns on one thread. They are enough to share the cost of
+/// a queue operation, and few enough for the thread's first-level cache.
 using CpuLanes = HostLanes<16>;
 
 template <class Kernel, class Seeds>

@@ -22,17 +22,17 @@ struct GroupFor<Lanes, Kernel, Seeds> {
     using type = ProducerGroup<HostSync, Lanes, Kernel, Seeds>;
 };
 
-/// A kernel bound for host threads. `Runner` says whose threads:
+/// A kernel bound for host threads. `Runner` provides the threads:
 ///     static unsigned threads(const NativeStream&);
-///     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body);  //
-///     body(i), i < n
-/// run() rethrows the first exception. Bodies may run one after the other, in any order: no group waits for
-/// one that has not begun.
+///     // calls body(i) for each i < n
+///     static void run(const NativeStream&, unsigned n, const std::function<void(unsigned)>& body);
+/// run() rethrows the first exception. Bodies may run one after the
+/// other, in any order: no group waits for a group that has not begun.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 class HostBoundKernel final : public BoundKernel {
     using KernelLanes = LanesFor<Lanes, Kernel>;
     using GroupType = typename GroupFor<KernelLanes, Kernel, Seeds>::type;
-    static constexpr Bytes local_bytes = 64 << 10; // of a LIQ: it should stay in a core's own cache
+    static constexpr Bytes local_bytes = 64 << 10; // of a LIQ, which should stay in a core's own cache
 
 public:
     HostBoundKernel(const Kernel& kernel, const Seeds& seeds)
@@ -49,7 +49,7 @@ public:
         shape.ranges = GroupType::ranges;
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
         shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
-        shape.least_claim = 1; // of heavy ones: pace.hpp
+        shape.least_claim = 1; // for heavy units: pace.hpp
         local_.assign(shape.groups, std::vector<std::uint32_t>(group_local_words(
                                         shape.kinds, shape.unit_words, shape.liq_units, GroupType::scratch)));
         if constexpr (KeepsLocalSums<Kernel>)
@@ -82,9 +82,9 @@ private:
             group.run();
             if constexpr (KeepsLocalSums<Kernel>) sums.hand_over(kernel_, 0, 1);
         } catch (...) {
-            // The user's functor threw. Others stop at their next look; what this group held is lost, and the
-            // engine lays out its queues anew before it starts again. relaxed: the host reads after the
-            // launch.
+            // The user's functor threw. Other groups stop at their next look. What
+            // this group held is lost, and the engine lays out its queues again
+            // before it starts again. relaxed: the host reads after the launch.
             std::fill_n(sums.words, sums.count, 0);
             HostSync::store(view.control->status, HR_THREW, HostSync::relaxed);
             HostSync::store(view.control->park, HR_PARK_FAILED, HostSync::relaxed);
@@ -95,12 +95,12 @@ private:
     Kernel kernel_;
     Seeds seeds_;
     KernelImage<Kernel, Seeds> image_;
-    std::vector<std::vector<std::uint32_t>> local_; ///< each group's, allocated apart: no false sharing
-    std::vector<std::vector<std::uint32_t>> sums_;  ///< each group's, where the kernel keeps some
-    std::vector<std::uint32_t> paces_;              ///< each group's, from launch to launch: pace.hpp
+    std::vector<std::vector<std::uint32_t>> local_; ///< of each group, allocated apart: no false sharing
+    std::vector<std::vector<std::uint32_t>> sums_;  ///< of each group, if the kernel has local sums
+    std::vector<std::uint32_t> paces_;              ///< of each group, kept from launch to launch: pace.hpp
 };
 
-/// What a generated unit returns.
+/// What a generated source returns.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 Launcher make_launcher() {
     if constexpr (!check_call<Kernel, Seeds, Lanes>())

@@ -12,7 +12,7 @@
 #include <string>
 
 #if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
-    #define HEADRACE_SIMT_HIP // which of the two devices/simt/runtime.hpp names
+    #define HEADRACE_SIMT_HIP // selects HIP in devices/simt/runtime.hpp
 #endif
 #include <headrace/devices/simt/detail/context.hpp>
 
@@ -27,8 +27,8 @@ struct GroupFor<Kernel, Seeds> {
     using type = ProducerGroup<DeviceSync, LanesFor<SimtLanes, Kernel>, Kernel, Seeds>;
 };
 
-/// Four groups of 32 or two of 64: small blocks waste few lanes when registers decide how many are resident.
-/// One block that fills a multiprocessor where all its lanes share local sums.
+/// Four groups of 32 lanes or two of 64: small blocks waste few lanes if registers limit how many are
+/// resident. If all lanes of a multiprocessor share local sums: one block that fills it.
 template <class Kernel>
 constexpr unsigned block_threads() {
     if constexpr (!KeepsLocalSums<Kernel>)
@@ -40,14 +40,14 @@ constexpr unsigned block_threads() {
 }
 
 #if defined(__CUDACC__)
-    // Parameters stay where the launch put them, also where their addresses are taken: no copy in each
-    // thread.
+    // Parameters stay where the launch put them, even if
+    // their addresses are taken: no copy in each thread.
     #define HEADRACE_PARAMETER const __grid_constant__
 #else
     #define HEADRACE_PARAMETER const
 #endif
 
-/// Resident blocks for which the compiler has to save registers: see kernel.hpp.
+/// Resident blocks that the compiler has to save registers for: see kernel.hpp.
 template <class Kernel>
 constexpr unsigned wanted_blocks() {
     if constexpr (requires { Kernel::resident_lanes; })
@@ -60,10 +60,10 @@ constexpr unsigned wanted_blocks() {
     #define HEADRACE_LAUNCH_BOUNDS(Kernel) __launch_bounds__(block_threads<Kernel>(), wanted_blocks<Kernel>())
 #else
     #define HEADRACE_LAUNCH_BOUNDS(Kernel)                                                                   \
-        __launch_bounds__(block_threads<Kernel>()) // the second means other things here
+        __launch_bounds__(block_threads<Kernel>()) // the second argument has another meaning in HIP
 #endif
 
-/// Every lane group of the grid works until all work is done or all park.
+/// Every lane group of the grid works until all work is done or all groups pause.
 template <class Kernel, class Seeds>
 __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
     persistent_kernel(HEADRACE_PARAMETER Kernel kernel, HEADRACE_PARAMETER Seeds seeds,
@@ -84,7 +84,7 @@ __global__ void HEADRACE_LAUNCH_BOUNDS(Kernel)
         group.run();
     }
     if constexpr (KeepsLocalSums<Kernel>) {
-        __syncthreads(); // all have added
+        __syncthreads(); // all lanes have added
         sums.hand_over(kernel, threadIdx.x, blockDim.x);
     }
 }
@@ -95,8 +95,8 @@ class SimtBoundKernel final : public BoundKernel {
     static constexpr unsigned threads = block_threads<Kernel>(); ///< of a block
     static_assert(sizeof(Kernel) + sizeof(Seeds) + sizeof(EngineView) + 64 <= 4096,
                   "kernels are passed by value: their views must fit into 4 KB");
-    /// Of a LIQ: four of them within the 48 KB that every GPU has. Group kernels spawn little and would
-    /// rather have the memory for their scratch.
+    /// Of a LIQ: four of them fit into the 48 KB that every GPU has.
+    /// Group kernels spawn little and need the memory for their scratch.
     static constexpr Bytes local_bytes = GroupKernel<Kernel> ? 3 << 10 : 12 << 10;
 
 public:
@@ -115,7 +115,7 @@ public:
         shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
         shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
         groups_per_block_ = threads / static_cast<std::uint32_t>(lanes);
-        // Not GroupType::scratch: the host's pass does not know how wide the device's wavefronts are.
+        // Not GroupType::scratch: the host's compiler pass does not know the device's wavefront width.
         local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units,
                                          scratch_words<Kernel>(static_cast<std::uint32_t>(lanes)));
         if constexpr (KeepsLocalSums<Kernel>) choose_local_sums(stream);
@@ -142,8 +142,8 @@ public:
 private:
     [[nodiscard]] const void* type() const noexcept override { return &type_mark<SimtBoundKernel>; }
 
-    /// Few that are useful are spread over the device: as many of a block as run beside each other at full
-    /// speed, one for each of a multiprocessor's schedulers. Its others leave at once.
+    /// Spreads few useful groups over the device. A block gets as many as run at the same time at full speed:
+    /// one for each of a multiprocessor's schedulers. The other groups of the block leave at once.
     void launch(StreamHandle stream, const EngineView& view, std::uint32_t groups,
                 std::uint32_t useful) const {
         constexpr std::uint32_t schedulers = 4;
@@ -155,7 +155,7 @@ private:
         HEADRACE_CALL(GetLastError);
     }
 
-    /// Of a multiprocessor, alone on it.
+    /// Resident blocks of a multiprocessor that runs nothing else.
     [[nodiscard]] std::uint32_t resident_blocks(const NativeStream& stream, const EngineShape& shape) const {
         const auto* const kernel = reinterpret_cast<const void*>(&persistent_kernel<Kernel, Seeds>);
         allow_shared_memory(stream, kernel);
@@ -171,7 +171,7 @@ private:
         return std::size_t{4} * (local_sums_ + local_words_ * groups_per_block_);
     }
 
-    /// As many as the block has room for; in whole lines, or the queues behind them would not lie well.
+    /// As many as the block has room for, in whole lines, so that the queues after them are aligned.
     void choose_local_sums(const NativeStream& stream) {
         const auto bytes =
             static_cast<std::uint32_t>(device_attribute(attribute_block_memory, stream.ordinal));
@@ -182,8 +182,8 @@ private:
         local_sums_ = std::max(lines, 1u) * line;
     }
 
-    /// More than 48 KB of shared memory must be asked for, of the kernel and not of a launch: all that a
-    /// block may have, or another engine that runs the same kernel with less would take the rest away.
+    /// Requests more than 48 KB of shared memory, for the kernel and not for a launch. Requests all that a
+    /// block may have. Otherwise another engine that runs the same kernel with less would reduce it.
     void allow_shared_memory(const NativeStream& stream, const void* kernel) const {
         if (shared_bytes() <= 48 << 10) return;
         const int most = device_attribute(attribute_block_memory, stream.ordinal);
@@ -201,7 +201,7 @@ private:
     std::uint32_t local_sums_ = 0;
 };
 
-/// What a generated unit returns.
+/// What a generated source returns.
 template <class Kernel, class Seeds>
 Launcher launcher() {
     if constexpr (!check_call<Kernel, Seeds, SimtLanes>())
@@ -209,7 +209,7 @@ Launcher launcher() {
     else
         return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
                    std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
-            // The sizes guard against a device compiler that lays the structs out otherwise.
+            // The sizes detect a device compiler that lays out the structs differently.
             HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
             return std::make_unique<SimtBoundKernel<Kernel, Seeds>>(*static_cast<const Kernel*>(kernel),
                                                                     *static_cast<const Seeds*>(seeds));

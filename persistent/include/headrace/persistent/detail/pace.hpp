@@ -1,9 +1,9 @@
 // persistent/detail/pace.hpp - how many units a lane group processes before it looks around.
 //
-// On a GPU lanes run at once, and a look costs every lane a wait for memory: the number is fixed. On a host
-// thread lanes take turns, so that a group with sixteen heavy units keeps fifteen of them from threads that
-// have nothing to do. There the number follows what units take, by the clock: few heavy ones, many light
-// ones.
+// On a GPU all lanes run at once, and a look makes every lane wait for memory.
+// So the number is fixed. On a host thread lanes take turns, so a group with
+// sixteen heavy units keeps fifteen of them from idle threads. There the
+// number follows the measured time of units: few heavy ones, many light ones.
 #pragma once
 #include <headrace/persistent/group_kernel.hpp>
 #include <headrace/persistent/sync.hpp>
@@ -12,33 +12,33 @@
 
 namespace headrace {
 
-/// True where lanes take turns on a host thread.
+/// True if lanes take turns on a host thread.
 template <class Lanes>
 concept LanesTakeTurns = Lanes::take_turns;
 
-/// Fixed. Units of group kernels are heavy: others should not starve for eight of them.
+/// Fixed. Units of group kernels are heavy: idle groups should not wait for eight of them.
 template <class Sync, class Lanes>
 class Pace {
 public:
     explicit HEADRACE_GROUP_CODE Pace(std::uint32_t* /*kept*/) {}
-    /// That run in one round.
+    /// Lanes that run in one round.
     static constexpr HEADRACE_GROUP_CODE std::uint32_t lanes() { return Lanes::size; }
-    /// Until the next look.
+    /// Rounds until the next look.
     static constexpr HEADRACE_GROUP_CODE std::uint32_t rounds() { return is_wide<Lanes> ? 1 : 8; }
-    /// Lanes keep each other waiting.
+    /// True if units are so heavy that a round has fewer lanes than the group.
     static constexpr HEADRACE_GROUP_CODE bool is_slow() { return false; }
     HEADRACE_GROUP_CODE void note_round() const {}
-    /// The group looks around, and has completed so many units.
+    /// The group looks around. The argument: units that it has completed in all.
     HEADRACE_GROUP_CODE void note_look(std::uint64_t) const {}
     /// The group has waited: that time says nothing about its units.
     HEADRACE_GROUP_CODE void note_wait() const {}
-    /// Rounds of all lanes, of so many rounds.
+    /// Converts rounds of lanes() lanes to rounds of all lanes.
     static constexpr HEADRACE_GROUP_CODE std::uint64_t whole_rounds(std::uint32_t rounds) { return rounds; }
 };
 
 /// By the clock: between two looks a group works for about ten microseconds. It begins with one unit, and
-/// doubles the number as long as that takes less. `kept`: the number that the group's last launch of this
-/// kernel had come to, or 0; launches may be shorter than a look.
+/// doubles the number if that takes less than 8 microseconds. `kept`: the number of the group's last launch
+/// of this kernel, or 0. It is kept because a launch may end before the first look.
 template <class Sync, LanesTakeTurns Lanes>
 class Pace<Sync, Lanes> {
 public:
@@ -53,7 +53,7 @@ public:
         const std::uint64_t now = Sync::nanoseconds(), took = now - last_look_, ran = completed - completed_;
         last_look_ = now;
         completed_ = completed;
-        // Fewer than there might have been say nothing of what so many take.
+        // If fewer units ran, their time says nothing about `units_` units.
         if (took < little && ran >= units_ && units_ < most_units)
             units_ *= 2;
         else if (took > much)
@@ -69,7 +69,7 @@ private:
     static constexpr std::uint32_t most_units = 8 * Lanes::size;
     static constexpr std::uint64_t little = 8'000, much = 32'000; // nanoseconds
 
-    /// At once: each look too late may cost others that time again.
+    /// Shortens at once: each late look may cost other groups that time again.
     [[nodiscard]] static std::uint32_t shortened(std::uint64_t ran, std::uint64_t took) {
         const std::uint64_t units = ran * little / took;
         return units == 0 ? 1 : static_cast<std::uint32_t>(units);
@@ -77,8 +77,8 @@ private:
 
     std::uint32_t* kept_; ///< may be null
     std::uint32_t units_;
-    std::uint64_t turns_ = 0;     ///< of lanes, that there might have been in all rounds
-    std::uint64_t completed_ = 0; ///< units, at the last look
+    std::uint64_t turns_ = 0;     ///< lanes that might have run in all rounds
+    std::uint64_t completed_ = 0; ///< units completed at the last look
     std::uint64_t last_look_ = Sync::nanoseconds();
 };
 

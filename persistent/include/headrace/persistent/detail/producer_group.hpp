@@ -1,5 +1,5 @@
-// persistent/detail/producer_group.hpp - a lane group that works off units and what they spawn.
-// docs/engine.md is its plan.
+// persistent/detail/producer_group.hpp - a lane group that processes units and the units that they spawn.
+// docs/engine.md describes the algorithm.
 #pragma once
 #include <headrace/persistent/detail/giq.hpp>
 #include <headrace/persistent/detail/held_units.hpp>
@@ -17,13 +17,13 @@ class ProducerGroup : HeldUnits<Sync, Lanes, Kernel> {
 
     static constexpr bool has_ranges = Traits::has_ranges;
     static constexpr bool has_queues =
-        Traits::staged > 0 || has_ranges; // else nothing but continuations is ever spawned
+        Traits::staged > 0 || has_ranges; // otherwise kernels spawn nothing but continuations
     static constexpr bool has_kinds = Traits::count > 1;
     static constexpr bool chooses_kinds = called != 1u << first_called;
     static constexpr std::uint32_t seed_kind = Traits::template index_of<typename SeedMade<Seeds>::Unit>();
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
     static constexpr bool seeds_are_ranges = Traits::is_in(seed_kind, Traits::ranges);
-    /// There may be indices of which no unit comes.
+    /// True if some indices may have no unit.
     static constexpr bool has_gaps =
         SeedMade<Seeds>::may_be_none || seeds_are_ranges || Traits::ranges_have_gaps;
 
@@ -41,10 +41,10 @@ public:
           giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
           enough_(view.control->enough),
           spare_(view.spill[group]) {
-        this->look_for_park(); // who begins when all is over must not take what it would save at once
+        this->look_for_park(); // a group that begins during a pause must not take what it would save
     }
 
-    /// Until there is no unit left anywhere, or all groups park.
+    /// Runs until no unit is left anywhere, or all groups pause.
     HEADRACE_GROUP_CODE void run() {
         while (!parked_) {
             while (Lanes::count(active_) < enough()) {
@@ -53,7 +53,7 @@ public:
             }
             if (active_ == 0) {
                 if constexpr (has_gaps)
-                    if (gaps_alone_) { // there may be more of them than a launch has time for
+                    if (gaps_alone_) { // there may be more gaps than a launch has time for
                         if (this->end_round()) look_around();
                         continue;
                     }
@@ -68,14 +68,14 @@ public:
     }
 
 private:
-    /// Active lanes with which the group does not look for more.
+    /// The group refills if fewer lanes are active.
     HEADRACE_GROUP_CODE std::uint32_t enough() const {
         if constexpr (LanesTakeTurns<Lanes>)
             return least(enough_, pace_.lanes());
         else
             return enough_;
     }
-    /// So many of the lanes as are to run in one round.
+    /// Those of `lanes` that run in one round.
     HEADRACE_GROUP_CODE Mask narrowed(Mask lanes) const {
         if constexpr (LanesTakeTurns<Lanes>)
             while (Lanes::count(lanes) > pace_.lanes()) lanes ^= Mask{1} << (std::bit_width(lanes) - 1);
@@ -90,7 +90,7 @@ private:
         if constexpr (has_queues) {
             take_from_liq(running_);
             if (chooses_kinds && active_ == 0) take_from_liq(liq_.template fullest<called>());
-            lanes_.sync(); // all have read before anyone overwrites
+            lanes_.sync(); // all lanes have read before one of them overwrites
             expand_ranges();
             if (Lanes::count(active_) >= enough()) return;
         }
@@ -98,7 +98,7 @@ private:
             if constexpr (has_ranges) ranges_follow_ = liq_.template units<ranges>() != 0;
             if (active_ != 0 || ranges_follow_) return;
         }
-        take_seeds(); // of a record too: it may hold nothing else, and a group without a unit would wait
+        take_seeds(); // also of a record: it may hold only seeds, and a group without units would wait
         if (Lanes::count(active_) >= enough() || ranges_follow_) return;
         if constexpr (has_queues) {
             take_bundle();
@@ -107,7 +107,7 @@ private:
         if (seeds_.empty() && this->claim_seeds(1)) take_seeds();
     }
 
-    /// Ranges of which no unit comes are not counted: there may be some.
+    /// If indices may have no unit, the LIQ may still hold ranges although no lane is active.
     HEADRACE_GROUP_CODE bool holds_nothing() const {
         bool nothing = active_ == 0 && seeds_.empty();
         if constexpr (has_gaps) nothing = nothing && liq_.empty();
@@ -126,28 +126,28 @@ private:
                 running_ = seed_kind;
                 const std::uint32_t empty =
                     give_made(taken, [&](std::uint32_t rank) { return expand_(seeds_.next + rank); });
-                lanes_.sync(); // expanding may diverge
+                lanes_.sync(); // lanes may diverge when they expand
                 seeds_.next += taken;
                 if constexpr (SeedMade<Seeds>::may_be_none) complete_empty(empty);
             } while (SeedMade<Seeds>::may_be_none && !seeds_.empty() && Lanes::count(active_) < enough());
         }
     }
 
-    /// Of indices of which no unit came: they are completed.
+    /// Counts indices without a unit as completed.
     HEADRACE_GROUP_CODE void complete_empty(std::uint32_t indices) {
         this->book(0, -static_cast<std::int64_t>(indices));
         empty_ += indices;
         gaps_alone_ = active_ == 0;
     }
 
-    // ---- ranges: the LIQ holds those that are begun with, shortened ------------------------------
+    // ---- ranges: a range that is begun stays in the LIQ, shortened ------------------------------
 
-    /// Units of the newest ranges to idle lanes. The older ones wait: so few are begun with at a time.
+    /// Gives units of the newest ranges to idle lanes. Older ranges wait, so few ranges are begun at a time.
     HEADRACE_GROUP_CODE void expand_ranges() {
         Traits::each_range([&](auto number, auto units, auto* kind_tag) {
             using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
             constexpr std::uint32_t kind = decltype(number)::value, of = decltype(units)::value;
-            // With gaps, not as long as one lane is idle; and the group must look around now and then.
+            // With gaps, enough lanes suffice, and passes are limited so that the group looks around.
             constexpr std::uint32_t most_passes = 32;
             const std::uint32_t wanted = range_has_gaps<KindOf> ? enough() : lane_count;
             for (std::uint32_t passes = 0; liq_.size(kind) > 0 && Lanes::count(active_) < wanted &&
@@ -170,7 +170,7 @@ private:
             return typename KindOf::Expand{}(range.begin + rank, range.payload);
         });
         expanded_ += taken - empty;
-        lanes_.sync(); // all have read the range, and expanding may diverge
+        lanes_.sync(); // all lanes have read the range, and may diverge when they expand
         if (taken == left) {
             liq_.drop_newest(RangeKindNumber, 1);
         } else {
@@ -183,10 +183,10 @@ private:
     template <class RangeUnit>
     HEADRACE_GROUP_CODE void write_range(std::uint32_t kind, std::uint32_t position, const RangeUnit& range) {
         lanes_.by_leader([&] { liq_.write(kind, position, to_words<unit_words>(range)); });
-        lanes_.sync(); // it is as all see it
+        lanes_.sync(); // all lanes see the new range
     }
 
-    /// Seeds that are ranges go to the LIQ, a lane group's worth at a time.
+    /// Moves seeds that are ranges to the LIQ, at most one for each lane at a time.
     HEADRACE_GROUP_CODE void take_ranges_of_seeds() {
         if (seeds_.empty() || liq_.size(seed_kind) > 0) return;
         const std::uint64_t left = seeds_.end - seeds_.next;
@@ -207,14 +207,14 @@ private:
         });
         seeds_.next += taken;
         append_spawned(seed_kind, given, [&](std::uint32_t lane) { return made[lane]; });
-        lanes_.sync(); // the LIQ's new ranges are seen by all
+        lanes_.sync(); // all lanes see the LIQ's new ranges
         this->book(0, -static_cast<std::int64_t>(Lanes::count(given)));
         complete_empty(taken - Lanes::count(given));
         ranges_follow_ = given != 0;
         gaps_alone_ = gaps_alone_ && !ranges_follow_;
     }
 
-    /// append, for units that are new: a range counts as many as it has indices.
+    /// Like `append`, for new units. Also counts them; a range counts as many units as it has indices.
     template <class F>
     HEADRACE_GROUP_CODE void append_spawned(std::uint32_t kind, Mask mine, F&& unit) {
         append(kind, mine, unit);
@@ -237,7 +237,7 @@ private:
 
     // ---- bundles --------------------------------------------------------------------------------
 
-    /// A bundle from the GIQ; what finds no idle lane goes to the LIQ. True if there was one.
+    /// Takes a bundle from the GIQ. Units beyond the idle lanes go to the LIQ. True if it took one.
     HEADRACE_GROUP_CODE bool take_bundle() {
         for (std::uint32_t step = 1; step <= kinds; ++step) {
             const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
@@ -253,7 +253,7 @@ private:
     }
 
     HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
-        const bool holds_ranges = has_ranges && Traits::is_in(kind, ranges); // not for lanes: all to the LIQ
+        const bool holds_ranges = has_ranges && Traits::is_in(kind, ranges); // all ranges go to the LIQ
         const std::uint32_t idle = holds_ranges ? 0 : lane_count - Lanes::count(active_);
         const std::uint32_t most_units = holds_ranges ? least(lane_count, liq_.capacity()) : lane_count;
         if (idle + liq_.room(kind) < most_units) return false;
@@ -261,7 +261,7 @@ private:
         if (full == 0 || !return_spare()) return false;
         const auto popped = giq_.try_pop(kind, full);
         if (!popped.there) return false;
-        lanes_.sync(); // the leader has acquired; now all may read
+        lanes_.sync(); // the leader has acquired the bundle; now all lanes may read it
         const std::uint32_t bundle = hr_entry_bundle(popped.entry);
         const std::uint32_t units = hr_entry_count(popped.entry);
         const std::uint32_t* from = view_.bundles + hr_bundle_at(bundle, lane_count, unit_words);
@@ -273,7 +273,7 @@ private:
             if (lane < units - taken) liq_.write(kind, liq_.top(kind) + lane, read(taken + lane));
         });
         liq_.add(kind, units - taken);
-        lanes_.sync(); // all have read before the bundle is used again, and the LIQ is as all see it
+        lanes_.sync(); // all lanes have read the bundle before its reuse, and see the LIQ's new units
         spare_ = bundle;
         last_popped_ = kind;
         this->count(&GroupTally::popped);
@@ -283,7 +283,7 @@ private:
 
     // ---- running --------------------------------------------------------------------------------
 
-    /// Sets the lanes' units aside when another kind could fill the group and has more.
+    /// Moves the lanes' units to the LIQ if another kind can fill the group and has more units.
     HEADRACE_GROUP_CODE void prefer_fuller_kind() {
         const std::uint32_t kind = liq_.template fullest<called>();
         const std::uint32_t running = Lanes::count(active_);
@@ -294,11 +294,11 @@ private:
         }
         set_lanes_aside();
         take_from_liq(kind);
-        lanes_.sync(); // all have read before anyone overwrites
+        lanes_.sync(); // all lanes have read before one of them overwrites
         this->count(&GroupTally::switches);
     }
 
-    /// The same for a range that could fill the group, where there is too little of the running kind.
+    /// The same for a range that can fill the group, if the running kind has too few units.
     HEADRACE_GROUP_CODE void prefer_range(std::uint32_t running) {
         if (running >= enough() || liq_.room(running_) < running || liq_.template units<ranges>() == 0)
             return;
@@ -322,7 +322,7 @@ private:
         active_ = 0;
     }
 
-    /// The active lanes whose spawns the LIQ can take, whatever they spawn.
+    /// The active lanes that may run: their spawns fit into the LIQ in any case. Pushes units to make room.
     HEADRACE_GROUP_CODE Mask lanes_with_room() {
         if constexpr (staged == 0) {
             return active_;
@@ -353,22 +353,22 @@ private:
         }
     }
 
-    /// Rounds on end, the first with the chosen lanes, while the group's own LIQ fills them: what a round
-    /// costs decides whether units of few instructions pay. True if it is time to look around.
+    /// Runs rounds while the group's own LIQ fills the lanes, first with the chosen lanes. The cost of a
+    /// round decides whether units of few instructions are worthwhile. True if a look around is due.
     HEADRACE_GROUP_CODE bool run_rounds(Mask chosen) {
         // Ranges are counted when they are spawned.
         const auto units = [&] { return Lanes::count(active_) + liq_.template units<~ranges>(); };
         const std::uint32_t held = units();
         lanes_.each([&](std::uint32_t lane) { state_[lane].too_many = false; });
         while (run_until_look(chosen) && this->goes_on_unseen()) chosen = narrowed(active_);
-        const std::uint32_t more = units() - held; // modulo 2^32: may be fewer
+        const std::uint32_t more = units() - held; // modulo 2^32: may be negative
         this->book(0, static_cast<std::int32_t>(more));
         if (lanes_.ballot([&](std::uint32_t lane) { return state_[lane].too_many; }) != 0)
             this->fail(HR_SPAWNED_TOO_MANY);
         return this->is_look_due();
     }
 
-    /// True if all lanes may go on when the look around that is due has been taken.
+    /// Runs rounds until a look is due or not all lanes may run. True if all may run after the look.
     HEADRACE_GROUP_CODE bool run_until_look(Mask chosen) {
         std::uint32_t running = Lanes::count(chosen), completed = 0;
         bool look = false, all_run = false;
@@ -382,14 +382,14 @@ private:
             chosen = narrowed(active_);
             if constexpr (LanesTakeTurns<Lanes>) running = Lanes::count(chosen);
         } while (all_run && !look);
-        // What was spawned follows in run_rounds from what is held; units of ranges were held before.
+        // run_rounds computes the spawned units from the units held. Ranges counted their units before.
         this->book(completed, has_ranges ? -static_cast<std::int64_t>(expanded_) : 0);
         return all_run;
     }
 
-    /// The newest units of the LIQ to idle lanes, if they are too many. True if all that are `running` then
-    /// may run, whatever they spawn; says no where that is not simple. The LIQ may be written after a sync: a
-    /// call of the kernel has one.
+    /// If too few lanes are active, gives the newest units of the LIQ to idle lanes. True if all `running`
+    /// lanes may then run, whatever they spawn; false if that is not simple to tell. A sync must follow
+    /// before the LIQ is written again: a call of the kernel has one.
     HEADRACE_GROUP_CODE bool fill_lanes(std::uint32_t& running) {
         running = Lanes::count(active_);
         if constexpr (chooses_kinds) { // another kind may have become fuller
@@ -419,7 +419,7 @@ private:
         }
     }
 
-    /// So many units of whatever kind.
+    /// True if the LIQ has room for `units` more units of each kind.
     HEADRACE_GROUP_CODE bool has_room_for(std::uint32_t units) const {
         bool has_room = true;
         HEADRACE_UNROLL
@@ -433,12 +433,12 @@ private:
             append_spawned(kind, Lanes::all, [&](std::uint32_t) { return unit; });
         };
         const auto idle = [&] {
-            // relaxed, both: hints. Who parks is not hungry any more, and waits for this unit all the same.
+            // relaxed, both: hints. A pause waits for this unit too, even if no group counts as idle.
             return lanes_.by_leader([&] {
                 return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
             }) != 0;
         };
-        lanes_.sync(); // all have read the unit from where the first one that is spawned goes
+        lanes_.sync(); // all lanes have read the unit, which the first spawned unit overwrites
         SpawningGroup<Traits, Running, KindOf::max_spawns, decltype(keep), decltype(idle)> spawner(
             state, this->sums_, keep, idle);
         KernelGroup handle(lanes_.lanes, spawner, this->local_);
@@ -462,10 +462,10 @@ private:
                 }
             });
         });
-        lanes_.sync(); // the functor may have parted the lanes
+        lanes_.sync(); // the lanes may have diverged in the functor
     }
 
-    /// Continuations stay in their lanes; the rest of what was spawned goes to the LIQ.
+    /// Keeps continuations in their lanes, and moves the other spawned units to the LIQ.
     HEADRACE_GROUP_CODE void collect(Mask chosen) {
         const Mask next = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].continues; });
         if constexpr (staged > 0 && !is_wide<Lanes>) {
@@ -473,7 +473,7 @@ private:
             for (std::uint32_t place = 0; place < staged; ++place) {
                 const Mask have =
                     lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
-                // The first is there as a rule; but where there are ranges, many units spawn nothing.
+                // Usually some lane has a first one. But with ranges, many units spawn nothing.
                 if ((place > 0 || has_ranges) && have == 0) break;
                 HEADRACE_UNROLL
                 for (std::uint32_t kind = 0; kind < kinds; ++kind) {
@@ -485,12 +485,12 @@ private:
                     append_spawned(kind, mine, [&](std::uint32_t lane) { return staged_unit(lane, place); });
                 }
             }
-            lanes_.sync(); // the LIQ's new units are seen by whichever lane takes them
+            lanes_.sync(); // any lane that takes the LIQ's new units sees them
         }
         active_ = static_cast<Mask>((active_ & ~chosen) | next);
     }
 
-    // An index known at compile time keeps the staged units in registers.
+    // An index that is known at compile time keeps the staged units in registers.
     HEADRACE_GROUP_CODE Words staged_unit(std::uint32_t lane, std::uint32_t place) {
         Words words = state_[lane].units[0];
         HEADRACE_UNROLL
@@ -508,8 +508,8 @@ private:
 
     // ---- sharing --------------------------------------------------------------------------------
 
-    /// On a host thread, where that costs little, groups that have nothing are seen after each round, if
-    /// there is something for them.
+    /// On a host thread a look costs little. So a group that has
+    /// units to share looks for idle groups after each round.
     HEADRACE_GROUP_CODE bool is_asked() {
         if constexpr (LanesTakeTurns<Lanes>) {
             if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
@@ -522,7 +522,7 @@ private:
     }
 
     enum class Push : std::uint32_t { done, no_bundle, slot_busy };
-    static constexpr std::uint32_t free_bundles = kinds; ///< the number of their rings
+    static constexpr std::uint32_t free_bundles = kinds; ///< ring number of empty bundles
 
     HEADRACE_GROUP_CODE void look_around() {
         this->plan_next_look(tally_.units);
@@ -531,7 +531,7 @@ private:
             std::uint32_t park, hungry;
         };
         auto seen = lanes_.by_leader([&]() -> Seen {
-            // relaxed, both: hints; what they lead to orders itself.
+            // relaxed, both: hints. What follows from them has its own orders.
             return {Sync::load(control_.park, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
         });
         if (seen.park != HR_RUN) parked_ = true;
@@ -545,15 +545,15 @@ private:
         if constexpr (has_queues) {
             const std::uint32_t kind = liq_.template fullest<called>();
             const std::uint32_t half = (liq_.size(kind) + 1) / 2;
-            // A bundle; bundles of one unit, which is heavy then, for each who is hungry.
+            // One bundle. In a group kernel units are heavy: one bundle of one unit for each idle group.
             std::uint32_t bundles = is_wide<Lanes> ? least(seen.hungry, half) : least(seen.hungry, 1);
             for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
                 this->count(&GroupTally::shared);
         }
     }
 
-    /// Of heavy units, what lanes have not begun with too, to all groups that have nothing; unless there is
-    /// something for them already.
+    /// Shares heavy units evenly among all idle groups, including units in lanes that are not begun. Does
+    /// nothing if the GIQ has a bundle for them already.
     HEADRACE_GROUP_CODE void share_evenly(std::uint32_t hungry) {
         if (hungry == 0 || !has_queues) return;
         if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();
@@ -566,8 +566,8 @@ private:
         }
     }
 
-    /// The older half of the ranges of a kind to the GIQ, or half of the only one: so a range comes to all
-    /// groups in as many steps as their number has bits. False if units should rather be shared.
+    /// Pushes the older half of a kind's ranges to the GIQ, or half of its only range. So a range reaches all
+    /// groups in as many steps as their number has bits. False if units should be shared instead.
     HEADRACE_GROUP_CODE bool share_ranges() {
         bool shared = false;
         Traits::each_range([&](auto number, auto, auto* kind_tag) {
@@ -601,7 +601,7 @@ private:
         return true;
     }
 
-    /// The oldest units of a kind, at most a bundle, to the GIQ.
+    /// Pushes the oldest units of a kind to the GIQ, at most one bundle.
     HEADRACE_GROUP_CODE Push push_oldest(std::uint32_t kind, std::uint32_t at_most) {
         if (!find_bundle()) {
             this->count(&GroupTally::no_bundle);
@@ -618,10 +618,10 @@ private:
         return Push::done;
     }
 
-    /// The bundle in hand, with so many units. False: it still is in hand.
+    /// Pushes the spare bundle, which holds `units` units. False: the group still has the bundle.
     HEADRACE_GROUP_CODE bool publish(std::uint32_t kind, std::uint32_t units) {
-        this->flush(true); // before others can complete what we have not yet counted
-        lanes_.sync();     // all have written; now the leader may release
+        this->flush(true); // before other groups can complete units that are not counted
+        lanes_.sync();     // all lanes have written; now the leader may release
         if (!giq_.try_push(kind, hr_entry(spare_, units))) {
             this->count(&GroupTally::slot_busy);
             return false;
@@ -631,20 +631,20 @@ private:
         return true;
     }
 
-    /// True if an empty bundle is in hand.
+    /// Gets a spare bundle if the group has none. True if it has one.
     HEADRACE_GROUP_CODE bool find_bundle() {
         if (spare_ != HR_NO_BUNDLE) return true;
         const auto popped = giq_.try_pop(free_bundles, giq_.all);
         if (!popped.there) return false;
         spare_ = static_cast<std::uint32_t>(popped.entry);
-        lanes_.sync(); // the leader has acquired; now all may write
+        lanes_.sync(); // the leader has acquired the bundle; now all lanes may write
         return true;
     }
 
-    /// True if no bundle is in hand any more.
+    /// Returns the spare bundle. True if the group has none any more.
     HEADRACE_GROUP_CODE bool return_spare() {
         if (spare_ == HR_NO_BUNDLE) return true;
-        // The sync before the leader's release is the one that ended our reading of the bundle.
+        // The sync before the leader's release is the one that ended this group's reads of the bundle.
         if (!giq_.try_push(free_bundles, spare_)) {
             this->count(&GroupTally::slot_busy);
             return false;
@@ -653,14 +653,14 @@ private:
         return true;
     }
 
-    /// True when there may be something to take; false when there never will be, or all groups park.
+    /// Waits. True if there may be something to take; false if there never will be, or all groups pause.
     HEADRACE_GROUP_CODE bool wait_for_work() {
         this->flush();
         if constexpr (has_queues) return_spare();
         this->count(&GroupTally::idle);
         add_to_hungry(1);
-        // Taken while still hungry: of all who see a bundle one gets it, and the others need not tell that
-        // they are hungry again.
+        // Takes a bundle while the group still counts as idle. Of all groups that see a bundle, one gets it.
+        // The others need not change the count.
         const bool goes_on = this->wait_until(1, [&] {
             if constexpr (has_queues) return take_bundle();
             return false;
@@ -686,13 +686,13 @@ private:
     const Kernel& kernel_;
     const Seeds& expand_;
     Giq<Sync, Lanes> giq_;
-    std::uint32_t enough_;          ///< lanes: with fewer, the group refills
-    std::uint32_t spare_;           ///< an empty bundle in hand, or HR_NO_BUNDLE
+    std::uint32_t enough_;          ///< the group refills if fewer lanes are active
+    std::uint32_t spare_;           ///< an empty bundle, or HR_NO_BUNDLE
     std::uint32_t last_popped_ = 0; ///< the last bundle's kind: the next search in the GIQ begins after it
-    bool ranges_follow_ = false;    ///< ranges have come to the LIQ: another refill expands them
-    bool gaps_alone_ = false;       ///< indices were taken, and no unit came of any
-    std::uint64_t empty_ = 0;       ///< indices of which no unit came
-    std::uint32_t expanded_ = 0;    ///< units of ranges, since the last look around
+    bool ranges_follow_ = false;    ///< the LIQ has new ranges: another refill expands them
+    bool gaps_alone_ = false;       ///< indices were taken, and none had a unit
+    std::uint64_t empty_ = 0;       ///< indices without a unit
+    std::uint32_t expanded_ = 0;    ///< units of ranges since the last look around
 };
 
 } // namespace headrace

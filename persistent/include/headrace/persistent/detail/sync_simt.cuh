@@ -10,7 +10,7 @@
     #error "for nvcc and hipcc"
 #endif
 
-// A namespace per technology: a program may have both, and the linker would merge equal names.
+// One namespace per technology: a program may have both, and the linker would merge equal names.
 namespace headrace::HEADRACE_SIMT_NAMESPACE {
 
 /// Loads and stores of system scope: for words that the host reads and writes while a launch runs.
@@ -41,7 +41,7 @@ struct SystemSync : MemoryOrders {
         __hip_atomic_store(&word, value, Order, __HIP_MEMORY_SCOPE_SYSTEM);
 #endif
     }
-    /// Two neighbours, as by two relaxed loads. Loads of one sector across the bus come one after the other.
+    /// Loads two neighbouring words, like two relaxed loads, which would cross the bus one after the other.
     static __device__ TwoWords load_two(const std::uint64_t* words) {
         TwoWords two;
 #if defined(__CUDACC__)
@@ -54,16 +54,16 @@ struct SystemSync : MemoryOrders {
 #endif
         return two;
     }
-    static __device__ void pause(std::uint32_t) {} // to read across the bus takes long enough
+    static __device__ void pause(std::uint32_t) {} // a read across the bus takes long enough
 };
 
-/// Atomics of device scope: nobody but this GPU touches the queues while a launch runs.
+/// Atomics of device scope: only this GPU accesses the queues while a launch runs.
 struct DeviceSync : MemoryOrders {
     using WithHost = SystemSync;
 
 #if defined(__CUDACC__)
-    // In PTX, since the queues lie in global memory: cuda::atomic_ref knows no address space, so each of its
-    // atomics comes with code for shared memory, and waits for an answer that nobody reads.
+    // In PTX, because the queues are in global memory. cuda::atomic_ref knows no address space: each of its
+    // atomics has code for shared memory too, and waits for a result that is not used.
     template <class T, int Order>
     static __device__ T load(const T& word, MemoryOrder<Order>) {
         static_assert(is_word<T> && (Order == __ATOMIC_RELAXED || Order == __ATOMIC_ACQUIRE));
@@ -171,7 +171,7 @@ struct DeviceSync : MemoryOrders {
             __builtin_amdgcn_s_sleep(100);
     }
     static __device__ std::uint64_t nanoseconds() {
-        return std::uint64_t{__builtin_amdgcn_s_memrealtime()} * 10; // it counts at 100 MHz
+        return std::uint64_t{__builtin_amdgcn_s_memrealtime()} * 10; // the counter runs at 100 MHz
     }
 #endif
 

@@ -12,10 +12,10 @@
 //         hr_spawn(lane, kind, &next);
 //     }
 //
-// hr_seed gives all seeds one kind. A unit that makes many others alike spawns a range of them (kernel.hpp):
-// a unit of a kind that the host names in `ranges`, whose first two words of 64 bits are its first index and
-// one past the last. hr_expand makes the unit of an index, of the kind that the host names:
-//     typedef union {
+// hr_seed gives all seeds the same kind. A unit that makes many similar units spawns
+// a range of them (kernel.hpp). A range is a unit of a kind that the host names in
+// `ranges`. Its first two words of 64 bits are its first index and the index past
+// its last. hr_expand makes the unit of an index, of the kind that the host names:
 //         struct { uint node; uint depth; } step;
 //         struct { ulong begin, end; uint depth; } range;           // depth: the payload
 //     } HrUnit;
@@ -23,35 +23,35 @@
 //         unit->step.node = (uint)index;
 //         unit->step.depth = range->range.depth;
 //     }
-//     ... hr_spawn_range(lane, kind, begin, end, &payload);          // an HrUnit, too
-// Seeds may be ranges. Where indices have no unit, hr_seed and hr_expand return whether there is one; hr_seed
-// sets its kind in either case:
+//     ... hr_spawn_range(lane, kind, begin, end, &payload);          // payload: an HrUnit
+// Seeds may be ranges. If some indices have no unit, hr_seed and hr_expand return whether there is a unit.
+// hr_seed sets the kind in either case:
 //     #define HEADRACE_GAPS
 //     bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) { ... }
 //
-// A source may say when groups refill, as kernel.hpp explains:
+// A source may set the refill percentage (kernel.hpp):
 //     #define HEADRACE_REFILL_PERCENT 50
-// Either may be a group kernel (kernel.hpp), which the host says by `by_group`: all lanes, which are
-// work-items, call hr_consume or hr_run with the same index or unit, and must spawn the same:
-//     void hr_consume(HrKernelGroup* group, ulong row, HEADRACE_PARAMETERS) {
+// Both forms may be a group kernel (kernel.hpp). The host then sets
+// `by_group`. All lanes, which are work-items, call hr_consume or
+// hr_run with the same index or unit, and must spawn the same units:
 //         hr_scratch(group)[get_local_id(0)] = ...;
 //         hr_sync();
 //     }
-// prelude.cl has what these may call.
+// prelude.cl has the functions that kernels may call.
 //
-// What a job declares, and what kernels do then with a buffer of `task.memory(domain)`:
+// What a job declares, and what its kernels then do with a buffer of `task.memory(domain)`:
 //     accumulates   hr_atomic_add_T(&sums[i], amount)                    atomics.cl
 //     of ExactSum   hr_exact_add_double(words, stride, i, term)          exact_sum.cl (t.sum gives stride)
 //     reduces<Min>  hr_atomic_min_T(&least[i], value)                    atomics.cl, as for Max and bits
-//     reduces<Op>   HR_DEFINE_COMBINE, for an operation of one's own     atomics.cl
+//     reduces<Op>   HR_DEFINE_COMBINE, for an operation of the user      atomics.cl
 //                   HR_DEFINE_SLOT_COMBINE, for values of other sizes    atomics.cl (t.reduce gives slots)
 //     scatters      x[i] = value
 //     appends       hr_append(records, capacity, record)                 append.cl; domain.size()
 //
-// Barriers, also those within hr_ballot and its like, are for group kernels alone, where all lanes come by
-// or none. Where there are some under a condition let one stand last there: PoCL 3.1 sends all lanes the
-// same way where they part after it. It also compiles what follows once for each outcome, so a lane that
-// does nothing is better than a barrier left out.
+// Only group kernels may use barriers, and hr_ballot and similar functions, which contain barriers. All lanes
+// reach a barrier, or none. If a condition contains barriers, its last statement must be a barrier: PoCL 3.1
+// sends all lanes the same way if they part after the last one. PoCL also compiles the code after the
+// condition once for each outcome. So a lane that does nothing is better than a barrier under a condition.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -71,28 +71,28 @@ struct OpenClRange {
     std::uint32_t kind, of;
 };
 
-/// A kernel's source, and what the engine must know of it.
+/// A kernel's source, and what the engine must know about it.
 struct OpenClKernel {
-    std::string name;             ///< for people: a build's errors name it
-    std::string source;           ///< as above
+    std::string name;             ///< for people: build errors name it
+    std::string source;           ///< as described above
     std::uint32_t kinds = 0;      ///< of work unit; 0: a consumer
     std::uint32_t unit_bytes = 0; ///< sizeof(HrUnit): a multiple of 4
     std::uint32_t max_spawns = 0; ///< the most units that one call of hr_run spawns
     std::string options{};        ///< for the compiler: "-DWIDTH=640 -cl-mad-enable"
     bool by_group = false;        ///< a group kernel: all lanes process each unit together
-    std::uint32_t (*scratch_words)(std::uint32_t lanes) = nullptr; ///< that it shares; null: none
+    std::uint32_t (*scratch_words)(std::uint32_t lanes) = nullptr; ///< that its lanes share; null: none
     std::vector<OpenClRange> ranges{};                             ///< kinds that are ranges
 };
 
-/// What HEADRACE_PARAMETERS stands for, in its order.
+/// The arguments for HEADRACE_PARAMETERS, in their order.
 class OpenClArguments {
 public:
-    /// A `__global` pointer. The memory must outlive the launches.
+    /// Adds a `__global` pointer. The memory must outlive the launches.
     OpenClArguments& buffer(const Memory& memory) {
         const void* handle = memory.handle();
-        return bytes(&handle, sizeof handle); // a cl_mem is a pointer, and an argument is its bytes
+        return bytes(&handle, sizeof handle); // a cl_mem is a pointer; the argument is its bytes
     }
-    /// A scalar, or a struct that has the same layout in OpenCL C.
+    /// Adds a scalar, or a struct that has the same layout in OpenCL C.
     template <class T>
     OpenClArguments& value(const T& value) {
         static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
@@ -111,10 +111,10 @@ private:
     std::vector<std::vector<std::byte>> all_;
 };
 
-/// The kernel as the engine runs it. Null: this build lacks OpenCL.
+/// Binds the kernel for the engine. Returns null if this build lacks OpenCL.
 ///
-/// It is built when the engine prepares it, which throws kernel with the compiler's log if the source is
-/// wrong, and unsupported if the device lacks what the engine needs.
+/// The engine builds the kernel when it prepares it. That throws kernel with the compiler's log if the source
+/// is wrong, and unsupported if the device lacks what the engine needs.
 [[nodiscard]] HEADRACE_EXPORT std::unique_ptr<BoundKernel> bind_opencl(const OpenClKernel& kernel,
                                                                        OpenClArguments arguments);
 

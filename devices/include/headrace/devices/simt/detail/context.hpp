@@ -1,4 +1,4 @@
-// devices/simt/detail/context.hpp - what all objects of one CUDA or HIP device share, and keep alive.
+// devices/simt/detail/context.hpp - what all objects of one CUDA or HIP device share and keep alive.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -21,12 +21,12 @@ struct StreamDeleter {
     }
 };
 using StreamOwner = std::unique_ptr<std::remove_pointer_t<StreamHandle>, StreamDeleter>;
-/// Waits for none of the streams that exist already, as the runtime's default stream would.
+/// Makes a stream that is independent of all existing streams. The runtime's default stream waits for them.
 [[nodiscard]] HEADRACE_EXPORT StreamOwner make_stream();
 
 class EventPool;
 
-/// One of a pool's events, which goes back there.
+/// One event of a pool. The destructor returns it to the pool.
 class HEADRACE_EXPORT PooledEvent {
 public:
     PooledEvent() = default;
@@ -42,20 +42,20 @@ public:
     [[nodiscard]] EventHandle get() const noexcept { return event_; }
 
 private:
-    EventPool* home_ = nullptr; // whoever has the event also holds the context
+    EventPool* home_ = nullptr; // outlives this object: the owner of the event holds the context
     EventHandle event_ = nullptr;
 };
 
-/// Events that were made alike and are used again. Threads: any.
+/// Events of one kind that are used again. Threads: any.
 class HEADRACE_EXPORT EventPool {
 public:
     explicit EventPool(unsigned flags) : flags_(flags) {}
-    EventPool(const EventPool&) = delete; // its events know its address
+    EventPool(const EventPool&) = delete; // its events hold its address
     EventPool& operator=(const EventPool&) = delete;
 
-    /// On the device that is current.
+    /// Takes an event on the current device.
     [[nodiscard]] PooledEvent take();
-    /// When all are back. A pool's own destructor would not know whether the device is still there.
+    /// Destroys the events. All must be back. A destructor could not know whether the device still exists.
     void destroy() noexcept;
 
 private:
@@ -64,10 +64,10 @@ private:
     const unsigned flags_;
     std::mutex mutex_;
     std::vector<EventHandle> free_;
-    std::size_t all_ = 0; ///< in use or not
+    std::size_t all_ = 0; ///< number of all events, in use or free
 };
 
-/// A moment that the device and the host both know.
+/// A moment on both clocks: the device's and the host's.
 struct ClockMark {
     PooledEvent event;
     std::chrono::steady_clock::time_point host;
@@ -83,37 +83,37 @@ public:
 
     [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
-    /// The NUMA node that it is near.
+    /// The NUMA node nearest to the device.
     [[nodiscard]] std::optional<unsigned> node() const noexcept { return node_; }
     [[nodiscard]] Gates& gates() const noexcept { return *gates_; }
     [[nodiscard]] Sleepers& sleepers() noexcept { return sleepers_; }
 
-    /// Makes this device the calling thread's. It stays so: setting back what was there before would start
-    /// that device, whether anybody uses it or not.
+    /// Makes this device the calling thread's current device. It does not restore the previous device,
+    /// because that would start the previous device even if nothing uses it.
     void make_current() const;
 
     [[nodiscard]] EventPool& plain_events() noexcept { return plain_events_; }
-    [[nodiscard]] EventPool& timed_events() noexcept { return timed_events_; } ///< that tell when they came
+    [[nodiscard]] EventPool& timed_events() noexcept { return timed_events_; } ///< these record their times
 
-    /// The last moment at which the clocks were compared, not long ago. Null if the device was too busy to
-    /// say.
+    /// The last comparison of the clocks; compares again if it is older than 60 s. Null if the device was too
+    /// busy for the first comparison.
     [[nodiscard]] std::shared_ptr<const ClockMark> clock_mark();
 
     [[nodiscard]] void* allocate(Bytes size);
     void free(void* memory) noexcept;
     [[nodiscard]] Bytes free_memory() const;
-    /// Lets `other` read and write what is allocated here; false if the hardware cannot.
+    /// Lets `other` read and write memory allocated here. Returns false if the hardware cannot.
     [[nodiscard]] bool admit(int other);
     [[nodiscard]] bool has_pool() const noexcept { return pool_ != nullptr; }
 
-    /// Pinned host memory that unpinned copies go through; kept until the device is closed. Large enough that
-    /// handing over its halves costs little beside copying them (0.2 ms), and small because to pin it takes
-    /// the driver half a millisecond for each megabyte (H200, driver 580).
+    /// Pinned host memory that copies of unpinned memory go through, half by half; kept until the device
+    /// closes. A half takes 0.2 ms to copy, much longer than to hand over. The whole is small, because the
+    /// driver needs 0.5 ms to pin 1 MB (H200, driver 580).
     static constexpr Bytes staging_bytes = 4 << 20;
     [[nodiscard]] std::byte* take_staging();
     void give_back_staging(std::byte* buffer) noexcept;
 
-    /// An error that stays, if the device has one: nothing that ran on it may be believed any more.
+    /// The device's lasting error, if it has one. Then no result of the device is valid any more.
     [[nodiscard]] ErrorPtr lasting_failure() const noexcept;
 
 private:
@@ -125,9 +125,9 @@ private:
     const std::optional<unsigned> node_;
     std::shared_ptr<Gates> gates_;
     Sleepers sleepers_;
-    StreamOwner service_;       // allocations and clock marks; no work that could hold them up
-    PoolHandle pool_ = nullptr; // null: the device has no pools
-    EventPool plain_events_{HEADRACE_RUNTIME(EventDisableTiming)}; // who waits asks: see sleepers.hpp
+    StreamOwner service_;       // allocations and clock marks; no work that delays them
+    PoolHandle pool_ = nullptr; // null: the device has no memory pools
+    EventPool plain_events_{HEADRACE_RUNTIME(EventDisableTiming)}; // polled, not waited for: see sleepers.hpp
     EventPool timed_events_{HEADRACE_RUNTIME(EventDefault)};
     mutable std::mutex mutex_;
     std::vector<int> admitted_;

@@ -1,5 +1,5 @@
-// devices/simt/detail/gates.hpp - how a stream waits for what its driver knows nothing of: host work, other
-// technologies.
+// devices/simt/detail/gates.hpp - timeline semaphores: how a stream waits for work that its driver does not
+// know, such as host work and other technologies.
 #pragma once
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
@@ -12,13 +12,13 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// Words in host memory that streams wait for and that the settling of an event writes, whatever its outcome.
+/// Timeline semaphores: words in host memory. Streams wait for them; an event that settles writes its word.
 ///
-/// Each word only grows, so one that has been written serves the next wait, although a stream may not yet
-/// have looked at it: it will find more than it waits for. Threads: any.
+/// The event's outcome does not matter. The value only grows, so a written word serves the next wait at once:
+/// a stream that reads it late finds a larger value than it waits for, and continues. Threads: any.
 class HEADRACE_EXPORT Gates : public std::enable_shared_from_this<Gates> {
 public:
-    /// What a stream waits for: that the word has this value.
+    /// What a stream waits for: the word at `memory` has reached `value`.
     struct Word {
         std::uint64_t* memory;
         std::uint64_t value;
@@ -29,20 +29,20 @@ public:
     Gates(const Gates&) = delete; // events that will open a gate hold its address
     Gates& operator=(const Gates&) = delete;
 
-    /// False: the device cannot wait for words.
+    /// False: the device cannot wait for words in memory.
     [[nodiscard]] bool usable() const noexcept { return usable_; }
 
-    /// What is enqueued on `stream` from now on starts when `event` has settled.
+    /// Work that is enqueued on `stream` after this call starts when `event` has settled.
     void hold(StreamHandle stream, const Event& event);
 
-    /// A word that `GateMemory::wait` may be given, for the last `steps` values that it comes to, and that
-    /// somebody will `open`, once.
+    /// Takes an unused word for `GateMemory::wait`. Waits may use the last `steps` values up to
+    /// `Word::value`. The caller must `open` the word, once.
     [[nodiscard]] Word take(std::uint64_t steps = 1);
-    /// An earlier value, on the way. Calls no driver and waits for nobody who does; nor does `open`.
+    /// Writes an earlier value. Neither this nor `open` calls a driver or waits for a thread that calls one.
     static void advance(Word word, std::uint64_t value);
     void open(Word word);
 
-    [[nodiscard]] std::size_t words() const; ///< for tests: how many there are
+    [[nodiscard]] std::size_t words() const; ///< for tests: the number of words
 
 private:
     void add_words();
@@ -50,7 +50,7 @@ private:
 
     const int ordinal_;
     const bool usable_;
-    mutable std::mutex mutex_; // never held during a call of the driver: who opens gates takes it
+    mutable std::mutex mutex_; // never held during a driver call, because `open` takes it
     std::vector<void*> allocations_;
     std::size_t words_ = 0;
     std::vector<Word> free_;

@@ -1,4 +1,4 @@
-// devices/simt/detail/sleepers.hpp - threads that wait for native events without keeping a core busy.
+// devices/simt/detail/sleepers.hpp - lets threads wait for native events without keeping a core busy.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/devices/simt/runtime.hpp>
@@ -7,25 +7,25 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// Waits for native events: awake at first, then looking at them now and then.
+/// A completion waiter for native events. A thread polls in a busy loop first, then sleeps between polls.
 ///
-/// The driver could put a thread to sleep for an event (`EventBlockingSync`). It takes 56 records of such
-/// events per stream that are still to come, and then blocks whoever records another, with its lock held
-/// (driver 580); and whom it wakes, it wakes late.
+/// The driver could put a thread to sleep for an event (`EventBlockingSync`). But it takes only 56
+/// uncompleted records of such events per stream. A call that records one more then blocks and holds the
+/// driver's lock (driver 580). The driver also wakes threads late.
 ///
-/// Threads: any. The device must be open; nobody may be waiting when it ends.
+/// Threads: any. The device must be open. No thread may wait when this object is destroyed.
 class HEADRACE_EXPORT Sleepers {
 public:
     explicit Sleepers(int ordinal) : ordinal_(ordinal) {}
-    Sleepers(const Sleepers&) = delete; // sleeping threads hold its address
+    Sleepers(const Sleepers&) = delete; // waiting threads hold its address
     Sleepers& operator=(const Sleepers&) = delete;
 
-    /// The driver's answer, once there is one. `soon`: a caller of ours stands still until then.
+    /// Returns the driver's final answer. `soon`: a caller of this library is blocked until then.
     Status until(EventHandle event, bool soon = false);
 
 private:
     const int ordinal_;
-    std::atomic_flag somebody_is_first_; ///< of those that hold up callers
+    std::atomic_flag somebody_is_first_; ///< set while one thread with `soon` waits: it polls more often
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -1,5 +1,5 @@
-// internal/devices/cpu/arena_tbb.hpp - a CpuArena seen as what it is, for kernels that call oneTBB
-// algorithms. Apart from arena.hpp, so that only those who want oneTBB's headers need them.
+// internal/devices/cpu/arena_tbb.hpp - the oneTBB arena of a CpuArena, for kernels that call oneTBB. Apart
+// from arena.hpp, so that only code that uses oneTBB needs its headers.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/devices/cpu/arena.hpp>

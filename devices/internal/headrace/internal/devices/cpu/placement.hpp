@@ -1,5 +1,5 @@
-// internal/devices/cpu/placement.hpp - which hardware threads a device of the processor computes on: pure, so
-// that made-up machines test it.
+// internal/devices/cpu/placement.hpp - which hardware threads a processor's device uses. It is pure, so tests
+// can invent machines.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/devices/cpu/topology.hpp>
@@ -10,12 +10,12 @@
 
 namespace headrace {
 
-/// The cores of `topology` that these settings mean, without those in `taken`: each as many of its hardware
-/// threads as are to be used.
+/// The cores of `topology` that the settings select, without those in `taken`. Each core lists only the
+/// hardware threads that the device uses.
 ///
-/// No more threads than cores: each has a core to itself; more: the cores' other hardware threads too. No
-/// number: everything there is in the NUMA range. Errors: throws invalid_argument if there is no such range,
-/// or not as much of it left.
+/// If there are at most as many threads as cores, each thread has its own core. Further threads use the
+/// cores' other hardware threads. Without a number, it takes all hardware threads of the NUMA range. Errors:
+/// throws invalid_argument if there is no such range, or if too few hardware threads are left in it.
 [[nodiscard]] HEADRACE_EXPORT std::vector<Core>
 place(const CpuTopology& topology, const DeviceSettings& settings, std::span<const Core> taken);
 

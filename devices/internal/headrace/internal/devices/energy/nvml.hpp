@@ -7,19 +7,19 @@
 
 namespace headrace {
 
-/// One GPU, by its PCI address, whichever technology uses it. NVML comes with the driver and is loaded at the
-/// first reading.
+/// The meter of one GPU, by PCI address, whichever technology uses the GPU. NVML comes with the driver; the
+/// first reading loads it.
 ///
-/// Cost   3 ms a reading on an H100 (driver 580), now and then 15; 24 for the first
+/// Cost   3 ms per reading on an H100 (driver 580), sometimes 15 ms; 24 ms for the first reading
 /// Source NVIDIA, "NVML API Reference", nvmlDeviceGetTotalEnergyConsumption: from Volta on
 class HEADRACE_EXPORT NvmlMeter final : public EnergyMeter {
 public:
-    /// `address`: "0000:3b:00.0".
+    /// `address` is for example "0000:3b:00.0".
     explicit NvmlMeter(std::string address, std::string library = "libnvidia-ml.so.1");
 
     [[nodiscard]] std::string_view name() const noexcept override { return "NVML"; }
     [[nodiscard]] Figure joules() override;
-    /// An H100's counter is renewed every 100 ms (driver 580): a tenth, at worst, is the counter's.
+    /// An H100 renews its counter every 100 ms (driver 580): over 1 s the error is at most a tenth.
     [[nodiscard]] std::chrono::nanoseconds shortest() const noexcept override {
         return std::chrono::seconds(1);
     }

@@ -11,19 +11,19 @@
 
 namespace headrace {
 
-/// All packages of the host, and their memory where that is counted: what runs on some of the cores cannot be
-/// told from the rest. On most systems only root may read the counters.
+/// Counts all packages of the host, and their memory where the system counts it. It cannot separate the cores
+/// that one device uses from the others. On most systems only root may read the counters.
 ///
 /// Cost   some microseconds for each counter
 /// Source Linux, Documentation/power/powercap/powercap.rst. AMD's counters are in the same place
 class HEADRACE_EXPORT RaplMeter final : public EnergyMeter {
 public:
-    /// `folder` has a folder for each of the system's power zones.
+    /// `folder` has one folder for each power zone of the system.
     explicit RaplMeter(const std::filesystem::path& folder = "/sys/class/powercap");
 
     [[nodiscard]] std::string_view name() const noexcept override { return "RAPL"; }
     [[nodiscard]] Figure joules() override;
-    /// Counters are renewed every millisecond or so.
+    /// The system renews the counters about every millisecond.
     [[nodiscard]] std::chrono::nanoseconds shortest() const noexcept override {
         return std::chrono::milliseconds(10);
     }
@@ -31,7 +31,7 @@ public:
 private:
     struct Counter {
         std::filesystem::path file;
-        std::uint64_t range; ///< microjoules, as all here; it wraps there
+        std::uint64_t range; ///< microjoules, as all values here; the counter wraps at this value
         std::uint64_t last;
     };
     std::vector<Counter> counters_;

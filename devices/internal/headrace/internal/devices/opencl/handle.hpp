@@ -1,5 +1,5 @@
-// internal/devices/opencl/handle.hpp - OpenCL's reference-counted objects as values: a copy retains, the end
-// releases.
+// internal/devices/opencl/handle.hpp - OpenCL's reference-counted objects as values: a copy retains, the
+// destructor releases.
 #pragma once
 #include <headrace/devices/opencl/check.hpp>
 
@@ -7,14 +7,14 @@
 
 namespace headrace::opencl {
 
-/// One reference to an OpenCL object. A release has nobody to tell of its failure, so it is not looked at.
+/// One reference to an OpenCL object. No caller could act on a failed release, so its status is ignored.
 template <class T, cl_int (*Retain)(T), cl_int (*Release)(T)>
 class Handle {
 public:
     Handle() = default;
     /// Takes over the reference that a clCreate or clEnqueue call returned.
     explicit Handle(T owned) noexcept : value_(owned) {}
-    /// Adds a reference to what somebody else holds.
+    /// Adds a reference to an object that another owner holds.
     [[nodiscard]] static Handle retained(T borrowed) {
         check(Retain(borrowed), "retaining an OpenCL object");
         return Handle{borrowed};
@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] T get() const noexcept { return value_; }
     explicit operator bool() const noexcept { return value_ != nullptr; }
-    /// Where a call may store a new reference; the old one is released first.
+    /// The address where a call may store a new reference; the old one is released first.
     [[nodiscard]] T* out() noexcept {
         *this = Handle{};
         return &value_;
