@@ -9,8 +9,8 @@
 namespace headrace {
 namespace {
 
-constexpr double drifts = 1.15; // by this factor: parts are measured from outside, with what delays them
-constexpr double seldom = 50;   // times as long as it would be in the way
+constexpr double drifts = 1.15; // as a factor: parts are timed from outside, with all their delays
+constexpr double seldom = 50;   // a device is retried after this many times the delay that a try may cause
 
 double sum(const std::vector<double>& pieces) { return std::accumulate(pieces.begin(), pieces.end(), 0.0); }
 
