@@ -1,4 +1,4 @@
-// domains/execution/giving.cpp - who of a job's devices gets what another one has not begun: see
+// domains/execution/giving.cpp - which devices of a job receive work that another one has not begun: see
 // job_execution.hpp.
 #include <headrace/internal/domains/job_execution.hpp>
 
@@ -9,18 +9,18 @@
 namespace headrace {
 namespace {
 
-/// Given units are kept until their job ends, for the case that their device is lost: so much of them. A job
-/// that gives as much has been at it for long, and goes on without.
+/// Limit of transferred units. They are kept until their job ends, in case their device is lost. A job that
+/// transfers more has run for long and goes on without transfers.
 constexpr Bytes most_given = Bytes{256} << 20;
 
-/// That the giver must be spared: to give costs it, and the taker, a launch.
+/// Seconds of work that the donor must save: a transfer costs the donor and the recipient a launch each.
 constexpr double seconds_worth_giving = 0.25e-3;
 
-/// Nobody gives all that it has, though its capability be unknown.
+/// A lower bound for the donor's capability, so that a donor with unknown capability keeps some work.
 constexpr double least_capability = 1e-3;
 
-/// Units that fill a lane group of the device, for a kernel of which the giver's groups hold so many at a
-/// time; of group kernels, and on a processor, whose lanes take turns, one.
+/// Number of units that fill a lane group of the device. `lanes`: units that a group of the donor holds at a
+/// time. It is 1 for group kernels, and on a processor, whose lanes take turns.
 std::uint64_t worth_giving(const DeviceInfo& device, std::uint64_t lanes) {
     return lanes == 1 || device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
 }
@@ -71,7 +71,7 @@ std::vector<JobExecution::Hungry> JobExecution::hungry(std::size_t giver, Gift g
     Running& run = running();
     if (stop_reason_ || !run.left.empty() || !run.loose_units.empty()) return {};
     if (gift == Gift::units && (!job_.shares_units() || run.given_bytes >= most_given)) return {};
-    // Whoever updates what the giver updates waits until the giver has ended.
+    // Another device that updates the donor's data has to wait until the donor has ended.
     if (gift == Gift::seeds && !is_repeatable()) return {};
     const std::vector<DeviceProgress> devices = device_progress();
     const Progress progress = this->progress(devices);
@@ -130,12 +130,12 @@ bool JobExecution::has_returns() const {
     return running().has_returns;
 }
 
-/// The giver's task is shorter from here on.
+/// The donor's task is shorter from here on.
 void JobExecution::cut_off(std::size_t giver, IndexRange task, std::uint64_t cut) {
-    share_of(giver)->outstanding -= task.end - cut; // nobody had begun with it
+    share_of(giver)->outstanding -= task.end - cut; // nothing had begun with it
     in_flight(giver, task)->portion.range.end = cut;
     for (auto& [use, parts] : running().written) parts.remove(task);
-    static_cast<void>(enter_parts({task.begin, cut})); // if it fails, so does the job
+    static_cast<void>(enter_parts({task.begin, cut})); // if it fails, the job fails
 }
 
 JobExecution::Appetite JobExecution::appetite(std::size_t giver, std::uint64_t lanes,
@@ -155,10 +155,10 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
         worth_it(this->hungry(giver, Gift::seeds, lanes), task.end - unclaimed);
     if (hungry.empty()) return task.end;
     const auto left = static_cast<double>(task.end - unclaimed);
-    // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
+    // Cuts where the job allows it: a range that begins with the kept units has the length of split().
     const auto kept = static_cast<std::uint64_t>(std::ceil((1 - total_share(hungry)) * left));
     const std::uint64_t cut = task.begin + split(task, unclaimed - task.begin + kept);
-    if (cut <= unclaimed || cut >= task.end) return task.end; // the giver keeps some, or it would have ended
+    if (cut <= unclaimed || cut >= task.end) return task.end; // the donor keeps some: its task has not ended
     IndexRange rest{cut, task.end};
     for (const Hungry& one : hungry) {
         if (rest.empty()) break;
@@ -178,14 +178,14 @@ void JobExecution::give(std::size_t giver, UnitBatch units) {
     Running& run = running();
     share_of(giver)->counters.units_given += units.size();
     run.given_bytes += units.bytes();
-    const std::vector<Hungry> hungry = this->hungry(giver, Gift::units, 1); // the least counted before
+    const std::vector<Hungry> hungry = this->hungry(giver, Gift::units, 1); // `least` was checked before
     const double all = static_cast<double>(units.size()) / total_share(hungry);
     for (const Hungry& one : hungry) {
         const bool is_last = &one == &hungry.back();
         const auto his = is_last ? units.size() : static_cast<std::uint64_t>(one.share * all);
         if (his > 0) run.shares[one.place].gifts.push_back(number(units.split(std::min(his, units.size()))));
     }
-    if (units.size() > 0) put_back(number(std::move(units))); // nobody is hungry any more
+    if (units.size() > 0) put_back(number(std::move(units))); // no device is idle any more
 }
 
 Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint64_t units) {
@@ -200,7 +200,7 @@ Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint
 
 bool JobExecution::takes_units(const Share& share) const {
     const KernelVariant* const variant = job_.variant(share.participant.info->technology);
-    return variant == nullptr || variant->bind; // a host function takes ranges alone
+    return variant == nullptr || variant->bind; // a host function takes only ranges
 }
 
 Portion JobExecution::number(UnitBatch units) {

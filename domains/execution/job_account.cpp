@@ -1,4 +1,4 @@
-// domains/execution/job_account.cpp - what is told of a job, while it runs and afterwards: see
+// domains/execution/job_account.cpp - what a job reports, while it runs and afterwards: see
 // job_execution.hpp.
 #include <headrace/internal/domains/job_execution.hpp>
 
@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-/// What so many units tell of a device's speed that a model may keep it.
+/// Busy seconds from which a model may keep a device's measured speed.
 constexpr double enough_seconds = 1e-4;
 
 } // namespace
@@ -27,7 +27,7 @@ double JobExecution::seconds_of_team() const {
     Running& run = running();
     double of_team = 0, of_all = 0;
     for (const Share& share : run.shares) {
-        const Counters& counters = share.counters; // given units count as nothing, but took their time
+        const Counters& counters = share.counters; // transferred units are not counted, but take time
         const double work = counters.units_received > 0
                                 ? share.busy_seconds() * run.rates.capability(place_of(share))
                                 : static_cast<double>(counters.work_units);

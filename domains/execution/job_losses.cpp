@@ -1,4 +1,4 @@
-// domains/execution/job_losses.cpp - what becomes of a job whose device is lost or full: see
+// domains/execution/job_losses.cpp - the continuation of a job when a device is lost or full: see
 // job_execution.hpp.
 #include <headrace/internal/domains/job_execution.hpp>
 
@@ -30,7 +30,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     for (const Portion& portion : std::exchange(share->gifts, {})) put_back(portion);
     const bool has_worked = !(share->done.empty() && in_flight.empty());
     if (const std::uint64_t given = share->counters.units_given; given > 0) {
-        // Its tasks done again would make these units once more.
+        // If its tasks ran again, they would create these units a second time.
         if (!stop_reason_)
             stop_reason_ = std::make_shared<const Error>(
                 Error(error->kind(), error->message() +
@@ -43,8 +43,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     } else if (!is_repeatable() && has_worked) {
         if (!stop_reason_) stop_reason_ = error;
     } else {
-        for (Share& one :
-             run.shares) { // what others did in another memory has been fetched, and is lost as well
+        for (Share& one : run.shares) { // results of others in another memory were fetched, and are lost too
             if (&one != share && !(run.has_moved && has_worked)) continue;
             for (const Portion& portion : std::exchange(one.done, {})) {
                 put_back(portion);
@@ -60,7 +59,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     settle_if_ended(std::move(lock));
 }
 
-/// The one whose devices are the fastest together. False: there is none.
+/// Chooses the memory whose devices are fastest together. False: there is none.
 bool JobExecution::go_to_next_memory() {
     Running& run = running();
     if (!run.memory) return false;
@@ -90,7 +89,7 @@ bool JobExecution::leave_memory(std::size_t device, const Portion& portion) {
     put_back(portion);
     for (Share& one : run.shares)
         if (one.participant.memory == left) one.is_full = true;
-    // Those in flight end there.
+    // Tasks in flight end there.
     run.has_moved = run.has_moved || run.finished > 0 || !run.in_flight.empty();
     return *run.memory != left || go_to_next_memory();
 }
