@@ -20,7 +20,7 @@ constexpr double seconds_worth_giving = 0.25e-3;
 constexpr double least_capability = 1e-3;
 
 /// Number of units that fill a lane group of the device. `lanes`: units that a group of the donor holds at a
-/// time. It is 1 for group kernels, and on a processor, whose lanes take turns.
+/// time. One unit for group kernels (`lanes` 1), and on a processor, since its lanes take turns.
 std::uint64_t worth_giving(const DeviceInfo& device, std::uint64_t lanes) {
     return lanes == 1 || device.kind == DeviceKind::cpu ? 1 : std::max(1U, device.lane_group);
 }

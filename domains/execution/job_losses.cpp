@@ -59,7 +59,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     settle_if_ended(std::move(lock));
 }
 
-/// Chooses the memory whose devices are fastest together. False: there is none.
+/// Chooses the memory with the devices that are fastest together. False: there is none.
 bool JobExecution::go_to_next_memory() {
     Running& run = running();
     if (!run.memory) return false;

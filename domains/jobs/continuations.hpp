@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-/// Functions may block. If no thread is free, a further one starts, up to `most_threads`. A thread whose
-/// function waits for a job does not count: that job may itself be a function that needs a thread.
+/// Functions may block. If no thread is free, a further one starts, up to `most_threads`. A thread that waits
+/// for a job in a function does not count: that job may itself be a function that needs a thread.
 ///
 /// Threads: any may call give.
 class HEADRACE_EXPORT Continuations final : public TaskScope::Device {

@@ -145,7 +145,7 @@ public:
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
         when_ended(std::move(before), [this, execution](const ErrorPtr& error) {
-            // An ended job may have ended with this runtime, whose destructor waits only for held jobs.
+            // An ended job may have ended with this runtime: the destructor waits only for held jobs.
             if (execution->hold_for_start()) start_in_turn(execution, error);
         });
         return JobHandle(execution);
@@ -249,9 +249,9 @@ private:
         return all;
     }
 
-    /// Tasks of a job that writes all of a domain work on one memory. Chooses the memory whose devices are
-    /// predicted to end the job first: by whole jobs that each device ran alone, or else by their speeds.
-    /// Null if the job writes no domain in this way, or if all devices work on one memory.
+    /// Tasks of a job that writes all of a domain work on one memory. Chooses the memory with the devices
+    /// that are predicted to end the job first: by whole jobs that each device ran alone, or else by their
+    /// speeds. Null if the job writes no domain in this way, or if all devices work on one memory.
     std::shared_ptr<const JobExecution::OneMemory>
     choose_memory(const Job& job, std::vector<JobExecution::Participant>& participants) {
         const auto use = std::ranges::find_if(job.uses(), &Job::Use::is_of_one_image);
@@ -426,8 +426,8 @@ private:
             }
         }
         // Private replicas are joined before another use of their domain. That blocks. If an event called
-        // this function, the join would wait for events whose continuations wait for this one: so another
-        // thread runs it.
+        // this function, the join would wait for events, and their continuations wait for this one: so
+        // another thread runs it.
         std::vector<std::shared_ptr<DomainData>> joined;
         for (const Job::Use& use : execution.job().uses())
             if (const Joining* const joining = use.slice.data->joining(); joining && joining != use.joining)

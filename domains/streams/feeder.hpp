@@ -11,7 +11,7 @@
 namespace headrace {
 
 /// Runs the given work in its order. Unlike the tasks of a HostLane, it is not work of the program: it waits
-/// for devices whose request queues are full, and a trace should not show that as busy time.
+/// for devices with full request queues, and a trace should not show that as busy time.
 ///
 /// Threads   any; the work throws nothing
 /// Lifetime  the destructor runs all remaining work

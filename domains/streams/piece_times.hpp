@@ -19,7 +19,7 @@ namespace headrace {
 /// Threads   one
 class HEADRACE_EXPORT PieceTimes {
 public:
-    /// Submits a piece of an item whose input is there.
+    /// Submits a piece of an item. The item's input is there.
     using Submit = std::function<Event(std::size_t piece, std::size_t controller)>;
 
     /// `firsts`: one controller of each device.

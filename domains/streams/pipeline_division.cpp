@@ -21,7 +21,7 @@ namespace {
 constexpr double worth_it = 0.95;   // of the period: a change of the mapping has a cost
 constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece favours parts
 constexpr std::size_t enough = 300; // items: from here on the cost of 3 measured items is negligible
-constexpr std::size_t many = 1'000'000'000; // items: an endless stream, whose beginning is negligible
+constexpr std::size_t many = 1'000'000'000; // items: an endless stream; its beginning is negligible
 
 std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
     std::vector<StreamCut> cuts;

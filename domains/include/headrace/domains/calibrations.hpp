@@ -66,7 +66,7 @@ public:
     /// By kernel, because each job looks up its own kernel several times, and there may be thousands.
     using Entries = std::map<std::string, std::vector<Entry>>;
 
-    /// Reads the file. `machine`: whose entries are used; it has `threads` hardware threads.
+    /// Reads the file, and uses the entries of `machine`, which has `threads` hardware threads.
     explicit Calibrations(std::filesystem::path file = file_of_user(), std::string machine = this_machine(),
                           unsigned threads = std::thread::hardware_concurrency());
     ~Calibrations() override; // writes new measurements to the file

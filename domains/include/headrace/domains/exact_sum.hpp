@@ -23,7 +23,7 @@ namespace headrace {
 /// All numbers of a type.
 struct FullRange {};
 
-/// Multiples of 2^Least whose magnitudes are below 2^(Most + 1).
+/// Multiples of 2^Least with magnitudes below 2^(Most + 1).
 ///
 /// A sum takes two words. It is exact while partial sums stay below 2^(Least + 123): for 2^63 terms if the
 /// range has at most 60 bits (Most - Least + 1), for half as many with each further bit. If a term is outside

@@ -165,7 +165,7 @@ public:
     Job& policy(MakePolicy make, std::string name);
     Job& policy(std::string name);
     /// Key of the kept measurements and of the launch lengths of earlier jobs; default: the job's name. Jobs
-    /// whose work units take different time should use different names.
+    /// with work units that take different time should use different names.
     Job& kernel_name(std::string name);
     /// The device's thread calls `before` when the tasks are about to begin and `after` when they have ended.
     /// It serves no device meanwhile. Hooks must not gather what the job writes. An exception fails the job.
@@ -222,7 +222,7 @@ public:
     }
     [[nodiscard]] const TaskHook& before_tasks() const noexcept { return wishes_->before_tasks; }
     [[nodiscard]] const TaskHook& after_tasks() const noexcept { return wishes_->after_tasks; }
-    /// True if tasks have parts of domains whose contents move to the task's device.
+    /// True if the contents of parts of domains move to the devices of tasks.
     [[nodiscard]] bool moves_data() const;
     /// Of all its domains together.
     [[nodiscard]] Bytes bytes() const;

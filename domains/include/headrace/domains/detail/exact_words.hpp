@@ -7,7 +7,7 @@
 // so a sum has many representations and most additions need no carry.
 //
 // An addition adds a piece to a limb with one atomic operation, which wraps around at 64 bits and returns the
-// old value. So exactly the lane whose piece made the limb wrap knows it. That lane adds the lost amount,
+// old value. So exactly one lane knows that its piece made the limb wrap. That lane adds the lost amount,
 // 2^(64 - radix), to the next limb. The words together are then exact, in any order of additions.
 #pragma once
 #include <headrace/persistent/atomics.hpp>
@@ -185,7 +185,7 @@ struct FullRangeWords {
         return sum[limbs * stride];
     }
 
-    /// The one representation whose limbs, except the last, are in [0, 2^radix).
+    /// The one representation with all limbs, except the last, in [0, 2^radix).
     HEADRACE_HOST_DEVICE static void normalise(const OwnWords& sum) {
         Digits digits;
         for (unsigned limb = 0; limb < limbs; ++limb) {
@@ -264,7 +264,7 @@ private:
     };
 };
 
-/// Sums of multiples of 2^Least whose magnitudes are below 2^(Most + 1), in two words. The first is a limb of
+/// Sums of multiples of 2^Least with magnitudes below 2^(Most + 1), in two words. The first is a limb of
 /// radix 64. The second holds the special bits and, above them, the upper part of the sum.
 template <class T, int Least, int Most>
 struct DeclaredRangeWords {

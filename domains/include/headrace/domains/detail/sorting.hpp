@@ -16,7 +16,7 @@ namespace headrace::detail {
 HEADRACE_EXPORT void in_parallel(std::size_t count, const std::function<void(std::size_t)>& one);
 
 /// `order` is a function of two records that tells if the first one comes before. Or it is a function of one
-/// record, or a member, whose value ascends. Equal records are ordered by their bytes.
+/// record, or a member: its value then ascends. Equal records are ordered by their bytes.
 template <class T, class Order>
 [[nodiscard]] bool comes_before(const T& a, const T& b, const Order& order) {
     if constexpr (std::predicate<const Order&, const T&, const T&>) {

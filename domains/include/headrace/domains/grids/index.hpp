@@ -93,7 +93,7 @@ template <int Rank>
         return grid(2, 2, 64);
 }
 
-/// A Grid whose number of dimensions is known only at run time.
+/// A Grid with a number of dimensions that is known only at run time.
 struct HEADRACE_EXPORT AnyGrid {
     int rank = 0;
     std::int64_t end[3] = {};

@@ -5,8 +5,8 @@
 
 namespace headrace {
 
-/// The index whose value a point beyond an edge shows, in one dimension of `size`. The mirror is at the edge:
-/// the element next to it comes twice.
+/// The index of the value that a point beyond an edge shows, in one dimension of `size`. The mirror is at the
+/// edge: the element next to it comes twice.
 HEADRACE_HOST_DEVICE inline int mirrored(int i, int size) {
     while (i < 0 || i >= size) i = i < 0 ? -1 - i : 2 * size - 1 - i;
     return i;
