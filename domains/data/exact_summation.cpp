@@ -21,7 +21,7 @@ namespace {
 constexpr Bytes bytes_of_planes = Bytes{16}
                                   << 20; // of a replica: a piece has up to 41 copies, each of them long
 constexpr std::uint64_t block = 512;     // elements that a thread takes at once
-constexpr int adding_threads = 8;        // they wait for devices beside other work
+constexpr int adding_threads = 8;        // they often wait for devices, and other work needs the cores
 
 } // namespace
 

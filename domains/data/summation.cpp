@@ -15,12 +15,12 @@ namespace {
 constexpr Bytes piece_bytes = 1 << 20; // what a thread of the host takes at once
 // A request costs the host some microseconds, and a stream has room for about 100 requests.
 constexpr std::size_t least_of_copy = 4, most_copies = 32; // pieces; copies of a device
-constexpr int most_threads = 8;                            // they wait for devices beside other work
+constexpr int most_threads = 8;                            // they often wait; other work needs the cores
 
 } // namespace
 
 Summation::~Summation() {
-    for (const Event& request : requests_) static_cast<void>(request.outcome()); // the caller was told
+    for (const Event& request : requests_) static_cast<void>(request.outcome()); // the caller has the error
 }
 
 bool Summation::can_join(const Team& team, const Device& device) const {

@@ -23,7 +23,7 @@
 
 namespace headrace {
 
-/// A block of consecutive work units of a job: [begin, end).
+/// A range of consecutive work units or elements: [begin, end).
 struct IndexRange {
     std::uint64_t begin = 0, end = 0;
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return end - begin; }

@@ -127,9 +127,9 @@ public:
     }
     /// Any unit writes any element, and at most one unit writes each. An element that no unit writes keeps
     /// its value, or is zero if it had none. Each device writes to a private replica. Joining takes the
-    /// elements that differ from their earlier values; writing the earlier value changes nothing. If two
-    /// devices wrote different values to one element, a request for the result fails. In checked mode every
-    /// write counts, and the job fails.
+    /// elements that differ from their earlier values. If two devices wrote different new values to one
+    /// element, a request for the result fails. In checked mode a write of the earlier value counts too, and
+    /// such a conflict fails the job.
     template <class... Domains>
     Job& scatters(const Domains&... domains) {
         (use(Slice(domains), Access::accumulate, &joins_scattered()), ...);
@@ -137,7 +137,7 @@ public:
     }
 
     /// Any unit adds any number of records. They follow the records of earlier jobs, in any order. The size
-    /// of a domain is its capacity. If all devices together append more, later uses of the domain fail
+    /// of a domain is its capacity. If all devices together append more, later reads of the domain fail
     /// (Domain::gather, Domain::count, a job that reads it).
     template <class... Domains>
     Job& appends(const Domains&... domains) {
@@ -158,8 +158,8 @@ public:
     Job& concurrent();
     /// Only devices with these ids take part; empty: all may.
     Job& only_on(std::vector<std::string> devices);
-    /// A device takes tasks from a job with the highest priority among those that have work; default 0. A
-    /// running job yields at its next pause. Jobs of equal priority get equal time.
+    /// A device takes tasks from a job with the highest priority among those that have work; default 0.
+    /// Running work of lower priority yields at its next pause. Jobs of equal priority get equal time.
     Job& priority(int priority);
     /// Replaces the runtime's policy. `make` is called once per submission; `name` alone: see make_policy.
     Job& policy(MakePolicy make, std::string name);

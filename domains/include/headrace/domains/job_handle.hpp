@@ -14,8 +14,8 @@ namespace headrace {
 class JobExecution;
 
 /// A submitted job. Copies share it. What the job's kernels borrow must outlive the job. The Runtime need not
-/// outlive the handle: its destructor ends the job. The log gets one line for a job that fails after its last
-/// handle is gone, or that no caller waited for before.
+/// outlive the handle: its destructor ends the job. The log gets one line if a job fails, its last handle is
+/// gone, and no caller waited for it.
 ///
 /// Threads   any
 /// Errors    `wait` and `wait_for` throw invalid_argument inside a task of the job, or of a job that it comes

@@ -7,8 +7,8 @@
 //     struct Nearest {
 //         static constexpr Hit identity() { return {std::numeric_limits<float>::infinity(), ~0u}; }
 //         HEADRACE_KERNEL Hit operator()(Hit a, Hit b) const {
-//             return a.distance < b.distance || (a.distance == b.distance && a.triangle < b.triangle) ? a :
-//             b;
+//             if (a.distance != b.distance) return a.distance < b.distance ? a : b;
+//             return a.triangle < b.triangle ? a : b;
 //         }
 //     };
 // If the operation is exactly associative and commutative, every run has the same result. Nearest is, because

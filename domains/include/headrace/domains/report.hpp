@@ -70,7 +70,7 @@ struct HEADRACE_EXPORT JobReport {
     std::vector<LeftOut> left_out; ///< devices of this machine that took no part
 
     Figure balance;                  ///< end of the first device to finish / end of the last
-    Figure gpu_over_cpu;             ///< when GPUs and other accelerators had finished / when processors had
+    Figure gpu_over_cpu;             ///< end of the last GPU or other accelerator / end of the last processor
     Figure heterogeneous_speed_up;   ///< T of the fastest device alone / T
     Figure heterogeneous_efficiency; ///< (1 / T) / sum of 1 / T_i
     Figure energy_joules;            ///< of the devices that had tasks, each piece of hardware once
