@@ -15,7 +15,7 @@ namespace headrace {
 struct EngineChoice {
     std::uint32_t lanes = 0;  ///< in a lane group; 0: no engine ran
     std::uint32_t groups = 0; ///< lane groups resident at once
-    /// A group fetches more work when fewer lanes have work; 0: the OpenCL source decides.
+    /// A group fetches more work when fewer lanes than this have work; 0: the OpenCL source decides.
     std::uint32_t refill_lanes = 0;
     std::uint32_t inbox_units = 0; ///< room for each kind of unit in a group's own inbox
     std::uint32_t bundles = 0;     ///< one lane group's units each, between groups; grows if none is left
