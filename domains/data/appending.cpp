@@ -1,9 +1,9 @@
-// domains/data/appending.cpp - records that devices appended, each to a replica of its own, come behind each
-// other: see joining.hpp.
+// domains/data/appending.cpp - joins records that devices appended to private replicas, one behind the other:
+// see joining.hpp.
 //
-// The image is not touched but behind its records: what devices have of these stays current there. A replica
-// has room for as many records as the domain, since one device may append all of them. It has a counter
-// behind them, which counts those that do not fit, too.
+// A join changes the host replica only behind its records, so other replicas of these records stay valid. A
+// private replica has room for as many records as the domain, since one device may append all of them. Its
+// counter, behind the records, also counts records that do not fit.
 #include "data/replica_reader.hpp"
 #include <headrace/core/controller.hpp>
 #include <headrace/core/detail/submission.hpp>
@@ -43,7 +43,7 @@ public:
         wait_for(parts);
         for (const Part& part : parts) count += part.count;
         if (count > capacity) {
-            is_mixed = true; // the replicas lack some
+            is_mixed = true; // the replicas lack some records
             throw Error{ErrorKind::invalid_argument,
                         "domain '" + data.name() + "' holds " + std::to_string(capacity) +
                             " records, and jobs have appended " + std::to_string(count) +
@@ -69,7 +69,7 @@ private:
         std::uint64_t count;
         Event came;
     };
-    /// For all of them, also if one fails: they write to what may go.
+    /// Waits for all parts, even if one fails: their copies write to memory that may be freed afterwards.
     static void wait_for(const std::vector<Part>& parts) {
         for (const Part& part : parts) static_cast<void>(part.came.outcome());
         for (const Part& part : parts) part.came.wait();

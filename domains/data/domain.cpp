@@ -48,7 +48,7 @@ DomainData::OwnReplica DomainData::replica(const Joining& joining, Controller& c
         for (const Replica& replica : replicas_)
             if (replica.controller == &controller) return {replica.memory.get(), replica.ready};
     }
-    // Without the lock: other devices make theirs at the same time.
+    // Without the lock, because other devices make their replicas at the same time.
     Device& device = controller.device();
     Replica replica{&controller, device.allocate(joining.replica_bytes(*this, device.info())), {}, seals_};
     replica.ready = joining.begin(*this, *replica.memory, stream);
@@ -69,13 +69,13 @@ ErrorPtr DomainData::lost() const {
     return lost_;
 }
 
-/// The replicas go when they are asked for: other jobs may still be writing to them.
+/// The private replicas stay until the next join: other jobs may still write to them.
 void DomainData::lose(const ErrorPtr& error) {
     const std::scoped_lock lock(lost_mutex_);
     lost_ = error;
 }
 
-/// Of one controller, or of all; with the lock.
+/// Joins those of one controller, or all (`only` null). With the lock held.
 void DomainData::join(const Controller* only) {
     const Joining* const joining = joining_;
     if (!joining) return;
@@ -102,7 +102,7 @@ void DomainData::join(const Joining& joining, std::span<const Replica* const> re
     }
     const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
     if (replicas.empty()) {
-        write_unwritten(joining, unwritten); // jobs were to write to some, and none has
+        write_unwritten(joining, unwritten); // jobs were to write to private replicas, and none did
         for (const Tile& part : unwritten) host_wrote(part);
         return set_written();
     }
@@ -142,7 +142,7 @@ void DomainData::write_unwritten(const Joining& joining, std::span<const Tile> p
 
 void DomainData::fail(IndexRange elements, const ErrorPtr& error) {
     if (elements.empty()) return;
-    set_written(); // a reader of any of it is told
+    set_written(); // a reader of any element gets the error
     mark_failed(storage_.tile(elements.begin * element_size_, elements.end * element_size_), error);
 }
 
@@ -160,7 +160,7 @@ void DomainData::drop_replica(const Controller& controller, const ErrorPtr& erro
     });
 }
 
-/// Jobs that come now find replicas that were joined, or wait for the lock before they write to any.
+/// Jobs that start now find that the replicas are joined, or wait for the lock before they write to one.
 std::unique_lock<std::mutex> DomainData::lock_without_users(bool also_readers) {
     for (;;) {
         std::unique_lock lock(mutex_);
@@ -173,7 +173,7 @@ std::unique_lock<std::mutex> DomainData::lock_without_users(bool also_readers) {
         lock.unlock();
         for (const JobNodePtr& user : users) {
             const JobWait wait(user, "domain '" + name() + "' is asked for");
-            static_cast<void>(user->end().outcome()); // what it failed with is for its handle to tell
+            static_cast<void>(user->end().outcome()); // the job's handle reports its failure
         }
     }
 }
@@ -201,7 +201,7 @@ void* DomainData::fill() {
     try {
         take_to_host(storage_.tile());
     } catch (const Error&) {
-        host_wrote(storage_.tile()); // the failure is forgotten
+        host_wrote(storage_.tile()); // clears the failure
     }
     return storage_.host();
 }
@@ -230,11 +230,11 @@ void DomainData::assign_records(const void* records, std::uint64_t count) {
     try {
         wait(storage_.tile());
     } catch (const Error&) {
-        host_wrote(storage_.tile()); // the failure is forgotten
+        host_wrote(storage_.tile()); // clears the failure
     }
     records_ = count;
     if (count == 0) return;
-    std::memmove(storage_.host(), records, count * element_size_); // they may be its own
+    std::memmove(storage_.host(), records, count * element_size_); // they may be in the host replica
     host_wrote(storage_.tile(0, count * element_size_));
 }
 
@@ -260,7 +260,7 @@ void DomainData::forget_replicas() {
 }
 
 void DomainData::forget(const Controller& controller) {
-    const std::scoped_lock lock(mutex_); // of others kernels may still be writing to theirs
+    const std::scoped_lock lock(mutex_); // kernels may still be writing to other replicas
     join(&controller);
 }
 

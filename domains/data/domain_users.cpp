@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-/// A job that was cancelled before it started has ended, and what it waited for may not have.
+/// A job that was cancelled before it started has ended, but its predecessors may not have.
 bool is_past(const JobNodePtr& job) { return job->end().done() && unfinished({job}).empty(); }
 
 } // namespace
@@ -25,7 +25,7 @@ void DomainUsers::Jobs::sweep() {
 void DomainUsers::add(const JobNodePtr& job, DomainUse use, std::vector<JobNodePtr>& before) {
     (writes(use.access) ? writers_ : readers_).add(job);
     if (use.is_concurrent && !use.joining) {
-        // Replicas are joined before the domain is used in another way.
+        // Private replicas are joined before the domain is used in another way.
         if (const JobNodePtr replicas = now_.joining ? join(now_.jobs.all) : replicas_)
             before.push_back(replicas);
         return;

@@ -1,8 +1,8 @@
 // domains/data/exact_summation.cpp - see exact_summation.hpp.
 //
-// Planes come to the host in pieces: a run of each, for the same elements. Threads share a piece out, so no
-// two add to one element, and the sums do not depend on their number. The order of replicas does not matter
-// either, since every addition is exact.
+// Planes come to the host in pieces: a run of each plane, for the same elements. Threads divide a piece, so
+// no two threads add to one element, and the sums do not depend on the number of threads. Nor do they depend
+// on the order of replicas, since every addition is exact.
 #include "data/replica_reader.hpp"
 #include <headrace/domains/detail/exact_summation.hpp>
 
@@ -19,9 +19,9 @@ namespace headrace {
 namespace {
 
 constexpr Bytes bytes_of_planes = Bytes{16}
-                                  << 20; // of a replica: a piece is up to 41 copies, each of them long
+                                  << 20; // of a replica: a piece has up to 41 copies, each of them long
 constexpr std::uint64_t block = 512;     // elements that a thread takes at once
-constexpr int adding_threads = 8;        // they wait for devices beside other work
+constexpr int adding_threads = 8;        // they often wait for devices, and other work needs the cores
 
 } // namespace
 
@@ -50,14 +50,15 @@ void ExactSumJoining::join(DomainData& data, const JoinedReplicas& joined, bool&
         for (const auto& replica : replicas) replica->fetch(number, piece_at(number));
     };
     fetch(0);
-    // An arena of its own: a thread that waits for a piece begins with nothing else of the caller's.
+    // A separate arena: a thread that waits for a piece then starts no other work of the caller.
     tbb::task_arena arena(std::min(adding_threads, tbb::info::default_concurrency()));
     for (std::size_t number = 0; number * most < elements; ++number) {
         fetch(number + 1);
         const std::uint64_t first = number * most, count = std::min(most, elements - first);
         std::vector<ReplicaReader::Rows> planes;
         for (const auto& replica : replicas) planes.push_back(replica->read(number, piece_at(number)));
-        // What was there has some added from here on. Where nothing was, it can be done again.
+        // From here on earlier contents include a part of the sums. If there were none, the join can be
+        // repeated.
         is_mixed = !joined.is_blank;
         arena.execute([&] {
             tbb::parallel_for(std::uint64_t{0}, (count + block - 1) / block, [&](std::uint64_t one) {

@@ -1,4 +1,4 @@
-// domains/data/joining.cpp - what ways of joining have in common, and sums: see joining.hpp.
+// domains/data/joining.cpp - the common part of all ways of joining, and sums: see joining.hpp.
 #include "data/replica_reader.hpp"
 #include "data/summation.hpp"
 #include <headrace/core/controller.hpp>
@@ -18,7 +18,7 @@ void Joining::write_unwritten(const DomainData&, std::byte* image, Bytes begin, 
 }
 
 SumLayout sum_layout(const DeviceInfo& device, Bytes bytes) noexcept {
-    // Where there are more elements, threads seldom meet at one; and slots have to be zeroed.
+    // In larger domains threads rarely use one element at the same time, and slots have to be zeroed.
     constexpr Bytes most_bytes = 512, line = 64;
     if (device.technology != "cpu" || bytes > most_bytes || device.compute_units < 2) return {1, 0};
     return {std::bit_ceil(2 * device.compute_units),
@@ -40,7 +40,7 @@ public:
     }
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
         Summation summation(data.bytes(), data.element_size(), data.numbers());
-        std::vector<std::byte> in_slots; // what was added in slots; empty: nothing
+        std::vector<std::byte> in_slots; // sums from slots; empty: there are none
         bool are_all_in_slots = true;
         for (const Replica* const replica : joined.replicas) {
             Device& device = replica->controller->device();

@@ -24,7 +24,7 @@ Event ReductionJoining::begin(DomainData&, Memory& replica, Stream& stream) cons
 }
 
 void ReductionJoining::join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const {
-    // Devices cannot combine: it all comes to the host, which takes it up piece by piece.
+    // Devices cannot combine by this operation: the host combines all replicas, piece by piece.
     Summation results(data.bytes(), data.element_size(), {combine_, NumberType::none});
     try {
         for (const Replica* const replica : joined.replicas)
@@ -45,9 +45,9 @@ namespace {
 constexpr Bytes largest_domain = 4096;     // that is reduced in slots
 constexpr Bytes largest_slots = 256 << 20; // of a device
 
-/// Lanes that a multiprocessor of any GPU runs at once, at most.
+/// Upper limit of the lanes that a multiprocessor of any GPU runs at once.
 constexpr std::uint64_t lanes_per_multiprocessor = 2560;
-/// Enough for threads to find a place of their own at once, also where there are more threads than cores.
+/// So many that a thread finds a free entry at once, even with more threads than cores.
 constexpr std::uint64_t slots_per_core = 16;
 
 constexpr Bytes round_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
@@ -56,7 +56,7 @@ constexpr Bytes round_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to *
 
 SlotLayout slot_layout(const DeviceInfo& device, std::uint64_t elements, Bytes place_bytes) {
     const bool is_cpu = device.kind == DeviceKind::cpu;
-    // A processor's cores do not share lines; a GPU's lanes may.
+    // A processor's cores must not share cache lines; a GPU's lanes may.
     const Bytes slot_bytes = round_up(elements * place_bytes, is_cpu ? 64 : 16);
     const std::uint64_t wanted = device.compute_units * (is_cpu ? slots_per_core : lanes_per_multiprocessor);
     return {std::max<std::uint64_t>(1, std::min(wanted, largest_slots / slot_bytes)), slot_bytes};
@@ -87,7 +87,7 @@ Event SlotJoining::begin(DomainData&, Memory& replica, Stream& stream) const {
 }
 
 void SlotJoining::join(DomainData& data, const JoinedReplicas& joined, bool&) const {
-    // The image stays as it is until all replicas have come.
+    // The host replica stays unchanged until all replicas have come.
     std::vector<std::byte> values(joined.image, joined.image + data.bytes());
     if (joined.is_blank) write_unwritten(data, values.data(), 0, data.bytes());
     for (const Replica* const replica : joined.replicas) {

@@ -18,7 +18,7 @@ ReplicaReader::ReplicaReader(const Replica& replica, Bytes most)
 }
 
 ReplicaReader::~ReplicaReader() {
-    for (const Buffer& buffer : buffers_) static_cast<void>(buffer.came.outcome()); // told by `read`
+    for (const Buffer& buffer : buffers_) static_cast<void>(buffer.came.outcome()); // `read` reported them
 }
 
 void ReplicaReader::fetch(std::size_t number, const Piece& piece) {

@@ -1,10 +1,10 @@
-// domains/data/scattering.cpp - elements that units wrote anywhere, each once, come together: see
+// domains/data/scattering.cpp - joins elements that units wrote anywhere, each one once: see
 // joining.hpp.
 //
-// Every replica begins as the domain's image. When replicas are joined, what differs from that image was
-// written, element by element. The image itself is on the host meanwhile, so that no device needs a second
-// copy. Replicas come to the host in pieces, two of each device at a time: while one is compared, the next
-// one moves. A piece is compared in blocks, by several threads: a block of all replicas stays in a cache.
+// Every private replica begins as a copy of the domain. Elements that differ from this copy were
+// written. The host replica holds the copy meanwhile, so no device needs a second one. Replicas come to
+// the host in pieces, two of each device at a time: while one is compared, the next one moves. Several
+// threads compare a piece in blocks, so that a block of all replicas stays in a cache.
 #include "data/replica_reader.hpp"
 #include <headrace/core/controller.hpp>
 #include <headrace/core/detail/submission.hpp>
@@ -31,8 +31,8 @@ constexpr int joining_threads = 8;
 
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
-/// Elements that differ from `before` replace those of `image`. Returns the first that another replica wrote
-/// differently, or `none`. `Size` 0: known at run time.
+/// Elements that differ from `before` replace those of `image`. Returns the first element for which another
+/// replica has a different new value, or `none`. `Size` 0: the size is known only at run time.
 template <Bytes Size>
 std::uint64_t take_up(std::byte* image, const std::byte* before, const std::byte* replica, Bytes bytes,
                       Bytes element) {
@@ -88,7 +88,7 @@ public:
         if (joined.is_blank) write_unwritten(data, joined.image, 0, bytes);
         const Bytes piece = std::max(bytes_of_piece / element, Bytes{1}) * element;
         if (joined.others_stay && data.base().empty())
-            data.base().assign(joined.image, joined.image + bytes); // what these will be compared with
+            data.base().assign(joined.image, joined.image + bytes); // for the comparison in later joins
         const auto piece_at = [=](std::size_t number) {
             const Bytes begin = number * piece;
             return ReplicaReader::Piece{begin, std::min(piece, bytes - begin)};
@@ -101,12 +101,12 @@ public:
             for (const auto& replica : replicas) replica->fetch(number, piece_at(number));
         };
         fetch(0);
-        is_mixed = true; // from here on some elements may be taken up and others not
+        is_mixed = true; // from here on some elements may be joined and others not
         const bool is_only_one = replicas.size() == 1 && !joined.others_stay && data.base().empty();
         const Bytes block = std::max(bytes_of_block / element, Bytes{1}) * element;
         std::atomic<std::uint64_t> conflict = none;
         const TakeUp take_up = take_up_of(element);
-        // An arena of its own: a thread that waits for a piece begins with nothing else of the caller's.
+        // A separate arena: a thread that waits for a piece then starts no other work of the caller.
         tbb::task_arena arena(std::min(joining_threads, tbb::info::default_concurrency()));
         std::vector<const std::byte*> sources(replicas.size());
         for (std::size_t number = 0; number * piece < bytes; ++number) {
@@ -119,7 +119,7 @@ public:
                 std::vector<std::byte> copy(is_only_one || !data.base().empty() ? 0 : block);
                 for (Bytes one = blocks.begin(); one < blocks.end(); ++one) {
                     const Bytes begin = one * block, end = std::min(begin + block, at.bytes());
-                    if (is_only_one) { // what it has not written is as the image is
+                    if (is_only_one) { // elements that it has not written equal the image
                         std::memcpy(image + begin, sources[0] + begin, end - begin);
                         continue;
                     }
@@ -148,7 +148,7 @@ public:
     }
 
 private:
-    /// The least one. relaxed: it is read when all threads have ended.
+    /// Keeps the smallest index. relaxed: it is read after all threads have ended.
     static void note(std::atomic<std::uint64_t>& least, std::uint64_t index) {
         std::uint64_t known = least.load(std::memory_order_relaxed);
         while (index < known && !least.compare_exchange_weak(known, index, std::memory_order_relaxed)) {

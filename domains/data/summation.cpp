@@ -13,14 +13,14 @@ namespace headrace {
 namespace {
 
 constexpr Bytes piece_bytes = 1 << 20; // what a thread of the host takes at once
-// A request costs the host some microseconds, and a stream has room for a hundred.
-constexpr std::size_t least_of_copy = 4, most_copies = 32; // pieces; of a device
-constexpr int most_threads = 8;                            // they wait for devices beside other work
+// A request costs the host some microseconds, and a stream has room for about 100 requests.
+constexpr std::size_t least_of_copy = 4, most_copies = 32; // pieces; copies of a device
+constexpr int most_threads = 8;                            // they often wait; other work needs the cores
 
 } // namespace
 
 Summation::~Summation() {
-    for (const Event& request : requests_) static_cast<void>(request.outcome()); // who asked was told
+    for (const Event& request : requests_) static_cast<void>(request.outcome()); // the caller has the error
 }
 
 bool Summation::can_join(const Team& team, const Device& device) const {
@@ -32,7 +32,7 @@ bool Summation::can_join(const Team& team, const Device& device) const {
 void Summation::include(Device& device, Memory& memory, const Event& ready) {
     auto team = std::ranges::find_if(teams_, [&](const Team& one) { return can_join(one, device); });
     if (team == teams_.end()) team = teams_.emplace(teams_.end());
-    // Who adds up for others has requests to make.
+    // A device that adds up for others makes requests, so it needs a stream.
     const bool has_requests = !is_in_place(device, memory) || device.adds_from(device);
     team->members.push_back({&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
 }
@@ -55,7 +55,7 @@ void Summation::choose_image(Team& team) const {
     }
 }
 
-/// Enqueues what the devices have to do.
+/// Enqueues the work of the devices.
 void Summation::share_out(Team& team) {
     if (!team.owner) return;
     auto* const image = static_cast<std::byte*>(team.owner.get());
@@ -77,7 +77,7 @@ void Summation::share_out(Team& team) {
     }
 }
 
-/// Of these bytes, in the member's memory.
+/// Adds up these bytes in the member's memory.
 Event Summation::add_up(const Team& team, const Member& member, Bytes begin, Bytes end) {
     Event added = member.ready;
     for (const Member& other : team.members) {
@@ -102,12 +102,12 @@ void Summation::take_up(std::size_t piece, std::byte* sums, bool overwrite) cons
 }
 
 void Summation::into(std::byte* sums, bool overwrite) {
-    for (Team& team : teams_) choose_image(team); // before anything is mixed: there may be no room
+    for (Team& team : teams_) choose_image(team); // first, while nothing is mixed: there may be no room
     for (Team& team : teams_) share_out(team);
     if (!overwrite)
         for (const Team& team : teams_)
             for (const Event& event : team.came) event.wait();
-    // An arena of its own: who waits for the last piece does not begin with anything else of the caller's.
+    // A separate arena: a thread that waits for the last piece then starts no other work of the caller.
     tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
     arena.execute([&] {
         tbb::parallel_for(std::size_t{0}, pieces(),

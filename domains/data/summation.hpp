@@ -1,5 +1,5 @@
-// domains/data/summation.hpp - what several devices have summed up, each for itself, comes to the host as
-// one. Private to domains/.
+// domains/data/summation.hpp - adds up on the host what several devices have summed up separately. Internal
+// to domains/.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -11,45 +11,45 @@
 
 namespace headrace {
 
-/// Sums of one datum.
+/// The sums of one domain.
 ///
-/// Devices that reach each other are a team, whose members share its sums out: each adds up a slice of all of
-/// them, every other member's over the link, and sends that, so that all buses carry a part. The host takes
-/// up each piece as it comes. Teams, and devices that reach nobody, it adds up itself, in the order in which
-/// they were given: floating-point sums are the same from run to run.
+/// Devices that reach each other form a group (`Team`) and divide the sums. Each member adds up one slice of
+/// all members' sums, reading the others over the link, and sends it to the host, so that all buses are used.
+/// The host adds each piece as it comes. It adds up groups, and devices that reach no other, in the given
+/// order: floating-point sums are the same in every run.
 ///
-/// Threads: one at a time. The memories stay until it is destroyed, which waits for all that uses them.
+/// Threads: one at a time. The memories must outlive this object; its destructor waits for their requests.
 class HEADRACE_EXPORT Summation {
 public:
-    /// `bytes` in whole elements of that size.
+    /// `bytes`: whole elements of `element` bytes each.
     Summation(Bytes bytes, Bytes element, DomainData::Numbers numbers)
         : bytes_(bytes), element_(element), numbers_(numbers) {}
     ~Summation();
-    Summation(const Summation&) = delete; // requests hold addresses of what it owns
+    Summation(const Summation&) = delete; // requests hold addresses of its members
     Summation& operator=(const Summation&) = delete;
 
-    /// A device's, complete once `ready` has settled.
+    /// Adds the sums of one device, which are complete when `ready` has settled.
     void include(Device& device, Memory& memory, const Event& ready);
-    /// Some of the memories hold what was in others by now.
+    /// True if some memories by now include sums of others.
     [[nodiscard]] bool has_mixed() const noexcept { return has_mixed_; }
 
-    /// Adds all to `sums`, or overwrites it with them; once. Blocks. Errors: a device's; what was to be
-    /// overwritten then holds anything, what was to be added to is as before: nothing is added before all is
-    /// there.
+    /// Adds all sums to `sums`, or overwrites it with them. Called once. Blocks. Errors: a device's. After an
+    /// error, with `overwrite`, `sums` is unspecified; else it is unchanged, since nothing is added before
+    /// all has come.
     void into(std::byte* sums, bool overwrite);
 
 private:
     struct Member {
         Device* device;
         Memory* memory;
-        std::unique_ptr<Stream> stream; ///< null: the host reads the memory where it is
+        std::unique_ptr<Stream> stream; ///< null: the host reads the memory in place
         Event ready;
     };
     struct Team {
         std::vector<Member> members;
-        std::shared_ptr<void> owner;      ///< of `image`, if that is no member's memory
-        const std::byte* image = nullptr; ///< the host's
-        std::vector<Event> came;          ///< its pieces
+        std::shared_ptr<void> owner;      ///< owns `image`, unless that is a member's memory
+        const std::byte* image = nullptr; ///< on the host
+        std::vector<Event> came;          ///< events of its pieces
     };
 
     [[nodiscard]] bool can_join(const Team& team, const Device& device) const;

@@ -13,7 +13,7 @@ namespace headrace {
 namespace {
 
 constexpr std::byte first_pattern{0xA5}, second_pattern{0x5B};
-/// Before and behind the domain, where kernels take addresses. A multiple of every alignment.
+/// Bytes before and behind the domain, if kernels take addresses. A multiple of every alignment.
 constexpr Bytes guard_bytes = 4096;
 
 bool is_pattern(std::span<const std::byte> bytes, std::byte pattern) {
@@ -33,22 +33,22 @@ bool is_checked_mode() {
 struct CheckedTask::Output {
     const Job::Use* use;
     IndexRange part;   ///< elements, when the task began
-    Memory* image;     ///< that the part belongs to
-    Bytes image_begin; ///< of the image, in the domain
-    Bytes guard;       ///< before and behind the domain, in `staged`
+    Memory* image;     ///< the memory that the part belongs to
+    Bytes image_begin; ///< its first byte, in the domain
+    Bytes guard;       ///< bytes before and behind the domain, in `staged`
     std::unique_ptr<Memory> staged;
     std::vector<std::byte> first = {}; ///< contents after the first run
 
     [[nodiscard]] DomainData& data() const { return *use->slice.data; }
-    /// Any task may write any element of the replica.
+    /// Any task may write any element of the domain.
     [[nodiscard]] bool is_scattered() const { return use->joining != nullptr; }
-    /// The task cannot know what is in it.
+    /// The task must not read it: the part holds the pattern.
     [[nodiscard]] bool is_poisoned() const { return is_scattered() || !reads(use->access); }
-    /// Of a task of these work units.
+    /// The part of a task with these work units.
     [[nodiscard]] IndexRange part_of(IndexRange units) const {
         return is_scattered() ? IndexRange{0, data().extent().size()} : elements_of(*use, units);
     }
-    /// Where the host has the image, if kernels work on it in place; else null.
+    /// The host's address of `image`, if kernels work on it in place; else null.
     [[nodiscard]] std::byte* in_place() const {
         void* const host = data().storage().host();
         return image->address() == host ? static_cast<std::byte*>(host) : nullptr;
@@ -79,13 +79,13 @@ CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controlle
                             .guard = guard,
                             .staged = device.allocate(use.slice.data->bytes() + 2 * guard)});
         outputs_.back().part = outputs_.back().part_of(range);
-        // As if the memory began so many bytes before the domain.
+        // The offset makes the memory begin `guard` bytes before the domain.
         task.rebind(*use.slice.data, *outputs_.back().staged, Bytes{0} - guard);
     }
 }
 
 CheckedTask::~CheckedTask() {
-    for (const Event& request : requests_) static_cast<void>(request.outcome()); // told by `check`
+    for (const Event& request : requests_) static_cast<void>(request.outcome()); // `check` reports failures
 }
 
 Event CheckedTask::fill(std::span<const Event> after) {
@@ -138,7 +138,7 @@ void CheckedTask::check_outside(const Output& output) const {
     if (behind != contents.end()) fail(static_cast<Bytes>(behind - contents.begin()));
 }
 
-/// Some of its elements may not have been written.
+/// True if some of its elements may not have been written.
 bool CheckedTask::is_suspicious(const Output& output, IndexRange range) const {
     if (!output.is_poisoned()) return false;
     const IndexRange part = output.part_of(range);
@@ -160,8 +160,8 @@ void CheckedTask::prepare_second_run() {
             stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
 }
 
-/// What the first run wrote comes into the image; of elements that others may write as well, no more than
-/// that.
+/// Copies the results of the first run into `image`. If other tasks may write elements of the part as well,
+/// copies only the written elements.
 void CheckedTask::take_up(const Output& output, IndexRange part, const std::vector<bool>& written) {
     const Bytes begin = output.offset_in_image(part.begin), size = output.data().element_size();
     const auto from = std::span(output.first).subspan(output.offset(part.begin), output.size_of(part));
@@ -188,7 +188,7 @@ void CheckedTask::check(IndexRange range, const std::function<void()>& run_again
     for (const Output& output : outputs_) {
         const IndexRange part = output.part_of(range);
         if (part.empty()) continue;
-        std::vector<bool> written; // of a domain that is only written
+        std::vector<bool> written; // of a domain that the task only writes or scatters to
         if (output.is_poisoned()) {
             const std::vector<std::byte> second = runs_again ? read(output) : std::vector<std::byte>{};
             for (std::uint64_t i = part.begin; i < part.end; ++i)

@@ -1,5 +1,5 @@
-// domains/execution/doorbell.hpp - wakes one thread that waits for anything to have changed. Private to
-// domains/.
+// domains/execution/doorbell.hpp - an auto-reset signal: wakes one thread that waits for any change. Internal
+// to domains/.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Rings between two waits count once. Threads: any may ring, one waits.
+/// Several rings between two waits count as one. Threads: any may ring, one waits.
 class Doorbell {
 public:
     void ring() {
@@ -19,20 +19,20 @@ public:
         }
         signal_.notify_one();
     }
-    /// Returns when it has been rung since the last return.
+    /// Blocks until it has been rung since the last return.
     void wait() {
         std::unique_lock lock(mutex_);
         signal_.wait(lock, [this] { return rung_.exchange(false, std::memory_order_relaxed); });
     }
-    /// The same, but no later than after `limit`.
+    /// The same, but at most for `limit`.
     void wait_for(std::chrono::microseconds limit) {
         std::unique_lock lock(mutex_);
         signal_.wait_for(lock, limit, [this] { return rung_.exchange(false, std::memory_order_relaxed); });
     }
-    /// The same without going to sleep, for what comes sooner than a thread wakes up; others get the core.
-    /// False: it was not rung.
+    /// The same without sleep: the thread yields its core. For rings that come sooner than a thread wakes up.
+    /// Returns false if it was not rung.
     bool rings_within(std::chrono::microseconds limit) {
-        // relaxed, both: the lock orders what it was rung for.
+        // relaxed, both: the lock orders the changes before the ring.
         const auto end = std::chrono::steady_clock::now() + limit;
         while (!rung_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end)
             std::this_thread::yield();
@@ -43,7 +43,7 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable signal_;
-    std::atomic<bool> rung_ = false; ///< set under the lock, or a ring between look and sleep would be lost
+    std::atomic<bool> rung_ = false; ///< set under the lock, so no ring between check and sleep is lost
 };
 
 } // namespace headrace

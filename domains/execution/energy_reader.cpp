@@ -6,12 +6,12 @@
 namespace headrace {
 namespace {
 
-constexpr std::chrono::minutes wrap_period{1}; // a package of 1 kW takes four for a counter of 2^32 x 61 uJ
+constexpr std::chrono::minutes wrap_period{1}; // at 1 kW a counter of 2^32 x 61 uJ wraps after 4 minutes
 
 } // namespace
 
 EnergyReader::EnergyReader(std::unique_ptr<EnergyMeter> meter) : meter_(std::move(meter)) {
-    static_cast<void>(ask()); // the first reading takes longest: before there is a job
+    static_cast<void>(ask()); // the first reading takes longest, so it starts before there is a job
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 

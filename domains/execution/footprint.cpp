@@ -7,15 +7,15 @@
 namespace headrace {
 namespace {
 
-/// Bytes of one domain; replicas are whole on every device.
+/// Bytes of one domain. A private replica is whole on every device.
 Bytes bytes_of(const Job::Use& use, const DeviceInfo& device, IndexRange units, bool in_windows) {
     if (use.joining) return use.joining->replica_bytes(*use.slice.data, device);
     if (!in_windows) return use.slice.data->bytes();
     return elements_of(use, units).size() * use.slice.data->element_size();
 }
 
-/// As much of a job as a task has at least, where the job begins: elsewhere its parts may be larger, which is
-/// noticed when it comes to them.
+/// The smallest task at the begin of the job. Elsewhere its parts may be larger; that is detected when the
+/// job gets there.
 IndexRange smallest_task(const Job& job) {
     const IndexRange all{0, job.work_units()};
     return {0, all.empty() ? 0 : job.split(all, 1)};
@@ -64,7 +64,7 @@ Bytes footprint(const Job& job, const DeviceInfo& device, IndexRange units, bool
 
 bool fits_whole(const Job& job, const DeviceInfo& device) { return fits(job, device, {}, false); }
 
-// Kernels that take handles find the first element at the begin of a memory: there are no windows for them.
+// Kernels that take handles expect the first element at the begin of a memory, so they have no windows.
 bool can_use_windows(const Job& job, const DeviceInfo& device) {
     return device.has_addresses &&
            std::ranges::any_of(job.uses(), [](const Job::Use& use) { return use.slice.part != nullptr; });

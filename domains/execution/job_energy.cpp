@@ -33,7 +33,7 @@ void JobEnergy::end(double seconds) {
 Figure JobEnergy::Device::joules(double seconds) const {
     if (!reader) return absent("nobody measures this device's energy");
     if (!before.valid()) return absent("the job has not begun");
-    // Nobody waits for a meter on account of a job that is too short for it.
+    // If the job is too short for the meter, no caller waits for a reading.
     std::chrono::seconds patience{after.valid() ? 1 : 0};
     for (const auto& reading : {before, after}) {
         if (!reading.valid()) continue;

@@ -7,16 +7,16 @@
 namespace headrace {
 namespace {
 
-/// As a job says it.
+/// The access as it is written in a job.
 std::string declaration_of(Access access) { return std::string(to_string(access)) + "s()"; }
 
 } // namespace
 
 namespace {
 
-/// Where the domain's first element is or would be.
+/// The address of the domain's first element, which may lie outside the memory.
 void* begin_of(const Task::Binding& bound) {
-    // As a number: what lies before a window is no memory of ours to point to.
+    // Computed as a number: an address before the window is not a valid pointer.
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(bound.memory->address()) - bound.begin);
 }
 
@@ -53,7 +53,7 @@ void Task::rebind(const DomainData& data, Memory& memory, Bytes begin) {
         }
 }
 
-/// With what was asked for, and what the job declares.
+/// The message contains the requested access and the declared ones.
 void Task::fail_undeclared(const DomainData& data, const std::string& asked,
                            const std::string& mending) const {
     std::string declared;

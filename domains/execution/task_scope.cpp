@@ -34,7 +34,7 @@ JobWait::JobWait(const JobNodePtr& job, const std::string& what) : scope_(innerm
     else
         job->process().check("a job");
     if (scope_ == nullptr) return;
-    static std::mutex mutex; // of two that begin to wait for each other, one finds the other
+    static std::mutex mutex; // of two threads that begin to wait for each other, one finds the other
     const std::scoped_lock lock(mutex);
     for (const TaskScope* scope = scope_; scope != nullptr; scope = scope->outer_) {
         const std::string inside = what + " inside a task of job '" + scope->job_.name() + "': ";

@@ -32,7 +32,7 @@ std::string who_waits_for_what(std::span<const JobStanding> unfinished, Clock::t
     const auto seconds_since = [now](Clock::time_point then) {
         return fmt::format("{:.1f} s", std::chrono::duration<double>(now - then).count());
     };
-    // A task that waits for a compiler says nothing.
+    // A task that waits for a compiler reports nothing.
     const Clock::time_point compiled = Compiling::last_sign();
     const auto is_silent = [&](Clock::time_point last_sign) {
         return now - std::max(last_sign, compiled) >= patience;
@@ -68,7 +68,7 @@ Watchdog::Watchdog(std::chrono::nanoseconds patience, Jobs unfinished, std::func
       thread_([this](const std::stop_token& stop) { look(stop); }) {}
 
 void Watchdog::look(const std::stop_token& stop) {
-    const std::chrono::nanoseconds often = patience_ / 8; // so much later than it might, a hang is noticed
+    const std::chrono::nanoseconds often = patience_ / 8; // the delay with which a hang is noticed
     std::chrono::nanoseconds pause = often;
     bool passes_over = false; // never two in a row
     std::unique_lock lock(mutex_);
@@ -76,7 +76,7 @@ void Watchdog::look(const std::stop_token& stop) {
         const auto since = Clock::now();
         never_.wait_for(lock, stop, pause, [] { return false; });
         if (stop.stop_requested()) return;
-        // What held us up may have held up those who have signs to give: they have until the next look.
+        // If this thread was delayed, the workers may have been too: they get time until the next check.
         const bool comes_late = Clock::now() - since > pause + often;
         pause = often;
         if (passes_over = comes_late && !passes_over; passes_over) continue;

@@ -17,7 +17,7 @@ Shape Sizes::shape_of(const std::string& name) const {
     }
     Shape shape{size, sizes.front(), 1, 1};
     if (sizes.size() == 1) return shape;
-    // Kernels multiply all indices but the fastest in 32 bits.
+    // Kernels multiply all indices except the fastest in 32 bits.
     constexpr std::int64_t limit = std::numeric_limits<int>::max();
     const std::int64_t columns = sizes.back(), rows = sizes[sizes.size() - 2];
     if (columns > limit || size / columns > limit)

@@ -17,7 +17,7 @@ Texture::~Texture() {
     if (textures_.empty()) return;
     try {
         wait(pixels_.tile());
-    } catch (const Error&) { // what failed has ended, too
+    } catch (const Error&) { // a failed request has ended too
     }
 }
 
@@ -25,7 +25,7 @@ Texture::OnController& Texture::place_of(Controller& controller, const Memory& m
     auto here = std::ranges::find(textures_, &controller, &OnController::controller);
     if (here == textures_.end()) here = textures_.insert(here, {&controller, nullptr, nullptr});
     const void* const of = memory.address() != nullptr ? memory.address() : memory.handle();
-    if (here->memory != of) // for the first time, or the controller has let the array go meanwhile
+    if (here->memory != of) // the first use, or the controller has released the memory meanwhile
         *here = {&controller, of, controller.device().make_texture(memory, 0, rows(), columns())};
     return *here;
 }
@@ -48,7 +48,7 @@ TextureView Texture::view_on(Controller& controller) const {
     const bool is_opencl = controller.device().info().technology == "opencl";
     if (filter_ == Filter::exact && !is_opencl) return view;
 
-    const std::scoped_lock lock(mutex_); // until the copy is launched: who finds it made launches after it
+    const std::scoped_lock lock(mutex_); // until the copy is launched: later launches then follow it
     OnController& here = place_of(controller, memory);
     if (!here.texture && is_opencl)
         throw Error{ErrorKind::unsupported,

@@ -29,7 +29,7 @@ constexpr int version = 2;
 constexpr double near = 16; // times as large or small
 constexpr double nearly = 2;
 constexpr std::size_t several = 3;
-constexpr double agreement = 1.5; // measurements that agree are so many times the median at most
+constexpr double agreement = 1.5; // limit of the factor between a measurement and the median
 constexpr std::chrono::days recently{7};
 
 bool is_usable(double measurement) { return std::isfinite(measurement) && measurement > 0; }
@@ -45,14 +45,14 @@ nlohmann::json to_json(const Entry& entry) {
             {"when", entry.when}};
 }
 
-/// The JSON library makes a whole number of any other one, too: of 1e300, of -1. Throws what it throws.
+/// The JSON library converts any number (1e300, -1) to an integer; this function throws instead.
 std::uint64_t whole(const nlohmann::json& json, const char* key) {
     const nlohmann::json& number = json.at(key);
     if (!number.is_number_unsigned()) throw std::runtime_error(fmt::format("{} is no whole number", key));
     return number.get<std::uint64_t>();
 }
 
-/// Throws what the JSON library throws.
+/// Throws the errors of the JSON library.
 Entry to_entry(const nlohmann::json& json) {
     Entry entry;
     entry.machine = json.at("machine");
@@ -69,12 +69,12 @@ Entry to_entry(const nlohmann::json& json) {
     return entry;
 }
 
-/// That we did not make, or are not to see.
+/// A file that we did not make, or may not read.
 struct NotOurs : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Nothing if there is no such file. Throws NotOurs, or what is wrong with its contents.
+/// Empty if there is no such file. Throws NotOurs, or the error in its contents.
 std::vector<Entry> read(const std::filesystem::path& file) {
     std::error_code unknown;
     const auto status = std::filesystem::status(file, unknown);
@@ -92,13 +92,13 @@ std::vector<Entry> read(const std::filesystem::path& file) {
     return entries;
 }
 
-/// The same, but contents that make no sense are put aside.
+/// The same, but a file with invalid contents is renamed.
 std::vector<Entry> read_or_put_aside(const std::filesystem::path& file) {
     try {
         return read(file);
     } catch (const NotOurs&) {
         throw;
-    } catch (const std::exception&) { // said when it was read first
+    } catch (const std::exception&) { // it was reported at the first read
         const std::filesystem::path aside = file.string() + ".unreadable";
         std::error_code failed;
         std::filesystem::rename(file, aside, failed);
@@ -107,7 +107,7 @@ std::vector<Entry> read_or_put_aside(const std::filesystem::path& file) {
     }
 }
 
-/// Nobody else writes there.
+/// The time now, in seconds since 1970.
 std::int64_t now() {
     return std::chrono::duration_cast<std::chrono::seconds>(
                std::chrono::system_clock::now().time_since_epoch())
@@ -130,7 +130,7 @@ void merge(Calibrations::Entries& entries, const Entry& fresh) {
     all.insert(all.end(), fresh.measurements.begin(), fresh.measurements.end());
     if (all.size() > Calibrations::most_measurements)
         all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(Calibrations::most_measurements));
-    known->when = std::min(std::max(known->when, fresh.when), now()); // clocks may have been set wrong
+    known->when = std::min(std::max(known->when, fresh.when), now()); // clocks may have been wrong
 }
 
 } // namespace
@@ -149,13 +149,14 @@ double Entry::spread() const {
 }
 
 bool Entry::is_recent() const {
-    return age() <= recently && age() >= std::chrono::seconds(0); // clocks may be set wrong
+    return age() <= recently && age() >= std::chrono::seconds(0); // clocks may be wrong
 }
 
 bool Entry::is_certain() const {
     std::vector<double> sorted = measurements;
     std::ranges::sort(sorted);
-    const double middle = sorted.at(sorted.size() / 2); // one of them: between two camps there is none
+    const double middle =
+        sorted.at(sorted.size() / 2); // one of the values: two clusters have none between them
     const auto outliers = std::ranges::count_if(
         measurements, [middle](double one) { return one > agreement * middle || middle > agreement * one; });
     return is_recent() && measurements.size() >= several &&
@@ -256,8 +257,8 @@ std::optional<WholeJobs> Calibrations::whole_jobs(std::span<const DeviceInfo* co
                      .seconds_ago = static_cast<double>(known->age().count())};
 }
 
-/// Under which a device is known. Of a processor it says how much of the machine's hardware threads that is,
-/// roughly, since programs leave a core or two to themselves: "Xeon / 2" is a half, give or take a quarter.
+/// The name of a device in the file. A processor's name includes its approximate share of the machine's
+/// hardware threads: "Xeon / 2" is about a half. Approximate, since programs leave one or two cores unused.
 std::string Calibrations::name_of(const DeviceInfo& device) const {
     if (device.kind != DeviceKind::cpu || device.compute_units == 0) return device.name;
     const double times_as_many = static_cast<double>(threads_) / device.compute_units;
@@ -281,7 +282,7 @@ Entry Calibrations::entry_of(std::span<const DeviceInfo* const> devices, const K
     Entry entry = entry_of(*devices.front(), kernel);
     entry.whole = true;
     if (devices.size() == 1) return entry;
-    // In an order of their own, whoever lists them how.
+    // Sorted: independent of the order in which the caller lists the devices.
     std::vector<std::pair<std::string, std::string>> names;
     for (const DeviceInfo* const device : devices) names.emplace_back(name_of(*device), device->driver);
     std::ranges::sort(names);
@@ -311,10 +312,10 @@ void Calibrations::save() {
     if (!is_kept_ || fresh_.empty()) return;
     std::error_code failed;
     make_private_folder(file_.parent_path());
-    const FileLock alone(file_.string() + ".lock"); // other runtimes of this process do, too
+    const FileLock alone(file_.string() + ".lock"); // other runtimes of this process use it too
     Entries all;
     try {
-        for (const Entry& entry : read_or_put_aside(file_)) // another process may have added to it
+        for (const Entry& entry : read_or_put_aside(file_)) // another process may have added entries
             merge(all, entry);
     } catch (const NotOurs& error) {
         log_warning(fmt::format("calibrations cannot be written to {}: {}", file_.string(), error.what()));
@@ -325,8 +326,8 @@ void Calibrations::save() {
     nlohmann::json json{{"version", version}, {"entries", nlohmann::json::array()}};
     for (const auto& [kernel, entries] : all)
         for (const Entry& entry : entries) json["entries"].push_back(to_json(entry));
-    // Under its name the file is whole at any time.
-    const std::filesystem::path draft = new_file_beside(file_); // empty: the stream says so
+    // Writes a draft and renames it: the file under its own name is complete at any time.
+    const std::filesystem::path draft = new_file_beside(file_); // empty: then the stream reports an error
     std::ofstream stream(draft);
     stream << json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     stream.close();

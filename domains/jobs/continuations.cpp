@@ -46,7 +46,7 @@ void Continuations::close() {
     std::vector<std::thread> threads;
     {
         std::unique_lock lock(mutex_);
-        // Functions that run may have others called.
+        // Running functions may cause calls of further functions.
         changed_.wait(lock, [this] { return expected_ == 0 && work_.empty() && idle_ == threads_.size(); });
         closing_ = true;
         threads.swap(threads_);
@@ -59,7 +59,7 @@ void Continuations::serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
         ++idle_;
-        if (idle_ == threads_.size()) changed_.notify_all(); // `close` waits for that
+        if (idle_ == threads_.size()) changed_.notify_all(); // `close` waits for this
         changed_.wait(lock, [this] { return closing_ || !work_.empty(); });
         --idle_;
         if (work_.empty()) return;
@@ -67,7 +67,7 @@ void Continuations::serve() {
         work_.pop_front();
         lock.unlock();
         work();
-        work = nullptr; // what goes with it may give more
+        work = nullptr; // its destructor may add more work
         lock.lock();
     }
 }

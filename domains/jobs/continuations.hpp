@@ -1,5 +1,5 @@
-// domains/jobs/continuations.hpp - the threads of a runtime on which functions run that users have given to
-// then(). Private to domains/.
+// domains/jobs/continuations.hpp - threads of a runtime that run the functions which users pass to then().
+// Internal to domains/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/task_scope.hpp>
@@ -14,10 +14,10 @@
 
 namespace headrace {
 
-/// Functions may block. Where no thread is free, there is one more, up to `most_threads`. A thread in which a
-/// function waits for a job is not counted: the job may itself be a function that needs a thread.
+/// Functions may block. If no thread is free, a further one starts, up to `most_threads`. A thread that waits
+/// for a job in a function does not count: that job may itself be a function that needs a thread.
 ///
-/// Threads: any may give.
+/// Threads: any may call give.
 class HEADRACE_EXPORT Continuations final : public TaskScope::Device {
 public:
     static constexpr std::size_t most_threads = 64;
@@ -27,15 +27,15 @@ public:
     Continuations(const Continuations&) = delete; // threads hold its address
     Continuations& operator=(const Continuations&) = delete;
 
-    /// One call of `give` or `give_up` will follow. False: it is closed.
+    /// Announces exactly one later call of `give` or `give_up`. False: it is closed.
     [[nodiscard]] bool expect();
     /// Returns at once. `work` must not throw.
     void give(std::function<void()> work);
     void give_up();
-    /// Waits for what is expected, runs it, then returns; not in one of its threads.
+    /// Waits for all announced work, runs it, then returns. Not to be called in one of its threads.
     void close();
 
-    /// A function waits for a job in this thread, and has waited.
+    /// A function begins and ends a wait for a job, in the calling thread.
     void task_waits() override;
     void task_goes_on() override;
 
@@ -48,7 +48,7 @@ private:
     std::deque<std::function<void()>> work_;
     std::size_t idle_ = 0;     ///< threads
     std::size_t waiting_ = 0;  ///< threads, for jobs
-    std::size_t expected_ = 0; ///< calls of `give`
+    std::size_t expected_ = 0; ///< calls of `give` or `give_up`
     bool closing_ = false;
     std::vector<std::thread> threads_;
 };

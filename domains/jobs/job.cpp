@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-constexpr std::uint64_t most_units = std::uint64_t{1} << 63; // engines count what is left, with a sign
+constexpr std::uint64_t most_units = std::uint64_t{1} << 63; // engines count the remaining units with a sign
 
 } // namespace
 
@@ -59,7 +59,7 @@ Job& Job::policy(MakePolicy make, std::string name) {
 }
 
 Job& Job::policy(std::string name) {
-    static_cast<void>(headrace::make_policy(name)); // throws here what is wrong with it
+    static_cast<void>(headrace::make_policy(name)); // throws here if the name is wrong
     return policy({}, std::move(name));
 }
 
@@ -135,8 +135,8 @@ std::uint64_t Job::split(IndexRange left, std::uint64_t wanted) const {
     std::uint64_t size = std::clamp<std::uint64_t>(wanted, 1, left.size());
     if (const auto& split = wishes_->split)
         size = std::clamp<std::uint64_t>(split(left, size), 1, left.size());
-    // Ranges begin at multiples of the grain, so rounding the size keeps them there; the last one may be
-    // short.
+    // Ranges begin at multiples of the grain, and rounding the size keeps that true. Only the last range may
+    // be shorter.
     const std::uint64_t whole_grains = (size + grain_ - 1) / grain_;
     return std::min(whole_grains * grain_, left.size());
 }
@@ -159,7 +159,7 @@ void Job::use(Slice slice, Access access, const Joining* joining) {
             throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): a halo can only be read"}.in_job(
                 name_);
         const std::uint64_t units_per_row =
-            std::max<std::uint64_t>(work_units_ / rows, 1); // of no units, any
+            std::max<std::uint64_t>(work_units_ / rows, 1); // 0 units: any value works
         const std::uint64_t row_elements = slice.data->extent().size() / rows;
         grain(units_per_row);
         slice.part = [=, halo = slice.halo](IndexRange units) {
@@ -173,8 +173,8 @@ void Job::use(Slice slice, Access access, const Joining* joining) {
     if (shares_units_) check_sharing(uses_.back());
 }
 
-/// A unit that goes to another device finds there what the job reads whole, and a replica of the
-/// device's own.
+/// A unit that moves to another device finds there all domains that the job reads whole, and the device's
+/// private replicas.
 void Job::check_sharing(const Use& use) const {
     const bool is_everywhere = use.joining || (use.access == Access::read && !use.slice.part);
     if (is_everywhere) return;

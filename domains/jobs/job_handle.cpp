@@ -16,7 +16,7 @@ struct JobHandle::LastOne {
 
     explicit LastOne(std::shared_ptr<JobExecution> of) : job(std::move(of)) {}
     ~LastOne() { job->forget_handles(); }
-    LastOne(const LastOne&) = delete; // it tells once
+    LastOne(const LastOne&) = delete; // it calls forget_handles once
     LastOne& operator=(const LastOne&) = delete;
 };
 
@@ -25,12 +25,12 @@ JobHandle::JobHandle(std::shared_ptr<JobExecution> execution)
 
 void JobHandle::wait() const {
     using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds awake{20}; // who slept is told late: see DeviceWorker
-    static std::atomic_flag somebody_is_awake;     // one is enough to keep a core busy
+    constexpr std::chrono::milliseconds awake{20}; // a sleeping thread wakes late: see DeviceWorker
+    static std::atomic_flag somebody_is_awake;     // one busy-waiting thread occupies enough cores
     const Event event = execution_->event();
     const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
     execution_->node()->note_told();
-    // relaxed, both: a hint.
+    // relaxed, both: only a hint.
     if (!execution_->has_only_cpus() && !somebody_is_awake.test_and_set(std::memory_order_relaxed)) {
         for (const auto end = Clock::now() + awake; !event.done() && Clock::now() < end;)
             std::this_thread::yield();
@@ -53,7 +53,7 @@ std::uint64_t JobHandle::finished_units() const { return execution_->finished_un
 JobReport JobHandle::report() const { return execution_->report(); }
 
 Event JobHandle::event() const {
-    execution_->node()->note_told(); // to whoever waits for the event
+    execution_->node()->note_told(); // the waiter for the event gets the failure
     return execution_->event();
 }
 
@@ -71,7 +71,7 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
     const auto continuations = job->continuations().lock();
     if (!continuations || !continuations->expect())
         throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());
-    // The call is a job of no work units, which ends when the function has returned.
+    // The call is a job with 0 work units, which ends when the function has returned.
     auto call = std::make_shared<JobExecution>(
         Job("then of " + job->job().name(), 0),
         JobExecution::Scheduling{.policy = nullptr, .policy_name = {}, .continuations = continuations},
@@ -79,8 +79,8 @@ JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function)
     call->node()->come_after({{job->node(), false}});
     job->node()->note_told();
     job->event().then([continuations, call, function = std::move(function)](const ErrorPtr& error) {
-        if (!call->hold_for_start()) return continuations->give_up(); // it was cancelled
-        // A pointer: the function waits in what it points to, which would own itself.
+        if (!call->hold_for_start()) return continuations->give_up(); // the call was cancelled
+        // A raw pointer: the function is stored in `continuations`, which would otherwise own itself.
         continuations->give([call, function, error, thread = continuations.get()] {
             call->node()->forget_past();
             try {

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// Without recursion: the past of a long chain of cancelled jobs may end with its last one.
+/// Not recursive: with the last job of a long chain of cancelled jobs, all earlier ones may go too.
 JobNode::~JobNode() {
     std::vector<JobNodePtr> left = std::move(past_);
     while (!left.empty()) {
@@ -67,7 +67,7 @@ bool JobNode::waits_for(const JobNode& other) const {
 }
 
 std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs) {
-    // Mostly none was cancelled while it waited.
+    // The usual case: no job was cancelled while it waited.
     if (std::ranges::none_of(jobs,
                              [](const JobNodePtr& one) { return one->end().done() && one->has_past(); })) {
         std::erase_if(jobs, [](const JobNodePtr& one) { return one->end().done(); });

@@ -10,20 +10,20 @@ namespace headrace {
 std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node) {
     std::vector<Predecessor> before;
     for (const JobNodePtr& named : job.predecessors()) {
-        named->note_told(); // this job fails with it
+        named->note_told(); // this job fails with the same error
         before.push_back({named, true});
     }
 
     std::vector<DomainData*> domains;
     for (const Job::Use& use : job.uses()) domains.push_back(use.slice.data.get());
-    std::ranges::sort(domains, std::less<>{}); // no two lock each other's
+    std::ranges::sort(domains, std::less<>{}); // always in the same order: no deadlock
     std::vector<std::unique_lock<std::mutex>> locks;
     for (DomainData* const domain : domains) locks.emplace_back(domain->users_mutex());
 
     std::vector<JobNodePtr> conflicts;
     for (const Job::Use& use : job.uses())
         use.slice.data->users().add(node, {use.access, use.joining, job.is_concurrent()}, conflicts);
-    // A failure passes along the data: a job fails where it reads what another one has failed to write.
+    // A failure follows the data: a job fails if it reads what another job was to write.
     for (JobNodePtr& conflict : conflicts) before.push_back({std::move(conflict), job.is_in_order()});
     node->come_after(before);
     return before;

@@ -1,4 +1,4 @@
-// domains/jobs/job_order.hpp - jobs that conflict run in the order of submission. Private to domains/.
+// domains/jobs/job_order.hpp - conflicting jobs run in the order of submission. Internal to domains/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/domains/detail/job_node.hpp>
@@ -8,11 +8,11 @@
 
 namespace headrace {
 
-/// Enters `node`, a job that is being submitted, with all domains that the job uses. Returns what it has to
-/// wait for: the jobs that its user named, and those that use its domains in ways that conflict.
+/// Enters `node`, a job that is being submitted, into all domains that the job uses. Returns its
+/// predecessors: the jobs that the user named, and the jobs with conflicting uses of its domains.
 ///
-/// Entering is one step for all of the job's domains, whichever runtimes their jobs run on: of two jobs that
-/// are submitted at once, one comes after the other everywhere.
+/// All domains of the job are entered in one atomic step, also for jobs of several runtimes: of two jobs that
+/// are submitted at the same time, the same one is first in all domains.
 [[nodiscard]] HEADRACE_EXPORT std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node);
 
 } // namespace headrace

@@ -15,9 +15,9 @@ std::atomic<std::uint64_t> forks = 0; // between the first process and this one
 } // namespace
 
 ProcessMark::ProcessMark() {
-    // A counter, since to ask for the process's number is a system call.
+    // A counter, because a query of the process id is a system call.
     static const int registered = pthread_atfork(nullptr, nullptr, [] {
-        forks.fetch_add(1, std::memory_order_relaxed); // relaxed, all: a child begins with one thread
+        forks.fetch_add(1, std::memory_order_relaxed); // relaxed everywhere: a child begins with one thread
     });
     static_cast<void>(registered);
     forks_ = forks.load(std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// domains/jobs/report.cpp - see report.hpp. The one unit that sees the JSON library.
+// domains/jobs/report.cpp - see report.hpp. The only unit that uses the JSON library for reports.
 #include <headrace/domains/report.hpp>
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
     return json;
 }
 
-constexpr double much_slower = 10; // than tasks of one job usually differ
+constexpr double much_slower = 10; // a larger factor than usual between the tasks of a job
 
 std::string mebibytes(std::uint64_t bytes) {
     return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20));

@@ -16,7 +16,7 @@ bool RunningJobs::has_room_for(const Key& key) const {
 }
 
 bool RunningJobs::begin(const std::shared_ptr<JobExecution>& job) {
-    if (running_.size() >= most) // else there is room on every device
+    if (running_.size() >= most) // otherwise there is room on every device
         if (const Key key{-job->job().priority(), job->devices()}; !has_room_for(key)) {
             waiting_[key].push_back(job);
             return false;

@@ -1,4 +1,4 @@
-// domains/jobs/running_jobs.hpp - which of the jobs that nothing holds up do run. Private to domains/.
+// domains/jobs/running_jobs.hpp - which of the jobs that are ready run. Internal to domains/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
@@ -12,25 +12,25 @@
 
 namespace headrace {
 
-/// Devices look at all running jobs for each task that they begin. So of very many jobs that could run only
-/// some do: a job waits for its turn where every device that it can use has `most` running jobs of at least
-/// its priority. Jobs of one priority, and for the same devices, have their turn in the order in which they
-/// came.
+/// A device looks at all running jobs for each task that it begins. So the number of running
+/// jobs is limited: a job waits if every device that it can use has `most` running jobs of at
+/// least its priority. Jobs of equal priority for the same devices start in the order of their
+/// arrival.
 ///
 /// Threads: one at a time.
 class HEADRACE_EXPORT RunningJobs {
 public:
     static constexpr std::size_t most = 64;
 
-    /// True: it runs from now on. False: `end` will return it, unless it has ended by then.
+    /// True: the job runs from now on. False: `end` returns it later, unless it ends before.
     [[nodiscard]] bool begin(const std::shared_ptr<JobExecution>& job);
-    /// Returns the jobs whose turn has come: they run from now on, and are held for their start.
+    /// Removes `job`. Returns the jobs that run from now on because of this; they are held for their start.
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> end(const JobExecution& job);
 
     [[nodiscard]] const std::vector<std::shared_ptr<JobExecution>>& all() const noexcept { return running_; }
 
 private:
-    /// Priority, negated, so that the most urgent are first; the numbers of the devices that the job can use.
+    /// Negated priority (so the highest is first), and numbers of the devices that the job can use.
     using Key = std::pair<int, std::vector<std::size_t>>;
 
     [[nodiscard]] bool has_room_for(const Key& key) const;

@@ -30,7 +30,7 @@
 namespace headrace {
 namespace {
 
-/// Why this device cannot run the job; empty: it can.
+/// The reason why this device cannot run the job; empty: it can.
 std::string obstacle(const Job& job, const DeviceInfo& device) {
     if (!job.devices().empty() && std::ranges::find(job.devices(), device.id) == job.devices().end())
         return fmt::format("the job is for {} only", fmt::join(job.devices(), ", "));
@@ -38,7 +38,7 @@ std::string obstacle(const Job& job, const DeviceInfo& device) {
     return why_too_large(job, device);
 }
 
-/// Every name that is given a power is a kind of devices, or a device that was found.
+/// Checks that every name with a power is a kind of device, or a device that was found.
 void check_powers(const std::map<std::string, double>& powers, const std::vector<const DeviceInfo*>& devices,
                   const std::vector<LeftOut>& left_out) {
     for (const auto& [name, power] : powers) {
@@ -57,7 +57,7 @@ void check_powers(const std::map<std::string, double>& powers, const std::vector
     }
 }
 
-/// What the user says of a device; nothing if of none.
+/// The power that the user gives for a device; nothing if the user gives none at all.
 std::optional<Estimate> given_power(const RuntimeOptions& options, const DeviceInfo& device) {
     if (options.powers.empty()) return std::nullopt;
     for (const std::string& name : {device.id, std::string(to_string(device.kind))})
@@ -66,15 +66,15 @@ std::optional<Estimate> given_power(const RuntimeOptions& options, const DeviceI
     return Estimate{};
 }
 
-/// On a device, or of a team, or of all: kernel, work units, bytes.
+/// Key of a device, of a co-execution set, or of all devices: name, kernel, work units, bytes.
 using Problem = std::tuple<std::string, std::string, std::uint64_t, Bytes>;
 
 Problem problem_of(std::string whose, const KernelKey& kernel) {
     return {std::move(whose), kernel.kernel, kernel.work_units, kernel.bytes};
 }
 
-/// What is known of problems while the process lives. Where they grow from job to job there is no end of
-/// them: then all are forgotten now and then, and the next ones begin anew.
+/// Values by problem, for the lifetime of the process. Problems that grow from job to job are never repeated;
+/// when 4096 are stored, all are removed.
 template <class Value>
 class ByProblem {
 public:
@@ -118,14 +118,14 @@ public:
         const auto going = std::make_shared<const Error>(ErrorKind::cancelled, "the runtime is going away");
         {
             const std::scoped_lock lock(mutex_);
-            is_going_ = true; // functions that are called when jobs end may submit others
+            is_going_ = true; // functions that run when jobs end may submit others
         }
         for (const auto& job : unfinished()) job->stop(going);
         wake_all();
         std::unique_lock lock(mutex_);
         nobody_is_left_.wait(lock, [this] { return jobs_.empty() && starting_ == 0; });
         lock.unlock();
-        continuations_->close(); // waits for the functions that are called
+        continuations_->close(); // waits for running functions
         for (const auto& worker : workers_) worker->stop();
     }
 
@@ -145,7 +145,7 @@ public:
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
         when_ended(std::move(before), [this, execution](const ErrorPtr& error) {
-            // One that has ended may have ended with this runtime, which waits for those that are held.
+            // An ended job may have ended with this runtime: the destructor waits only for held jobs.
             if (execution->hold_for_start()) start_in_turn(execution, error);
         });
         return JobHandle(execution);
@@ -165,15 +165,16 @@ public:
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept { return *left_out_; }
 
 private:
-    /// A job of a team that had done so many. Of those that are submitted together only one is: what it tells
-    /// is known when it has ended, or never, if other jobs disturb it.
+    /// A probe run: a job of a co-execution set that had completed `jobs` jobs. Of jobs that are submitted
+    /// together only one is a probe run. Its time is known when it has ended, or never if other jobs disturb
+    /// it.
     struct Trial {
         std::size_t jobs;
         std::chrono::steady_clock::time_point began;
     };
     static constexpr std::chrono::seconds between_trials{1};
 
-    /// Others can do without one that does not start, unless the user wants it by name.
+    /// A device that does not start is left out, unless the user selected it by name.
     void take_on(std::unique_ptr<Device> device, const ControllerOptions& how,
                  const std::vector<std::string>& named) {
         const DeviceInfo info = device->info();
@@ -187,7 +188,7 @@ private:
         }
     }
 
-    /// One for all views of one piece of hardware.
+    /// The same reader for all devices that are one piece of hardware.
     [[nodiscard]] std::shared_ptr<EnergyReader> reader_for(const DeviceInfo& device) const {
         for (std::size_t i = 0; i < energy_.size(); ++i)
             if (!device.physical_id.empty() && workers_[i]->device().info().physical_id == device.physical_id)
@@ -234,12 +235,12 @@ private:
             JobExecution::Scheduling{std::move(policy), policy_name(job),
                                      options_.model != "peak" && options_.powers.empty(), expected, listener_,
                                      kernel,
-                                     next_number_.fetch_add(1, std::memory_order_relaxed), // a number alone
+                                     next_number_.fetch_add(1, std::memory_order_relaxed), // only a number
                                      continuations_, std::move(one_memory)},
             std::move(participants), left_out_and(unsuited));
     }
 
-    /// The devices that take no part in a job; mostly the same ones for all jobs.
+    /// The devices that take no part in a job; usually the same for all jobs.
     [[nodiscard]] std::shared_ptr<const std::vector<LeftOut>>
     left_out_and(const std::vector<LeftOut>& unsuited) const {
         if (unsuited.empty()) return left_out_;
@@ -248,9 +249,9 @@ private:
         return all;
     }
 
-    /// Of a job that writes all of a domain the tasks work on one memory: that of the devices that are
-    /// predicted to end it first, by whole jobs that they did alone, or else by their speeds. Nothing if it
-    /// writes none, or if all devices work on one.
+    /// Tasks of a job that writes all of a domain work on one memory. Chooses the memory with the devices
+    /// that are predicted to end the job first: by whole jobs that each device ran alone, or else by their
+    /// speeds. Null if the job writes no domain in this way, or if all devices work on one memory.
     std::shared_ptr<const JobExecution::OneMemory>
     choose_memory(const Job& job, std::vector<JobExecution::Participant>& participants) {
         const auto use = std::ranges::find_if(job.uses(), &Job::Use::is_of_one_image);
@@ -289,14 +290,14 @@ private:
         {
             const std::scoped_lock lock(mutex_);
             if (job.work_units() <= job.grain()) return one;                    // one task in any case
-            if (told_of_one_memory_.size() > 1000) told_of_one_memory_.clear(); // names may be made up
+            if (told_of_one_memory_.size() > 1000) told_of_one_memory_.clear(); // names may be generated
             if (!told_of_one_memory_.insert(job.kernel_name()).second) return one;
         }
         log_warning(fmt::format("job '{}' is done by {} alone: {}", job.name(), fmt::join(ids, ", "), why));
         return one;
     }
 
-    /// Which measurements are of jobs like this one.
+    /// The key for measurements of jobs like this one.
     [[nodiscard]] KernelKey kernel_key(const Job& job) const {
         const bool is_natural = options_.memory == MemoryModel::natural;
         const char* const memory = options_.memory == MemoryModel::unified ? ", unified" : ", buffers";
@@ -309,19 +310,20 @@ private:
         return job.policy_name().empty() ? options_.policy : job.policy_name();
     }
 
-    /// Other policies give devices work for reasons of their own, and so do users who say how fast they are.
+    /// Not with other policies, which have reasons of their own, nor if the user gives the speeds of devices.
     [[nodiscard]] bool chooses_teams(const Job& job) const {
         return policy_name(job) == "adaptive" && !job.own_policy() && options_.powers.empty();
     }
 
-    /// With mutex_ held: a team that has done `jobs` has another one, of which nothing is known yet.
+    /// With mutex_ held: true if the set that has completed `jobs` jobs has a further one, not measured yet.
     [[nodiscard]] bool is_on_trial(const Problem& problem, const std::optional<WholeJobs>& jobs,
                                    std::chrono::steady_clock::time_point now) const {
         const auto trial = trials_.recall(problem);
         return trial && trial->jobs == (jobs ? jobs->jobs : 0) && now - trial->began < between_trials;
     }
 
-    /// For who is to have a job to itself any speed is better than none; policies do without.
+    /// For a device that may run a job alone, a brief measurement is better than none; policies do not use
+    /// it.
     [[nodiscard]] Estimate with_brief_rate(const JobExecution::Participant& participant,
                                            const KernelKey& kernel) const {
         Estimate estimate = participant.estimate;
@@ -331,8 +333,8 @@ private:
         return estimate;
     }
 
-    /// Devices without which such jobs have been faster stay out of this one. Returns how long it is to take;
-    /// 0: all take part.
+    /// Puts devices on standby without which such jobs were faster. Returns the expected seconds of the job;
+    /// 0: all devices take part.
     double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) {
         if (participants.size() < 2) return 0;
         std::vector<Estimate> estimates;
@@ -358,7 +360,7 @@ private:
                     jobs =
                         WholeJobs{.seconds = std::numeric_limits<double>::infinity(), .jobs = jobs_that_tell};
             } else if (const auto last = all_began_.recall(problem); jobs && last) {
-                // One that has not ended, or of which nothing will be learned, counts as well.
+                // A job that has not ended, or that gives no measurement, counts as well.
                 jobs->seconds_ago =
                     std::min(jobs->seconds_ago, std::chrono::duration<double>(now - *last).count());
             }
@@ -388,7 +390,7 @@ private:
         return is_settled ? without->seconds : together;
     }
 
-    /// Nothing holds the job up any more. It is held for its start.
+    /// All predecessors of the job have ended. The job is held for its start.
     void start_in_turn(const std::shared_ptr<JobExecution>& job, const ErrorPtr& predecessor_failed) {
         job->node()->forget_past();
         if (predecessor_failed) {
@@ -402,29 +404,30 @@ private:
             starting_ += runs ? 1 : 0;
         }
         if (runs) return start(job);
-        job->release(); // whoever stops it need not wait for its turn; it may have ended, and we with it
+        job->release(); // a stopped job need not wait for its turn; it and this runtime may end here
     }
 
-    /// One that runs from now on, as starting_ knows.
+    /// Starts a job that runs from now on; starting_ includes it.
     void start(const std::shared_ptr<JobExecution>& job) {
         JobExecution& execution = *job;
         {
             const std::scoped_lock lock(mutex_);
-            // What others of its priority had before it came is past.
+            // Device time that others of its priority had before does not count.
             double least = std::numeric_limits<double>::infinity();
             for (const auto& other : running_.all())
                 if (other != job && other->job().priority() == execution.job().priority())
                     least = std::min(least, other->charged_seconds());
             if (std::isfinite(least)) execution.charge_at_least(least);
-            // They take devices from each other: how long they take says nothing of them.
+            // Their times now depend on each other, and are no measurements of the jobs.
             for (const auto& other : running_.all()) {
                 if (other == job || other->event().done()) continue;
                 other->disturb();
                 execution.disturb();
             }
         }
-        // Replicas are joined before anything uses their domain in another way. That blocks, for events whose
-        // continuations wait for this one if an event has called us.
+        // Private replicas are joined before another use of their domain. That blocks. If an event called
+        // this function, the join would wait for events, and their continuations wait for this one: so
+        // another thread runs it.
         std::vector<std::shared_ptr<DomainData>> joined;
         for (const Job::Use& use : execution.job().uses())
             if (const Joining* const joining = use.slice.data->joining(); joining && joining != use.joining)
@@ -442,7 +445,7 @@ private:
 
     void begin(JobExecution& execution) {
         execution.start();
-        // Those who begin with it first: to wake a thread may take as long as to begin.
+        // Devices that begin with it are woken first: a wake-up may take as long as the begin of a task.
         std::vector<DeviceWorker*> others;
         for (std::size_t i = 0; i < workers_.size(); ++i)
             if (execution.wants(i))
@@ -457,7 +460,7 @@ private:
 
     void ended(JobExecution& execution) {
         std::vector<std::shared_ptr<JobExecution>> next;
-        std::shared_ptr<JobExecution> last; // it may go with us: not under the lock
+        std::shared_ptr<JobExecution> last; // it may be destroyed with this runtime: not under the lock
         {
             const std::scoped_lock lock(mutex_);
             next = running_.end(execution);
@@ -466,7 +469,7 @@ private:
                 last = std::move(mine->second);
                 jobs_.erase(mine);
             }
-            // Under the lock: the destructor may return, and we are gone, as soon as it is released.
+            // Under the lock: when it is released, the destructor may return and this runtime is gone.
             nobody_is_left_.notify_all();
             for (const auto& worker : workers_) worker->wake();
         }
@@ -477,7 +480,7 @@ private:
         const KernelKey& kernel = execution.kernel();
         for (const auto& [device, rate, is_brief] : execution.measurements()) {
             if (is_brief) {
-                if (workers_.size() == 1) continue; // nobody asks
+                if (workers_.size() == 1) continue; // these values are not used
                 const std::scoped_lock lock(mutex_);
                 brief_rates_.remember(problem_of(device->id, kernel), rate);
             } else if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain) {
@@ -490,12 +493,12 @@ private:
         const double seconds = execution.seconds_of_team();
         if (!std::isfinite(seconds)) return;
         model_->took(team, kernel, seconds);
-        if (team.size() > 1 || workers_.size() == 1) return; // nobody asks
+        if (team.size() > 1 || workers_.size() == 1) return; // these values are not used
         const std::scoped_lock lock(mutex_);
         alone_.remember(problem_of(team.front()->id, kernel), seconds);
     }
 
-    /// The last time that it was so, whether the model keeps it or not.
+    /// The time of the last such job, even if the model does not keep it.
     [[nodiscard]] std::optional<double> seconds_alone(const DeviceInfo& device,
                                                       const KernelKey& kernel) const {
         const std::scoped_lock lock(mutex_);
@@ -515,7 +518,7 @@ private:
         return running_.all();
     }
 
-    /// The most urgent first; of one priority, those that have had least of the devices' time.
+    /// The highest priority first; of equal priority, jobs that have had the least device time.
     [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> by_turn() const override {
         auto jobs = running();
         if (jobs.size() < 2) return jobs;
@@ -536,25 +539,25 @@ private:
     const std::shared_ptr<const JobExecution::Listener> listener_ =
         std::make_shared<const JobExecution::Listener>([this] { wake_all(); },
                                                        [this](const JobExecution& done) { learn(done); });
-    const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< as it is when the runtime has started
+    const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< complete when the runtime has started
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()
     bool is_going_ = false;
     std::condition_variable nobody_is_left_;
     std::atomic<std::uint64_t> next_number_ = 0;
     std::map<std::uint64_t, std::shared_ptr<JobExecution>> jobs_; // not ended, in the order of submission
-    RunningJobs running_;                                         // of these
+    RunningJobs running_;                                         // a part of these
     Errands starter_{Errands::Kind::may_call_drivers};
     std::shared_ptr<Continuations> continuations_ = std::make_shared<Continuations>();
-    std::set<std::string> told_of_one_memory_;                   // by the kernel's name
+    std::set<std::string> told_of_one_memory_;                   // names of kernels
     ByProblem<double> alone_;                                    // seconds
-    ByProblem<double> brief_rates_;                              // in units per second, that no model keeps
-    ByProblem<Trial> trials_;                                    // the last one of each team
-    ByProblem<std::chrono::steady_clock::time_point> all_began_; // the last one of all devices
-    std::vector<std::shared_ptr<EnergyReader>> energy_;          // of each worker's device
-    std::set<std::string_view> technologies_;                    // of all of them
+    ByProblem<double> brief_rates_;                              // in units per second; no model keeps them
+    ByProblem<Trial> trials_;                                    // the last one of each set
+    ByProblem<std::chrono::steady_clock::time_point> all_began_; // the start of the last job on all devices
+    std::vector<std::shared_ptr<EnergyReader>> energy_;          // for each worker's device
+    std::set<std::string_view> technologies_;                    // of all devices
     std::vector<std::unique_ptr<DeviceWorker>> workers_;         // after the rest: their threads use it
-    std::optional<Watchdog> watchdog_;                           // so does its
+    std::optional<Watchdog> watchdog_;                           // its thread uses the rest too
 };
 
 namespace {
@@ -566,7 +569,7 @@ std::vector<ControllerOptions> with(MemoryModel memory, std::vector<ControllerOp
     return controllers;
 }
 
-/// One that keeps measurements reads them when it is made.
+/// Checks only the name: a model that keeps measurements reads them in its constructor.
 void check_model(std::string_view name) {
     if (name != "calibrated" && name != "online" && name != "peak")
         throw Error{ErrorKind::not_found, "there is no performance model '" + std::string(name) +
@@ -605,7 +608,7 @@ Runtime::Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions op
 }
 
 Runtime::~Runtime() {
-    // In a forked child there are no threads to end, and no locks that are sure to be free.
+    // In a forked child there are no threads to end, and mutexes may be locked.
     if (!impl_->process().is_of_this_process()) static_cast<void>(impl_.release());
 }
 

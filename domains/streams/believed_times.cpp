@@ -9,8 +9,8 @@
 namespace headrace {
 namespace {
 
-constexpr double drifts = 1.15; // by this factor: parts are measured from outside, with what delays them
-constexpr double seldom = 50;   // times as long as it would be in the way
+constexpr double drifts = 1.15; // as a factor: parts are timed from outside, with all their delays
+constexpr double seldom = 50;   // a device is retried after this many times the delay that a try may cause
 
 double sum(const std::vector<double>& pieces) { return std::accumulate(pieces.begin(), pieces.end(), 0.0); }
 
@@ -27,7 +27,7 @@ double BelievedTimes::of(const StagePart& part) const {
 
 bool BelievedTimes::took(const StagePart& part, double seconds) {
     const double believed = of(part);
-    if (!(believed > 0) || !std::isfinite(believed)) return false; // it cannot
+    if (!(believed > 0) || !std::isfinite(believed)) return false; // the device cannot run the part
     const double factor = seconds / believed;
     if (factor < drifts && factor > 1 / drifts) return false;
     for (double& piece : believed_[part.device]) piece *= factor;
@@ -47,7 +47,7 @@ void BelievedTimes::use(const std::vector<StagePart>& parts, std::int64_t item) 
 bool BelievedTimes::forgets(std::int64_t item) {
     bool has_forgotten = false;
     for (std::size_t device = 0; device < without_.size(); ++device) {
-        const double slower = sum(believed_[device]) / sum(measured_[device]); // NaN: it never can
+        const double slower = sum(believed_[device]) / sum(measured_[device]); // NaN: unable to run items
         const bool is_long = without_[device] &&
                              static_cast<double>(item - *without_[device]) > seldom * enough_items * slower;
         if (!(slower > 1) || !is_long) continue;

@@ -8,15 +8,15 @@
 namespace headrace {
 namespace {
 
-constexpr std::size_t kept = 5; // the median does not follow one that was disturbed
-constexpr std::size_t said = 2; // measurements that one from elsewhere is worth
-constexpr double patience = 50; // times as long as the stream could be kept waiting
+constexpr std::size_t kept = 5; // the median ignores a single disturbed item
+constexpr std::size_t said = 2; // a predicted value counts as this many measurements
+constexpr double patience = 50; // times as long as the stream could be delayed
 
 double seconds_between(EarliestEnd::Clock::time_point begin, EarliestEnd::Clock::time_point end) {
     return std::chrono::duration<double>(end - begin).count();
 }
 
-/// Of two the shorter one.
+/// Of two values, the smaller one.
 double median_of(std::deque<double> sorted) {
     const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
     std::ranges::nth_element(sorted, middle);
@@ -70,7 +70,7 @@ std::size_t EarliestEnd::next(Clock::time_point now) {
     if (const auto due = std::ranges::find_if(all_, is_due); due != all_.end()) return number(due);
     return number(std::ranges::min_element(all_, {}, [&](const One& one) {
         if (one.items == 0) return each(one);
-        // Who takes longer than expected has been slower than expected.
+        // A controller that takes longer than expected was slower than expected.
         const double elapsed = seconds_between(one.since, now);
         return static_cast<double>(one.items + 1) * std::max(elapsed, each(one)) - elapsed;
     }));

@@ -7,7 +7,7 @@ namespace headrace {
 
 Feeder::Feeder() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-Feeder::~Feeder() = default; // the thread is asked to stop, and joined
+Feeder::~Feeder() = default; // stops and joins the thread
 
 void Feeder::ask(std::function<void()> work) {
     const std::scoped_lock lock(mutex_);

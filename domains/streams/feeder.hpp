@@ -1,4 +1,4 @@
-// domains/streams/feeder.hpp - a thread that submits requests. Private to domains/streams/.
+// domains/streams/feeder.hpp - a thread that submits requests. Internal to domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -10,11 +10,11 @@
 
 namespace headrace {
 
-/// Does what it is asked for in that order. Unlike a HostLane's tasks, these are not the program's work: they
-/// wait for devices that have as many requests as they take, and no trace should call that busy.
+/// Runs the given work in its order. Unlike the tasks of a HostLane, it is not work of the program: it waits
+/// for devices with full request queues, and a trace should not show that as busy time.
 ///
-/// Threads   any; what it is asked for throws nothing
-/// Lifetime  the destructor does all that was asked for
+/// Threads   any; the work throws nothing
+/// Lifetime  the destructor runs all remaining work
 class HEADRACE_EXPORT Feeder {
 public:
     Feeder();

@@ -1,5 +1,5 @@
-// domains/streams/item_spans.hpp - items of a stream in traces and Gantt charts: a bar for each part of each
-// item, beside the kernels that it is made of. Private to domains/streams/.
+// domains/streams/item_spans.hpp - items of a stream in traces and Gantt charts: one bar for each part of
+// each item, beside its kernels. Internal to domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/trace.hpp>
@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// Times by the host's clock, as continuations tell them: a bar begins when both the item and the controller
-/// are there.
+/// Times are by the host's clock, as continuations report them. A bar begins when both the item and the
+/// controller are available.
 ///
 /// Threads   any
 class HEADRACE_EXPORT ItemSpans {
@@ -22,16 +22,16 @@ class HEADRACE_EXPORT ItemSpans {
 
 public:
     explicit ItemSpans(std::size_t controllers) : free_from_(controllers, Clock::now()) {}
-    /// Null unless a trace records that keeps spans.
+    /// Null, unless a trace records and keeps spans.
     [[nodiscard]] static std::unique_ptr<ItemSpans> make(std::size_t controllers);
 
-    /// An item on its way, from one part to the next.
+    /// The state of an item between two parts.
     struct Item {
         Clock::time_point there{};
     };
-    /// Now.
+    /// The item arrives now.
     void arrived(Item& item);
-    /// Now: what `controller`, of a device called `device`, has done of the item, which is called `name`.
+    /// `controller`, of device `device`, has now ended the part of the item that is called `name`.
     void ended(Item& item, std::size_t controller, std::string_view device, std::string_view name);
 
 private:

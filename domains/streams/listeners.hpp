@@ -1,5 +1,5 @@
-// domains/streams/listeners.hpp - continuations that are waited for, so that what they refer to may go then.
-// Private to domains/streams/.
+// domains/streams/listeners.hpp - continuations that a caller can wait for, before it destroys what they use.
+// Internal to domains/streams/.
 #pragma once
 #include <headrace/core/event.hpp>
 
@@ -13,18 +13,18 @@ namespace headrace {
 /// Threads   any
 class Listeners {
 public:
-    /// `hear(error)` is called when the event has settled, in whatever thread settles it.
+    /// `hear(error)` is called when the event has settled, in the thread that settles it.
     template <class Hear>
     void listen(const Event& event, Hear hear) {
         left_->fetch_add(1, std::memory_order_relaxed);
-        // Its own reference: who waits may have gone before it is woken.
+        // A reference of its own: `this` may be gone before the waiting thread wakes.
         event.then([left = left_, hear = std::move(hear)](const ErrorPtr& error) {
             hear(error);
-            // release: who waits sees what it did.
+            // release: pairs with the acquire in wait(), so the waiting thread sees the effects of `hear`.
             if (left->fetch_sub(1, std::memory_order_release) == 1) left->notify_all();
         });
     }
-    /// Blocks until all have heard: who waits for an event may be woken before its continuations are called.
+    /// Blocks until all continuations have run. A wait for an event may return before its continuations run.
     void wait() const {
         for (auto left = left_->load(std::memory_order_acquire); left != 0;
              left = left_->load(std::memory_order_acquire))

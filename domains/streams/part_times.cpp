@@ -39,7 +39,7 @@ std::optional<double> PartTimes::seconds(std::size_t part, std::int64_t since, s
     for (const End& mine : rows_[part + 1]) {
         if (mine.item < since) continue;
         const End* const there = end(part, mine.item);
-        const End* const before = end(part + 1, mine.item - 1); // of the device
+        const End* const before = end(part + 1, mine.item - 1); // the device's end of the previous item
         if (!there || !before) continue;
         all.push_back(std::max(0.0, as_seconds(mine.when - std::max(there->when, before->when))));
     }

@@ -1,5 +1,5 @@
-// domains/streams/part_times.hpp - when the parts of a stream's items ended, of the last items.
-// Private to domains/streams/.
+// domains/streams/part_times.hpp - times at which the parts of a stream's last items ended. Internal to
+// domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// Times by the host's clock, as continuations tell them. Does not grow with the stream.
+/// Times are by the host's clock, as continuations report them. The size does not grow with the stream.
 ///
 /// Threads   any
 class HEADRACE_EXPORT PartTimes {
@@ -21,21 +21,21 @@ public:
     using Clock = std::chrono::steady_clock;
 
     explicit PartTimes(std::size_t parts);
-    /// Of the same run, cut into other parts: those of before are not known any more.
+    /// For the same run with other parts: times of the previous parts are dropped.
     PartTimes(std::size_t parts, const PartTimes& before);
 
-    /// Now: the item's input is there; the part's last request has ended.
+    /// Notes the time now: the item's input is there, or the part's last request has ended.
     void arrived(std::int64_t item) { note(0, item); }
     void ended(std::size_t part, std::int64_t item) { note(part + 1, item); }
 
-    /// Seconds that a part takes: the median over the last items, none of them before `since`, from when both
-    /// the item and the device were there. Nothing if fewer than `least` are known.
+    /// Seconds that a part takes: the median over the last items from `since` on, each from when both the
+    /// item and the device were ready. Nothing if fewer than `least` are known.
     [[nodiscard]] std::optional<double> seconds(std::size_t part, std::int64_t since,
                                                 std::size_t least) const;
-    /// Until the first item left the last part, and since the last one left the first part.
+    /// Time until the first item left the last part; time since the last item left the first part.
     [[nodiscard]] double fill_seconds() const;
     [[nodiscard]] double drain_seconds() const;
-    /// Until `finish`.
+    /// Time until `finish`.
     [[nodiscard]] double seconds() const;
     void finish();
 
@@ -53,7 +53,7 @@ private:
 
     const Clock::time_point begin_;
     mutable std::mutex mutex_;
-    std::vector<Row> rows_; ///< of arrivals, and of each part
+    std::vector<Row> rows_; ///< the first for arrivals, then one for each part
     std::optional<Clock::time_point> first_out_, last_in_, finished_;
 };
 

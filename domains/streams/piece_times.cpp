@@ -20,19 +20,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double unable = std::numeric_limits<double>::infinity();
-constexpr double hopeless = 20;       // times what the fastest device takes: not worth a twentieth's wait
-constexpr double slow = 3;            // times that: not worth a long look, if that is known
-constexpr double lately = 24 * 3600;  // seconds: who uses a device beside us does not for ever
-constexpr double stall = 0.5;         // seconds that a busy machine may hold anybody up
-constexpr Bytes link_test = 64 << 20; // so long that a copy's bytes are what it costs
+constexpr double hopeless = 20;       // times the fastest device's time: a help of 1/20 is not worth the wait
+constexpr double slow = 3;            // times that time: a device known to be slower is measured only briefly
+constexpr double lately = 24 * 3600;  // seconds: other users of a device do not stay for ever
+constexpr double stall = 0.5;         // seconds by which a busy machine may delay any work
+constexpr Bytes link_test = 64 << 20; // so long that the cost of a copy is proportional to its bytes
 constexpr Bytes least_link_test = 4 << 10;
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Pieces one after another, until they have taken so long. Each is done twice, and the second time counts:
-/// at first use a device may have to build its kernels. Returns how long they took.
+/// Runs pieces in their order until their time reaches `limit`. Each runs twice and the second run counts: at
+/// first use a device may have to build its kernels. Returns the sum of the times.
 double try_pieces(const PieceTimes::Submit& submit, std::size_t controller, std::size_t pieces,
                   double limit) {
     double seconds = 0;
@@ -45,8 +45,8 @@ double try_pieces(const PieceTimes::Submit& submit, std::size_t controller, std:
     return seconds;
 }
 
-/// Pieces one behind another, as they are in a stream: to wait for each would be measured as well. When it
-/// began, and when each ended.
+/// Runs pieces without waits between them, as in a stream: a wait would add to the measured time. Returns the
+/// time of the begin and the end of each.
 std::vector<Clock::time_point> ends_of_pieces(const PieceTimes::Submit& submit, std::size_t controller,
                                               std::size_t pieces) {
     using Times = std::vector<Clock::time_point>;
@@ -81,7 +81,7 @@ KernelKey PieceTimes::key_of(std::size_t piece) const {
     return {.kernel = pieces_[piece].name, .work_units = 1, .bytes = 0};
 }
 
-/// Of who was left out: so long it takes at least.
+/// Key for a device that is left out: its time is a lower bound.
 KernelKey PieceTimes::key_of_item() const {
     return {.kernel = fmt::format("{} to {}", pieces_.front().name, pieces_.back().name),
             .work_units = 1,
@@ -109,7 +109,7 @@ double PieceTimes::seconds_of_item(std::size_t controller) const {
     return std::accumulate(seconds_[controller].begin(), seconds_[controller].end(), 0.0);
 }
 
-/// The fastest first, as far as is known.
+/// The fastest first, by theoretical peak.
 std::vector<std::size_t> PieceTimes::firsts_by_speed() const {
     std::vector<std::size_t> firsts = firsts_;
     std::ranges::stable_sort(firsts, std::greater{},
@@ -126,7 +126,7 @@ bool PieceTimes::look_up(const PerformanceModel& model) {
     return fastest < unable;
 }
 
-/// Also that it takes more than so many seconds; not if that was found long ago.
+/// Also finds out if the device takes more than `limit` seconds, unless that was measured long ago.
 PieceTimes::Known PieceTimes::look_up(const PerformanceModel& model, std::size_t controller, double limit) {
     const auto items = model.whole_jobs(std::array{&info(controller)}, key_of_item());
     if (items && items->jobs > 0 && items->seconds >= limit) {
@@ -145,7 +145,7 @@ PieceTimes::Known PieceTimes::look_up(const PerformanceModel& model, std::size_t
 
 void PieceTimes::measure(PerformanceModel& model, const Submit& submit, bool again) {
     double fastest = unable;
-    ErrorPtr lack; // of the last one that cannot do it
+    ErrorPtr lack; // of the last device that cannot run the item
     for (const std::size_t first : firsts_by_speed()) {
         const double limit = hopeless * fastest;
         try {
@@ -166,7 +166,7 @@ void PieceTimes::measure(PerformanceModel& model, const Submit& submit, bool aga
     measure_links(model, again);
 }
 
-/// Who was known to be is measured no longer than it takes to see that it is so.
+/// Measures a device that was slow before, only until this is confirmed.
 bool PieceTimes::is_still_slow(std::size_t controller, const Submit& submit, double limit) const {
     return seconds_of_item(controller) >= limit &&
            try_pieces(submit, controller, pieces_.size(), limit) >= limit;
@@ -182,12 +182,12 @@ void PieceTimes::measure_pieces(PerformanceModel& model, std::size_t controller,
         return leave_out(controller, fmt::format("an item takes it more than {:.3g} s", limit));
     }
     const std::vector<Clock::time_point> ends = ends_of_pieces(submit, controller, pieces_.size());
-    constexpr double least = 1e-6; // seconds that the clock tells apart
+    constexpr double least = 1e-6; // the resolution of the clock, in seconds
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
         const std::chrono::duration<double> passed = ends[piece + 1] - ends[piece];
         const double rate = 1 / std::max(passed.count(), least);
         model.measured(info(controller), key_of(piece), rate);
-        // With what was measured before, if that is kept.
+        // Includes earlier measurements, if they are kept.
         const Estimate known = model.estimate(info(controller), key_of(piece));
         seconds_[controller][piece] = 1 / known.units_per_second.value_or(rate);
     }
@@ -216,7 +216,7 @@ void PieceTimes::measure_links(PerformanceModel& model, bool again) {
         }
 }
 
-/// Bytes a second; of fewer where there is no room for so many.
+/// Bytes a second. With fewer bytes if the device has no room.
 double PieceTimes::measure_link(std::size_t from, std::size_t to) const {
     for (Bytes bytes = link_test;; bytes /= 4) try {
             return static_cast<double>(bytes) / time_link(from, to, bytes);
@@ -225,7 +225,7 @@ double PieceTimes::measure_link(std::size_t from, std::size_t to) const {
         }
 }
 
-/// Seconds; the second time, as with pieces.
+/// Seconds. The second run counts, as for pieces.
 double PieceTimes::time_link(std::size_t from, std::size_t to, Bytes bytes) const {
     Storage storage("what links carry", bytes, internal);
     const auto bring_to = [&](std::size_t controller, Access access) {

@@ -1,5 +1,5 @@
-// domains/streams/piece_times.hpp - what each piece takes on each device that has nothing else to do, and
-// what links between devices carry. Private to domains/streams/.
+// domains/streams/piece_times.hpp - times of each piece on each device that does nothing else, and rates of
+// the links between devices. Internal to domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
@@ -13,34 +13,34 @@
 
 namespace headrace {
 
-/// By controllers' numbers; of those of one device the first is the one that is measured.
+/// Indexed by the numbers of controllers. Of a device's controllers, only the first one is measured.
 ///
-/// Lifetime  what it is given outlives it
+/// Lifetime  all arguments outlive it
 /// Threads   one
 class HEADRACE_EXPORT PieceTimes {
 public:
-    /// Submits a piece of an item whose input is there.
+    /// Submits a piece of an item. The item's input is there.
     using Submit = std::function<Event(std::size_t piece, std::size_t controller)>;
 
-    /// `firsts`: a controller of each device.
+    /// `firsts`: one controller of each device.
     PieceTimes(const std::vector<Controller*>& controllers, const std::vector<std::size_t>& firsts,
                const std::vector<StreamPiece>& pieces);
 
-    /// What is known. False: not of every device, not even that it is to be left out.
+    /// Looks up what is known. False: for some device nothing is known, not even that it is left out.
     [[nodiscard]] bool look_up(const PerformanceModel& model);
-    /// Measures what is not known, and has `model` remember it: pieces, each three times on every device, and
-    /// links. `again`: also what is known of few measurements, of such as disagree, or of long ago, so that
-    /// none that went wrong is believed for ever; of who is known to be slow no longer than it takes to see
-    /// that it still is. Left out, with the log saying why, is who has no room for the item or no means to
-    /// compute it, and, as soon as that is plain, who takes more than twenty times as long as the fastest:
-    /// `model` remembers that as the time of a job.
+    /// Measures what `model` does not know, and stores it there: links, and pieces on every device,
+    /// three times each. `again`: also what is known from few, differing or old measurements, so that no
+    /// wrong value stays for ever. A device known to be slow is measured only until that is confirmed. A
+    /// device is left out, with a log line, if it has no room for the item, cannot compute it, or, once
+    /// that is clear, takes more than 20 times as long as the fastest: `model` stores this as the time
+    /// of a job.
     ///
-    /// Errors  what pieces fail with; if all devices are left out, what the last one lacks
+    /// Errors  failures of pieces; if all devices are left out, the failure of the last one
     void measure(PerformanceModel& model, const Submit& submit, bool again);
 
-    /// An item's pieces took it so long while a stream ran, all together.
+    /// Stores the time of all pieces of an item together, measured while a stream ran.
     void took(PerformanceModel& model, std::size_t controller, double seconds) const;
-    /// What they took so lately: since yesterday. Nothing if they have not been seen.
+    /// This time, if it was stored within the last day; else nothing.
     [[nodiscard]] std::optional<double> seconds_lately(const PerformanceModel& model,
                                                        std::size_t controller) const;
 

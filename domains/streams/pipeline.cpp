@@ -1,5 +1,5 @@
-// domains/streams/pipeline.cpp - items through their stages: see pipeline.hpp. Which device does what:
-// pipeline_division.cpp.
+// domains/streams/pipeline.cpp - runs items through their stages: see pipeline.hpp. The division among
+// devices: pipeline_division.cpp.
 #include "streams/feeder.hpp"
 #include "streams/item_spans.hpp"
 #include "streams/listeners.hpp"
@@ -24,7 +24,7 @@
 namespace headrace {
 namespace {
 
-/// Of the cut's pieces.
+/// Sum over the cut's pieces.
 double sum(const std::vector<double>& pieces, const StreamCut& cut) {
     return std::accumulate(pieces.begin() + static_cast<std::ptrdiff_t>(cut.begin),
                            pieces.begin() + static_cast<std::ptrdiff_t>(cut.end), 0.0);
@@ -34,12 +34,12 @@ double sum(const std::vector<double>& pieces, const StreamCut& cut) {
 
 } // namespace
 
-/// What is submitted of one item is handed from thread to thread, part by part.
+/// Submits the parts of an item on the threads of their controllers, one part after another.
 class Pipeline::Feeding {
 public:
     explicit Feeding(std::size_t controllers) : feeders_(controllers) {}
 
-    /// `work` on the controller's thread, when `before` is done and unless that failed.
+    /// Runs `work` on the controller's thread when `before` has ended, unless `before` failed.
     Event part(std::size_t controller, const Event& before, std::function<void()> work) {
         auto done = std::make_shared<Promise>();
         const Event event = done->event();
@@ -54,7 +54,8 @@ public:
         });
         return event;
     }
-    /// The same for `end`, one item after another. The event is that of what `end` returns.
+    /// The same for `end`, one item after another. The returned event is that of the event that `end`
+    /// returns.
     Event end(const Event& before, std::function<Event()> end) {
         auto done = std::make_shared<Promise>();
         const Event event = done->event();
@@ -74,17 +75,17 @@ private:
     Feeder ends_;
 };
 
-/// However a stream is left, nobody is under way then: what finishes items is the caller's.
+/// At any exit from a stream, waits until no item is unfinished: the functions of the ends are the caller's.
 struct Pipeline::EndOfAll {
     const Pipeline& pipeline;
     const int exceptions = std::uncaught_exceptions();
     ~EndOfAll() {
         for (const Place& place : pipeline.places_) static_cast<void>(place.done.outcome());
         if (std::uncaught_exceptions() != exceptions) {
-            // Of an item that could not be submitted to its end, some requests may have been.
+            // If an item was not submitted to its end, some of its requests may be pending.
             for (Controller* controller : pipeline.controllers_) try {
                     controller->wait_all();
-                } catch (const Error&) { // the first failure is on its way already
+                } catch (const Error&) { // the first failure is reported already
                 }
         }
         pipeline.listeners_->wait();
@@ -127,7 +128,7 @@ void Pipeline::map(std::vector<StreamCut> cuts) {
     if (next != pieces_.size())
         refuse(fmt::format("pieces {} to {} of a stream are nobody's", next, pieces_.size()));
     cuts_ = std::move(cuts);
-    times_ = nullptr; // of other parts
+    times_ = nullptr; // they were of other parts
     whole_items_ = may_give_whole_items_ = false;
     model_ = nullptr;
     mapping_.reset();
@@ -175,14 +176,14 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     const EndOfAll end{*this};
     if (whole_items_) earliest_->begin();
     spans_ = ItemSpans::make(controllers_.size());
-    const auto finish = [this] { // the first failure is the first item's
+    const auto finish = [this] { // the first failure is that of the first item
         std::vector<Place> left = places_;
         std::ranges::sort(left, {}, &Place::item);
         for (const Place& place : left) place.done.wait();
     };
     try {
         take_items(ends);
-    } catch (...) { // an earlier item's failure goes first
+    } catch (...) { // the failure of an earlier item comes first
         finish();
         throw;
     }
@@ -198,13 +199,13 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
 void Pipeline::take_items(const StreamEnds& ends) {
     for (items_ = 0; items_ < most_; ++items_) {
         free_->wait();
-        std::optional<std::size_t> who; // has all of it
+        std::optional<std::size_t> who; // the controller of the whole item
         if (whole_items_) who = earliest_->next();
         const std::size_t place = free_->take(who);
-        if (places_[place].done.outcome()) return; // but an item before may have failed as well
+        if (places_[place].done.outcome()) return; // then an earlier item may have failed as well
         const std::optional<Event> there = ends.begin(items_, place);
         if (!there) return;
-        places_[place] = {*there, items_}; // if it cannot be submitted
+        places_[place] = {*there, items_}; // in case it cannot be submitted
         if (mapping_) {
             follow_drift(items_);
         } else if (model_ && !whole_items_) {
@@ -230,7 +231,7 @@ Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64
                                   .arrives = piece == cut.begin});
 }
 
-/// Returns what the item ends with.
+/// Returns the event that ends the item.
 Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there,
                        const std::vector<StreamCut>& cuts) {
     const auto shown = spans_ ? std::make_shared<ItemSpans::Item>() : nullptr;
@@ -241,7 +242,7 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
         });
     Event before;
     for (std::size_t part = 0; part < cuts.size(); ++part) {
-        // With what it needs: the mapping may be another when it is submitted.
+        // Copies all it needs: the mapping may have changed when the part is submitted.
         const auto work = [this, cut = cuts[part], item, place, times = times_, part, shown,
                            text = text_of(part, item)] {
             const Event last = submit_part(cut, item, place);
@@ -273,7 +274,7 @@ Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t
 
 bool Pipeline::is_timed() const { return !whole_items_ && (times_parts_ || model_ != nullptr); }
 
-/// For traces: what it is of an item, and how long it should take.
+/// Text for traces: the part of the item, and its predicted time.
 std::string Pipeline::text_of(std::size_t part, std::int64_t item) const {
     if (!spans_) return {};
     if (whole_items_) return fmt::format("whole item {}", item);
@@ -282,9 +283,9 @@ std::string Pipeline::text_of(std::size_t part, std::int64_t item) const {
     return text;
 }
 
-// ---- what it has done --------------------------------------------------------------------------
+// ---- reports ------------------------------------------------------------------------------------
 
-/// Of each device; empty: not known of all.
+/// Rate of each device; empty: not known for all devices.
 std::vector<double> Pipeline::items_per_second() const {
     std::vector<double> rates(firsts_.size());
     const bool have_one_item_at_a_time = !whole_items_ || controllers_.size() == firsts_.size();
@@ -302,7 +303,7 @@ std::vector<double> Pipeline::items_per_second() const {
     return rates;
 }
 
-/// Of each device.
+/// The share of each device.
 std::vector<StreamShareReport> Pipeline::shares() const {
     std::vector<StreamShareReport> all;
     for (const std::size_t first : firsts_)
@@ -350,12 +351,12 @@ StreamReport Pipeline::report() const {
         if (piece_times_)
             if (const double seconds = sum(piece_times_->seconds()[cut.device], cut); std::isfinite(seconds))
                 told.predicted_seconds = {seconds, {}};
-        if (mapping_) told.predicted_seconds = {mapping_->parts[part].seconds, {}}; // as drift has it
+        if (mapping_) told.predicted_seconds = {mapping_->parts[part].seconds, {}}; // corrected by drift
         if (mapping_) told.transfer_seconds = mapping_->parts[part].transfer_in;
         report.parts.push_back(std::move(told));
     }
     if (whole_items_) report.shares = shares();
-    if (piece_times_) { // who was not asked for a part all the same
+    if (piece_times_) { // devices without a part now
         report.left_out = piece_times_->left_out();
         std::erase_if(report.left_out, [&](const LeftOut& device) {
             return std::ranges::find(report.parts, device.id, &StreamPartReport::device) !=

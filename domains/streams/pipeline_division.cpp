@@ -1,5 +1,5 @@
-// domains/streams/pipeline_division.cpp - which device does what: found by what pieces take, and found again
-// when that changes. See pipeline.hpp.
+// domains/streams/pipeline_division.cpp - chooses the pieces of each device from the times of pieces, and
+// again when these change. See pipeline.hpp.
 #include "streams/part_times.hpp"
 #include "streams/piece_times.hpp"
 #include <headrace/core/log.hpp>
@@ -18,10 +18,10 @@
 namespace headrace {
 namespace {
 
-constexpr double worth_it = 0.95;   // of the period: to move work is not free
-constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece flatters parts
-constexpr std::size_t enough = 300; // items, in which it does not count that three are measured once more
-constexpr std::size_t many = 1'000'000'000; // items: a stream without end, whose beginning does not count
+constexpr double worth_it = 0.95;   // of the period: a change of the mapping has a cost
+constexpr double worth_parts = 0.8; // of whole items' period: one measurement of each piece favours parts
+constexpr std::size_t enough = 300; // items: from here on the cost of 3 measured items is negligible
+constexpr std::size_t many = 1'000'000'000; // items: an endless stream; its beginning is negligible
 
 std::vector<StreamCut> cuts_of(const StageMapping& mapping) {
     std::vector<StreamCut> cuts;
@@ -42,7 +42,7 @@ StreamCosts Pipeline::costs(const std::vector<std::vector<double>>& piece_second
 }
 
 void Pipeline::compare_with(const PerformanceModel& model) {
-    if (mapping_) return; // was found by what is known
+    if (mapping_) return; // its times are known already
     piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
     if (!piece_times_->look_up(model)) piece_times_.reset();
 }
@@ -57,11 +57,11 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
     for (const std::size_t first : firsts_)
         if (const auto seconds = piece_times_->seconds_lately(*model_, first))
             believed_->took({first, 0, pieces_.size(), *seconds, 0}, *seconds);
-    times_ = std::make_shared<PartTimes>(1); // to measure is not what the stream takes
+    times_ = std::make_shared<PartTimes>(1); // the measurement is not part of the stream's time
     choose_division(item);
 }
 
-/// Whole items, where nothing has to be moved and nobody waits, or parts.
+/// Chooses whole items, which need no transfers and no waits between devices, or parts.
 void Pipeline::choose_division(std::int64_t item) {
     const StageMapping parts = find_parts(item);
     const std::size_t items = items_from(item).value_or(many);
@@ -74,7 +74,7 @@ void Pipeline::choose_division(std::int64_t item) {
     expect_items();
 }
 
-/// Of controllers of one device each is as much slower as there are.
+/// Each of several controllers of one device is slower by their number.
 void Pipeline::expect_items() {
     for (std::size_t i = 0; i < controllers_.size(); ++i) {
         const auto sharers = std::ranges::count(device_of_, device_of_[i]);
@@ -83,13 +83,13 @@ void Pipeline::expect_items() {
     }
 }
 
-/// That are expected to come, with this one; nothing: a stream without end.
+/// The expected number of items from `item` on, inclusive; nothing: a stream without end.
 std::optional<std::size_t> Pipeline::items_from(std::int64_t item) const {
     if (most_ == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
     return static_cast<std::size_t>(most_ - item);
 }
 
-/// Of controllers, not of devices as map_stages counts them; for the items from this one on.
+/// Finds parts for the items from `item` on. Converts the device numbers of map_stages to controllers.
 StageMapping Pipeline::find_parts(std::int64_t item) const {
     StageMapping found = map_stages(costs(believed_->seconds()), items_from(item));
     for (StagePart& part : found.parts) part.device = firsts_[part.device];
@@ -104,7 +104,7 @@ void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
     times_ = std::make_shared<PartTimes>(cuts_.size(), *times_);
 }
 
-/// Where a part takes another time than it was to take, all pieces do on that device.
+/// If a part's time differs from the estimate, the estimates of all pieces on that device change.
 Pipeline::Drift Pipeline::see_drift() {
     Drift seen{.now = *mapping_};
     seen.now.period = seen.now.latency = 0;
@@ -133,7 +133,7 @@ void Pipeline::follow_drift(std::int64_t item) {
     ++remapped_;
 }
 
-/// What is believed of devices with parts is where later streams begin.
+/// Stores the estimates of devices with parts, as the start values of later streams.
 void Pipeline::remember_parts() {
     for (std::size_t i = 0; i < mapping_->parts.size(); ++i) {
         const std::size_t device = mapping_->parts[i].device;

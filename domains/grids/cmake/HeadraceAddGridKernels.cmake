@@ -2,15 +2,17 @@
 #                           [OPENCL sobel.cl...] [CPU file.hpp] [CUDA file.cuh] [HIP file.cuh] [BACKENDS cpu cuda hip]
 #                           [CUDA_OPTIONS options...])
 #
-# Compiles the call operators of KERNELS for each of BACKENDS (all, unless named) into `target`. Beside them:
+# Compiles the call operators of KERNELS for each of BACKENDS (default: all) into `target`.
+# Further implementations:
 # - OPENCL: the kernel for OpenCL is the __kernel function of the same name in one of the files;
-# - CPU, CUDA, HIP: a file that the unit of that technology includes; what its function
-#   `specialise(headrace::technology::Cuda, headrace::Implementations<Sobel>&)` adds goes before the generic source.
-# Kernels without a call operator have these alone. A technology that this build lacks gets no implementation: a launch on
-# its devices says so when the program runs.
+# - CPU, CUDA, HIP: the unit of that technology includes this file. It may define
+#   `specialise(headrace::technology::Cuda, headrace::Implementations<Sobel>&)`; what this function adds takes
+#   precedence over the generic source.
+# Kernels without a call operator have only these. A technology that this build lacks gets no implementation:
+# a launch on its devices throws an error at run time.
 #
-# Names are looked up from the global namespace, and a target may have several headers and calls: as headrace_add_kernels
-# says of both.
+# Names are looked up from the global namespace, and a target may have several headers and calls: see
+# headrace_add_kernels.
 function(headrace_add_grid_kernels target)
   cmake_parse_arguments(arg "" "HEADER;CPU;CUDA;HIP" "KERNELS;BACKENDS;OPENCL;CUDA_OPTIONS" ${ARGN})
   if(NOT arg_HEADER OR NOT arg_KERNELS OR arg_UNPARSED_ARGUMENTS)
@@ -52,7 +54,8 @@ function(headrace_add_grid_kernels target)
     headrace_write_grid_unit(${target} "${unit_name}_grids_${backend}.${extension}")
   endforeach()
 
-  # OpenCL C: which file has which kernel is found here, so that a kernel in none of them simply has no implementation.
+  # OpenCL C: finds the file of each kernel here. A kernel in none of the files has no implementation for
+  # OpenCL.
   set(backend opencl)
   set(adapter opencl/opencl_grid.hpp)
   set(includes "")
@@ -60,7 +63,7 @@ function(headrace_add_grid_kernels target)
   foreach(file IN LISTS arg_OPENCL)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE path_${number})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path_${number}}")
-    # Under a name of the unit's own: other calls may embed a file of this name, or this file.
+    # The name is unique to the unit: other calls may embed a file with this name, or this file.
     set(embedded "${unit_name}_grids_opencl_${number}.cl.hpp")
     headrace_embed_as(${target} "${path_${number}}" "${embedded}" source_${number})
     string(APPEND includes "#include \"${embedded}\"\n")
@@ -84,14 +87,14 @@ function(headrace_add_grid_kernels target)
   headrace_write_grid_unit(${target} "${unit_name}_grids_opencl.cpp")
 endfunction()
 
-# The three calls that write a unit of headrace_add_grid_kernels share its variables, so they are macros.
+# The three calls that write a unit of headrace_add_grid_kernels share variables, so they are macros.
 macro(headrace_begin_grid_unit)
   set(aliases "")
   set(definitions "")
   set(defined 0)
 endmacro()
 
-# What the unit returns for `kernel`: `body`, in which @kernel@ stands for the kernel's name in the unit.
+# The return value of the unit for `kernel`: `body`, with @kernel@ replaced by the kernel's name in the unit.
 macro(headrace_define_grid_kernel technology kernel body)
   math(EXPR defined "${defined} + 1")
   set(alias "headrace_kernel_${defined}")

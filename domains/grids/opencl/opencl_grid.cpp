@@ -12,7 +12,8 @@ namespace {
 
 using opencl::check;
 
-/// The usual one, made smaller where the device takes fewer work-items of this kernel; slowest first.
+/// The default block, halved until the device accepts its number of work-items for this kernel; slowest
+/// first.
 AnyGrid block_for(int rank, cl_kernel kernel, cl_device_id device) {
     AnyGrid block = rank == 1   ? AnyGrid(default_block<1>())
                     : rank == 2 ? AnyGrid(default_block<2>())
@@ -31,7 +32,7 @@ AnyGrid block_for(int rank, cl_kernel kernel, cl_device_id device) {
     return block;
 }
 
-/// The grid's ends as the kernel's last parameters.
+/// The ends of the grid, as the kernel's last parameters.
 struct Ends {
     cl_long one;
     std::array<cl_int, 3> more;
@@ -74,14 +75,14 @@ OpenClGridKernel::OpenClGridKernel(std::string name, std::string file, std::stri
                                    std::string options)
     : name_(std::move(name)),
       source_(std::string(embedded::texture_cl) + "#line 1 \"" + file + "\"\n" + std::string(source)),
-      options_("-cl-std=CL1.2 " + options), // every platform has it, and grids need no more
+      options_("-cl-std=CL1.2 " + options), // every platform supports it, and grids need no newer version
       key_(name_ + '\n' + options_ + '\n' + source_),
       block_(block) {}
 
 void OpenClGridKernel::enqueue(const AnyGrid& grid, const KernelMembers& members,
                                const NativeStream& stream) const {
     for (int d = 0; d < grid.rank; ++d)
-        if (grid.end[d] <= (d == 0 ? grid.first : 0)) return; // a run of nothing is an error there
+        if (grid.end[d] <= (d == 0 ? grid.first : 0)) return; // an empty run is an error in OpenCL
     const OpenClTarget target = opencl_target(stream);
     const std::string option = stream_option(stream);
     const auto kernel = shared_kernel(target, key_ + option, [&] {
@@ -92,7 +93,7 @@ void OpenClGridKernel::enqueue(const AnyGrid& grid, const KernelMembers& members
         }
     });
 
-    // OpenCL counts dimensions from the fastest.
+    // OpenCL counts dimensions from the fastest one.
     const AnyGrid block =
         block_.rank == grid.rank ? block_ : block_for(grid.rank, kernel->native.get(), target.device);
     std::array<std::size_t, 3> offset{}, global{}, local{};

@@ -1,5 +1,5 @@
-// domains/grids/opencl/opencl_grid_absent.cpp - builds without OpenCL: there are no such devices, so nobody
-// comes here.
+// domains/grids/opencl/opencl_grid_absent.cpp - for builds without OpenCL: they have no OpenCL devices, so
+// these functions are never called.
 #include <headrace/domains/grids/opencl/opencl_grid.hpp>
 
 namespace headrace {

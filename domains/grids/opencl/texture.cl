@@ -1,6 +1,6 @@
-// domains/grids/opencl/texture.cl - pictures in OpenCL C, as texture_view.hpp has them for the other technologies. It goes before
-// every kernel over a grid. A member `TextureView frame;` of the C++ struct is a parameter `read_only image2d_t frame`;
-// which addressing and which filter, the function called says:
+// domains/grids/opencl/texture.cl - pictures in OpenCL C; texture_view.hpp is for other technologies. This
+// file precedes the source of every kernel over a grid. A member `TextureView frame;` of the C++ struct is a
+// parameter `read_only image2d_t frame`. The called function selects the filter, its argument the addressing:
 //     headrace_sample(frame, HEADRACE_MIRROR, x, y)          the device's own filter
 //     headrace_sample_exact(frame, HEADRACE_MIRROR, x, y)    single-precision arithmetic
 //     headrace_sample_array(pixels, rows, columns, HEADRACE_CLAMP, x, y)    the same, of a __global array
@@ -8,7 +8,7 @@
 #define HEADRACE_CLAMP 0
 #define HEADRACE_MIRROR 1
 
-// As TextureView::onto_picture.
+// The same as TextureView::onto_picture.
 inline float headrace_onto_picture(float at, int size, int addressing) {
     const float last = (float)(size - 1);
     if (addressing == HEADRACE_MIRROR && !(at >= 0.0f && at <= last)) {
@@ -49,7 +49,7 @@ inline float headrace_sample(read_only image2d_t image, int addressing, float x,
 inline float headrace_sample_exact(read_only image2d_t image, int addressing, float x, float y) {
     const float column = headrace_onto_picture(x, get_image_width(image), addressing);
     const float row = headrace_onto_picture(y, get_image_height(image), addressing);
-    const int2 corner = (int2)((int)column, (int)row); // its neighbours beyond the edge are itself: clamped
+    const int2 corner = (int2)((int)column, (int)row); // the sampler clamps neighbours beyond the edge
     const float above = headrace_mix(read_imagef(image, headrace_nearest, corner).x,
                                      read_imagef(image, headrace_nearest, corner + (int2)(1, 0)).x,
                                      column - (float)corner.x);

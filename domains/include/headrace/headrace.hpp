@@ -1,4 +1,4 @@
-// headrace.hpp - what programs need; pipelines (streams/pipeline.hpp) and traces come apart.
+// headrace.hpp - what most programs need. Pipelines (streams/pipeline.hpp) and traces have own headers.
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/devices/discovery.hpp>

@@ -1,9 +1,9 @@
-// domains/bounds.hpp - HEADRACE_CHECK_BOUNDS: views know which elements of a domain their task may touch, and
-// check each index. Without this definition views have no such member, and their indices are used as they
-// are. Compiled for every technology.
+// domains/bounds.hpp - HEADRACE_CHECK_BOUNDS: views store which elements of a domain their task may touch,
+// and check each index. Without this definition views have no such member and check nothing. Compiled for
+// every technology.
 //
-// Define it for all sources of a target alike (CMake does so for all with -DHEADRACE_CHECK=ON): views with
-// and without it differ in size.
+// Define it for all sources of a target or for none (CMake option HEADRACE_CHECK=ON: for all): it changes the
+// size of views.
 #pragma once
 #include <headrace/persistent/kernel.hpp>
 
@@ -24,14 +24,14 @@
 namespace headrace::detail {
 
 #if defined(HEADRACE_CHECK_BOUNDS)
-/// What a task may touch of a domain: elements [begin, end).
+/// The elements of a domain that a task may touch: [begin, end).
 struct Bounds {
-    const char* domain = "(made by hand)"; ///< its name, in the host's memory
+    const char* domain = "(made by hand)"; ///< name of the domain, in the host's memory
     std::uint64_t begin = 0, end = ~std::uint64_t{0};
 };
 
-/// On the host, throws invalid_argument that names the domain, the index and what is allowed. A GPU prints
-/// the same but for the name, and ends the launch by a trap: its device is lost for this process.
+/// On the host, throws invalid_argument with the domain, the index and the allowed range. A GPU prints the
+/// same without the name and ends the launch by a trap: the process loses the device.
 HEADRACE_HOST_DEVICE inline void fail_out_of_bounds(std::uint64_t i, std::uint64_t size,
                                                     const Bounds& bounds) {
     const std::uint64_t end = bounds.end < size ? bounds.end : size;
@@ -61,8 +61,8 @@ HEADRACE_HOST_DEVICE void check_bounds(const View& view, std::uint64_t i, bool i
 }
 #endif
 
-/// The number of an element of a view, row-major. Where bounds are checked, each coordinate but the slowest
-/// must be within its dimension, too.
+/// The number of an element of a view, row-major. If bounds are checked, each coordinate except the slowest
+/// must also be within its dimension.
 template <class View>
 HEADRACE_HOST_DEVICE std::uint64_t index_in([[maybe_unused]] const View& view, std::uint64_t i) {
 #if defined(HEADRACE_CHECK_BOUNDS)

@@ -1,4 +1,4 @@
-// domains/domain.hpp - user data that the runtime may place, split and move.
+// domains/domain.hpp - user data that the runtime can place, split and move.
 #pragma once
 #include <headrace/core/access.hpp>
 #include <headrace/core/controller.hpp>
@@ -23,7 +23,7 @@
 
 namespace headrace {
 
-/// A block of consecutive work units of a job: [begin, end).
+/// A range of consecutive work units or elements: [begin, end).
 struct IndexRange {
     std::uint64_t begin = 0, end = 0;
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return end - begin; }
@@ -31,19 +31,19 @@ struct IndexRange {
     friend constexpr bool operator==(IndexRange, IndexRange) = default;
 };
 
-/// What stands behind a Domain, without its element type. Jobs share it, so a domain may go out of scope
-/// first.
+/// The data of a Domain, without its element type. Jobs share it, so the Domain may go out of scope before
+/// they end.
 ///
-/// Threads: any; the coherence core and the mutex within see to it.
+/// Threads: any; the coherence core and the mutexes of this class order the calls.
 class HEADRACE_EXPORT DomainData {
 public:
-    /// Adds `size` bytes of one image to another, element by element; from Domain<T>, which knows T.
+    /// Adds `size` bytes of one replica to another, element by element. Domain<T> supplies it, for type T.
     using Add = void (*)(void* to, const void* from, Bytes size);
 
-    /// What an element is made of, if it is of numbers of one type.
+    /// The numbers that an element consists of, if all have one type.
     struct Numbers {
         Add add;
-        NumberType type; ///< none: no job adds to them
+        NumberType type; ///< none: no job adds to the elements
     };
 
     DomainData(std::string name, Extent extent, Bytes element_size, Numbers numbers, void* borrowed);
@@ -57,70 +57,70 @@ public:
     [[nodiscard]] const Numbers& numbers() const noexcept { return numbers_; }
     [[nodiscard]] Storage& storage() noexcept { return storage_; }
 
-    /// The replica to which `controller`'s device writes, and when its first contents are in place.
+    /// The private replica to which `controller`'s device writes, and the event of its first contents.
     struct OwnReplica {
         Memory* memory;
         Event ready;
     };
-    /// Makes the replica on first use since replicas were joined. `stream` gives it its first contents.
-    /// Threads: one at a time for each controller.
+    /// Makes the private replica at its first use after a join. `stream` writes its first contents. Threads:
+    /// one at a time for each controller.
     [[nodiscard]] OwnReplica replica(const Joining& joining, Controller& controller, Stream& stream);
-    /// Joins all replicas to the host image, in the order of first use, and drops them. What was lost of them
-    /// has failed: a reader of the data is told, until something writes them anew. Blocks.
+    /// Joins all private replicas into the host replica, in the order of first use, and drops them. If one
+    /// was lost for good, the data fail: a reader gets the error, until a job writes the data again. Blocks.
     void join();
-    /// How replicas are to be joined before the data are used in another way; null: there are none. `join`
-    /// may then block.
+    /// How private replicas are joined before the data are used in another way; null: there are none. If not
+    /// null, `join` may block.
     [[nodiscard]] const Joining* joining() const noexcept { return joining_; }
-    /// A job that wrote to replicas has ended well: what it did cannot be done again, and elements that were
-    /// never written are what `joining` says. Never blocks.
+    /// A job that wrote to private replicas has ended with success: its work cannot be repeated. Elements
+    /// that were never written have the contents that `joining` defines. Never blocks.
     void seal(const Joining& joining) noexcept {
         ++seals_;
         joining_ = &joining;
     }
-    /// A job that was to write these elements has failed: see core's mark_failed. Never blocks.
+    /// A job that was to write these elements has failed: see mark_failed in core. Never blocks.
     void fail(IndexRange elements, const ErrorPtr& error);
-    /// A job that was to write to replicas has failed. Never blocks.
+    /// A job that was to write to private replicas has failed. Never blocks.
     void fail_replicas(const Joining& joining, const ErrorPtr& error);
-    /// Forgets the replica of a lost device. What running jobs wrote to it is done again; if it also held
-    /// what ended jobs wrote, `error` is what gather will throw.
+    /// Forgets the private replica of a lost device. The work of running jobs on it is repeated. If it also
+    /// held work of ended jobs, gather throws `error`.
     void drop_replica(const Controller& controller, const ErrorPtr& error);
-    /// What the elements were before replicas were joined of which others stay; empty: what they are.
+    /// Contents before some private replicas were joined while others stay; empty: there was no such join.
     [[nodiscard]] std::vector<std::byte>& base() noexcept { return base_; }
 
-    /// How many records the data hold, if jobs append to them; else 0. Changed while replicas are joined.
+    /// Number of records in the data, if jobs append to them; else 0. A join changes it.
     [[nodiscard]] std::uint64_t records() const noexcept {
         const std::uint64_t records = records_;
         return records == no_records ? 0 : records;
     }
     void set_records(std::uint64_t records) noexcept { records_ = records; }
-    /// All elements hold something, and there are no records.
+    /// All elements hold values, and there are no records.
     void set_written() noexcept { records_ = no_records; }
-    /// So many elements hold something: the records, or all.
+    /// Number of elements that hold values: the records, or all elements.
     [[nodiscard]] std::uint64_t filled() const noexcept {
         return std::min<std::uint64_t>(records_, extent_.size());
     }
 
-    /// Jobs that use the data. A thread that submits one holds the mutexes of all its domains
+    /// Jobs that use the data. A thread that submits a job holds the mutexes of all domains of the job
     /// (job_order.hpp).
     [[nodiscard]] std::mutex& users_mutex() noexcept { return users_mutex_; }
     [[nodiscard]] DomainUsers& users() noexcept { return users_; }
-    /// Waits for the jobs that write the data, joins replicas, brings the host image up to date and returns
-    /// it. Blocks; throws what the data's last writer failed with.
+    /// Waits for the jobs that write the data, joins private replicas, updates the host replica and returns
+    /// it. Blocks. Throws the failure of the data's last writer.
     [[nodiscard]] void* gather();
-    /// Waits for the jobs that use the data; then the host image is the caller's to write, and every other
-    /// image counts as stale. What failed before is forgotten, and what it left is anything.
+    /// Waits for the jobs that use the data. The caller may then write the host replica; all other replicas
+    /// are out of date. An earlier failure is forgotten; the elements that it left are unspecified.
     [[nodiscard]] void* fill();
-    /// Waits and joins as gather does, and brings no records to the host. Throws as gather.
+    /// Waits and joins as gather does, without copying records to the host. Throws as gather.
     [[nodiscard]] std::uint64_t count_records();
-    /// As gather, for the records.
+    /// The same as gather, for the records only.
     [[nodiscard]] std::span<const std::byte> gather_records();
-    /// Waits for the jobs that use the data. Then these, at most as many as there are elements, are their
-    /// records. What failed before is forgotten.
+    /// Waits for the jobs that use the data. The `count` elements at `records`, at most the domain's size,
+    /// then replace the records. An earlier failure is forgotten.
     void assign_records(const void* records, std::uint64_t count);
-    /// Waits for the jobs that use the data; then the host image of the records is the caller's to write, and
-    /// every other one counts as stale. Throws as gather.
+    /// Waits for the jobs that use the data. The caller may then write the records in the host replica; all
+    /// other replicas are out of date. Throws as gather.
     [[nodiscard]] std::span<std::byte> take_records();
-    /// Its controller goes away: its replica is joined first.
+    /// The controller goes away: its private replica is joined first.
     void forget(const Controller& controller);
 
 private:
@@ -143,12 +143,12 @@ private:
     static constexpr std::uint64_t no_records = ~std::uint64_t{0};
     std::atomic<std::uint64_t> records_ = no_records;
     std::atomic<std::uint64_t> seals_ = 0;
-    std::atomic<const Joining*> joining_ = nullptr; ///< of jobs since replicas were joined
-    std::mutex mutex_;                              ///< held while replicas are joined
+    std::atomic<const Joining*> joining_ = nullptr; ///< of jobs since the last join
+    std::mutex mutex_;                              ///< held while private replicas are joined
     std::vector<Replica> replicas_;
     std::vector<std::byte> base_;
     mutable std::mutex lost_mutex_; ///< never held for long
-    ErrorPtr lost_;                 ///< why replicas are gone for good, or not what they should be
+    ErrorPtr lost_;                 ///< why private replicas are lost, or have wrong contents
 };
 
 namespace detail {
@@ -173,11 +173,11 @@ template <class T>
 constexpr DomainData::Numbers numbers{&add_elements<T>, numbers_of<T>()};
 } // namespace detail
 
-/// Registered user data: `T` elements in one to three dimensions, row-major. A handle; copies share the data.
+/// Registered user data: `T` elements in 1 to 3 dimensions, row-major. A handle; copies share the data.
 ///
 /// Shapes    {n}, {rows, columns} or {planes, rows, columns}; opaque bytes are a Domain<std::byte>
-/// Storage   owned (undefined until written, zero for accumulation), or borrowed from the caller, who keeps
-///           it alive while the domain or a job that uses it lives
+/// Storage   owned (undefined until written, zero for accumulation), or borrowed: the caller keeps it alive
+///           while the domain or a job that uses it lives
 /// Threads   any
 /// Errors    invalid_argument for a size of zero or one that overflows; out_of_memory
 template <class T>
@@ -190,15 +190,15 @@ public:
     Domain(std::string name, Extent extent) : Domain(std::move(name), extent, nullptr) {}
     Domain(std::string name, std::initializer_list<std::uint64_t> extent)
         : Domain(std::move(name), to_extent(extent), nullptr) {}
-    /// Borrows; the contents count as written.
+    /// Borrows the elements; their contents count as written.
     Domain(std::string name, std::span<T> elements)
         : Domain(std::move(name), Extent{{elements.size(), 1, 1}}, elements.data()) {}
     Domain(std::string name, Extent extent, T* borrowed)
         : data_(std::make_shared<DomainData>(std::move(name), extent, sizeof(T), detail::numbers<T>,
                                              borrowed)) {}
 
-    /// In host memory of a device's, from and to which it copies at full speed (pinned):
-    /// `Domain<float> d("d", {n}, runtime.allocate_host(n * sizeof(float)))`. Undefined until written.
+    /// In pinned host memory, from and to which a device copies at full speed: `Domain<float> d("d", {n},
+    /// runtime.allocate_host(n * sizeof(float)))`. Undefined until written.
     Domain(std::string name, Extent extent, std::shared_ptr<void> host)
         : data_(std::make_shared<DomainData>(std::move(name), extent, sizeof(T), detail::numbers<T>,
                                              std::move(host))) {}
@@ -209,40 +209,40 @@ public:
     [[nodiscard]] const Extent& extent() const noexcept { return data_->extent(); }
     [[nodiscard]] std::uint64_t size() const noexcept { return data_->extent().size(); }
 
-    /// The elements on the host, up to date. Blocks until every job that writes the domain and was submitted
-    /// before has ended. But for what a full device has no room for, nothing comes back before.
-    /// Errors    what a job that was to write the domain, or to add to it, has failed with, until something
-    ///           writes the domain anew; invalid_argument inside a task of such a job
+    /// The elements on the host, up to date. Blocks until all jobs have ended that write the domain and were
+    /// submitted before. Until this call data stay on the devices, except those that a full device evicts.
+    /// Errors    the failure of a job that was to write the domain or add to it, until the domain is written
+    ///           again; invalid_argument inside a task of such a job
     [[nodiscard]] std::span<const T> gather() const {
         return {static_cast<const T*>(data_->gather()), static_cast<std::size_t>(size())};
     }
-    /// The host's elements for the caller to write; every other image counts as stale from now on. Blocks
-    /// like gather, and until jobs that read the domain have ended, too. Heals a domain: after a failure the
-    /// elements hold anything.
+    /// The host's elements, for the caller to write; all other replicas are then out of date. Blocks like
+    /// gather, and also until jobs that read the domain have ended. Clears an earlier failure: the elements
+    /// are then unspecified.
     [[nodiscard]] std::span<T> fill() const {
         return {static_cast<T*>(data_->fill()), static_cast<std::size_t>(size())};
     }
 
-    // Of a domain that jobs append to. Its size is the most records that it holds. Jobs that read or update
-    // it get the records, and elements behind them hold anything, as they do in gather(). fill(), and a job
-    // that writes the domain, write elements that are no records: there are none then.
+    // The next calls are for a domain that jobs append to. Its size is its capacity in records. Jobs that
+    // read or update it, and gather(), get the records; elements behind them are unspecified. fill() and a
+    // job that writes the domain write elements that are not records: afterwards there are no records.
 
-    /// How many records the domain holds: of clear() or assign(), and what jobs have appended since. Blocks,
-    /// and fails, like gather; moves none of them.
+    /// Number of records: those of clear() or assign(), and all that jobs have appended since. Blocks and
+    /// fails like gather. Copies no records.
     [[nodiscard]] std::uint64_t count() const { return data_->count_records(); }
-    /// They, as gather would give them.
+    /// The records, on the host, as gather would return them.
     [[nodiscard]] std::span<const T> records() const {
         const std::span<const std::byte> bytes = data_->gather_records();
         return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
     }
-    /// There are none from now on. Blocks like fill, and heals like it.
+    /// Removes all records. Blocks like fill, and clears an earlier failure.
     void clear() const { data_->assign_records(nullptr, 0); }
-    /// These are the records from now on. Blocks like fill, and heals like it. Errors: invalid_argument for
-    /// more than the domain's size
+    /// Replaces the records. Blocks like fill, and clears an earlier failure. Errors: invalid_argument for
+    /// more records than the domain's size.
     void assign(std::span<const T> records) const { data_->assign_records(records.data(), records.size()); }
-    /// The records, brought into an order on the host: by a function of two that says whether the first one
-    /// comes before, or by a function of one, or a member, whose value grows. Equal ones are ordered by their
-    /// bytes. So the result does not depend on devices, unless records have padding. Blocks like fill;
+    /// Sorts the records on the host and returns them. `order` is a function of two records that tells if the
+    /// first comes before, or a function of one, or a member: its value then ascends. Equal records are
+    /// ordered by their bytes. Without padding, the result does not depend on devices. Blocks like fill;
     /// several threads call `order`.
     template <class Order>
     std::span<const T> sorted_by(Order order) const {

@@ -31,67 +31,67 @@ class JobHandle;
 template <class Seeds>
 class SeededJob;
 
-/// How one technology runs a job: a kernel for the engine, or a host function that does what it likes.
+/// How one technology runs a job: a kernel for the engine, or a host function that launches its own work.
 struct KernelVariant {
     std::function<std::unique_ptr<BoundKernel>(Task&)> bind;
     std::function<void(Task&, const NativeStream&)> host_function; ///< used where `bind` is empty
 };
 
-/// What a job's hooks are told of tasks that begin or have ended together, as those of one launch do.
+/// What a job's hooks get: the tasks that begin or end together, as the tasks of one launch do.
 struct TaskStatistics {
-    std::string_view device;            ///< its id
-    std::span<const IndexRange> ranges; ///< of work units; empty for units that another device gave
-    double seconds = 0;                 ///< that the device was at work with them; 0 when they begin
-    double units_per_second = 0;        ///< in that time
+    std::string_view device;            ///< id of the device
+    std::span<const IndexRange> ranges; ///< of work units; empty for units that came from another device
+    double seconds = 0;                 ///< time that the device worked on them; 0 in the `before` hook
+    double units_per_second = 0;        ///< during `seconds`
     std::uint64_t bytes_in = 0, bytes_out = 0;
 };
 using TaskHook = std::function<void(const TaskStatistics&)>;
 
-/// A description; nothing happens until Runtime::submit. Copies are cheap. The calls return the job itself,
-/// to be chained.
+/// The description of a job. Nothing runs until Runtime::submit. Copies are cheap. Each call returns the job
+/// itself, so calls can be chained.
 ///
-/// An access says how units use a domain x. It means the same however many devices take part:
+/// An access says how work units use a domain x. Its meaning does not depend on the number of devices:
 ///
 /// access        | units                               | several devices            | view, in a task t
-/// reads         | read what is there                  | an image each              | t.read(x)
-/// writes        | write their rows, or part           | each its tasks' part       | t.write(x)
-///  of whole x   | write any element                   | one memory does it all     | t.write(x)
+/// reads         | read the contents                   | one replica each           | t.read(x)
+/// writes        | write their rows, or part           | each the part of its tasks | t.write(x)
+///  of whole x   | write any element                   | all work in one memory     | t.write(x)
 /// updates       | read and write, as writes does      | as writes does             | t.update(x)
-/// scatters      | write any element, each one once    | replicas, from the image   | t.scatter(x)
-/// accumulates   | add to any element, at any time     | replicas, from zero        | t.sum(x)
+/// scatters      | write any element, each one once    | private, from the contents | t.scatter(x)
+/// accumulates   | add to any element, at any time     | private, from zero         | t.sum(x)
 ///  of ExactSum  | the same; rounded once              | planes of words, from zero | t.sum(x).add(i, 3.0)
-/// reduces<Op>   | combine with any element by Op      | replicas, from identities  | t.reduce<Op>(x)
-/// appends       | add records, of any number          | replicas, from no records  | t.append(x)
+/// reduces<Op>   | combine with any element by Op      | private, from identities   | t.reduce<Op>(x)
+/// appends       | add records, of any number          | private, from no records   | t.append(x)
 ///
-/// Elements that a job under writes() leaves unwritten are unspecified, on every device. Parts of two tasks
-/// that overlap under writes() or updates() fail the job, which names both tasks.
+/// Under writes(), elements that no unit writes are unspecified, on every device. If the parts of two tasks
+/// overlap under writes() or updates(), the job fails and names both tasks.
 ///
-/// A replica takes as much of each device's memory as the domain; planes take 320 bytes for each sum of
-/// doubles, 56 for floats, 16 if a range is declared. To begin one moves nothing, but for scatters(), which
-/// brings what is there. To join them brings each to the host: whole; of appended records those that there
-/// are; of plain sums one slice from each of the devices that reach each other. That happens once for all the
-/// jobs in a row that use the domain in one way (of reductions: by one operation): they run beside each
-/// other. Before the domain is used in another way, or asked for, replicas are joined.
+/// "private": each device has its own replica, as large as the domain. Planes take 320 bytes a sum of
+/// doubles, 56 of floats, 16 with a declared range. A new replica moves no data, except under
+/// scatters(), which copies the contents. Joining copies each to the host: of appended records only
+/// those that exist, of plain sums one slice from each of the devices that reach each other. Jobs in a
+/// row with the same access (and Op) run side by side. Before another access, or a gather, their
+/// replicas are joined once.
 ///
-/// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that makes it.
+/// Threads: one at a time. Errors: invalid_argument for a contradiction, at the call that causes it.
 class HEADRACE_EXPORT Job {
 public:
     struct Use {
         Slice slice;
         Access access;
-        const Joining* joining = nullptr; ///< of replicas that devices write each for itself; null: none
+        const Joining* joining = nullptr; ///< how private replicas are joined; null: the job has none
 
-        /// All of the domain is written by any task: all tasks work on one image.
+        /// Any task writes any element: all tasks work on one replica.
         [[nodiscard]] bool is_of_one_image() const {
             return headrace::writes(access) && !slice.part && !joining;
         }
     };
 
-    /// `work_units`: indices 0 to work_units - 1; what a consumer kernel is called with, or what seeds
-    /// expand. A job of none ends as soon as those that it comes after have.
+    /// `work_units`: the indices are 0 to work_units - 1. A consumer kernel is called with them; seeds expand
+    /// them. A job with 0 work units ends as soon as its predecessors end.
     Job(std::string name, std::uint64_t work_units);
 
-    /// Each of `slices` is a domain (every task needs all of it) or `rows(domain)` or `part(domain,
+    /// Each of `slices` is a domain (every task needs all of it), or `rows(domain)`, or `part(domain,
     /// callback)`.
     template <class... Slices>
     Job& reads(Slices&&... slices) {
@@ -114,10 +114,10 @@ public:
         (use(Slice(domains), Access::accumulate, &SumsOf<typename Domains::Element>::joining()), ...);
         return *this;
     }
-    /// Any unit combines values into any element, by Op: Min, Max, BitAnd, BitOr, BitXor or a struct of one's
-    /// own (reduction.hpp). What was there takes part; it is Op's identity if nothing was. Kernels get
-    /// `t.reduce<Op>(domain)`: views have the operation in their type. A domain whose elements have other
-    /// sizes than 1, 2, 4 and 8 bytes may have 4096 bytes at most.
+    /// Any unit combines values into any element by Op: Min, Max, BitAnd, BitOr, BitXor or a struct of the
+    /// user (reduction.hpp). Earlier contents take part; without any, Op's identity does. Kernels get
+    /// `t.reduce<Op>(domain)`: the type of the view contains the operation. If elements do not have 1, 2, 4
+    /// or 8 bytes, the domain has at most 4096 bytes.
     template <class Op, class... Domains>
     Job& reduces(const Domains&... domains) {
         constexpr bool fits = (Reducible<typename Domains::Element, Op> && ...);
@@ -125,63 +125,63 @@ public:
         if constexpr (fits) (reduce(domains, joins_reductions<typename Domains::Element, Op>()), ...);
         return *this;
     }
-    /// Any unit writes any element of these, each element is written by at most one. What no unit writes
-    /// stays as it is; it is zero if nothing was ever written there. Every device writes to a replica of its
-    /// own. Afterwards whole elements are compared with what was there, and what differs is taken up: to
-    /// write what was there is to write nothing. Where two devices wrote an element differently, whoever asks
-    /// for the result is told; in checked mode, where a task that wrote what was there counts, the job fails.
+    /// Any unit writes any element, and at most one unit writes each. An element that no unit writes keeps
+    /// its value, or is zero if it had none. Each device writes to a private replica. Joining takes the
+    /// elements that differ from their earlier values. If two devices wrote different new values to one
+    /// element, a request for the result fails. In checked mode a write of the earlier value counts too, and
+    /// such a conflict fails the job.
     template <class... Domains>
     Job& scatters(const Domains&... domains) {
         (use(Slice(domains), Access::accumulate, &joins_scattered()), ...);
         return *this;
     }
 
-    /// Any unit adds records to these, as many as it likes: to what jobs have appended before, behind each
-    /// other in any order. A domain's size is the most that it holds. If all devices together append more,
-    /// whoever asks for the domain is told (Domain::gather, Domain::count, a job that reads it).
+    /// Any unit adds any number of records. They follow the records of earlier jobs, in any order. The size
+    /// of a domain is its capacity. If all devices together append more, later reads of the domain fail
+    /// (Domain::gather, Domain::count, a job that reads it).
     template <class... Domains>
     Job& appends(const Domains&... domains) {
         (use(Slice(domains), Access::accumulate, &joins_appended()), ...);
         return *this;
     }
 
-    /// This job starts when `other` has ended; it fails if `other` did.
+    /// This job starts when `other` has ended. It fails if `other` failed.
     Job& after(const JobHandle& other);
-    /// This job fails if an unfinished one fails whose accesses conflict with its own and that was submitted
-    /// before. (Unasked, it waits for such jobs, and fails only where it reads what one of them was to
+    /// This job fails if a conflicting job fails that was submitted before it and has not ended yet.
+    /// (Without this call, it waits for such jobs, and fails only if it reads what one of them was to
     /// write.)
     Job& in_order();
-    /// This job conflicts with no other, although both use a domain: it waits for no earlier job, and later
-    /// ones do not wait for it. Jobs that use disjoint parts of one domain need it to run at one time, and it
-    /// is for the caller to know that they are disjoint. Sums and other replicas that are joined afterwards
-    /// are kept in order all the same.
+    /// This job conflicts with no other job that uses the same domain: neither waits for the other.
+    /// Jobs that use disjoint parts of one domain need this to run at the same time. The caller
+    /// guarantees that the parts are disjoint. Sums and other private replicas that are joined later
+    /// stay in order.
     Job& concurrent();
-    /// Devices with other ids take no part; empty: all may.
+    /// Only devices with these ids take part; empty: all may.
     Job& only_on(std::vector<std::string> devices);
-    /// Of jobs that have work to give out, a device takes from one of the highest priority; 0 unless said
-    /// otherwise. What runs makes way at its next pause. Jobs of one priority get equal time.
+    /// A device takes tasks from a job with the highest priority among those that have work; default 0.
+    /// Running work of lower priority yields at its next pause. Jobs of equal priority get equal time.
     Job& priority(int priority);
-    /// Instead of the runtime's policy; `make` is called once for each submission. Or one of make_policy's.
+    /// Replaces the runtime's policy. `make` is called once per submission; `name` alone: see make_policy.
     Job& policy(MakePolicy make, std::string name);
     Job& policy(std::string name);
-    /// By what measurements are kept, and by which launches are as long as those of earlier jobs were; unless
-    /// said otherwise, by the job's name. Jobs whose work units take different time should not share one.
+    /// Key of the kept measurements and of the launch lengths of earlier jobs; default: the job's name. Jobs
+    /// with work units that take different time should use different names.
     Job& kernel_name(std::string name);
-    /// Called by the device's thread, `before` the tasks are begun with and `after` they have ended: it
-    /// feeds no device meanwhile, and must not gather what the job writes. What they throw fails the job.
+    /// The device's thread calls `before` when the tasks are about to begin and `after` when they have ended.
+    /// It serves no device meanwhile. Hooks must not gather what the job writes. An exception fails the job.
     Job& on_tasks(TaskHook before, TaskHook after);
     /// Tasks are cut at multiples of `work_units`.
     Job& grain(std::uint64_t work_units);
-    /// The partitioning callback of the index space: how many of the units left go into a task for which the
-    /// policy wants `wanted`. The default is `wanted`, rounded up to the grain.
+    /// The partitioning callback of the index space: returns how many of the units left form a task when the
+    /// policy wants `wanted` units. Default: `wanted`, rounded up to the grain.
     Job& split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback);
-    /// A work unit means the same on every device, whichever task it sprang from: it holds indices and
-    /// numbers, of the same words in OpenCL C, and its kernel needs nothing of its task's range. Devices that
-    /// have nothing to do then get units from others. Only for jobs that read whole domains, and write to
-    /// none but by accumulates, reduces, scatters or appends (invalid_argument): a task's part of a domain
-    /// stays where the task is.
+    /// Devices without work get units from other devices. A unit must mean the same on every device,
+    /// whichever task produced it: it holds indices and numbers, in the same words in OpenCL C, and its
+    /// kernel does not use the range of its task. Only for jobs that read whole domains and write only by
+    /// accumulates, reduces, scatters or appends (else invalid_argument): a task's part of a domain stays on
+    /// the task's device.
     Job& share_units();
-    /// Queue sizes and thresholds of the persistent engine, where its own choice is not good enough.
+    /// Queue sizes and thresholds of the persistent engine, if its own choice is not good enough.
     Job& tune(EngineOptions options);
 
     /// A consumer kernel for CPU, CUDA and HIP from one source. `make(Task&)` returns the kernel struct with
@@ -190,17 +190,17 @@ public:
     Job& kernel(Make make) {
         return generic_kernel(Indices{}, std::move(make));
     }
-    /// A consumer-producer kernel: `.seeds(s).kernel(make)`; s(index) is the first work unit, or a
-    /// std::optional that may have none. Other calls may stand between the two:
+    /// A consumer-producer kernel: `.seeds(s).kernel(make)`. `s(index)` returns the first work unit, or a
+    /// std::optional that may be empty. Other calls may come between the two:
     /// `.seeds(s).reads(d).share_units().kernel(make)`.
     template <class Seeds>
     [[nodiscard]] SeededJob<Seeds> seeds(Seeds seeds);
 
-    /// The kernel in OpenCL C; `bind` gives the arguments in the order of the source's HEADRACE_PARAMETERS.
+    /// The kernel in OpenCL C. `bind` adds the arguments in the order of the source's HEADRACE_PARAMETERS.
     Job& opencl(OpenClKernel kernel, std::function<void(Task&, OpenClArguments&)> bind);
 
-    /// A consumer on `technology`'s devices that launches what it likes on the task's native stream: own
-    /// kernels, a vendor's library, a parallel algorithm. Takes precedence over `kernel` there.
+    /// A consumer on `technology`'s devices that launches work on the task's native stream: own kernels, a
+    /// vendor's library, a parallel algorithm. On these devices it takes precedence over `kernel`.
     Job& host_function(std::string_view technology, std::function<void(Task&, const NativeStream&)> body);
 
     // What the runtime reads.
@@ -214,7 +214,7 @@ public:
     [[nodiscard]] bool shares_units() const noexcept { return shares_units_; }
     [[nodiscard]] const std::vector<std::string>& devices() const noexcept { return wishes_->devices; }
     [[nodiscard]] int priority() const noexcept { return priority_; }
-    /// Empty: the policy has `policy_name`, or is the runtime's where that is empty, too.
+    /// Empty: the policy is the one named `policy_name`, or the runtime's if that is empty too.
     [[nodiscard]] const MakePolicy& own_policy() const noexcept { return wishes_->make_policy; }
     [[nodiscard]] const std::string& policy_name() const noexcept { return wishes_->policy_name; }
     [[nodiscard]] const std::string& kernel_name() const noexcept {
@@ -222,14 +222,14 @@ public:
     }
     [[nodiscard]] const TaskHook& before_tasks() const noexcept { return wishes_->before_tasks; }
     [[nodiscard]] const TaskHook& after_tasks() const noexcept { return wishes_->after_tasks; }
-    /// Tasks have data of their own that moves to them.
+    /// True if the contents of parts of domains move to the devices of tasks.
     [[nodiscard]] bool moves_data() const;
-    /// Of all its domains.
+    /// Of all its domains together.
     [[nodiscard]] Bytes bytes() const;
     [[nodiscard]] const EngineOptions& tuning() const noexcept { return wishes_->tuning; }
     /// Null: no kernel for that technology.
     [[nodiscard]] const KernelVariant* variant(std::string_view technology) const;
-    /// The others are given up: a job that waits takes less memory.
+    /// Drops the variants of all other technologies: a waiting job then takes less memory.
     void keep_variants(const std::set<std::string_view>& technologies);
     /// The size of the next task.
     [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const;
@@ -238,7 +238,7 @@ private:
     template <class>
     friend class SeededJob;
 
-    /// What few jobs say. Copies of a job share it; it never changes.
+    /// Options that few jobs set. Copies of a job share them; they never change.
     struct Wishes {
         std::vector<std::string> devices;
         MakePolicy make_policy;
@@ -247,7 +247,7 @@ private:
         std::function<std::uint64_t(IndexRange, std::uint64_t)> split;
         EngineOptions tuning;
     };
-    /// Of a job that says nothing.
+    /// The options of a job that sets none.
     static std::shared_ptr<const Wishes> no_wishes();
     template <class Change>
     Job& wish(const Change& change) {
@@ -276,7 +276,7 @@ private:
     template <class Kernel, class Seeds, class Make>
     void offer_all(Seeds seeds, Make make) {
         const auto bind = [seeds, make](const Launcher& launcher, Task& task) {
-            // In zeroed memory, so that equal kernels are equal between their members too: KernelImage.
+            // In zeroed memory, so that padding bytes of equal kernels are equal too: KernelImage.
             alignas(Kernel) std::array<std::byte, sizeof(Kernel)> bytes{};
             const Kernel& kernel = *new (bytes.data()) Kernel(make(task));
             return launcher.bind(&kernel, sizeof(Kernel), &seeds, sizeof seeds);
@@ -299,8 +299,8 @@ private:
     std::map<std::string, KernelVariant, std::less<>> variants_;
 };
 
-/// A job whose seeds are known and whose kernel is still to come. It has the calls of Job that describe, for
-/// the rest of the chain: each passes on to the job. Borrows the job until `kernel`, which returns it.
+/// A job with its seeds, before it has its kernel. Offers the describing calls of Job and passes each on to
+/// the job. Borrows the job until `kernel`, which returns it.
 template <class Seeds>
 class [[nodiscard]] SeededJob {
 public:

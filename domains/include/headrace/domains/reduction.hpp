@@ -1,24 +1,24 @@
-// domains/reduction.hpp - reductions by operations other than addition: what kernels combine values with, and
-// the view in which they do. Compiled for every technology.
+// domains/reduction.hpp - reductions by operations other than addition: the operations, and the view through
+// which kernels combine values. Compiled for every technology.
 //
 // An operation is associative and commutative, and has an identity: a value that changes no other. A user's
-// own one is a struct:
+// own operation is a struct:
 //     struct Hit { float distance; std::uint32_t triangle; };
 //     struct Nearest {
 //         static constexpr Hit identity() { return {std::numeric_limits<float>::infinity(), ~0u}; }
 //         HEADRACE_KERNEL Hit operator()(Hit a, Hit b) const {
-//             return a.distance < b.distance || (a.distance == b.distance && a.triangle < b.triangle) ? a :
-//             b;
+//             if (a.distance != b.distance) return a.distance < b.distance ? a : b;
+//             return a.triangle < b.triangle ? a : b;
 //         }
 //     };
-// The result is the same in every run if the operation is exactly associative and commutative. Nearest is,
-// because it also decides between equal distances.
+// If the operation is exactly associative and commutative, every run has the same result. Nearest is, because
+// it also decides between equal distances.
 //
-// Values of 1, 2, 4 and 8 bytes are replaced by atomic operations. Values of other sizes are for small
-// domains, of at most 4096 bytes: there each device keeps many partial results of an element
+// Atomic operations replace values of 1, 2, 4 and 8 bytes. Other sizes are for small domains of at
+// most 4096 bytes: each device keeps many partial results of each element there
 // (reduction_slots.hpp).
 //
-// In OpenCL C: hr_atomic_min_float and the like, HR_DEFINE_COMBINE for operations of one's own, and
+// In OpenCL C: hr_atomic_min_float and similar, HR_DEFINE_COMBINE for a user's operations, and
 // HR_DEFINE_SLOT_COMBINE for values of other sizes (persistent/opencl/atomics.cl).
 #pragma once
 #include <headrace/domains/detail/reduction_slots.hpp>
@@ -32,7 +32,7 @@
 
 namespace headrace {
 
-/// The least value. Ignores NaN; -0 is less than +0.
+/// The smallest value. Ignores NaN; -0 is less than +0.
 struct Min {
     template <AtomicNumber T>
     static constexpr T identity() {
@@ -119,8 +119,8 @@ constexpr T identity_of() {
         return Op::identity();
 }
 
-/// A domain under combine access: this device's replica, which begins as identities, and which any lane
-/// combines values into at any time.
+/// A domain under reduce access: this device's private replica. It begins as identities; any lane combines
+/// values into it at any time.
 template <class T, ReductionOperation<T> Op>
 struct Reduction {
     T* origin = nullptr;
@@ -133,7 +133,7 @@ struct Reduction {
         if constexpr (std::same_as<Op, BitXor> && AtomicInteger<T>) {
             atomic_xor(at, value);
         } else if constexpr (has_built_in) {
-            // A load costs less than an operation, and most values change nothing once there have been some.
+            // A load costs less than an operation, and after the first values most values change nothing.
             const T seen = atomic_load(at);
             if (detail::to_word(Op{}(seen, value)) == detail::to_word(seen)) return;
             if constexpr (std::same_as<Op, Min>)
@@ -158,7 +158,7 @@ private:
 
 /// The same for values that no atomic operation can replace.
 ///
-/// Cost: two atomic operations and two fences for each value, on memory that mostly no other lane uses.
+/// Cost: two atomic operations and two fences for each value, on memory that other lanes rarely use.
 template <class T, ReductionOperation<T> Op>
 requires(!AtomicValue<T>) struct Reduction<T, Op> {
     detail::ReductionSlots<T> slots;

@@ -1,4 +1,4 @@
-// domains/report.hpp - what a job did: who computed how much, in what time, and what it moved.
+// domains/report.hpp - metrics of a job: what each device computed, in what time, and what it moved.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -11,54 +11,54 @@
 
 namespace headrace {
 
-/// How the persistent engine was set up: its own choice for device and kernel, or what Job::tune wanted.
+/// The set-up of the persistent engine: its own choice for device and kernel, or the values of Job::tune.
 struct EngineChoice {
     std::uint32_t lanes = 0;  ///< in a lane group; 0: no engine ran
     std::uint32_t groups = 0; ///< lane groups resident at once
-    /// A group looks for more when fewer are at work; 0: as the OpenCL source says.
+    /// A group fetches more work when fewer lanes than this have work; 0: the OpenCL source decides.
     std::uint32_t refill_lanes = 0;
-    std::uint32_t inbox_units = 0; ///< room for each kind in a group's own inbox
-    std::uint32_t bundles = 0;     ///< of a lane group's units, between groups; grows when it runs out
+    std::uint32_t inbox_units = 0; ///< room for each kind of unit in a group's own inbox
+    std::uint32_t bundles = 0;     ///< one lane group's units each, between groups; grows if none is left
 };
 
-/// What the persistent engine did; sums over launches.
+/// Counters of the persistent engine, summed over launches.
 struct HEADRACE_EXPORT EngineFigures {
     std::uint64_t launches = 0;
     std::uint64_t units = 0; ///< work units completed, spawned ones included
     std::uint64_t spawned = 0;
     std::uint64_t lane_turns = 0; ///< lanes x calls of the kernel by a whole lane group
-    EngineChoice choice{};        ///< the last task's
+    EngineChoice choice{};        ///< that of the last task
 
     EngineFigures& operator+=(const EngineFigures& other);
     /// The average share of a lane group's lanes that had a unit.
     [[nodiscard]] double lanes_at_work() const;
 };
 
-/// One device's part in a job.
+/// The part of one device in a job.
 struct DeviceReport {
     std::string id, name;
     DeviceKind kind = DeviceKind::cpu;
-    double capability = 0; ///< what the scheduler reckoned with, the best device of the job being 1
+    double capability = 0; ///< as the scheduler used it; the best device of the job has 1
     std::uint64_t tasks = 0;
-    std::uint64_t work_units = 0; ///< seeds and indices; what they spawned is in `engine`
+    std::uint64_t work_units = 0; ///< seeds and indices; units that they spawned are in `engine`
     double share = 0;             ///< of the job's work units
-    double busy_seconds = 0;      ///< with at least one kernel running, by the device's own clock
+    double busy_seconds = 0;      ///< time with at least one kernel running, by the device's own clock
     double finished_seconds = 0;  ///< end of its last task, since the job began
-    /// So many times as long a unit took it in the end as when it was quickest: units differ, or it slowed
+    /// Time for a unit at the end / shortest time for a unit. More than 1: units differ, or the device slowed
     /// down. 0: speeds were given, not measured.
     double slowdown = 0;
     std::uint64_t bytes_in = 0, bytes_out = 0;
-    std::uint64_t seeds_given = 0;    ///< of its tasks, not begun when others had nothing to do
-    std::uint64_t units_given = 0;    ///< the same, of units that sprang from its tasks: Job::share_units
-    std::uint64_t units_received = 0; ///< of those that others gave, in tasks that it finished
+    std::uint64_t seeds_given = 0;    ///< seeds of its tasks, not begun, transferred to devices without work
+    std::uint64_t units_given = 0;    ///< the same, for units spawned by its tasks: Job::share_units
+    std::uint64_t units_received = 0; ///< transferred from other devices, in tasks that it finished
     EngineFigures engine;
-    Figure energy_joules;        ///< all that the hardware used meanwhile, for whatever programs
+    Figure energy_joules;        ///< all that the hardware used meanwhile, for all programs
     Figure energy_delay_product; ///< joule seconds: with the job's seconds
-    std::string reserve;         ///< why it was to stay out of the job; empty: it was not
-    std::string failure;         ///< why it was retired; empty: it was not
+    std::string reserve;         ///< why the device was on standby; empty: it was not
+    std::string failure;         ///< why the device was retired; empty: it was not
 };
 
-/// The figures of one job. Seconds are wall-clock on the host unless said otherwise.
+/// The metrics of one job. Seconds are wall-clock time on the host, except where noted.
 ///
 /// Source   Ribeiro et al. 2014, sec. 5.2 (speed-up and efficiency); Nozal et al. 2021, sec. 5 (balance)
 struct HEADRACE_EXPORT JobReport {
@@ -69,14 +69,14 @@ struct HEADRACE_EXPORT JobReport {
     std::vector<DeviceReport> devices;
     std::vector<LeftOut> left_out; ///< devices of this machine that took no part
 
-    Figure balance;                  ///< first device to finish / last
-    Figure gpu_over_cpu;             ///< when GPUs and other accelerators had finished / when processors had
+    Figure balance;                  ///< end of the first device to finish / end of the last
+    Figure gpu_over_cpu;             ///< end of the last GPU or other accelerator / end of the last processor
     Figure heterogeneous_speed_up;   ///< T of the fastest device alone / T
     Figure heterogeneous_efficiency; ///< (1 / T) / sum of 1 / T_i
     Figure energy_joules;            ///< of the devices that had tasks, each piece of hardware once
     Figure energy_delay_product;     ///< joule seconds
 
-    /// Fills in the figures that follow from single-device times T_i [s], in the order of `devices`.
+    /// Fills in the metrics that follow from single-device times T_i [s], in the order of `devices`.
     void compare_with(const std::vector<double>& single_device_seconds);
 
     [[nodiscard]] std::string table() const; ///< for people; several lines

@@ -17,39 +17,39 @@
 
 namespace headrace {
 
-/// Where devices compute on domains. A device that a file gives private copies has them in any case.
+/// Where devices compute on domains. A device that the device file gives private copies always has them.
 enum class MemoryModel : std::uint8_t {
     natural, ///< processors in place, on the host's memory; GPUs on copies of their own
-    unified, ///< whatever can in place: GPUs, too, where a domain is in memory of `Runtime::allocate_host`
-    buffers, ///< everything on copies of its own
+    unified, ///< in place where possible; GPUs too, for a domain in memory of `Runtime::allocate_host`
+    buffers, ///< every device on copies of its own
 };
 
 struct RuntimeOptions {
-    /// "" (everything found, each processor once), "cpu,cuda:0", "@devices.toml": see select_devices.
+    /// "" (all devices found, each processor once), "cpu,cuda:0", "@devices.toml": see select_devices.
     std::string devices = {};
     std::string policy = "adaptive"; ///< see make_policy
-    /// What capabilities begin with: "calibrated", by what earlier jobs have measured, and where they have
-    /// not, and with "online", by theoretical peaks; the job's own measurements go on from there. With "peak"
-    /// they stay.
+    /// Initial capabilities. "calibrated": measurements of earlier jobs, or theoretical peaks where there are
+    /// none. "online": theoretical peaks. The job's own measurements then update both. "peak": theoretical
+    /// peaks, never updated.
     std::string model = "calibrated";
-    /// Instead of a model: capabilities by a device's id, or a kind's name ("cpu", "gpu"); those that are not
-    /// named have 1. They stay as they are.
+    /// Replaces the model: capabilities by device id or by name of a kind ("cpu", "gpu"). Devices that are
+    /// not named have 1. Measurements do not change them.
     std::map<std::string, double> powers = {};
-    unsigned window = 2; ///< tasks in flight per device: while one runs, the next one's data moves
+    unsigned window = 2; ///< tasks in flight per device: while one runs, the data of the next one moves
     MemoryModel memory = MemoryModel::natural;
-    /// When a task has given no sign of life for so long, the log says who waits for what, and again each
-    /// time; 0: never. See internal/domains/watchdog.hpp for what counts as one.
+    /// If a task shows no progress for this time, the log says what waits for what, once in every such time;
+    /// 0: never. internal/domains/watchdog.hpp says what counts as progress.
     std::chrono::nanoseconds patience = std::chrono::minutes(1);
-    /// Called after that, by a thread of the runtime's. A kernel that does not answer cannot be stopped: who
-    /// wants an end calls _exit.
+    /// Called after each such log entry, by a thread of the runtime. A kernel that does not answer cannot be
+    /// stopped; to end the program, call _exit.
     std::function<void()> on_hang = {};
 };
 
-/// By name, as in RuntimeOptions::model. Throws not_found for another name.
+/// The model with this name: see RuntimeOptions::model. Throws not_found for an unknown name.
 [[nodiscard]] HEADRACE_EXPORT std::unique_ptr<PerformanceModel> make_model(std::string_view name);
 
-/// Owns the devices, and a thread and a controller for each. Ends only after its jobs: the destructor cancels
-/// them.
+/// Owns the devices, and one thread and one controller for each. The destructor cancels all jobs and waits
+/// until they have ended.
 ///
 /// Threads   any
 /// Processes a child of fork() cannot use it: `submit` throws invalid_argument there
@@ -58,7 +58,7 @@ struct RuntimeOptions {
 class HEADRACE_EXPORT Runtime {
 public:
     explicit Runtime(RuntimeOptions options = {});
-    /// On devices made elsewhere (tests; wrappers that slow a device down).
+    /// On devices that the caller made (for tests, or wrappers that slow a device down).
     Runtime(std::vector<std::unique_ptr<Device>> devices, RuntimeOptions options);
     ~Runtime();
     Runtime(const Runtime&) = delete; // threads hold its address
@@ -67,9 +67,9 @@ public:
     JobHandle submit(const Job& job);
 
     [[nodiscard]] std::vector<const DeviceInfo*> devices() const;
-    /// Host memory that devices copy from and to at full speed, aligned to 64 bytes: pinned by the driver of
-    /// the first one with memory of its own, for all devices of its technology. Without one, plain memory.
-    /// For Domain.
+    /// Host memory that devices copy from and to at full speed, aligned to 64 bytes, for Domain. The driver
+    /// of the first device with memory of its own pins it, for all devices of its technology. Without such a
+    /// device it is plain memory.
     [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) const;
     [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept;
 

@@ -1,5 +1,5 @@
-// domains/summable.hpp - of what elements sums can be: the same on every technology. Compiled for all of
-// them.
+// domains/summable.hpp - which element types can be summed up. They are the same on every technology, and
+// this file is compiled for all of them.
 #pragma once
 #include <headrace/core/number_type.hpp>
 
@@ -11,7 +11,7 @@
 namespace headrace {
 namespace detail {
 
-/// Becomes a T, and nothing that a T could be converted to.
+/// Converts to T itself, and to no type that a T could be converted to.
 template <class T>
 struct Exactly {
     template <std::same_as<T> U>
@@ -23,8 +23,8 @@ consteval bool is_made_of(std::index_sequence<I...>) {
     return requires { T{((void)I, Exactly<Scalar>{})...}; };
 }
 
-/// False if a struct has members of other types than Scalar, as far as that can be found: what has
-/// constructors or very many members is taken to be right.
+/// False if a struct is found to have members of other types than Scalar. A struct with constructors or more
+/// than 64 members cannot be checked: the result is true.
 template <class T, class Scalar>
 consteval bool has_only() {
     constexpr std::size_t count = sizeof(T) / sizeof(Scalar);
@@ -42,7 +42,7 @@ concept SummableNumber = number_type<T>()
 != NumberType::none;
 
 namespace detail {
-/// A struct of such numbers, all of one type, which it names Scalar.
+/// A struct of such numbers, all of the type that it names Scalar.
 template <class T>
 consteval bool is_summable_struct() {
     using Scalar = typename T::Scalar;
@@ -51,7 +51,7 @@ consteval bool is_summable_struct() {
 }
 } // namespace detail
 
-/// True. Does not compile if T cannot be summed up, and says why in one sentence.
+/// Always true. If T cannot be summed up, the call does not compile, and the message gives the reason.
 template <class T>
 consteval bool check_summable() {
     if constexpr (requires { typename T::Scalar; }) {

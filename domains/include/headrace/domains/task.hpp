@@ -1,4 +1,4 @@
-// domains/task.hpp - the block of a job that one device gets, and the views its kernel is bound to.
+// domains/task.hpp - the work range of a job that one device gets, and the views for its kernel.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -12,34 +12,34 @@
 
 namespace headrace {
 
-/// Handed to the functions that bind kernels. Lives until the task has ended.
+/// Argument of the functions that bind kernels. Lives until the task has ended.
 ///
 /// Errors    every accessor throws invalid_argument if the job did not declare that access to that domain
 /// Threads   one at a time
 class HEADRACE_EXPORT Task {
 public:
-    /// One declared access, resolved on this device.
+    /// One declared access, with the memory on this device.
     struct Binding {
         const DomainData* data;
         Access access;
-        const Joining* joining; ///< null: the memory is an image, and no replica of its own
+        const Joining* joining; ///< null: the memory is no private replica
         Memory* memory;
-        Bytes begin;                              ///< where the memory begins in the domain
+        Bytes begin;                              ///< offset of the memory's first byte in the domain
         IndexRange part = {0, ~std::uint64_t{0}}; ///< elements that the task may touch
     };
 
     Task(std::string name, IndexRange range, const Device& device)
         : name_(std::move(name)), range_(range), device_(&device) {}
     void bind(Binding binding) { bindings_.push_back(binding); }
-    /// Nobody has asked for the range: what was made of this task is as good for those beside it.
+    /// True if no call asked for the range: what was bound for this task also fits other tasks of its device.
     [[nodiscard]] bool hides_range() const noexcept { return !tells_range_; }
     void unbind() { bindings_.clear(); }
     [[nodiscard]] const Binding& bound(const DomainData& data) const;
-    /// Views are of this memory from now on.
+    /// Views use this memory from now on.
     void rebind(const DomainData& data, Memory& memory, Bytes begin);
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; } ///< "path tracing [0, 4096)"
-    /// Seeds at its end may yet go to another device. All of the job's, for units that others gave.
+    /// Seeds at its end may still move to another device. For units of other devices: the job's range.
     [[nodiscard]] IndexRange range() const noexcept {
         tells_range_ = true;
         return range_;
@@ -95,15 +95,15 @@ public:
         return {reinterpret_cast<T*>(bytes), domain.size(),
                 reinterpret_cast<std::uint64_t*>(bytes + detail::counter_offset(domain.data()->bytes()))};
     }
-    /// How many records jobs before this one have appended to a domain that this one reads or updates.
+    /// Number of records that earlier jobs appended to a domain which this job reads or updates.
     template <class T>
     [[nodiscard]] std::uint64_t count(const Domain<T>& domain) const {
         static_cast<void>(
-            origin(*domain.data(), {Access::read, Access::update})); // throws if it does neither
+            origin(*domain.data(), {Access::read, Access::update})); // throws if the job does neither
         return domain.data()->records();
     }
-    /// Whatever access was declared: for OpenCL kernels, which take the driver's handle. It begins with the
-    /// domain; elsewhere, where the job is larger than the device, near the task's part of it: use views.
+    /// The memory, for any access: OpenCL kernels take the driver's handle. It begins with the domain in
+    /// OpenCL. Elsewhere, if the job is larger than the device, it begins near the task's part: use views.
     template <class T>
     [[nodiscard]] const Memory& memory(const Domain<T>& domain) const {
         return *bound(*domain.data()).memory;
@@ -115,7 +115,7 @@ private:
         return bounded(View<T>{static_cast<T*>(origin(*domain.data(), allowed)), domain.extent()},
                        *domain.data());
     }
-    /// With what the task may touch, where views check that (bounds.hpp).
+    /// Adds the range that the task may touch, if views check it (bounds.hpp).
     template <class V>
     V bounded(V view, [[maybe_unused]] const DomainData& data) const {
 #if defined(HEADRACE_CHECK_BOUNDS)
@@ -125,16 +125,16 @@ private:
 #endif
         return view;
     }
-    /// Where the domain's first element is or would be.
+    /// The address of the domain's first element, which may lie outside the memory.
     void* origin(const DomainData& data, std::initializer_list<Access> allowed) const;
-    /// Of this device, which is joined in that way.
+    /// The private replica of this device, which is joined by `joining`.
     void* replica(const DomainData& data, const Joining& joining) const;
     [[noreturn]] void fail_undeclared(const DomainData& data, const std::string& asked,
                                       const std::string& mending) const;
 
     std::string name_;
     IndexRange range_;
-    mutable bool tells_range_ = false; // tasks are used by one thread at a time
+    mutable bool tells_range_ = false; // one thread at a time uses a task
     const Device* device_;
     std::vector<Binding> bindings_;
 };

@@ -1,5 +1,5 @@
-// domains/view.hpp - what kernels see of domains: global indices, and no idea where a task's part begins.
-// Views borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
+// domains/view.hpp - domains as kernels see them: by global indices, wherever a task's part begins. Views
+// borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
 #pragma once
 #include <headrace/domains/bounds.hpp>
 #include <headrace/domains/detail/sum_slots.hpp>
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// Sizes of a domain or an index space: slowest dimension first, 1 where a dimension is not used.
+/// Sizes of a domain or an index space, slowest dimension first; 1 for a dimension that is not used.
 struct Extent {
     std::uint64_t n[3] = {1, 1, 1};
     HEADRACE_HOST_DEVICE constexpr std::uint64_t size() const { return n[0] * n[1] * n[2]; }
@@ -20,10 +20,10 @@ struct Extent {
 
 /// Elements of a domain, row-major. `View<const T>` for reading, `View<T>` for writing and updating.
 ///
-/// Only the part that the task declared may be touched; indices are those of the whole domain.
+/// A kernel may touch only the part that the task declared. Indices are those of the whole domain.
 template <class T>
 struct View {
-    T* origin = nullptr; ///< where element 0 is or would be
+    T* origin = nullptr; ///< address of element 0, which may lie outside the memory
     Extent extent;
     HEADRACE_BOUNDS
 
@@ -37,15 +37,15 @@ struct View {
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };
 
-/// A domain that a job scatters to: any lane writes any element, and each is written at most once. It cannot
-/// be read: what a device finds there depends on what that device wrote.
+/// A domain under scatter access: any lane writes any element; at most one lane writes each. It cannot be
+/// read: the contents on a device depend on what that device wrote.
 template <class T>
 struct Scatter {
-    T* origin = nullptr; ///< of this device's replica
+    T* origin = nullptr; ///< of this device's private replica
     Extent extent;
     HEADRACE_BOUNDS
 
-    /// An element that takes a value.
+    /// Takes a value for one element.
     struct Element {
         T* at;
         HEADRACE_HOST_DEVICE void operator=(const T& value) const { *at = value; }
@@ -63,19 +63,19 @@ struct Scatter {
     HEADRACE_HOST_DEVICE std::uint64_t size() const { return extent.size(); }
 };
 
-/// A domain under accumulate access: this device's zeroed replica, to which any lane adds at any time.
+/// A domain under accumulate access: this device's private replica. It begins as zeroes; any lane adds to it.
 ///
 /// T is a number that every technology adds atomically (float, double, signed and unsigned integers of 32 and
 /// 64 bits), or a struct of such numbers, all of one type `T::Scalar`.
 ///
-/// Sums of float and double are rounded at each addition, in the order in which lanes happen to add: their
-/// last bits may differ from run to run. `Sum<ExactSum<float>>` and `Sum<ExactSum<double>>` (exact_sum.hpp)
-/// are rounded once and do not. Other operations than addition: reduction.hpp.
+/// Each addition to a float or double sum is rounded, in the order in which lanes add: the last bits may
+/// differ between runs. `Sum<ExactSum<float>>` and `Sum<ExactSum<double>>` (exact_sum.hpp) are rounded once
+/// and do not differ. Operations other than addition: reduction.hpp.
 template <class T>
 struct Sum {
     static_assert(check_summable<T>());
 
-    T* origin = nullptr; ///< adding here, by an atomic operation of one's own, is as good
+    T* origin = nullptr; ///< a kernel may also add here with its own atomic operation
     Extent extent;
     detail::SumSlots slots = {};
     HEADRACE_BOUNDS

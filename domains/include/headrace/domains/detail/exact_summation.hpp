@@ -1,5 +1,5 @@
-// domains/detail/exact_summation.hpp - exact sums that devices added up become one image; and which way of
-// joining and which view sums of a type have. Private to domains/, but for its place in templates.
+// domains/detail/exact_summation.hpp - joins exact sums of several devices; selects the way of joining and
+// the view for the sums of a type. Internal to domains/; only templates in public headers use it.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/domains/detail/joining.hpp>
@@ -12,16 +12,16 @@
 
 namespace headrace {
 
-/// Replicas hold zeroed planes of words instead of elements; the image holds elements, which are normalised.
+/// A private replica holds zeroed planes of words. The host replica holds normalised elements.
 class HEADRACE_EXPORT ExactSumJoining final : public Joining {
 public:
-    /// Adds to `count` elements what planes hold.
+    /// Adds the sums in planes to `count` elements.
     using AddPlanes = void (*)(void* elements, std::size_t count, const std::uint64_t* planes,
                                std::uint64_t stride);
 
     ExactSumJoining(unsigned words, AddPlanes add_planes) : words_(words), add_planes_(add_planes) {}
 
-    /// Words from plane to plane: whole lines.
+    /// Number of words from one plane to the next: whole cache lines.
     [[nodiscard]] static constexpr std::uint64_t stride_of(std::uint64_t elements) {
         return (elements + 7) / 8 * 8;
     }
@@ -37,10 +37,10 @@ private:
     AddPlanes add_planes_;
 };
 
-/// How sums of T are joined, and the view of a replica of theirs.
+/// The way to join sums of T, and the view of their private replica.
 template <class T>
 struct SumsOf {
-    /// True. Does not compile if T cannot be summed up.
+    /// Always true. If T cannot be summed up, the call does not compile.
     static consteval bool check() { return check_summable<T>(); }
     [[nodiscard]] static const Joining& joining() { return joins_sums(); }
     [[nodiscard]] static Sum<T> view(void* replica, const Extent& extent, const DeviceInfo& device) {

@@ -1,14 +1,14 @@
 // domains/detail/exact_words.hpp - the arithmetic of exact sums on 64-bit words. Compiled for every
-// technology. What users see is in exact_sum.hpp; the same additions in OpenCL C are in
+// technology. The public interface is exact_sum.hpp. The same additions in OpenCL C are in
 // persistent/opencl/exact_sum.cl.
 //
-// A sum is an integer, in units of the least positive number of its type, or of the range that is declared.
-// Signed words ("limbs") hold parts of it: limb l counts units of 2^(radix * l). A limb has more than `radix`
-// bits, so a sum has many representations and most additions need no carry.
+// A sum is an integer. Its unit is the smallest positive number of its type, or of the declared range. Signed
+// words ("limbs") hold parts of it: limb l counts units of 2^(radix * l). A limb has more than `radix` bits,
+// so a sum has many representations and most additions need no carry.
 //
-// An addition adds a piece to a limb by one atomic operation, which wraps around at 64 bits. It returns the
-// old value. So exactly the lane whose piece made the limb wrap learns of that, and adds to the next limb
-// what the wrap took away: 2^(64 - radix). The words together are then exact, in whatever order lanes add.
+// An addition adds a piece to a limb with one atomic operation, which wraps around at 64 bits and returns the
+// old value. So exactly one lane knows that its piece made the limb wrap. That lane adds the lost amount,
+// 2^(64 - radix), to the next limb. The words together are then exact, in any order of additions.
 #pragma once
 #include <headrace/persistent/atomics.hpp>
 
@@ -17,7 +17,7 @@
 
 namespace headrace::detail {
 
-/// Which of these a sum has been given. NaN, or both infinities, make it NaN.
+/// The special values that a sum has received. NaN, or infinities of both signs, make it NaN.
 enum SpecialBits : std::uint64_t {
     positive_infinity = 1,
     negative_infinity = 2,
@@ -26,7 +26,7 @@ enum SpecialBits : std::uint64_t {
     all_special = 15,
 };
 
-/// Numbers of type T, as integers of units of the least positive one, 2^least.
+/// Numbers of type T as integers, in units of the smallest positive number, 2^least.
 template <class T>
 struct FloatFormat;
 template <>
@@ -38,7 +38,7 @@ struct FloatFormat<double> {
     static constexpr int fraction_bits = 52, least = -1074, most = 1023;
 };
 
-/// value = +-magnitude * 2^(least + shift), unless it is infinite or NaN: then `special` is not 0.
+/// value = +-magnitude * 2^(least + shift). If the value is infinite or NaN, `special` is not 0 instead.
 template <class T>
 struct Decomposed {
     using Format = FloatFormat<T>;
@@ -64,7 +64,7 @@ struct Decomposed {
     }
 };
 
-/// Bits of `word` from its highest one down.
+/// Number of bits of `word` up to its highest set bit; 0 for 0.
 HEADRACE_HOST_DEVICE inline unsigned bit_width(std::uint64_t word) {
     unsigned width = word != 0 ? 1 : 0;
     for (unsigned step = 32; step > 0; step /= 2)
@@ -75,8 +75,8 @@ HEADRACE_HOST_DEVICE inline unsigned bit_width(std::uint64_t word) {
     return width;
 }
 
-/// The nearest T, to even where two are as near. `top` holds the highest 64 bits of a magnitude, its first
-/// bit set; that bit has the weight 2^(least + position). `rest`: any bit below is set.
+/// The nearest T; a tie goes to the even one. `top` holds the highest 64 bits of a magnitude; its first bit
+/// is set and has the weight 2^(least + position). `rest`: a lower bit is set.
 template <class T>
 HEADRACE_HOST_DEVICE inline T rounded(bool is_negative, std::uint64_t top, unsigned position, bool rest) {
     using Format = FloatFormat<T>;
@@ -85,7 +85,7 @@ HEADRACE_HOST_DEVICE inline T rounded(bool is_negative, std::uint64_t top, unsig
     constexpr Word<T> infinity = static_cast<Word<T>>(Format::most - Format::least - int{fraction_bits} + 2)
                                  << fraction_bits;
     Word<T> bits = 0;
-    if (position <= fraction_bits) { // subnormal, or as fine: there is no bit below
+    if (position <= fraction_bits) { // subnormal or equally fine: no lower bits are set
         bits = static_cast<Word<T>>(top >> (63 - position));
     } else if (position > static_cast<unsigned>(Format::most - Format::least)) {
         bits = infinity;
@@ -93,24 +93,24 @@ HEADRACE_HOST_DEVICE inline T rounded(bool is_negative, std::uint64_t top, unsig
         std::uint64_t kept = top >> dropped;
         const std::uint64_t lost = top & (2 * half - 1);
         if (lost > half || (lost == half && (rest || kept % 2 != 0))) ++kept;
-        // The first bit of `kept` adds one to the exponent, and so does a carry out of it; up to infinity.
+        // The first bit of `kept` adds 1 to the exponent. So does a carry out of `kept`, up to infinity.
         bits = (static_cast<Word<T>>(position - fraction_bits) << fraction_bits) + static_cast<Word<T>>(kept);
     }
     const T magnitude = from_word<T>(bits);
     return is_negative ? -magnitude : magnitude;
 }
 
-/// What a limb's wrap took away by adding `piece`, in units of the next limb; 0 if it did not wrap.
+/// The amount lost when `piece` wrapped a limb, in units of the next limb; 0 if it did not wrap.
 HEADRACE_HOST_DEVICE inline std::uint64_t carry_of(std::uint64_t before, std::uint64_t piece,
                                                    unsigned radix) {
     const std::uint64_t after = before + piece;
     if (static_cast<std::int64_t>((before ^ after) & (piece ^ after)) >= 0) return 0;
-    // As a product, so that a radix of 64 is no shift by 64.
+    // As a product: for a radix of 64 a shift would be by 64 bits.
     const std::uint64_t carry = radix == 64 ? 1 : std::uint64_t{1} << (64 - radix);
     return static_cast<std::int64_t>(piece) < 0 ? 0 - carry : carry;
 }
 
-/// Words of one sum, `stride` apart, which nothing else changes meanwhile.
+/// Words of one sum, `stride` apart. Nothing else changes them meanwhile.
 struct OwnWords {
     std::uint64_t* first;
     std::uint64_t stride = 1;
@@ -123,7 +123,7 @@ struct OwnWords {
     HEADRACE_HOST_DEVICE void set(unsigned word, std::uint64_t bits) const { first[word * stride] |= bits; }
 };
 
-/// The same, to which many lanes add at once.
+/// The same, for words to which many lanes add at the same time.
 struct SharedWords {
     std::uint64_t* first;
     std::uint64_t stride = 1;
@@ -137,15 +137,15 @@ struct SharedWords {
     }
 };
 
-/// Sums of any numbers of type T: limbs, and a word of special bits.
+/// Sums of any numbers of type T: limbs, and one word of special bits.
 template <class T>
 struct FullRangeWords {
     using Format = FloatFormat<T>;
     static constexpr unsigned radix = 56;
-    /// Of the largest magnitude, in units.
+    /// Bits of the largest magnitude, in units.
     static constexpr unsigned value_bits = Format::most - Format::least + 1;
-    /// The last limb holds what 2^63 of the largest numbers carry into it, with a bit for its sign and one
-    /// for what the limbs below it hold beyond their radix.
+    /// The last limb holds the carries of 2^63 of the largest numbers, one bit for its sign, and one for the
+    /// part of the lower limbs beyond their radix.
     static constexpr unsigned limbs = (value_bits + 63 - 62 + radix - 1) / radix + 1;
     static constexpr unsigned words = limbs + 1;
 
@@ -165,7 +165,7 @@ struct FullRangeWords {
         const std::uint64_t sign = term.is_negative ? ~std::uint64_t{0} : 0;
         low = (low ^ sign) - sign; // negated without a branch: signs may be random
         high = (high ^ sign) - sign;
-        // Both are on their way before either's old value is looked at.
+        // Both additions are issued before either old value is used.
         std::uint64_t low_before = 0, high_before = 0;
         if (low != 0) low_before = sum.add(limb, low);
         if (high != 0) high_before = sum.add(limb + 1, high);
@@ -173,7 +173,7 @@ struct FullRangeWords {
         carry(sum, limb + 2, carry_of(high_before, high, radix));
     }
 
-    /// Adds the sum that `other` holds, a word of which is other[word * stride].
+    /// Adds the sum in `other`. Word w of it is other[w * stride].
     template <class Words>
     HEADRACE_HOST_DEVICE static void merge(const Words& sum, const std::uint64_t* other,
                                            std::uint64_t stride) {
@@ -185,7 +185,7 @@ struct FullRangeWords {
         return sum[limbs * stride];
     }
 
-    /// The one representation whose limbs but the last are in [0, 2^radix).
+    /// The one representation with all limbs, except the last, in [0, 2^radix).
     HEADRACE_HOST_DEVICE static void normalise(const OwnWords& sum) {
         Digits digits;
         for (unsigned limb = 0; limb < limbs; ++limb) {
@@ -194,15 +194,15 @@ struct FullRangeWords {
         }
     }
 
-    /// Of a sum without special bits.
+    /// The value of a sum without special bits.
     HEADRACE_HOST_DEVICE static T value(const std::uint64_t* sum, std::uint64_t stride) {
         Digits signed_digits;
         std::uint64_t last = 0;
         for (unsigned limb = 0; limb < limbs; ++limb) last = signed_digits.next(sum[limb * stride], limb);
         const bool is_negative = static_cast<std::int64_t>(last) < 0;
 
-        // The magnitude's digits from the lowest on; what is kept of them is the highest one that is not 0,
-        // the two below it and whether any below those is not 0.
+        // Visits the magnitude's digits from the lowest. Keeps the highest digit that is not 0, the two
+        // digits below it, and whether any lower digit is not 0.
         Digits digits;
         std::uint64_t borrow = 0, below = 0, second_below = 0, top = 0, second = 0, third = 0;
         bool any = false, rest = false;
@@ -227,7 +227,7 @@ struct FullRangeWords {
         }
         if (top == 0) return 0;
 
-        const unsigned width = bit_width(top); // below 64
+        const unsigned width = bit_width(top); // less than 64
         const unsigned of_second = radix + width < 64 ? radix : 64 - width, of_third = 64 - width - of_second;
         std::uint64_t bits = top << (64 - width);
         bits |= second >> (radix - of_second) << of_third;
@@ -247,7 +247,7 @@ private:
         }
     }
 
-    /// Limbs from the lowest on become digits below 2^radix; the last one keeps the sign.
+    /// Converts limbs, from the lowest on, to digits below 2^radix. The last one keeps the sign.
     struct Digits {
         std::uint64_t carried = 0; ///< two's complement; small
 
@@ -264,8 +264,8 @@ private:
     };
 };
 
-/// Sums of multiples of 2^Least whose magnitudes are below 2^(Most + 1): two words. The first is a limb of
-/// radix 64; the second has the special bits below its part of the sum.
+/// Sums of multiples of 2^Least with magnitudes below 2^(Most + 1), in two words. The first is a limb of
+/// radix 64. The second holds the special bits and, above them, the upper part of the sum.
 template <class T, int Least, int Most>
 struct DeclaredRangeWords {
     using Format = FloatFormat<T>;
@@ -307,14 +307,14 @@ struct DeclaredRangeWords {
         if (special != 0) sum.set(1, special);
         const std::uint64_t low = other[0];
         if (low != 0) add_high(sum, carry_of(sum.add(0, low), low, 64));
-        add_high(sum, high_of(other[stride])); // by itself: with the carry it might not fit its bits
+        add_high(sum, high_of(other[stride])); // separate: with the carry it might not fit its bits
     }
 
     HEADRACE_HOST_DEVICE static std::uint64_t special(const std::uint64_t* sum, std::uint64_t stride) {
         return sum[stride] & all_special;
     }
 
-    /// Two words have one representation of a sum; one that left the range may have had any.
+    /// In two words a sum has one representation. A sum that left the range is set to a fixed one.
     HEADRACE_HOST_DEVICE static void normalise(const OwnWords& sum) {
         std::uint64_t& last = sum.first[sum.stride];
         if ((last & out_of_range) == 0) return;

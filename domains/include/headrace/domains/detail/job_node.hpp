@@ -1,5 +1,5 @@
-// domains/detail/job_node.hpp - a submitted job as other jobs see it: its end, and the jobs that it comes
-// after. Private to domains/.
+// domains/detail/job_node.hpp - a submitted job as other jobs see it: its end, and the jobs that it waits
+// for. Internal to domains/.
 #pragma once
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
@@ -17,14 +17,14 @@ namespace headrace {
 class JobNode;
 using JobNodePtr = std::shared_ptr<JobNode>;
 
-/// What a job waits for before it starts.
+/// A job that must end before another job starts.
 struct Predecessor {
     JobNodePtr job;
-    bool passes_failure; ///< the job fails if `job` did
+    bool passes_failure; ///< if `job` fails, the other job fails
 };
 
-/// A node of the graph of jobs. Edges point to what the job waits for, and there is no cycle. They go when
-/// the job starts: a chain of jobs does not keep its past.
+/// A node of the job graph. Edges point to the jobs that a job waits for; there is no cycle. They are removed
+/// when the job starts, so a chain of jobs does not keep its past.
 ///
 /// Threads   any
 class HEADRACE_EXPORT JobNode {
@@ -38,18 +38,18 @@ public:
     [[nodiscard]] const Event& end() const noexcept { return end_; }
     [[nodiscard]] const ProcessMark& process() const noexcept { return process_; }
 
-    /// Once, when the job is submitted.
+    /// Called once, when the job is submitted.
     void come_after(const std::vector<Predecessor>& jobs);
     /// The job starts: all jobs before it have ended.
     void forget_past();
-    /// A task of the job waits for `job`, and until it has ended the job itself does.
+    /// A task of the job waits for `job`. Until `job` has ended, this job waits for it too.
     void begin_wait(const JobNodePtr& job);
     void end_wait(const JobNodePtr& job);
-    /// True if the job is `other`, or waits for it, itself or through jobs between them.
+    /// True if the job is `other`, or waits for it directly or through other jobs.
     [[nodiscard]] bool waits_for(const JobNode& other) const;
 
-    /// Somebody is told what the job failed with: the log need not tell it.
-    void note_told() noexcept { is_told_.store(true, std::memory_order_relaxed); } // relaxed: a flag alone
+    /// A caller has received the job's failure: the log need not report it.
+    void note_told() noexcept { is_told_.store(true, std::memory_order_relaxed); } // relaxed: only a flag
     [[nodiscard]] bool is_told() const noexcept { return is_told_.load(std::memory_order_relaxed); }
 
 private:
@@ -66,16 +66,16 @@ private:
     std::vector<JobNodePtr> waited_for_; // by tasks
 };
 
-/// Those of `jobs` that have not ended. A job that was cancelled while it waited stands for the jobs that it
-/// waited for: it has ended, and they may not have.
+/// The jobs of `jobs` that have not ended. A job that was cancelled while it waited has ended, but its
+/// predecessors may not have: it is replaced by them.
 [[nodiscard]] HEADRACE_EXPORT std::vector<JobNodePtr> unfinished(std::vector<JobNodePtr> jobs);
 
-/// Calls `then` once when all of `before` have ended, with the first failure that passes; in the thread that
-/// ends the last of them, or at once.
+/// Calls `then` once when all of `before` have ended, with the first failure that passes. Runs in the thread
+/// that ends the last of them, or at once.
 HEADRACE_EXPORT void when_ended(std::vector<Predecessor> before, std::function<void(const ErrorPtr&)> then);
 
-/// One node that ends when all of `jobs` have ended, with the first of their failures; null if all have. So
-/// each of many jobs waits for many others by waiting for one.
+/// One node that ends when all of `jobs` have ended, with the first of their failures; null if all have
+/// ended. Many jobs can then wait for many others through one node.
 [[nodiscard]] HEADRACE_EXPORT JobNodePtr join(const std::vector<JobNodePtr>& jobs);
 
 } // namespace headrace

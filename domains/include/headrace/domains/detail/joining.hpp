@@ -1,9 +1,9 @@
-// domains/detail/joining.hpp - what devices write to replicas of their own becomes one image again: the ways
-// to do that. Private to domains/, but for its place in templates.
+// domains/detail/joining.hpp - ways to join what several devices wrote to private replicas into one replica.
+// Internal to domains/; only templates in public headers use it.
 //
-// Jobs that accumulate, reduce, scatter or append give each device a replica of the whole domain (or of what
-// takes its place). Jobs that use one way of joining commute. Before the domain is used in another way, or is
-// gathered, its replicas are joined to the host image.
+// A job that accumulates, reduces, scatters or appends gives each device a private replica of the whole
+// domain, or words or slots in its place. Jobs with the same way of joining commute. Before another use or a
+// gather, the private replicas are joined into the host replica.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -19,24 +19,24 @@ namespace headrace {
 class Controller;
 class DomainData;
 
-/// One device's replica.
+/// The private replica of one device.
 struct Replica {
     Controller* controller;
     std::unique_ptr<Memory> memory;
     Event ready;           ///< it has its first contents
-    std::uint64_t made_at; ///< when so many jobs that wrote to replicas of the domain had ended
+    std::uint64_t made_at; ///< value of the domain's `seals_` when this was made
 };
 
-/// What is joined, and to what.
+/// Source and destination of a join.
 struct JoinedReplicas {
     std::span<const Replica* const> replicas; ///< in the order of first use
-    std::byte* image;                         ///< the host's
-    bool is_blank;                            ///< nothing was ever written: the image holds anything
-    bool others_stay;                         ///< the domain has more replicas, which will be joined later
+    std::byte* image;                         ///< the host replica
+    bool is_blank;                            ///< nothing was ever written: `image` has no contents
+    bool others_stay;                         ///< the domain has more private replicas, for a later join
 };
 
-/// One way. Objects are immutable and live as long as the program: two uses of a domain are joined in one way
-/// if they name one object.
+/// One way of joining. Objects are immutable and live until the program ends. Two uses of a domain have the
+/// same way of joining if they name the same object.
 ///
 /// Threads: any; `join` one at a time for each domain.
 class HEADRACE_EXPORT Joining {
@@ -45,41 +45,41 @@ public:
     Joining(const Joining&) = delete; // compared by address
     Joining& operator=(const Joining&) = delete;
 
-    /// What a job says that uses it: "accumulates".
+    /// The declaration in a job that uses this way: "accumulates".
     [[nodiscard]] virtual std::string_view declaration() const noexcept = 0;
-    /// How a task asks for it: "sum".
+    /// The call in a task for the view: "sum".
     [[nodiscard]] virtual std::string_view view() const noexcept = 0;
-    /// Of a replica on that device.
+    /// Size of a private replica on that device.
     [[nodiscard]] virtual Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const;
-    /// Enqueues on `stream` what gives a replica its first contents. The domain's image does not change from
-    /// then on until replicas are joined.
+    /// Enqueues on `stream` the write of a private replica's first contents. From then until the join, the
+    /// domain's other replicas do not change.
     [[nodiscard]] virtual Event begin(DomainData& data, Memory& replica, Stream& stream) const = 0;
-    /// Joins replicas to the image. Blocks. Errors: a device's, or what is wrong with the contents. Then
-    /// `is_mixed` says that replicas or the image hold anything; else they are as before.
+    /// Joins private replicas into the host replica. Blocks. Errors: a device's, or invalid contents. After
+    /// an error, `is_mixed` is true if the contents of replicas are unspecified; else they are unchanged.
     virtual void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const = 0;
-    /// The image takes part as a whole: it is on the host, and all of it written, when it is joined to, and
-    /// is new afterwards. If not, `join` tells the core what of it has been written.
+    /// True: the whole host replica takes part. It is on the host and completely written before `join`, and
+    /// is the newest afterwards. False: `join` itself tells the core which parts of it were written.
     [[nodiscard]] virtual bool replaces_image() const noexcept { return true; }
-    /// Contents of elements that were never written, as bytes of the image. Zeroes, unless it says otherwise.
+    /// Writes the contents of elements that were never written into the host replica; zeroes by default.
     virtual void write_unwritten(const DomainData& data, std::byte* image, Bytes begin, Bytes end) const;
 
 protected:
     Joining() = default;
 };
 
-/// How many slots a device's replica has for sums: sum_slots.hpp.
+/// Number and size of slots for sums in a device's private replica: sum_slots.hpp.
 struct SumLayout {
     std::uint32_t slots;      ///< a power of two
-    std::uint32_t slot_bytes; ///< whole lines; 0: there is one slot
+    std::uint32_t slot_bytes; ///< whole cache lines; 0: there is one slot
 };
-/// `bytes`: of the domain.
+/// `bytes`: size of the domain.
 [[nodiscard]] HEADRACE_EXPORT SumLayout sum_layout(const DeviceInfo& device, Bytes bytes) noexcept;
 
 /// Sums, added to zeroes: Job::accumulates.
 [[nodiscard]] HEADRACE_EXPORT const Joining& joins_sums() noexcept;
-/// Elements each written once, anywhere: Job::scatters.
+/// Elements anywhere, each written once: Job::scatters.
 [[nodiscard]] HEADRACE_EXPORT const Joining& joins_scattered() noexcept;
-/// Records, behind each other: Job::appends.
+/// Records, one behind the other: Job::appends.
 [[nodiscard]] HEADRACE_EXPORT const Joining& joins_appended() noexcept;
 
 } // namespace headrace

@@ -1,5 +1,5 @@
-// domains/detail/process_mark.hpp - which process something was made in: threads do not follow a fork().
-// Private to domains/.
+// domains/detail/process_mark.hpp - the process that created an object: threads do not exist in a forked
+// child. Internal to domains/.
 #pragma once
 #include <cstdint>
 #include <headrace/core/export.hpp>
@@ -10,9 +10,9 @@ namespace headrace {
 class HEADRACE_EXPORT ProcessMark {
 public:
     ProcessMark();
-    /// False in a child of the process that made this.
+    /// False in a forked child of the process that made this object.
     [[nodiscard]] bool is_of_this_process() const noexcept;
-    /// Throws invalid_argument, with `what` as its subject, in such a child.
+    /// Throws invalid_argument in a forked child. `what` is the subject of the message.
     void check(const char* what) const;
 
 private:

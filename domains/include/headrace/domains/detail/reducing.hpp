@@ -1,5 +1,5 @@
-// domains/detail/reducing.hpp - replicas that devices reduced into become one image: Job::reduces. Private to
-// domains/, but for its place in templates.
+// domains/detail/reducing.hpp - joins the reductions of several devices: Job::reduces. Internal to domains/;
+// only templates in public headers use it.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/pattern.hpp>
@@ -13,24 +13,24 @@
 
 namespace headrace {
 
-/// What ways to reduce have in common: jobs and tasks name the operation.
+/// Common part of the ways to join reductions: the names by which jobs and tasks use the operation.
 class HEADRACE_EXPORT OperationJoining : public Joining {
 public:
     [[nodiscard]] std::string_view declaration() const noexcept final { return declaration_; }
     [[nodiscard]] std::string_view view() const noexcept final { return view_; }
 
 protected:
-    /// `operation`: its name.
+    /// `operation`: name of the operation.
     explicit OperationJoining(std::string_view operation);
 
 private:
     std::string declaration_, view_;
 };
 
-/// Replicas begin as identities, and are combined by the operation, as what was there is.
+/// Private replicas begin as identities. A join combines them, and earlier contents, by the operation.
 class HEADRACE_EXPORT ReductionJoining final : public OperationJoining {
 public:
-    /// Values in `size` bytes become the operation's results of themselves and others.
+    /// Combines each of the `values`, of `size` bytes together, with the value at its index in `others`.
     using Combine = void (*)(void* values, const void* others, Bytes size);
 
     ReductionJoining(Combine combine, Pattern identity, std::string_view operation);
@@ -44,23 +44,23 @@ private:
     Pattern identity_;
 };
 
-/// How many slots a device's replica has for values that no atomic operation replaces: reduction_slots.hpp.
+/// Number and size of slots in a private replica, for values that no atomic operation replaces.
 struct SlotLayout {
     std::uint64_t slots;
     Bytes slot_bytes;
 
     [[nodiscard]] constexpr Bytes bytes() const noexcept { return slots * slot_bytes; }
 };
-/// `place_bytes`: of a detail::SlotPlace.
+/// `place_bytes`: size of a detail::SlotPlace.
 [[nodiscard]] HEADRACE_EXPORT SlotLayout slot_layout(const DeviceInfo& device, std::uint64_t elements,
                                                      Bytes place_bytes);
 /// Throws invalid_argument if a domain is too large to be reduced in slots.
 HEADRACE_EXPORT void expect_fit_for_slots(const DomainData& data);
 
-/// Replicas are slots. All places that hold a value are combined, with what was there.
+/// Private replicas are slots. A join combines all entries that hold a value, and earlier contents.
 class HEADRACE_EXPORT SlotJoining final : public OperationJoining {
 public:
-    /// Values of `count` elements become the operation's results of themselves and a slot's full places.
+    /// Combines each of `count` values with the entry of its element in a slot, if that is full.
     using Combine = void (*)(void* values, const std::byte* slot, std::uint64_t count);
 
     SlotJoining(Combine combine, std::vector<std::byte> identity, Bytes place_bytes,
@@ -110,7 +110,7 @@ void combine_values(void* values, const void* others, Bytes size) {
 template <class T, class Op>
 concept Reducible = ReductionOperation<Op, T>;
 
-/// The one object for this operation on this type.
+/// The single object for this operation on this type.
 template <class T, class Op>
 requires Reducible<T, Op>
 [[nodiscard]] const Joining& joins_reductions() {

@@ -1,11 +1,11 @@
-// domains/detail/reduction_slots.hpp - where lanes combine values that no single atomic operation can
-// replace: those of more than 8 bytes, or of 3, 5, 6 or 7. Compiled for every technology.
+// domains/detail/reduction_slots.hpp - slots where lanes combine values that no atomic operation replaces:
+// those of more than 8 bytes, or of 3, 5, 6 or 7. Compiled for every technology.
 //
-// A device's replica has many slots. Each slot has a place for every element of the domain. A lane takes the
-// place in its own slot, combines its value with what the place holds, and gives the place back. If another
-// lane has the place, the lane goes to the next slot: no lane ever waits. A GPU has at least as many slots as
-// it runs lanes at once, or so many that hardly any place is taken twice. When replicas are joined, the
-// places of all slots are combined.
+// A private replica has many slots. Each slot has one entry (`SlotPlace`) for every element of the domain. A
+// lane takes the entry in its own slot, combines its value with the stored one, and releases the entry. If
+// another lane has the entry, the lane tries the next slot: no lane ever waits. A GPU has at least as many
+// slots as lanes that run at once, or so many that two lanes rarely need one entry. A join combines the
+// entries of all slots.
 //
 // In OpenCL C: HR_DEFINE_SLOT_COMBINE (persistent/opencl/atomics.cl).
 #pragma once
@@ -17,17 +17,17 @@
 
 namespace headrace::detail {
 
-/// What a place is in. Memory filled with zeroes is empty places.
+/// State of an entry. Zeroed memory contains empty entries.
 enum PlaceState : std::uint32_t { place_is_empty, place_is_taken, place_is_full };
 
-/// Where a slot keeps the value of one element.
+/// The entry of a slot for one element.
 template <class T>
 struct SlotPlace {
     std::uint32_t state;
     T value;
 };
 
-/// Different for lanes of a GPU that run at once, and mostly for threads of a processor.
+/// Differs between GPU lanes that run at once, and mostly between threads of a processor.
 HEADRACE_HOST_DEVICE inline std::uint64_t own_slot() {
 #if HEADRACE_ATOMICS_OF_GPU
     return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -36,15 +36,15 @@ HEADRACE_HOST_DEVICE inline std::uint64_t own_slot() {
 #endif
 }
 
-/// Returns the state before. Unless that was `place_is_taken`, the caller now has the place, and sees what
-/// the lane before it left there.
+/// Returns the previous state. Unless that was `place_is_taken`, the caller now has the entry, and sees what
+/// the previous lane stored there.
 HEADRACE_HOST_DEVICE inline std::uint32_t take_place(std::uint32_t& state) {
 #if HEADRACE_ATOMICS_OF_GPU
     const std::uint32_t before = atomic_exchange(state, place_is_taken);
     __threadfence();
     return before;
 #else
-    // acquire: what the last owner wrote comes before this.
+    // acquire: pairs with the release in give_place_back, so this lane sees what the last lane wrote.
     return std::atomic_ref(state).exchange(place_is_taken, std::memory_order_acquire);
 #endif
 }
@@ -54,12 +54,12 @@ HEADRACE_HOST_DEVICE inline void give_place_back(std::uint32_t& state) {
     __threadfence();
     atomic_exchange(state, place_is_full);
 #else
-    // release: the next owner sees the value.
+    // release: pairs with the acquire in take_place, so the next lane sees the value.
     std::atomic_ref(state).store(place_is_full, std::memory_order_release);
 #endif
 }
 
-/// The replica of one device.
+/// The private replica of one device.
 template <class T>
 struct ReductionSlots {
     std::byte* origin = nullptr;
@@ -68,7 +68,7 @@ struct ReductionSlots {
 
     template <class Op>
     HEADRACE_HOST_DEVICE void combine(std::uint64_t element, const T& value, Op operation) const {
-        bool is_done = false; // not a return: lanes of a warp would wait for each other before they give back
+        bool is_done = false; // a `return` would let lanes of a warp wait for each other's release
         for (std::uint64_t slot = own_slot() % count; !is_done; slot = slot + 1 == count ? 0 : slot + 1) {
             auto& place = reinterpret_cast<SlotPlace<T>*>(origin + slot * bytes)[element];
             const std::uint32_t before = take_place(place.state);

@@ -1,5 +1,5 @@
-// domains/detail/sorting.hpp - records in an order that does not depend on the one in which they came.
-// Private to domains/, but for its place in templates.
+// domains/detail/sorting.hpp - sorts records into an order that does not depend on the order of arrival.
+// Internal to domains/; only templates in public headers use it.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -12,11 +12,11 @@
 
 namespace headrace::detail {
 
-/// Calls `one(i)` for each i below `count`, by several threads. Blocks.
+/// Calls `one(i)` for each i below `count`, in several threads. Blocks.
 HEADRACE_EXPORT void in_parallel(std::size_t count, const std::function<void(std::size_t)>& one);
 
-/// `order` says of two records whether the first one comes before, or is a function of one, or a member,
-/// whose value grows. Equal records are ordered by their bytes.
+/// `order` is a function of two records that tells if the first one comes before. Or it is a function of one
+/// record, or a member: its value then ascends. Equal records are ordered by their bytes.
 template <class T, class Order>
 [[nodiscard]] bool comes_before(const T& a, const T& b, const Order& order) {
     if constexpr (std::predicate<const Order&, const T&, const T&>) {

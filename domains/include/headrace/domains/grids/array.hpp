@@ -18,9 +18,9 @@ namespace headrace {
 class HEADRACE_EXPORT Sizes {
 public:
     template <std::integral... N>
-    Sizes(N... n) : Sizes(grid(n...)) {} // NOLINT: so that braces do
+    Sizes(N... n) : Sizes(grid(n...)) {} // NOLINT: braces convert
     template <int Rank>
-    Sizes(const Grid<Rank>& like) : grid_(like) {} // NOLINT: a grid has the sizes of what it works on
+    Sizes(const Grid<Rank>& like) : grid_(like) {} // NOLINT: a grid has the sizes of its arrays
 
     /// Throws invalid_argument for sizes that are not positive or too large for the indices of kernels.
     [[nodiscard]] Shape shape_of(const std::string& name) const;
@@ -32,10 +32,10 @@ private:
 template <class T>
 class Part;
 
-/// `T` elements in one to three dimensions, row-major: `Array<float> a("a", {rows, columns})`.
+/// `T` elements in 1 to 3 dimensions, row-major: `Array<float> a("a", {rows, columns})`.
 ///
-/// Host memory  owned; borrowed from the caller (the contents count as written); of a device, which copies
-///              from and to it at full speed (pinned); or none, with `internal`
+/// Host memory  owned; or borrowed from the caller (the contents count as written); or pinned by a device,
+///              which copies from and to it at full speed; or none, with `internal`
 /// Threads      any. The destructor waits for every request on the array
 /// Errors       invalid_argument for a size that is not positive or too large; out_of_memory
 template <class T>
@@ -50,7 +50,7 @@ public:
         : shape_(sizes.shape_of(name)), storage_(std::move(name), bytes(), borrowed) {}
     Array(std::string name, Sizes sizes, Internal)
         : shape_(sizes.shape_of(name)), storage_(std::move(name), bytes(), internal) {}
-    /// Pinned for `device`, which the array does not outlive.
+    /// In host memory that `device` pins. The device must outlive the array.
     Array(std::string name, Sizes sizes, Device& device)
         : shape_(sizes.shape_of(name)), storage_(std::move(name), bytes(), device.allocate_host(bytes())) {}
 
@@ -58,16 +58,16 @@ public:
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
     [[nodiscard]] std::int64_t size() const noexcept { return shape_.size; }
     [[nodiscard]] Storage& storage() const noexcept { return storage_; }
-    /// All of it.
+    /// The whole array.
     [[nodiscard]] Tile tile() const { return storage_.tile(); }
 
-    /// The elements on the host, up to date. Blocks; throws what their last writer failed with.
+    /// The elements on the host, up to date. Blocks. Throws the failure of their last writer.
     [[nodiscard]] std::span<const T> gather() const {
         headrace::gather(tile()).wait();
         return host();
     }
-    /// The host's elements for the caller to write at once; every other image counts as stale from now on.
-    /// What is not written keeps its value. Blocks like gather.
+    /// The host's elements, for the caller to write at once; all other replicas are then out of date.
+    /// Elements that are not written keep their values. Blocks like gather.
     [[nodiscard]] std::span<T> fill() {
         take_to_host(tile());
         return host();
@@ -80,17 +80,17 @@ private:
     }
 
     Shape shape_;
-    mutable Storage storage_; // what is const are the elements; how they are held follows who reads them
+    mutable Storage storage_; // `const` protects the elements; reads may move them between memories
 };
 
-/// Consecutive elements of an array under a request of their own; `rows` makes it. Indices stay those of the
-/// whole. The array outlives it. `T` is const if the array was.
+/// Consecutive elements of an array, for a request of their own; made by `rows`. Indices are those of the
+/// whole array, which must outlive the part. `T` is const if the array was.
 template <class T>
 class Part {
 public:
     using Whole = std::conditional_t<std::is_const_v<T>, const Array<std::remove_const_t<T>>, Array<T>>;
 
-    /// Of slices of the slowest dimension.
+    /// [first, last) of the slowest dimension.
     Part(Whole& whole, std::int64_t first, std::int64_t last)
         : whole_(whole), tile_(whole.storage(), offset(first), offset(last)) {}
 

@@ -1,4 +1,4 @@
-// domains/grids/host_task.hpp - work of the host on typed arrays, ordered by data like a kernel.
+// domains/grids/host_task.hpp - host work on typed arrays, ordered by its data like a kernel.
 #pragma once
 #include <headrace/domains/grids/detail/binding.hpp>
 
@@ -37,14 +37,14 @@ inline Event run_on(HostLane& lane, std::string_view name, std::span<const TileU
 
 } // namespace detail
 
-/// True if `task` can be a host task on arrays of these types, as they are given (`const Array<float>&`).
+/// True if `task` can be a host task on arrays of these types, as passed (`const Array<float>&`).
 template <class Task, class... Arrays>
 concept TaskOn = detail::ParametersOf<Task>::template takes<Arrays...>();
 
-/// Runs `task` on `lane`, a Controller's or a HostLane, with one role for each of `arrays`, which its
-/// parameters name: `host_task(gpu, [](In<float> a, Io<float> b) { ... }, a, b)`.
+/// Runs `task` on `lane`, a Controller's or a HostLane. The parameters of `task` are one role for each of
+/// `arrays`: `host_task(gpu, [](In<float> a, Io<float> b) { ... }, a, b)`.
 ///
-/// Does not compile if the parameters do not fit the arrays. What the task throws fails its event.
+/// Does not compile if the parameters do not fit the arrays. An exception of the task fails its event.
 template <class Lane, class Task, class... Arrays>
 Event host_task(Lane& lane, std::string_view name, Task task, Arrays&&... arrays) {
     static_assert(
@@ -53,7 +53,7 @@ Event host_task(Lane& lane, std::string_view name, Task task, Arrays&&... arrays
         "and none that writes for a const array");
     if constexpr (TaskOn<Task, Arrays...>) {
         const detail::Uses uses = detail::ParametersOf<Task>::uses(arrays...);
-        // A tuple of what the arrays are bound to: parts may be gone when the task runs.
+        // Stores the bound data, not the arguments: a Part may be gone when the task runs.
         return detail::run_on(
             lane, name, uses,
             [task = std::move(task), bound = std::tuple(detail::bind_on_host(arrays)...)]() mutable {

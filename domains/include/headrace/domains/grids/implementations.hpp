@@ -1,5 +1,5 @@
-// domains/grids/implementations.hpp - one kernel, several implementations, of which each run takes the one
-// that fits its device best. What headrace_add_grid_kernels generates for a kernel, and what programs add to
+// domains/grids/implementations.hpp - several implementations of one kernel; each run uses the one that fits
+// its device best. Contains what headrace_add_grid_kernels generates for a kernel and what programs add to
 // it.
 #pragma once
 #include <headrace/core/device.hpp>
@@ -25,18 +25,18 @@ struct OpenCl {
 };
 } // namespace technology
 
-/// The members of a kernel in their order, as OpenCL C gets them: an array's cl_mem, a number's bytes.
+/// The members of a kernel, in their order, as OpenCL C gets them: an array's cl_mem, a number's bytes.
 using KernelMembers = std::vector<std::span<const std::byte>>;
-/// Views of the members of the kernel given to it.
+/// Returns views of the kernel's members.
 template <class Kernel>
 using MembersOf = KernelMembers (*)(const Kernel&);
 
-/// Which devices an implementation is for.
+/// The devices that an implementation is for.
 struct Fit {
     std::string technology;     ///< "cpu", "cuda", "hip" or "opencl"
-    std::string architecture{}; ///< "sm_90", or a kind: "gpu"; empty: any
+    std::string architecture{}; ///< "sm_90", or a kind of device: "gpu"; empty: any
 
-    /// 0: not at all; the largest wins.
+    /// 0: does not fit. The implementation with the largest value is used.
     [[nodiscard]] int goodness(const DeviceInfo& device) const {
         if (technology != device.technology) return 0;
         if (architecture.empty()) return 1;
@@ -46,27 +46,27 @@ struct Fit {
 };
 
 namespace detail {
-/// Why `kernel` cannot run on `device`, and what there is.
+/// Throws why `kernel` cannot run on `device`, with a list of the implementations.
 [[noreturn]] HEADRACE_EXPORT void throw_no_implementation(std::string_view kernel, const DeviceInfo& device,
                                                           std::span<const Fit> there_are);
 } // namespace detail
 
-/// What can be run for `Kernel`, by device. Copies are independent.
+/// The implementations of `Kernel`, by device. Copies are independent.
 ///
-/// Threads: any may read. Between two that fit equally well, the one added last wins.
+/// Threads: any may read. If two implementations fit equally well, the one added last is used.
 template <class Kernel>
 class Implementations {
 public:
-    /// Enqueues the kernel on a device's stream. Called once per run, under the rules of Stream::Body.
+    /// Enqueues the kernel on a device's stream. Called once a run, under the rules of Stream::Body.
     using Run = std::function<void(const Kernel&, const AnyGrid&, MembersOf<Kernel>, const NativeStream&)>;
 
-    /// A function that does what it likes with the kernel's members on the device's own stream:
+    /// Adds a function that launches its own work on the device's stream, with the kernel's members:
     /// `run(const Kernel&, Grid<2>, const NativeStream&)`. For shared-memory kernels, cuBLAS, a BLAS.
     template <class Function>
     Implementations& on(std::string technology, Function run) {
         return on(Fit{std::move(technology)}, std::move(run));
     }
-    /// For one architecture ("sm_90") or kind ("gpu") of a technology.
+    /// The same for one architecture ("sm_90") or kind ("gpu") of a technology.
     template <class Function>
     Implementations& on(std::string technology, std::string architecture, Function run) {
         return on(Fit{std::move(technology), std::move(architecture)}, std::move(run));
@@ -87,7 +87,7 @@ public:
         return *this;
     }
 
-    /// The one for a device. Throws unsupported if nothing fits, naming kernel, device and what there is.
+    /// The implementation for a device. Throws unsupported, with kernel, device and a list, if none fits.
     [[nodiscard]] std::shared_ptr<const Run> choose(const DeviceInfo& device) const {
         int best = 0;
         const std::shared_ptr<const Run>* chosen = nullptr;
@@ -118,18 +118,18 @@ private:
     }
 
     std::vector<Fit> fits_;
-    std::vector<std::shared_ptr<const Run>> runs_; // shared with launches under way
+    std::vector<std::shared_ptr<const Run>> runs_; // shared with unfinished launches
 };
 
-/// What headrace_add_grid_kernels has compiled of `Kernel` for one technology; empty where this build lacks
-/// it. Only the generated units define it: a kernel forgotten there is a link error, not a surprise at run
-/// time, and the linker shows the name of this namespace.
+/// What headrace_add_grid_kernels compiled of `Kernel` for one technology; empty if this build lacks it. Only
+/// generated units define it. A kernel that is missing there causes a link error, not a run-time error, and
+/// the linker shows the name of this namespace.
 inline namespace kernel_is_not_compiled_see_headrace_add_grid_kernels {
 template <class Technology, class Kernel>
 Implementations<Kernel> compiled_for();
 } // namespace kernel_is_not_compiled_see_headrace_add_grid_kernels
 
-/// All that headrace_add_grid_kernels has compiled of `Kernel`.
+/// All that headrace_add_grid_kernels compiled of `Kernel`.
 template <class Kernel>
 [[nodiscard]] const Implementations<Kernel>& implementations() {
     static const Implementations<Kernel> all = [] {
@@ -147,8 +147,8 @@ namespace detail {
 template <class Kernel>
 inline constexpr int rank_or_1 = index_rank<Kernel> == 0 ? 1 : index_rank<Kernel>;
 
-/// What a generated unit returns: the generic source if the kernel has a call operator, and what
-/// `specialise(technology, implementations)`, if somebody has written one, adds to it.
+/// Return value of a generated unit: the generic source if the kernel has a call operator, and what the
+/// user's `specialise(technology, implementations)`, if it exists, adds.
 template <class Technology, class Kernel, class Generic>
 [[nodiscard]] Implementations<Kernel> compiled(Generic generic) {
     Implementations<Kernel> all;

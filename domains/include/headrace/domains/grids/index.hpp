@@ -1,5 +1,5 @@
-// domains/grids/index.hpp - index spaces of one to three dimensions, slowest dimension first, as arrays are
-// laid out. Compiled for every technology.
+// domains/grids/index.hpp - index spaces of 1 to 3 dimensions, slowest dimension first, as in the layout of
+// arrays. Compiled for every technology.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/persistent/kernel.hpp>
@@ -9,10 +9,10 @@
 
 namespace headrace {
 
-/// One point of a grid: what a kernel is called with.
+/// One point of a grid: the argument of a kernel's call.
 ///
-/// Signed, because stencils step back from it; of 32 bits beyond one dimension, because GPUs multiply those
-/// in one instruction.
+/// Signed, because stencils step back from it. 32 bits with two or more dimensions, because GPUs multiply
+/// 32-bit numbers in one instruction.
 template <int Rank>
 struct Index;
 template <>
@@ -28,16 +28,16 @@ struct Index<3> {
     int z, y, x;
 };
 
-/// A point that has `Kernel::margin` neighbours on every side, so that nobody need look for the edge.
+/// A point with `Kernel::margin` neighbours on every side, so that the kernel need not check for the edge.
 template <int Rank>
 struct InnerIndex : Index<Rank> {};
 
-/// What a kernel with a margin is called with: `void operator()(IndexOf<2> auto at) const`.
+/// The parameter of a kernel with a margin: `void operator()(IndexOf<2> auto at) const`.
 template <class T, int Rank>
 concept IndexOf = std::is_same_v<T, Index<Rank>> || std::is_same_v<T, InnerIndex<Rank>>;
 
-/// `static constexpr int margin = 1;` in a kernel says that it takes an InnerIndex too, for points at least
-/// so far from the grid's ends, which must lie within its arrays. On CPUs it is what makes stencils vectors.
+/// `static constexpr int margin = 1;` in a kernel: it also takes an InnerIndex, for points at least so far
+/// from the grid's ends. The grid's ends must lie within its arrays. CPUs need it to vectorise stencils.
 template <class Kernel>
 [[nodiscard]] constexpr int margin_of() {
     if constexpr (requires { Kernel::margin; })
@@ -55,7 +55,7 @@ struct Grid {
     std::int64_t end[Rank] = {};
     std::int64_t first = 0;
 
-    /// Of dimension `d`.
+    /// Size of dimension `d`.
     [[nodiscard]] HEADRACE_HOST_DEVICE constexpr std::int64_t size(int d) const {
         return d == 0 ? end[0] - first : end[d];
     }
@@ -73,7 +73,7 @@ template <class... Sizes>
     return {{static_cast<std::int64_t>(sizes)...}, 0};
 }
 
-/// The part of `whole` with [first, last) in its slowest dimension; indices stay those of the whole.
+/// The part [first, last) of `whole` in its slowest dimension; indices are those of the whole.
 template <int Rank>
 [[nodiscard]] constexpr Grid<Rank> rows(Grid<Rank> whole, std::int64_t first, std::int64_t last) {
     whole.first = first;
@@ -81,8 +81,8 @@ template <int Rank>
     return whole;
 }
 
-/// Points that a GPU takes at once where the kernel does not say: rows of 64, so that neighbours read
-/// neighbours in warps and wavefronts, and 256 in all, a number that divides what every GPU keeps resident.
+/// Default number of points in a GPU's block. Rows of 64, so that neighbouring lanes of a warp or wavefront
+/// read neighbouring elements. 256 in all, which divides the number of resident threads of every GPU.
 template <int Rank>
 [[nodiscard]] HEADRACE_HOST_DEVICE constexpr Grid<Rank> default_block() {
     if constexpr (Rank == 1)
@@ -93,7 +93,7 @@ template <int Rank>
         return grid(2, 2, 64);
 }
 
-/// A Grid whose number of dimensions is known at run time.
+/// A Grid with a number of dimensions that is known only at run time.
 struct HEADRACE_EXPORT AnyGrid {
     int rank = 0;
     std::int64_t end[3] = {};
@@ -101,12 +101,12 @@ struct HEADRACE_EXPORT AnyGrid {
 
     AnyGrid() = default;
     template <int Rank>
-    AnyGrid(const Grid<Rank>& grid) : rank(Rank), first(grid.first) { // NOLINT: every grid is one
+    AnyGrid(const Grid<Rank>& grid) : rank(Rank), first(grid.first) { // NOLINT: any grid converts
         for (int d = 0; d < Rank; ++d) end[d] = grid.end[d];
     }
-    /// Throws invalid_argument if a kernel's indices could not count its points.
+    /// Throws invalid_argument if a kernel's indices cannot count its points.
     void check() const;
-    /// Throws invalid_argument if it has another number of dimensions.
+    /// Throws invalid_argument if it has a different number of dimensions.
     template <int Rank>
     [[nodiscard]] Grid<Rank> as() const {
         check_rank(Rank);
@@ -120,8 +120,8 @@ private:
     void check_rank(int wanted) const;
 };
 
-/// How many dimensions the kernel's index has; 0: it has no call operator, so every implementation is given
-/// apart.
+/// Number of dimensions of the kernel's index. 0: the kernel has no call operator; every implementation is
+/// added separately.
 template <class Kernel>
 inline constexpr int index_rank = std::is_invocable_v<const Kernel&, Index<1>>   ? 1
                                   : std::is_invocable_v<const Kernel&, Index<2>> ? 2

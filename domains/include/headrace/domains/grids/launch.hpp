@@ -1,5 +1,5 @@
-// domains/grids/launch.hpp - kernels over grids on typed arrays: the controller level as programs use it.
-// Everything that takes work returns its Event and does not block.
+// domains/grids/launch.hpp - kernels over grids on typed arrays: the interface of the controller level. Calls
+// that take work return its Event and do not block.
 //
 //     struct Scale {                                              // the roles are part of the kernel
 //         headrace::In<float> in; headrace::Write<float> out; float factor;
@@ -24,7 +24,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Stands for a member that no argument was given for.
+/// Represents a member without an argument.
 struct AnyMember {
     template <class T>
     operator T() const;
@@ -35,7 +35,7 @@ inline constexpr bool can_be_made_of = requires(Initialisers... initialisers) {
     Kernel{std::forward<Initialisers>(initialisers)...};
 };
 
-/// One argument for each member. Those left out would be initialised to nothing in silence.
+/// True if there is one argument for each member. A member without one would silently be zero.
 template <class Kernel, class... Arguments>
 inline constexpr bool fits = can_be_made_of<Kernel, typename Binding<Arguments>::type...> &&
                              !can_be_made_of<Kernel, typename Binding<Arguments>::type..., AnyMember>;
@@ -47,20 +47,20 @@ RoleList<std::remove_cvref_t<Members>...> roles_of(const std::tuple<Members...>&
 
 } // namespace detail
 
-/// True if `launch<Kernel>` takes a grid of `Rank` dimensions and arguments of these types, as they are given
-/// (`const Array<float>&`).
+/// True if `launch<Kernel>` takes a grid of `Rank` dimensions and arguments of these types, as passed (`const
+/// Array<float>&`).
 template <class Kernel, int Rank, class... Arguments>
 concept LaunchableOn = std::is_aggregate_v<Kernel> && std::is_trivially_copyable_v<Kernel> &&
                        (index_rank<Kernel> == 0 || index_rank<Kernel> == Rank) &&
                        detail::fits<Kernel, Arguments...>;
 
-/// Runs `Kernel` over `grid` on the controller's device, with the implementation of `which` that fits it
-/// best. `arguments` are the kernel's members in their order: arrays or parts of them for roles, numbers for
-/// the rest.
+/// Runs `Kernel` over `grid` on the controller's device, with the implementation of `which` that fits the
+/// device best. `arguments` are the kernel's members in their order: arrays or parts of them for roles,
+/// numbers for the others.
 ///
-/// Does not compile if the arguments do not fit the members, or the grid the kernel's index.
+/// Does not compile if the arguments do not fit the members, or the grid does not fit the kernel's index.
 /// Errors: throws unsupported if no implementation fits the device, and invalid_argument for a grid beyond
-/// the indices' 32 bits; else as Controller::launch
+/// the 32 bits of its indices; else as Controller::launch
 template <class Kernel, int Rank, class... Arguments>
 Event launch(Controller& controller, const Implementations<Kernel>& which, const Grid<Rank>& grid,
              Arguments&&... arguments) {
@@ -85,7 +85,7 @@ Event launch(Controller& controller, const Implementations<Kernel>& which, const
     }
 }
 
-/// With what headrace_add_grid_kernels has compiled: `launch<Sobel>(gpu, grid(rows, columns), frame, edges)`.
+/// With all of headrace_add_grid_kernels: `launch<Sobel>(gpu, grid(rows, columns), frame, edges)`.
 template <class Kernel, int Rank, class... Arguments>
 Event launch(Controller& controller, const Grid<Rank>& grid, Arguments&&... arguments) {
     return launch(controller, implementations<Kernel>(), grid, std::forward<Arguments>(arguments)...);

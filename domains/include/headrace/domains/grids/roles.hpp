@@ -1,5 +1,5 @@
-// domains/grids/roles.hpp - what kernels and host tasks see of arrays. The type says the role: what a kernel
-// may do with its data is in its declaration, and doing otherwise does not compile. Compiled for every
+// domains/grids/roles.hpp - the views of arrays in kernels and host tasks. The type of a view is its role:
+// it declares what a kernel may do with the data, and other uses do not compile. Compiled for every
 // technology.
 #pragma once
 #include <headrace/core/access.hpp>
@@ -11,19 +11,19 @@
 
 namespace headrace {
 
-/// Sizes of an array. 32 bits where two or more dimensions multiply, as for Index.
+/// Sizes of an array. 32 bits for dimensions that are multiplied, as in Index.
 struct Shape {
     std::int64_t size = 0;     ///< all elements
     std::int64_t slices = 0;   ///< of the slowest dimension
-    int rows = 1, columns = 1; ///< of the two fastest, where there are two
+    int rows = 1, columns = 1; ///< of the two fastest, if there are two
 };
 
-/// An element that can be assigned and not read.
+/// An element that can be assigned but not read.
 template <class T>
 class Assignable {
 public:
     HEADRACE_HOST_DEVICE explicit Assignable(T& at) : at_(at) {}
-    Assignable(const Assignable&) = delete; // it stands for one element during one expression
+    Assignable(const Assignable&) = delete; // it represents one element, in one expression
     HEADRACE_HOST_DEVICE void operator=(const Assignable& other) = delete;
     HEADRACE_HOST_DEVICE void operator=(const T& value) const { at_ = value; }
 
@@ -31,8 +31,8 @@ private:
     T& at_;
 };
 
-/// Elements of an array, row-major; what its roles share. No default constructor: a kernel that is launched
-/// with an array too few does not compile.
+/// Elements of an array, row-major: the common part of all roles. No default constructor: a launch with too
+/// few arrays does not compile.
 template <class Pointee, class Reference>
 class Elements {
 public:
@@ -51,8 +51,8 @@ public:
     HEADRACE_HOST_DEVICE Reference operator[](Index<2> at) const { return (*this)(at.y, at.x); }
     HEADRACE_HOST_DEVICE Reference operator[](Index<3> at) const { return (*this)(at.z, at.y, at.x); }
 
-    /// The neighbour so many steps away, or the last one before the edge: near(at, 0, -1) of the first column
-    /// is that column. `at` lies in the array.
+    /// The neighbour so many steps away, or the last element before the edge: near(at, 0, -1) in the first
+    /// column is that column. `at` lies in the array.
     HEADRACE_HOST_DEVICE Reference near(Index<1> at, int dx) const {
         return (*this)(step(at.x, dx, shape_.size));
     }
@@ -71,18 +71,18 @@ public:
         return (*this)(at.z + dz, at.y + dy, at.x + dx);
     }
 
-    /// Of the whole array, also where a part of it is used.
+    /// Sizes of the whole array, even if only a part is used.
     [[nodiscard]] HEADRACE_HOST_DEVICE std::int64_t size() const { return shape_.size; }
     [[nodiscard]] HEADRACE_HOST_DEVICE int rows() const { return shape_.rows; }
     [[nodiscard]] HEADRACE_HOST_DEVICE int columns() const { return shape_.columns; }
 
-    /// Element 0, for libraries; on OpenCL the cl_mem.
+    /// Address of element 0, for libraries; on OpenCL the cl_mem.
     [[nodiscard]] HEADRACE_HOST_DEVICE Pointee* data() const { return data_; }
     [[nodiscard]] Pointee* begin() const { return data_; }
     [[nodiscard]] Pointee* end() const { return data_ + shape_.size; }
 
 private:
-    /// Steps are constants nearly always, and then two of the three cases are gone.
+    /// Steps are almost always constants; then two of the three cases are removed.
     template <class Int>
     HEADRACE_HOST_DEVICE static Int step(Int i, int by, Int size) {
         if (by == 0) return i;
@@ -102,14 +102,14 @@ struct In : Elements<const T, const T&> {
     using Elements<const T, const T&>::Elements;
 };
 
-/// Writes all of it: nothing is fetched first. What is not written is undefined afterwards.
+/// Writes all elements; nothing is fetched before. Elements that are not written are then undefined.
 template <class T>
 struct Write : Elements<T, Assignable<T>> {
     static constexpr Access access = Access::write;
     using Elements<T, Assignable<T>>::Elements;
 };
 
-/// Writes, perhaps a part of it: the rest keeps its value, so it is fetched first.
+/// Writes elements, perhaps not all: the others keep their values, so they are fetched before.
 template <class T>
 struct Out : Elements<T, Assignable<T>> {
     static constexpr Access access = Access::update;
@@ -123,7 +123,7 @@ struct Io : Elements<T, T&> {
     using Elements<T, T&>::Elements;
 };
 
-/// True for In, Out, Io, Write and TextureView, which reads.
+/// True for In, Out, Io, Write, and TextureView, which only reads.
 template <class T>
 inline constexpr bool is_role = false;
 template <class T>

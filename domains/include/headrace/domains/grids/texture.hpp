@@ -22,39 +22,39 @@ namespace headrace {
 
 enum class Filter { hardware, exact };
 
-/// Reads an array of two dimensions as a picture; a launch that it is an argument of reads the array.
+/// Reads a two-dimensional array as a picture. A launch with this argument reads the array.
 ///
-/// The devices' own textures or images are made on first use there, one for each controller. CUDA's show the
-/// array's memory itself where its rows begin where the hardware wants them; elsewhere, and on OpenCL, a
-/// launch copies the array first, on the controller's own stream, if anything has written it since the last.
+/// Each controller gets a texture or image of its device at first use. In CUDA it shows the array's memory
+/// itself if its rows are aligned as the hardware needs. Else, and on OpenCL, a launch first copies the array
+/// on the controller's stream, if it was written since the last copy.
 ///
-/// Filter    `exact`: views without textures. OpenCL kernels take the image all the same, and choose by the
-///           function that they call
+/// Filter    `exact`: views without textures. OpenCL kernels get the image in both cases; the function that
+///           they call selects the filter
 /// Lifetime  the array and the controllers outlive it. The destructor waits for every request on the array
 /// Threads   any
-/// Errors    throws invalid_argument for an array of another number of dimensions; a launch throws
-///           unsupported on an OpenCL device that has no image as large
+/// Errors    throws invalid_argument for an array that does not have two dimensions; a launch throws
+///           unsupported on an OpenCL device without images of this size
 class HEADRACE_EXPORT Texture {
 public:
     explicit Texture(const Array<float>& pixels, Addressing addressing = Addressing::clamp,
                      Filter filter = Filter::hardware);
     ~Texture();
-    Texture(const Texture&) = delete; // launches under way use its textures
+    Texture(const Texture&) = delete; // unfinished launches use its textures
     Texture& operator=(const Texture&) = delete;
 
     [[nodiscard]] const Array<float>& pixels() const noexcept { return pixels_; }
     [[nodiscard]] int rows() const noexcept { return pixels_.shape().rows; }
     [[nodiscard]] int columns() const noexcept { return pixels_.shape().columns; }
 
-    /// For `launch`: what a kernel that this controller launches next is given. May launch a copy.
+    /// For `launch`: the view for the next kernel that this controller launches. May launch a copy.
     [[nodiscard]] TextureView view_on(Controller& controller) const;
 
 private:
     struct OnController {
         const Controller* controller;
-        const void* memory; ///< of which `texture` was made: an address, or OpenCL's handle
+        const void* memory; ///< source of `texture`: an address, or OpenCL's handle
         std::shared_ptr<DeviceTexture> texture;
-        std::uint64_t shows = ~std::uint64_t{0}; ///< the array after so many changes
+        std::uint64_t shows = ~std::uint64_t{0}; ///< number of changes of the array when it was copied
         Event copied = {};
     };
 
@@ -66,7 +66,7 @@ private:
     const Addressing addressing_;
     const Filter filter_;
     mutable std::mutex mutex_;
-    mutable std::vector<OnController> textures_; // what is const is what it shows
+    mutable std::vector<OnController> textures_; // `const` protects what the textures show
 };
 
 } // namespace headrace

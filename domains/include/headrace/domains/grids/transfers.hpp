@@ -1,5 +1,5 @@
-// domains/grids/transfers.hpp - explicit transfers of arrays and parts of them. They are never needed for the
-// right data, only to have it there earlier.
+// domains/grids/transfers.hpp - explicit transfers of arrays and parts of them. Programs are correct without
+// them; they only move data earlier.
 #pragma once
 #include <headrace/domains/grids/detail/binding.hpp>
 
@@ -25,13 +25,13 @@ Event prefetch(Controller& controller, const A& array) {
     return controller.prefetch(detail::ArrayTraits<A>::tile(array));
 }
 
-/// Brings the host image up to date, without blocking; Array::gather waits for it.
+/// Updates the host replica without blocking. Array::gather also waits for it.
 template <ArrayOrPart A>
 [[nodiscard]] Event gather(const A& array) {
     return gather(detail::ArrayTraits<A>::tile(array));
 }
 
-/// Blocks until every request on it has ended; throws what made it invalid. Fetches nothing.
+/// Blocks until every request on it has ended. Throws the failure that made it invalid. Moves no data.
 template <ArrayOrPart A>
 void wait(const A& array) {
     wait(detail::ArrayTraits<A>::tile(array));

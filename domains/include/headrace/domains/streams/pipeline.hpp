@@ -1,5 +1,5 @@
-// domains/streams/pipeline.hpp - a stream of items through pieces of work, on one device or on several, with
-// the host's tasks at both ends.
+// domains/streams/pipeline.hpp - a stream of items through pieces of work, on one or several devices, with
+// host tasks at both ends.
 //
 //     Pipeline pipeline({&first, &second}, {{"blur", blur}, {"edges", edges}}, 4);
 //     pipeline.map({{0, 0, 1}, {1, 1, 2}});                  // or find_mapping(model)
@@ -29,99 +29,99 @@ class Listeners;
 class PartTimes;
 class PieceTimes;
 
-/// A piece of an item that is to be submitted.
+/// A piece of an item, to be submitted.
 struct StreamStep {
     Controller& controller;
-    std::size_t device; ///< the controller's number
-    std::size_t place;  ///< the item's, below Pipeline::places(): nobody else who is under way has it
+    std::size_t device; ///< number of the controller
+    std::size_t place;  ///< the item's slot, below Pipeline::places(); no other unfinished item has it
     std::int64_t item;
     bool arrives; ///< the item was on another device before, or on none
 };
 
-/// What every item goes through, one piece after another. A piece may be any device's, and what it works on
-/// follows it there.
+/// One of the steps that every item goes through, in their order. Any device can run a piece; the coherence
+/// core moves the data there.
 struct StreamPiece {
-    std::string name; ///< measurements are kept under it: of what, how large
-    /// Submits launches to the step's controller and returns the last one's event. Tiles that pieces hand on
-    /// are the item's own (of its place); what a piece needs only for itself may be the device's.
+    std::string name; ///< key of measurements: says what and how large it is
+    /// Submits launches to the step's controller and returns the event of the last one. Tiles that pieces
+    /// pass on belong to the item (its place). Tiles that only one piece uses may belong to the device.
     std::function<Event(const StreamStep&)> submit;
-    Bytes bytes_in = 0; ///< that come along if the piece before is another device's
+    Bytes bytes_in = 0; ///< input moved from the device of the previous piece, if that is another
 };
 
-/// What the host does with each item, in their order, one call at a time of each. Both submit host tasks, or
-/// nothing.
+/// The host's work for each item, in the order of items. Each function is called for one item at a time. Both
+/// submit host tasks, or nothing.
 struct StreamEnds {
-    /// Returns what says that the item is there; nothing: there are no more, and this is none. May wait for
-    /// the item.
+    /// Returns the event of the item's arrival; nothing: there are no more items, and this is none. May wait
+    /// for the item.
     std::function<std::optional<Event>(std::int64_t item, std::size_t place)> begin;
-    /// Returns what the item has ended with: its place is free then.
+    /// Returns the event that ends the item. Its slot (`place`) is then free.
     std::function<Event(std::int64_t item, std::size_t place)> end;
 };
 
-/// Which device does which pieces, without times: StagePart's first three.
+/// The pieces of one device, without times: the first three members of StagePart.
 struct StreamCut {
     std::size_t device, begin, end;
 };
 
-/// Has as many items under way as there are places, each in the requests of its pieces. Data moves by the
-/// coherence core alone: with a set of tiles for every place, devices, copies and host tasks overlap.
+/// Works on one item per slot (`places`) at once, each with the requests of its pieces. Only the coherence
+/// core moves data. With a set of tiles for every slot, devices, copies and host tasks overlap.
 ///
 /// Threads   one
-/// Lifetime  what it is given outlives it. `run` returns when no item is under way any more
-/// Errors    `run` throws the first failure; items before it have ended as they would have
+/// Lifetime  all arguments outlive the pipeline. `run` returns when all its items have ended
+/// Errors    `run` throws the first failure; items before it end as usual
 /// Source    S. Alonso Pascual, A. Gonzalez-Escribano, "Programming and mapping for mixed heterogeneous
-///           devices: the case of optical flow", 2025. There cut points are chosen beforehand and by hand
+///           devices: the case of optical flow", 2025. There the user chooses the cut points in advance
 class HEADRACE_EXPORT Pipeline {
 public:
-    /// Errors: invalid_argument without controllers, pieces or places
+    /// Errors: invalid_argument without controllers, pieces or places.
     Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places);
     ~Pipeline();
-    Pipeline(const Pipeline&) = delete; // what has ended tells it so
+    Pipeline(const Pipeline&) = delete; // callbacks of events hold its address
     Pipeline& operator=(const Pipeline&) = delete;
 
     [[nodiscard]] std::size_t places() const noexcept { return places_.size(); }
     [[nodiscard]] std::size_t pieces() const noexcept { return pieces_.size(); }
 
-    /// These parts, for every item; all pieces in their order. Until told otherwise the first device has all.
-    /// Errors: invalid_argument if a piece is nobody's, or a device has two parts or is not there
+    /// Uses these parts for every item: all pieces, in their order. Default: the first device has all pieces.
+    /// Errors: invalid_argument if a piece has no device, or a device has two parts or does not exist.
     void map(std::vector<StreamCut> cuts);
-    /// Piece i on device i, of which there are as many.
+    /// Piece i runs on device i. There are at least as many controllers as pieces.
     void map_one_to_one();
-    /// Whole items: each goes to the controller that should be done with it first, by what items have taken
-    /// there so far, from when they were given. A place is any controller's then, one item after another, but
-    /// one that it had before if there is one.
+    /// Each item goes whole to the controller that is expected to finish it first, from the times of earlier
+    /// items there and when they were given. Any controller can then get any slot, one item after another; it
+    /// gets one that it had before if possible.
     void give_whole_items();
-    /// Measures the pieces on every device with the first item of the next run, each three times, and what
-    /// links between devices carry, unless `model`, which outlives this, knows; in streams of 300 items or
-    /// more also what it knows of few measurements, or of long ago. Has map_stages find the mapping for as
-    /// many items as `run` expects, by that and by what parts took in streams of the last day, which is kept,
-    /// too. All pieces in turn make of the item's input what they make, whatever has been tried with the item
-    /// before. While a stream runs, parts that take another time than they were to take have it found again;
-    /// who lost its part so is tried again now and then. Of controllers of one device the first has its part.
-    /// A device has none that cannot hold the item, or that takes twenty times as long as the fastest: to
-    /// find that out, in the first run that there is, takes about as long as forty items, or as one piece
-    /// there twice; and as long again where half a second less would have done.
+    /// Finds the mapping. The first item of the next run measures the pieces on every device, each three
+    /// times, and the links between devices, unless `model`, which outlives this, knows them. In streams of
+    /// 300 items or more, values from few or old measurements are measured again. map_stages then finds the
+    /// mapping for the items that `run` expects, also from the kept part times of streams of the last day.
+    /// The measurement repeats pieces: all pieces in turn must compute the same result from the item's input
+    /// each time. If parts take another time than predicted, the mapping is found again while a stream runs.
+    /// A device that lost its part is then retried now and then. With several controllers of one device, the
+    /// first one has its part. A device has no part if it cannot hold the item or takes 20 times as long as
+    /// the fastest. The first run needs about the time of 40 items, or of one piece there twice, to detect
+    /// this, and once more if it was less than 0.5 s too slow.
     void find_mapping(PerformanceModel& model);
-    /// The same, but whole items are given where all devices together promise to have done them about as soon
-    /// (0.8: measurements flatter parts): as a rule, unless some pieces suit one device and others another.
+    /// The same, but whole items are given if their predicted time is about as short (factor 0.8:
+    /// measurements favour parts). This is usual, unless different devices suit different pieces.
     void find_division(PerformanceModel& model);
 
-    /// For the report of a mapping that was given: what pieces take on every device, if `model` knows.
+    /// For the report of a given mapping: looks up the times of pieces on every device in `model`.
     void compare_with(const PerformanceModel& model);
-    /// Has a thread for each controller submit what goes there, and another call the streams' ends. For
-    /// pieces of hundreds of requests: a device takes a hundred or so and then has the caller wait, while
-    /// others would have nothing to do. `submit` of pieces on different controllers is called at the same
-    /// time then.
+    /// Uses one thread for each controller to submit its work, and another one for the ends. For pieces
+    /// of hundreds of requests: a device accepts about 100 and then blocks the caller, while other
+    /// devices would have no work. `submit` of pieces on different controllers is then called
+    /// concurrently.
     void feed_apart();
-    /// Has the report tell what parts take, where they were given: a few callbacks an item.
+    /// The report then has the times of parts in a given mapping. Cost: a few callbacks an item.
     void time_parts() noexcept { times_parts_ = true; }
 
-    /// Items until `ends` has no more, `most` at the most; returns how many there were. Blocks. So many are
-    /// expected: who knows the number says it, since a mapping for many items need not suit few. The largest
-    /// number there is says nothing.
+    /// Runs items until `ends` has no more, at most `most`. Returns their number. Blocks. The mapping is
+    /// chosen for `most` items, so pass the number if it is known: a mapping for many items may not suit few.
+    /// The default gives no expected number.
     std::int64_t run(const StreamEnds& ends, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
-    /// Of the last run.
+    /// The report of the last run.
     [[nodiscard]] StreamReport report() const;
 
 private:
@@ -144,7 +144,7 @@ private:
     [[nodiscard]] std::vector<double> items_per_second() const;
     [[nodiscard]] std::vector<StreamShareReport> shares() const;
     void use(const StageMapping& mapping, std::int64_t item);
-    /// What the mapping takes as it is believed to be now, and whether that has changed.
+    /// Time of the mapping by the current estimates, and whether the estimates have changed.
     struct Drift {
         StageMapping now;
         bool is_there = false;
@@ -155,30 +155,30 @@ private:
 
     const std::vector<Controller*> controllers_;
     std::vector<std::size_t> firsts_;    ///< controllers: the first one of each device
-    std::vector<std::size_t> device_of_; ///< of each controller: the place in firsts_
+    std::vector<std::size_t> device_of_; ///< for each controller: the index in firsts_
     const std::vector<StreamPiece> pieces_;
-    /// An item's: complete, nobody is there.
+    /// An item slot. If `done` is complete, the slot is free.
     struct Place {
         Event done{};
-        std::int64_t item = -1; ///< the last one there
+        std::int64_t item = -1; ///< the last item in it
     };
     std::vector<Place> places_;
     std::vector<StreamCut> cuts_;
     bool whole_items_ = false, may_give_whole_items_ = false, times_parts_ = false;
     std::unique_ptr<FreePlaces> free_;
-    std::unique_ptr<ItemSpans> spans_;      ///< null: nobody wants to see them
-    std::unique_ptr<EarliestEnd> earliest_; ///< where whole items are given
-    std::vector<std::int64_t> given_;       ///< of those, to each controller, in the last run
-    std::shared_ptr<PartTimes> times_;      ///< of the parts as they are; items under way may have others
-    std::unique_ptr<Listeners> listeners_;  ///< of items under way, who tell all these
+    std::unique_ptr<ItemSpans> spans_;      ///< null: no trace wants them
+    std::unique_ptr<EarliestEnd> earliest_; ///< if whole items are given
+    std::vector<std::int64_t> given_;       ///< number of whole items for each controller in the last run
+    std::shared_ptr<PartTimes> times_;      ///< of the current parts; unfinished items may have others
+    std::unique_ptr<Listeners> listeners_;  ///< of unfinished items; they report to the members above
     std::unique_ptr<Feeding> feeding_;
     PerformanceModel* model_ = nullptr;       ///< null: the mapping was given
     std::unique_ptr<PieceTimes> piece_times_; ///< null: not known
-    std::unique_ptr<BelievedTimes> believed_; ///< the same, as far as drift has changed it
-    std::optional<StageMapping> mapping_;     ///< that was found
-    std::int64_t mapped_at_ = 0;              ///< the first item with the mapping as it is
+    std::unique_ptr<BelievedTimes> believed_; ///< piece times, corrected by drift
+    std::optional<StageMapping> mapping_;     ///< the one that was found
+    std::int64_t mapped_at_ = 0;              ///< the first item with the current mapping
     std::int64_t items_ = 0;
-    std::int64_t most_ = 0; ///< items, of the last run
+    std::int64_t most_ = 0; ///< limit of items in the last run
     unsigned remapped_ = 0;
 };
 

@@ -10,42 +10,42 @@
 
 namespace headrace {
 
-/// Consecutive pieces that one device did.
+/// Consecutive pieces that one device computed.
 struct StreamPartReport {
     std::string device, first_piece, last_piece;
-    Figure predicted_seconds;    ///< of an item
-    Figure seconds;              ///< median of the last items, from when the part could begin until it ended
-    double transfer_seconds = 0; ///< predicted, to bring an item there
+    Figure predicted_seconds;    ///< for one item
+    Figure seconds;              ///< median of the last items: from when the part could begin until its end
+    double transfer_seconds = 0; ///< predicted time to bring an item to the device
 };
 
-/// Whole items that one device did.
+/// Whole items that one device computed.
 struct StreamShareReport {
     std::string device;
     std::int64_t items = 0;
-    Figure predicted_seconds; ///< of an item, when the device has nothing else to do
-    Figure seconds; ///< between the ends of two: by what the last ones took, of all that it has at once
+    Figure predicted_seconds; ///< for one item, on a device that does nothing else
+    Figure seconds;           ///< between the ends of two of the last items, over all that it has at once
 };
 
-/// Of one run.
+/// The report of one run.
 struct StreamReport {
     std::int64_t items = 0;
     double seconds = 0;
     double fill_seconds = 0;               ///< until the first item left the last part
-    double drain_seconds = 0;              ///< since the last one left the first part
+    double drain_seconds = 0;              ///< since the last item left the first part
     std::vector<StreamPartReport> parts;   ///< empty: each device had whole items
     std::vector<StreamShareReport> shares; ///< of whole items; empty: there were parts
-    unsigned remapped = 0;                 ///< how often, while it ran
-    std::vector<LeftOut> left_out;         ///< devices that were measured, and did not suit
-    /// All items on the fastest device: by what its pieces take when it has nothing else to do, or, where
-    /// several whole items are on a device at once, by what the last items took there.
+    unsigned remapped = 0;                 ///< number of changes of the mapping during the run
+    std::vector<LeftOut> left_out;         ///< measured devices that were excluded
+    /// Time for all items on the fastest device. Based on the times of its pieces when it does nothing else,
+    /// or, if a device has several whole items at once, on the times of the last items there.
     Figure alone_seconds;
-    Figure speed_up;   ///< alone_seconds / seconds: the paper's S
-    Figure expected;   ///< the sum of all devices' speeds, the fastest being 1, as if nothing were moved: Se
+    Figure speed_up;   ///< alone_seconds / seconds: S in the paper
+    Figure expected;   ///< Se: sum of all devices' speeds, the fastest having 1, without any transfers
     Figure efficiency; ///< speed_up / expected
 };
 
-/// A line for people: S, Se, efficiency, and where there are several parts, how long they took to fill and to
-/// drain.
+/// One line for people: S, Se and efficiency. If there are several parts, also the times to fill and to drain
+/// them.
 [[nodiscard]] HEADRACE_EXPORT std::string to_string(const StreamReport& report);
 
 } // namespace headrace

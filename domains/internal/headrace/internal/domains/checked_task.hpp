@@ -1,5 +1,5 @@
-// internal/domains/checked_task.hpp - the checked mode (HEADRACE_CHECK=1 in the environment): what a task was
-// to write and did not, and what it wrote that was not its to write. Private to domains/.
+// internal/domains/checked_task.hpp - the checked mode (HEADRACE_CHECK=1 in the environment): finds elements
+// that a task should have written, and writes outside its part. Internal to domains/.
 #pragma once
 #include <headrace/core/controller.hpp>
 #include <headrace/core/export.hpp>
@@ -12,32 +12,32 @@
 
 namespace headrace {
 
-/// True if the environment asks for it; read once.
+/// True if the environment selects it; read once.
 [[nodiscard]] HEADRACE_EXPORT bool is_checked_mode();
 
-/// The outputs of one task, staged in memory of their own: as large as the domain, and filled with a pattern
-/// all around the task's part, and within it if the task only writes. When the task has ended, whatever
-/// differs outside was written there. Elements of the part that still are the pattern may have been written
-/// with just that value. So the task runs once more on another pattern, with its replicas thrown away: an
-/// element that is the pattern both times was not written. What a task scatters is staged as a whole.
+/// Stages the outputs of one task in separate memory, each as large as the domain. A pattern fills it around
+/// the task's part, and inside it too if the task only writes. After the task, a change outside the part is
+/// an error. An element of the part that still holds the pattern may have been written with that value. So
+/// the task runs again on another pattern, with temporary replicas: an element with the pattern both times
+/// was not written. For scatters, the part is the whole domain.
 ///
 /// Threads   one at a time
 /// Cost      for each output the domain's size of device memory and of host memory, and two copies; a second
 ///           run of most tasks
 class HEADRACE_EXPORT CheckedTask {
 public:
-    /// `task` is bound. Its outputs are bound anew, to staged memory.
+    /// `task` is bound. Rebinds its outputs to staged memory.
     CheckedTask(Task& task, const Job& job, IndexRange range, Controller& controller, Stream& stream);
     ~CheckedTask();
     CheckedTask(const CheckedTask&) = delete; // copies go to its buffers
     CheckedTask& operator=(const CheckedTask&) = delete;
 
-    /// Enqueues what outputs hold before the task runs.
+    /// Enqueues the contents of the outputs before the task runs.
     [[nodiscard]] Event fill(std::span<const Event> after);
-    /// The task, whose range has come to be `range`, has run. `run_again` runs it once more on what it is
-    /// bound to then, and blocks. Takes the outputs up. `note` is told which elements of its part the task
-    /// has written, and the contents of the part, of each domain that it only writes or scatters to. Blocks.
-    /// Throws invalid_argument that names the domain and the first element written outside of the part.
+    /// Called after the task has run, with its final range. `run_again` runs it again on its current
+    /// bindings, and blocks. Then copies the outputs to the domains. For each domain that the task only
+    /// writes or scatters to, `note` gets the written elements of the part and its contents. Blocks. Throws
+    /// invalid_argument with the domain and the first element written outside the part.
     using Note = std::function<void(const Job::Use&, IndexRange part, const std::vector<bool>& written,
                                     std::span<const std::byte> contents)>;
     void check(IndexRange range, const std::function<void()>& run_again, const Note& note);
@@ -56,7 +56,7 @@ private:
     Controller& controller_;
     Stream& stream_;
     std::vector<Output> outputs_;
-    std::vector<std::unique_ptr<Memory>> scratch_; ///< in place of replicas
+    std::vector<std::unique_ptr<Memory>> scratch_; ///< in place of private replicas
     std::vector<Event> requests_;
 };
 

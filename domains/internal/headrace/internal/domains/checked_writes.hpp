@@ -1,5 +1,5 @@
-// internal/domains/checked_writes.hpp - which elements the tasks of a job have written, in checked mode.
-// Private to domains/.
+// internal/domains/checked_writes.hpp - the elements that the tasks of a job have written, in checked mode.
+// Internal to domains/.
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/domains/job.hpp>
@@ -13,26 +13,26 @@
 
 namespace headrace {
 
-/// Of one job.
+/// For one job.
 ///
 /// Threads   one at a time
 class CheckedWrites {
 public:
-    /// A task has written these elements of its part of a domain, which holds `contents` now. Nothing, or
-    /// what is wrong: two tasks scattered different bytes to one element.
+    /// A task has written these elements of its part of a domain; the part now holds `contents`. Returns an
+    /// error if two tasks scattered different bytes to one element, else nothing.
     [[nodiscard]] std::optional<Error> note(const Job::Use& use, IndexRange part,
                                             const std::vector<bool>& written,
                                             std::span<const std::byte> contents);
-    /// All tasks have ended. The first element that was for tasks to write and that none wrote; nothing if
-    /// none is known of.
+    /// Called when all tasks have ended. Returns an error for the first element that tasks should have
+    /// written and none wrote, or nothing if there is none.
     [[nodiscard]] std::optional<Error> why_unwritten() const;
 
 private:
-    /// Of a domain under writes().
+    /// For a domain under writes().
     struct Parts {
         std::vector<bool> expected, written;
     };
-    /// Of a domain under scatters().
+    /// For a domain under scatters().
     struct Scattered {
         std::vector<bool> written;
         std::vector<std::byte> contents; ///< where written

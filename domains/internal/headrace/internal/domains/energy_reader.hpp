@@ -1,4 +1,4 @@
-// internal/domains/energy_reader.hpp - reads a device's energy meter so that no job waits for it. Private to
+// internal/domains/energy_reader.hpp - reads a device's energy meter without delay for jobs. Internal to
 // domains/.
 #pragma once
 #include <headrace/core/energy_meter.hpp>
@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-/// A thread that reads one meter: when somebody asks, and often enough that its counter does not wrap unseen.
-/// To read may take longer than a short job, and some drivers answer only when they can.
+/// A thread that reads one meter: on request, and often enough to see every wrap of its counter. A reading
+/// may take longer than a short job, and some drivers answer late.
 ///
 /// Threads   any
 class HEADRACE_EXPORT EnergyReader {
@@ -25,10 +25,10 @@ public:
 
     explicit EnergyReader(std::unique_ptr<EnergyMeter> meter);
 
-    /// A reading that begins after this call. Those who ask before it begins share it.
+    /// A reading that begins after this call. Callers before its begin share it.
     [[nodiscard]] Reading fresh();
-    /// The latest one if the counter can hardly have been renewed since then, else a fresh one: for those who
-    /// ask often and will seldom need it.
+    /// The latest reading if it is younger than 1/20 of `shortest()`, else a fresh one. For callers that ask
+    /// often and rarely use the result.
     [[nodiscard]] Reading recent();
     /// See EnergyMeter.
     [[nodiscard]] std::chrono::nanoseconds shortest() const noexcept { return meter_->shortest(); }
@@ -43,8 +43,8 @@ private:
     std::mutex mutex_;
     std::condition_variable_any asked_;
     std::optional<std::promise<Figure>> wanted_;
-    Reading next_;                  ///< what is wanted
-    Reading latest_;                ///< of those that were wanted
+    Reading next_;                  ///< the requested reading
+    Reading latest_;                ///< of those that were requested
     Clock::time_point latest_time_; ///< when it began
     std::jthread thread_;           // last: it uses the rest
 };

@@ -1,4 +1,4 @@
-// internal/domains/job_energy.hpp - what the devices of a job use while it runs. Private to domains/.
+// internal/domains/job_energy.hpp - energy of a job's devices while it runs. Internal to domains/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/domains/report.hpp>
@@ -9,19 +9,19 @@
 
 namespace headrace {
 
-/// Meters read whole devices, from the begin of the job to its end: what else runs there is counted.
+/// Meters measure whole devices from the begin of the job to its end, including other work there.
 ///
-/// Threads   one at a time; a copy of its own for `tell`
+/// Threads   one at a time; `tell` needs a copy of its own
 class HEADRACE_EXPORT JobEnergy {
 public:
-    /// For the next device, in the order of the report. Null: nobody measures. Devices that are one piece of
-    /// hardware have one reader.
+    /// Adds the next device, in the order of the report. Null: its energy is not measured. Devices that are
+    /// one piece of hardware share one reader.
     void add(std::shared_ptr<EnergyReader> reader) { devices_.push_back({std::move(reader), {}, {}}); }
 
     void begin();
-    /// The job took so long.
+    /// `seconds`: duration of the job.
     void end(double seconds);
-    /// Fills in the figures of a job that has ended. Waits for readings, a second at most.
+    /// Fills in the energy of a job that has ended. Waits for readings, at most 1 s each.
     void tell(JobReport& report) const;
 
 private:

@@ -1,5 +1,5 @@
-// internal/domains/job_execution.hpp - a job while it runs: what is left of it, who has which part, how it
-// ends. Private to domains/: programs see it as JobHandle.
+// internal/domains/job_execution.hpp - a job while it runs: its remaining work, the work ranges of devices,
+// its end. Internal to domains/: programs see it as JobHandle.
 #pragma once
 #include <headrace/core/busy_time.hpp>
 #include <headrace/core/export.hpp>
@@ -32,76 +32,76 @@ namespace headrace {
 
 class Continuations;
 
-/// What finished tasks add to their device's report.
+/// What finished tasks add to the report of their device.
 struct TaskFigures {
     std::vector<EventTimes> launches; ///< of kernels, by the device's own clock
     std::uint64_t bytes_in = 0, bytes_out = 0;
     EngineFigures engine;
 };
 
-/// A task that a device has, as its worker last told of it.
+/// A task that a device has, as its worker last reported it.
 struct TaskInFlight {
     std::size_t number; ///< of the device
-    std::string device; ///< its id
+    std::string device; ///< id of the device
     Portion portion;
-    std::chrono::steady_clock::time_point last_sign; ///< of life
+    std::chrono::steady_clock::time_point last_sign; ///< of progress
     std::uint64_t launches = 0;                      ///< begun; 0: it is being prepared
     std::uint64_t units_left = 0;                    ///< when the last of them began
-    std::size_t awaited = 0;                         ///< requests that have to end before the first of them
-    std::uint64_t begun = 0;                         ///< work units of it, as far as that is known
+    std::size_t awaited = 0;                         ///< requests that must end before the first launch
+    std::uint64_t begun = 0;                         ///< its work units that have begun, as far as known
 };
 
-/// How far a job is, for those who wonder why it does not end.
+/// The progress of a job, for a report about why it does not end.
 struct JobStanding {
     std::string job;
     std::uint64_t work_units = 0, finished = 0;
-    bool started = false; ///< those that it comes after have ended
+    bool started = false; ///< its predecessors have ended
     std::chrono::steady_clock::time_point last_sign;
     std::vector<TaskInFlight> tasks;
 };
 
-/// The state of a submitted job. Devices are numbered as in the runtime.
+/// The state of a submitted job. Devices have the numbers that the runtime uses.
 ///
-/// Threads   any: workers ask for ranges and report, handles wait. No call blocks.
+/// Threads   any: workers ask for ranges and report, handles wait. Only report() may block.
 class HEADRACE_EXPORT JobExecution {
 public:
     using Clock = std::chrono::steady_clock;
-    /// A device that takes part, by its number in the runtime.
+    /// A device that takes part, with its number in the runtime.
     struct Participant {
         std::size_t device;
         const DeviceInfo* info;
         Estimate estimate;
-        std::shared_ptr<EnergyReader> energy = nullptr; ///< null: nobody measures
-        std::string reserve = {}; ///< why it had better stay out of the job; empty: it is in its team
-        /// Which memory it works on, of a job all of whose tasks work on one.
+        std::shared_ptr<EnergyReader> energy = nullptr; ///< null: not measured
+        std::string reserve = {}; ///< why it is on standby; empty: it is in the co-execution set
+        /// The memory on which it works, if all tasks of the job work on one memory.
         std::size_t memory = 0;
-        std::optional<double> seconds_alone = {}; ///< how long the job takes it alone, for the report
+        std::optional<double> seconds_alone = {}; ///< of the job on this device alone, for the report
     };
-    /// Of a job that writes all of a domain: its tasks work on one memory.
+    /// For a job that writes all of a domain: its tasks work on one memory.
     struct OneMemory {
-        std::size_t first;    ///< memory, to begin with
-        std::string why = {}; ///< for the report of devices that so have nothing to do
+        std::size_t first;    ///< the memory at the start
+        std::string why = {}; ///< for the report of devices that therefore have no work
     };
-    /// What jobs tell things to: one for all of a runtime.
+    /// Receives notices of jobs; one for all jobs of a runtime.
     struct Listener {
-        /// Called under the job's lock: devices that were refused may be wanted after all.
+        /// Called under the job's lock: devices that were refused should ask again.
         std::function<void()> ask_again = {};
-        /// Called when all is done, before anybody else is told.
+        /// Called when the job has ended, before any waiter is notified.
         std::function<void(const JobExecution&)> done = {};
     };
     struct Scheduling {
         std::unique_ptr<Policy> policy;
         std::string policy_name;
-        bool learns = true;          ///< capabilities follow what is measured
-        double expected_seconds = 0; ///< if there is a reserve: after twice that it is needed
+        bool learns = true;          ///< measurements update capabilities
+        double expected_seconds = 0; ///< with devices on standby: they join after twice this time
         std::shared_ptr<const Listener> listener = nullptr;
-        KernelKey kernel = {};                           ///< which measurements are of jobs like this one
-        std::uint64_t number = 0;                        ///< of the submission, in its runtime
-        std::weak_ptr<Continuations> continuations = {}; ///< of the runtime
-        std::shared_ptr<const OneMemory> one_memory = nullptr; ///< null: each device works on its own
+        KernelKey kernel = {};                                 ///< key of measurements for jobs like this one
+        std::uint64_t number = 0;                              ///< of the submission, in its runtime
+        std::weak_ptr<Continuations> continuations = {};       ///< of the runtime
+        std::shared_ptr<const OneMemory> one_memory = nullptr; ///< null: each device works on its own memory
     };
 
-    /// `left_out`: the devices that take no part, for the report; null: none. Jobs share it.
+    /// `left_out`: devices that take no part, for the report; null: none. Jobs share the list.
     JobExecution(Job job, Scheduling scheduling, std::vector<Participant> participants,
                  std::shared_ptr<const std::vector<LeftOut>> left_out = nullptr);
 
@@ -109,142 +109,142 @@ public:
     [[nodiscard]] const KernelKey& kernel() const noexcept { return scheduling_.kernel; }
     [[nodiscard]] std::uint64_t number() const noexcept { return scheduling_.number; }
     [[nodiscard]] const Event& event() const noexcept { return event_; }
-    /// What a trace calls it; for whoever has a part of it.
+    /// Its span in a trace; for all parts of the job.
     [[nodiscard]] SpanId span() const noexcept { return span_; }
 
     [[nodiscard]] const std::weak_ptr<Continuations>& continuations() const noexcept {
         return scheduling_.continuations;
     }
-    /// The job as others wait for it.
+    /// The job as other jobs wait for it.
     [[nodiscard]] const JobNodePtr& node() const noexcept { return node_; }
-    /// No handle is left: nobody can be told any more that it failed, but the log.
+    /// The last handle is gone: from now on only the log can report a failure.
     void forget_handles();
-    /// It does not end before `start` or `release`, one of which must follow. False: it has ended.
+    /// The job does not end before `start` or `release`; one of these calls must follow. False: it has ended.
     [[nodiscard]] bool hold_for_start();
     void release();
-    /// From here on workers get ranges.
+    /// From now on workers get ranges.
     void start();
 
     /// The numbers of the devices that the job can use.
     [[nodiscard]] std::vector<std::size_t> devices() const;
     [[nodiscard]] bool takes_part(std::size_t device) const { return participant(device) != nullptr; }
-    /// The next range for this device; nothing if it takes no part, or all is given out, or the job is
-    /// stopping.
+    /// The next range for this device. Nothing if the device takes no part, if no range is left, or if the
+    /// job is stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
-    /// The same of several tasks at once, as far as they adjoin.
+    /// The same for several tasks at once, if they are adjacent.
     [[nodiscard]] std::optional<Portion> next(std::size_t device, std::uint64_t most_tasks);
-    /// Seeds of the device's task from `unclaimed` on go back, for a job that is to have the device first, or
-    /// since the device has no room for their data. Returns where the task ends now.
+    /// Returns seeds of the device's task, from `unclaimed` on, to the job: another job goes first on the
+    /// device, or the device has no room for their data. Returns the new end of the task.
     [[nodiscard]] std::uint64_t make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed);
-    /// Some has gone back that way.
+    /// True if some seeds were returned in this way.
     [[nodiscard]] bool has_returns() const;
-    /// What others gave to this device, or units that were given and that nobody has.
+    /// Units or seeds transferred to this device, or transferred units that no device has.
     [[nodiscard]] std::optional<Portion> next_given(std::size_t device);
-    /// Signs of life of a task: a launch that has `units_left` to do is enqueued, behind so many requests
-    /// that have not ended; those have ended.
+    /// Progress of a task: a launch with `units_left` remaining units is enqueued behind `awaited` unfinished
+    /// requests (launched); these requests have ended (inputs_came).
     void launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
                   std::size_t awaited = 0);
     void inputs_came(std::size_t device, const Portion& portion);
-    /// The task's launches have taken so long, before one that is to follow.
+    /// The launches of the task took `busy` so far; a further one follows.
     void ran(std::size_t device, const Portion& portion, Clock::duration busy);
-    /// So much of the task has been begun with, of a launch that has paused or that others are in, too.
+    /// So many units of the task have begun, in a launch that has paused or that contains other tasks too.
     void begun(std::size_t device, const Portion& portion, std::uint64_t units);
-    /// The same, and the device has worked on nothing else since it last told something.
+    /// The same. The device worked on nothing else since its last report.
     void paused(std::size_t device, const Portion& portion, std::uint64_t units, Clock::duration busy);
-    /// Tasks that ended together, as those of one launch do.
+    /// Tasks that ended together, as the tasks of one launch do.
     void finished(std::size_t device, const std::vector<Portion>& portions, const TaskFigures& figures);
-    /// The task will not be finished; without an error because the job is being stopped.
+    /// The task will not be finished. `error` is null if the job is being stopped.
     void abandoned(std::size_t device, const Portion& portion, ErrorPtr error);
-    /// The device is about to retire; until it has, the job does not end.
+    /// The device will retire soon; the job does not end before that.
     void hold_for(std::size_t device);
-    /// The device is gone. What it has done and what it was doing is computed again elsewhere; where that is
-    /// not possible (updated data is already overwritten, units of its tasks were given to others, no device
-    /// left) the job fails.
+    /// The device is lost. Other devices repeat its finished and unfinished work. The job fails if this is
+    /// impossible: updated data are already overwritten, units of its tasks were transferred to other
+    /// devices, or no device is left.
     void retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight);
 
-    // What a device has not begun goes to those that have nothing to do: giving.cpp.
+    // Transfers of work that a device has not begun, to devices without work: giving.cpp.
 
-    /// The worker has nothing to do at all, in this job or another, or has something again. True if others
-    /// should know: they may have something for it, or what it was given meanwhile is there for them now.
+    /// The worker has no work at all, in any job, or has work again. Returns true if other workers should be
+    /// woken: they may have work for it, or may now take what was transferred to it meanwhile.
     bool idle(std::size_t device, bool is_idle);
-    /// Whether somebody is idle, and so many seeds that the giver has not begun with take it so long that it
-    /// pays to ask its launch to pause, and to give away a share. At the pace of its task they take
-    /// `seconds`; what is known of the device may say more. `lanes`: of the giver's groups.
+    /// True if a device is idle, and the donor's `seeds` that have not begun take so long that a transfer is
+    /// worth a pause of the donor's launch. At the pace of its task they take `seconds`; the known speed of
+    /// the device may give a longer time. `lanes`: of the donor's groups.
     [[nodiscard]] bool would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
                                   double seconds = 0) const;
-    /// Seeds of the giver's task that it has not begun, those from `unclaimed` on, go to devices that are
-    /// idle: to each a share by capability, unless that would not fill a lane group of it; `lanes`: of the
-    /// giver's groups. Returns where the task ends now. Nobody gives as long as the job has work that nobody
-    /// was given, or if it updates data.
+    /// Transfers seeds of the donor's task that have not begun, from `unclaimed` on, to idle devices. Each
+    /// gets a share by capability, unless the share does not fill a lane group of the device. `lanes`: of the
+    /// donor's groups. Returns the new end of the task. Transfers nothing while the job has work that no
+    /// device has, or if it updates data.
     [[nodiscard]] std::uint64_t give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
                                           std::uint64_t lanes);
-    /// The share of the giver's units that goes to idle devices, and the least that pay.
+    /// The share of the donor's units for idle devices, and the smallest number worth a transfer.
     [[nodiscard]] Schedule::Demand appetite(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const;
-    /// Units of the giver's tasks, for those who are idle, or whoever asks.
+    /// Transfers units of the donor's tasks to idle devices, or to the next device that asks.
     void give(std::size_t giver, UnitBatch units);
-    /// The device has no room for more of the units at once: the others are there for whoever asks.
+    /// The device has room for only `units` of the range at once; the next devices that ask get the others.
     [[nodiscard]] Portion keep(std::size_t device, const Portion& portion, std::uint64_t units);
 
-    /// The device is full, and this task has not begun there. True: the job goes on in another memory, and
-    /// the task with it. False: there is none.
+    /// The device is full, and this task has not begun there. True: the job, with this task, continues in
+    /// another memory. False: there is no other memory.
     [[nodiscard]] bool leave_memory(std::size_t device, const Portion& portion);
-    /// How the next task uses a domain: what earlier ones wrote in another memory is fetched.
+    /// How the next task uses a domain: it also fetches what earlier tasks wrote in another memory.
     [[nodiscard]] Access access_of(const Job::Use& use) const;
 
-    /// Of checked mode: a task has written these elements of its part of a domain, which holds `contents`.
-    /// The job fails at once if two tasks scattered to one element differently; and when all tasks have ended
-    /// if none wrote an element of a part.
+    /// In checked mode: a task has written these elements of its part of a domain, which holds `contents`.
+    /// The job fails at once if two tasks scattered different values to one element. It fails at its end if
+    /// no task wrote an element of a part.
     void note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written,
                       std::span<const std::byte> contents);
 
-    /// Ends the job early, with success never.
+    /// Ends the job early, never with success.
     void stop(ErrorPtr why);
     [[nodiscard]] bool stopping() const;
 
-    /// The job has work that nobody was given, and the device may have some of it, now.
+    /// True if the job has work that no device has, and this device may take some of it now.
     [[nodiscard]] bool wants(std::size_t device) const;
-    /// When those in reserve step in, unless somebody of the team is lost before; nothing if there are none,
-    /// or if they have.
+    /// The time at which standby devices join, unless a device of the co-execution set is lost before.
+    /// Nothing if there are no standby devices, or they have joined.
     [[nodiscard]] std::optional<Clock::time_point> reserve_steps_in() const;
-    /// The same for one that is in reserve.
+    /// The same for one device; nothing if it is not on standby.
     [[nodiscard]] std::optional<Clock::time_point> steps_in(std::size_t device) const;
-    [[nodiscard]] std::vector<const DeviceInfo*> team() const; ///< that take part and are not in reserve
-    /// What the job took these. Where the reserve has helped: what it would have, at the pace at which they
-    /// did their part; infinite if they have ended nothing.
+    [[nodiscard]] std::vector<const DeviceInfo*> team() const; ///< all devices not on standby
+    /// Seconds that the job took the co-execution set. If standby devices helped: an estimate from the rate
+    /// of the set. Infinite if the set finished nothing.
     [[nodiscard]] double seconds_of_team() const;
-    /// Somebody was lost.
+    /// True if a device was lost, or its memory was full.
     [[nodiscard]] bool has_losses() const;
-    /// Another job had devices at the same time.
+    /// Another job used the devices at the same time.
     void disturb() noexcept { disturbed_ = true; }
     [[nodiscard]] bool was_disturbed() const noexcept { return disturbed_; }
     [[nodiscard]] bool has_several_devices() const noexcept { return several_devices_; }
     [[nodiscard]] bool has_only_cpus() const noexcept { return only_cpus_; }
-    /// Somebody else may want what this device was given and has not begun.
+    /// True if other devices may take work that this device has and has not begun.
     [[nodiscard]] bool others_may_take_over(std::size_t device) const;
-    /// What the portion is to take the device, by what is known of its speed from this job or others; nothing
-    /// if that was never measured, or is uncertain where others could do it, or for units that were given.
+    /// Expected seconds of the portion on the device, from its speed in this job or others. Nothing if the
+    /// speed was never measured, if it is uncertain and other devices take part, or for transferred units.
     [[nodiscard]] std::optional<double> expected_seconds(std::size_t device, const Portion& portion) const;
-    /// How long devices were and will be busy with what it gave out, as far as that can be said.
+    /// Estimated device time, past and future, of the work that the job has given to devices.
     [[nodiscard]] double charged_seconds() const;
-    /// Before others of its priority that began later, it does not go: it has been charged as much as they.
+    /// Keeps a new job from going before jobs of its priority that began earlier: raises its charge.
     void charge_at_least(double seconds);
     struct Measurement {
         const DeviceInfo* device;
         double units_per_second;
-        bool is_brief; ///< the device was at work for too short a time for a model to keep it
+        bool is_brief; ///< the device worked for too short a time for a model to keep it
     };
-    /// What the devices did.
+    /// The measured speeds of the devices.
     [[nodiscard]] std::vector<Measurement> measurements() const;
 
     [[nodiscard]] double seconds_so_far() const; ///< until the last task ended
     [[nodiscard]] std::uint64_t finished_units() const;
     [[nodiscard]] JobStanding standing() const;
-    /// May wait for energy meters, for milliseconds.
+    /// May wait some milliseconds for energy meters.
     [[nodiscard]] JobReport report() const;
 
 private:
-    /// What a device has done, beside its schedule's account. The report is made of this when a caller asks
-    /// for one: very many jobs may wait.
+    /// Counters of a device, beside the schedule's account. A report is made from them only on request, since
+    /// very many jobs may wait.
     struct Counters {
         std::uint64_t tasks = 0;     ///< finished
         double finished_seconds = 0; ///< end of the last of them, since the job began
@@ -262,22 +262,22 @@ private:
             return std::chrono::duration<double>(busy.total()).count();
         }
     };
-    using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, units are given, first of them
+    using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< device, are transferred units, first unit
 
-    /// What a job has from when it starts, or is asked for: very many may wait, and one that waits takes
-    /// little memory.
+    /// State of a job that has started or was queried. Very many jobs may wait, so a waiting job has none and
+    /// takes little memory.
     struct Running {
         Running(const Job& job, Scheduling& scheduling, std::span<const Participant> participants);
 
         Schedule schedule;
         std::vector<Share> shares;                       ///< as long as the list of participants
-        std::map<const Job::Use*, WrittenParts> written; ///< of uses whose parts the user names
+        std::map<const Job::Use*, WrittenParts> written; ///< of uses with parts that the user computes
         CheckedWrites checked;                           ///< in checked mode
         /// Transferred units, by the number of the first. They are kept until the job ends, for the case that
         /// their device is lost.
         std::map<std::uint64_t, std::shared_ptr<const UnitBatch>> batches;
         std::map<Key, TaskInFlight> in_flight;
-        Clock::time_point last_sign; ///< that something began or ended
+        Clock::time_point last_sign; ///< at which something began or ended
         Clock::time_point begin, end;
         JobEnergy energy;
 
@@ -295,18 +295,18 @@ private:
     [[nodiscard]] const Participant* participant(std::size_t device) const;
     Share* share_of(std::size_t device);
     [[nodiscard]] const Share* share_of(std::size_t device) const;
-    /// Its number among the participants, in the schedule, and what policies are told.
+    /// Index of the device among the participants, in the schedule and for policies.
     [[nodiscard]] std::size_t place_of(const Share& share) const {
         return static_cast<std::size_t>(&share - running().shares.data());
     }
     [[nodiscard]] std::size_t place_of(std::size_t device) const { return place_of(*share_of(device)); }
-    /// Null: it has ended.
+    /// Null: the task has ended.
     TaskInFlight* in_flight(std::size_t device, const Portion& portion);
     static Key key(std::size_t device, const Portion& portion) {
         return {device, portion.units != nullptr, portion.range.begin};
     }
-    /// An event of the schedule, which may call what users wrote, policies and divisions. If that throws, the
-    /// job fails with it.
+    /// Calls the schedule, which may call user code (policies and divisions). If that throws, the job fails
+    /// with the exception.
     template <class Answer, class Question>
     Answer ask(const Question& question, Answer otherwise) const {
         const TaskScope inside(*node_, TaskScope::Code::with_lock);
@@ -341,7 +341,7 @@ private:
     }
     [[nodiscard]] DeviceReport report_of(const Share& share) const;
     [[nodiscard]] Clock::time_point end_of_patience() const;
-    /// If this was the end: the outcome is set after the lock is gone.
+    /// Ends the job if nothing remains. Sets the outcome after it releases the lock.
     void settle_if_ended(std::unique_lock<std::mutex> lock);
     void fail_domains(const ErrorPtr& error) const;
     [[nodiscard]] bool fails_unheard() const;
@@ -353,17 +353,17 @@ private:
     const bool several_devices_, only_cpus_;
 
     mutable std::mutex mutex_;
-    mutable std::unique_ptr<Running> running_; ///< null: it waits
+    mutable std::unique_ptr<Running> running_; ///< null: the job waits
     std::atomic<bool> disturbed_ = false;
     bool started_ = false;
     bool has_handles_ = true;
     bool ended_ = false;
-    unsigned holds_ = 0;           ///< by those who are to start it
-    mutable ErrorPtr stop_reason_; ///< also what a question was answered with
+    unsigned holds_ = 0;           ///< by callers that are about to start it
+    mutable ErrorPtr stop_reason_; ///< `ask` also sets it
     Promise promise_;
     Event event_;
     const JobNodePtr node_;
-    SpanId span_ = 0; // set before anybody gets a range
+    SpanId span_ = 0; // set before any device gets a range
 };
 
 } // namespace headrace

@@ -1,4 +1,4 @@
-// internal/domains/portion.hpp - what a device gets of a job at once. Private to domains/.
+// internal/domains/portion.hpp - a work range: what a device gets of a job at once. Internal to domains/.
 #pragma once
 #include <headrace/domains/domain.hpp>
 #include <headrace/persistent/unit_batch.hpp>
@@ -9,11 +9,11 @@
 
 namespace headrace {
 
-/// Work units of the job by their indices, or units that another device had and gave away.
+/// A range of the job's work units, or units that were transferred from another device.
 struct Portion {
-    IndexRange range; ///< of given units: their numbers among all that were given in the job
+    IndexRange range; ///< of transferred units: their numbers among all transferred units of the job
     std::shared_ptr<const UnitBatch> units; ///< null: the job's own work units
-    std::uint64_t tasks = 1;                ///< of the policy's, that adjoin and are one for everybody else
+    std::uint64_t tasks = 1;                ///< of the policy, adjacent; all else treats them as one
 
     Portion(IndexRange of_the_job, std::uint64_t tasks_in_it = 1) // NOLINT: a range is a portion
         : range(of_the_job), tasks(tasks_in_it) {}
@@ -25,7 +25,7 @@ struct Portion {
         return (units ? "given units [" : "[") + std::to_string(range.begin) + ", " +
                std::to_string(range.end) + ")";
     }
-    /// The job's work units in it: what was given sprang from such as are counted already.
+    /// The job's own work units in it: transferred units come from work units that are counted already.
     [[nodiscard]] std::uint64_t work_units() const noexcept { return units ? 0 : range.size(); }
 };
 

@@ -1,5 +1,5 @@
-// internal/domains/watchdog.hpp - notices jobs that do not get on, and says who waits for what. Private to
-// domains/.
+// internal/domains/watchdog.hpp - detects jobs that make no progress, and reports what they wait for.
+// Internal to domains/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
@@ -16,20 +16,20 @@
 
 namespace headrace {
 
-/// One line about all unfinished jobs if a task has given no sign of life for `patience`, or if for so long
-/// there was work left that no device took; else empty.
+/// One line about all unfinished jobs, if a task has shown no progress for `patience`, or if no device took
+/// remaining work for that time; else empty.
 [[nodiscard]] HEADRACE_EXPORT std::string who_waits_for_what(std::span<const JobStanding> unfinished,
                                                              std::chrono::steady_clock::time_point now,
                                                              std::chrono::nanoseconds patience);
 
-/// Looks at the unfinished jobs now and then. If they do not get on, it logs an error and calls `on_hang`,
-/// and again each time that `patience` has gone by.
+/// Checks the unfinished jobs regularly. If they make no progress, it logs an error and calls `on_hang`, and
+/// repeats both each time that `patience` has passed.
 ///
-/// Signs of life are what workers tell their jobs: that a task begins, has its inputs, has another launch
-/// enqueued, ends. What goes on within a launch nobody on the host can see. The engine's take a tenth of a
-/// second as a rule (EngineOptions::launch_time), so one that takes as long as `patience` hangs, or has a
-/// work unit that takes as long; a host function is one launch however long it takes. It asks no driver,
-/// since those may be what does not answer.
+/// Workers report progress to their jobs: a task begins, has its inputs, has another launch enqueued, or
+/// ends. The host cannot see progress within a launch. A launch of the engine usually takes 0.1 s
+/// (EngineOptions::launch_time), so one that takes `patience` hangs or has such a long work unit. A host
+/// function is one launch, however long. The watchdog calls no driver, because a driver may be what
+/// hangs.
 ///
 /// Threads   calls `unfinished` and `on_hang` from its own
 class HEADRACE_EXPORT Watchdog {

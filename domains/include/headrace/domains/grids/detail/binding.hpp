@@ -1,5 +1,5 @@
-// domains/grids/detail/binding.hpp - from arrays to the roles that kernels and host tasks name, and to the
-// uses that controllers must know of. The type of each role says the access.
+// domains/grids/detail/binding.hpp - converts arrays to the roles of kernels and host tasks, and to the uses
+// that controllers need. The type of a role gives the access.
 #pragma once
 #include <headrace/core/controller.hpp>
 #include <headrace/domains/grids/array.hpp>
@@ -12,7 +12,7 @@
 
 namespace headrace::detail {
 
-/// An array where a kernel or a host task will find it; becomes whichever role stands in its place.
+/// An array at the place where a kernel or a host task finds it. Converts to any role.
 template <class T>
 struct Bound {
     T* data; ///< T is const if the array was
@@ -24,7 +24,7 @@ struct Bound {
     operator Io<T>() const requires(!std::is_const_v<T>) { return {data, shape}; }
 };
 
-/// What an argument is, reference or not: an array, a part of one, or something else.
+/// What an argument (or a reference to one) is: an array, a part of an array, or something else.
 template <class Argument>
 struct ArrayTraits {
     static constexpr bool is_array = false;
@@ -54,7 +54,7 @@ struct ArrayTraits<Argument&> : ArrayTraits<Argument> {};
 template <class Argument>
 struct ArrayTraits<Argument&&> : ArrayTraits<Argument> {};
 
-/// What `bind_on` makes of an argument.
+/// The result type of `bind_on` for an argument.
 template <class Argument>
 struct Binding {
     using type = Argument;
@@ -64,7 +64,7 @@ requires(ArrayTraits<Argument>::is_array) struct Binding<Argument> {
     using type = Bound<typename ArrayTraits<Argument>::Element>;
 };
 
-/// Textures are read, and become the one view that there is of them.
+/// Textures are read. They convert to their only view.
 template <>
 struct ArrayTraits<Texture> {
     static constexpr bool is_array = false;
@@ -77,7 +77,7 @@ requires(std::is_same_v<std::remove_cvref_t<Argument>, Texture>) struct Binding<
     using type = TextureView;
 };
 
-/// Arrays as the kernels of `controller` find them, anything else as it is. On OpenCL, where memory has no
+/// Arrays as the kernels of `controller` find them; other arguments unchanged. On OpenCL, where memory has no
 /// address, `data` is the cl_mem.
 template <class Argument>
 decltype(auto) bind_on(Controller& controller, Argument& argument) {
@@ -106,10 +106,10 @@ auto bind_on_host(Argument& argument) {
 /// The uses of one request.
 using Uses = std::vector<TileUse>;
 
-/// The members of a kernel, or the parameters of a host task; not all need be roles.
+/// The members of a kernel, or the parameters of a host task. Some may not be roles.
 template <class... Roles>
 struct RoleList {
-    /// Of arguments in the same order.
+    /// For arguments in the same order.
     template <class... Arguments>
     static Uses uses(const Arguments&... arguments) {
         Uses uses;

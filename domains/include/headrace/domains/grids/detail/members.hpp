@@ -1,5 +1,5 @@
-// domains/grids/detail/members.hpp - the members of a kernel one by one. C++ can take an aggregate apart only
-// where the number of members is spelt out, hence the list.
+// domains/grids/detail/members.hpp - the members of a kernel, one by one. C++ can unpack an aggregate only
+// with a written-out number of members: hence the list of cases.
 #pragma once
 #include <headrace/domains/grids/implementations.hpp>
 #include <headrace/domains/grids/roles.hpp>
@@ -13,7 +13,7 @@ namespace headrace::detail {
 
 inline constexpr std::size_t most_members = 16;
 
-/// References to the members of an aggregate with `Count` of them, in their order.
+/// References to the members of an aggregate with `Count` members, in their order.
 template <std::size_t Count, class Kernel>
 auto members(const Kernel& kernel) {
     static_assert(Count <= most_members, "a kernel has at most 16 members; put numbers into a struct");
@@ -70,8 +70,8 @@ auto members(const Kernel& kernel) {
     }
 }
 
-/// What a member is as an OpenCL C argument. Of a role that is the first it holds, its elements' cl_mem; the
-/// shape behind it is no argument.
+/// The bytes of a member as an OpenCL C argument. For a role, only its first member, the cl_mem of its
+/// elements; its shape is not an argument.
 template <class Member>
 std::span<const std::byte> argument_bytes(const Member& member) {
     static_assert(std::is_standard_layout_v<Member> || !is_role<Member>);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
-    #define HEADRACE_SIMT_HIP // which of the two devices/simt/runtime.hpp names
+    #define HEADRACE_SIMT_HIP // selects the technology of devices/simt/runtime.hpp
 #endif
 #include <headrace/devices/simt/runtime.hpp>
 
@@ -16,14 +16,14 @@
 #endif
 
 namespace headrace {
-/// cudaStream_t or hipStream_t, for implementations written once for both:
-/// `tiled<<<blocks, threads, 0, static_cast<SimtStream>(native.stream)>>>(kernel)`.
+/// cudaStream_t or hipStream_t, for implementations with one source for both: `tiled<<<blocks, threads, 0,
+/// static_cast<SimtStream>(native.stream)>>>(kernel)`.
 using SimtStream = HEADRACE_ON_SIMT::StreamHandle;
 } // namespace headrace
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-/// The kernel's own choice, `static constexpr auto block = headrace::grid(16, 16);`, or the default.
+/// The kernel's `static constexpr auto block = headrace::grid(16, 16);`, or the default block.
 template <class Kernel>
 HEADRACE_HOST_DEVICE constexpr Grid<index_rank<Kernel>> block_of() {
     if constexpr (requires { Kernel::block; })
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(block_of<Kernel>().size())
     if (x < grid.end[0]) kernel(Index<1>{x});
 }
 
-/// `rows`, `columns`: ends of what this launch covers.
+/// `rows`, `columns`: the ends of the range of this launch.
 template <class Kernel>
 __global__ void __launch_bounds__(block_of<Kernel>().size())
     grid_kernel_2(const Kernel kernel, int first, int rows, int columns) {
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(block_of<Kernel>().size())
 constexpr unsigned blocks(std::int64_t points, std::int64_t block) {
     return static_cast<unsigned>((points + block - 1) / block);
 }
-/// All but the fastest dimension of a launch have at most so many blocks; what is beyond is launched apart.
+/// Limit of blocks in each dimension but the fastest; larger grids use several launches.
 inline constexpr std::int64_t most_blocks = 65535;
 
 template <class Kernel>
@@ -99,14 +99,14 @@ void run_grid(const Kernel& kernel, const Grid<3>& grid, StreamHandle stream) {
         }
 }
 
-/// What a generated unit returns.
+/// The return value of a generated unit.
 template <class Kernel>
 Implementations<Kernel> compiled() {
     static_assert(sizeof(Kernel) <= 4000, "kernels are passed by value: their members must fit into 4 KB");
     return detail::compiled<HEADRACE_THIS_TECHNOLOGY, Kernel>(
         [](const Kernel& kernel, const Grid<detail::rank_or_1<Kernel>>& grid, const NativeStream& stream) {
             if constexpr (index_rank<Kernel> != 0) {
-                if (grid.size() <= 0) return; // a launch of nothing is an error there
+                if (grid.size() <= 0) return; // an empty launch is an error in CUDA and HIP
                 run_grid(kernel, grid, static_cast<StreamHandle>(stream.stream));
                 HEADRACE_CALL(GetLastError);
             }

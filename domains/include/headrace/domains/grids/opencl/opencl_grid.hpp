@@ -1,9 +1,9 @@
 // domains/grids/opencl/opencl_grid.hpp - a kernel over a grid in OpenCL C.
 //
 // The __kernel function has the name of the C++ struct. Its parameters are the struct's members in their
-// order, a role being a __global pointer, and then the ends of the grid, slowest first: one `long`, or two or
-// three `int`. Work-items beyond them must do nothing. get_global_id(0) is the fastest index. The ends of a
-// part of a grid are not those of its arrays: a kernel that needs these has them as numbers of its own.
+// order, with a __global pointer for a role, then the grid's ends, slowest first: one `long`, or two or three
+// `int`. Work-items beyond the ends must do nothing. get_global_id(0) is the fastest index. A part of a grid
+// has other ends than its arrays: if a kernel needs the arrays' sizes, it has them as further members.
 //     __kernel void Scale(__global const float* in, __global float* out, float factor, int rows, int columns)
 //     {
 //         const int x = get_global_id(0), y = get_global_id(1);
@@ -18,16 +18,16 @@
 
 namespace headrace {
 
-/// A kernel in OpenCL C, built for a device when it is first enqueued there.
+/// A kernel in OpenCL C. Each device builds it when it is first enqueued there.
 class HEADRACE_EXPORT OpenClGridKernel {
 public:
-    /// `name`: of the __kernel function. `file` is for people: a build's errors name it. `block`: work-items
-    /// of a work-group; of rank 0: our choice. `options` are the compiler's.
+    /// `name`: of the __kernel function. `file`: shown in build errors. `block`: work-items of a work-group;
+    /// with rank 0 the library chooses. `options`: for the compiler.
     OpenClGridKernel(std::string name, std::string file, std::string_view source, AnyGrid block = {},
                      std::string options = {});
 
     /// Threads: any. Errors: throws kernel, with the compiler's log, if the source does not compile, and
-    /// invalid_argument if its parameters are not `members` and the grid's.
+    /// invalid_argument if its parameters are not `members` and the ends of the grid.
     void enqueue(const AnyGrid& grid, const KernelMembers& members, const NativeStream& stream) const;
 
 private:
@@ -38,7 +38,7 @@ private:
 
 namespace on_opencl {
 
-/// What a generated unit returns.
+/// The return value of a generated unit.
 template <class Kernel>
 Implementations<Kernel> compiled(std::string_view name, std::string_view file, std::string_view source) {
     AnyGrid block;

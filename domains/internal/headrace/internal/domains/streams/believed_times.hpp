@@ -1,5 +1,5 @@
-// internal/domains/streams/believed_times.hpp - what pieces are believed to take while a stream runs. Private
-// to domains/streams/.
+// internal/domains/streams/believed_times.hpp - estimated times of pieces while a stream runs. Internal to
+// domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/stage_mapping.hpp>
@@ -11,28 +11,28 @@
 
 namespace headrace {
 
-/// As they were measured before, until parts take another time: a device may share its power, or be used by
-/// others, for a while.
+/// Starts from the measured times and follows the times of parts: a device may share its power or have other
+/// users for a while.
 ///
 /// Arithmetic, without clocks. Threads: one at a time.
 class HEADRACE_EXPORT BelievedTimes {
 public:
-    static constexpr std::size_t enough_items = 5; ///< to tell how long a part takes
+    static constexpr std::size_t enough_items = 5; ///< number of items that a part's time needs
 
-    /// Shape: [device][piece], seconds; infinite where a device cannot do it.
+    /// Shape: [device][piece], seconds; infinite where a device cannot run the piece.
     explicit BelievedTimes(std::vector<std::vector<double>> measured);
 
     [[nodiscard]] const std::vector<std::vector<double>>& seconds() const noexcept { return believed_; }
     [[nodiscard]] double of(const StagePart& part) const;
 
-    /// Of the last `enough_items`. If it is not about what is believed, all pieces of the device are believed
-    /// to be so much slower or faster. True then.
+    /// `seconds`: the part's time over the last `enough_items`. If it differs from the estimate by 15 % or
+    /// more, all estimates of the device are scaled. Returns true then.
     bool took(const StagePart& part, double seconds);
-    /// These are the parts from this item on, the stream's number; 0 begins another run.
+    /// The parts from this item (its number in the stream) on. 0 begins another run.
     void use(const std::vector<StagePart>& parts, std::int64_t item);
-    /// Devices that were slower than they had been measured, and have had no part since, are believed to be
-    /// so no more after so many items that to find out costs a fiftieth of the time if they are. True if
-    /// there is one, at this item.
+    /// Resets the estimates of devices that were slower than measured and have had no part since. It waits
+    /// for so many items that trying a device costs at most 1/50 of the time if it is still slow. Returns
+    /// true if it reset one.
     bool forgets(std::int64_t item);
 
 private:

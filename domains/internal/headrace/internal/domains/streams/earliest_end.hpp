@@ -1,5 +1,5 @@
-// internal/domains/streams/earliest_end.hpp - who would be the first to be done with one more whole item.
-// Private to domains/streams/.
+// internal/domains/streams/earliest_end.hpp - the controller that would finish one more whole item first.
+// Internal to domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -12,10 +12,10 @@
 
 namespace headrace {
 
-/// An item goes to the controller that is expected to have done it first, after those that it has: earliest
-/// finish time, as list scheduling has it (H. Topcuoglu et al., "HEFT", 2002). So items end about in their
-/// order, and a device that would keep the stream waiting has none; but it is tried once in a while, since it
-/// may have been slow for a moment only: so seldom that all such together cost the stream 2 % at most.
+/// An item goes to the controller that is expected to finish it first, after the items that it has. This is
+/// the earliest finish time of list scheduling (H. Topcuoglu et al., "HEFT", 2002). Items so end roughly in
+/// their order. A device that would delay the stream gets none, but is tried rarely, since it may have been
+/// slow only briefly: all tries together cost the stream at most 2 %.
 ///
 /// Threads   any
 class HEADRACE_EXPORT EarliestEnd {
@@ -24,28 +24,28 @@ public:
 
     explicit EarliestEnd(std::size_t controllers) : all_(controllers) {}
 
-    /// What an item is said to take there, until some have been seen. Infinity: it has none.
+    /// The predicted time of an item there, until some have been measured. Infinity: it gets none.
     void expect(std::size_t controller, double seconds);
-    /// Nobody has an item; what they take is still known.
+    /// No controller has an item; their known times stay.
     void begin(Clock::time_point now = Clock::now());
-    /// Who should have the next item. Of whom nothing is known is taken to be as fast as the fastest.
+    /// The controller for the next item. One without known times counts as being as fast as the fastest.
     [[nodiscard]] std::size_t next(Clock::time_point now = Clock::now());
     void given(std::size_t controller, Clock::time_point now = Clock::now());
-    /// The item that it has had for longest is done; how long one that failed took says nothing.
+    /// The item that it has had for the longest time has ended. The time of a failed item is ignored.
     void ended(std::size_t controller, bool succeeded, Clock::time_point now = Clock::now());
-    /// Of an item: what the last ones took, or what was said; nothing: neither.
+    /// Time of an item: from the last ones, or the predicted one; nothing: neither is known.
     [[nodiscard]] std::optional<double> seconds(std::size_t controller) const;
-    /// Of an item: what the last ones took, whatever was said; nothing: there were none.
+    /// Time of an item, only from the last ones; nothing: there were none.
     [[nodiscard]] std::optional<double> measured_seconds(std::size_t controller) const;
 
 private:
     struct HEADRACE_EXPORT One {
         std::size_t items = 0;               ///< that it has
-        Clock::time_point since{};           ///< it has been at the first of these, or has had none
-        bool is_warm = false;                ///< its first item, of a device that makes ready, says nothing
+        Clock::time_point since{};           ///< since then it works on its first item, or has none
+        bool is_warm = false;                ///< false: the first item warms the device up; not counted
         std::deque<double> seconds{};        ///< of the last ones
-        std::size_t measured = 0;            ///< of these; the others were said
-        [[nodiscard]] double median() const; ///< of some
+        std::size_t measured = 0;            ///< of these; the others were predicted
+        [[nodiscard]] double median() const; ///< needs at least one value
     };
 
     mutable std::mutex mutex_; // guards what follows

@@ -1,4 +1,4 @@
-// internal/domains/streams/free_places.hpp - which place an item gets. Private to domains/streams/.
+// internal/domains/streams/free_places.hpp - which item slot an item gets. Internal to domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -11,17 +11,17 @@
 
 namespace headrace {
 
-/// Places in the order in which they came free.
+/// The free item slots (places), in the order in which they became free.
 ///
 /// Threads   any may give back; one waits and takes
 class HEADRACE_EXPORT FreePlaces {
 public:
     explicit FreePlaces(std::size_t places);
 
-    /// Blocks until there is one.
+    /// Blocks until a slot is free.
     void wait();
-    /// Of those that are there, one that this controller had last and holds memory for; else one that nobody
-    /// had; else, or for nobody, the one that has been free for longest.
+    /// Takes a free slot: one that this controller had last and has memory for; else one that no controller
+    /// had; else the one that has been free for longest. Without a controller, the first of these is skipped.
     [[nodiscard]] std::size_t take(std::optional<std::size_t> controller);
     void give_back(std::size_t place);
 
@@ -29,7 +29,7 @@ private:
     std::mutex mutex_; // guards what follows
     std::condition_variable any_;
     std::deque<std::size_t> free_;
-    std::vector<std::optional<std::size_t>> had_by_; ///< each place, the last time
+    std::vector<std::optional<std::size_t>> had_by_; ///< for each slot: its last controller
 };
 
 } // namespace headrace
