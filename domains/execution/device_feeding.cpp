@@ -46,7 +46,7 @@ bool DeviceWorker::is_for_feeding(const Place& place, const Portion& portion) {
 }
 
 /// How many of the job's tasks may be made one for the launch that is open: as many as one likes where each
-/// would be bound as the others are, nobody asks to be told of each, and none has data to wait for.
+/// would be bound as the others are, no hook is told of each, and none has data to wait for.
 std::uint64_t DeviceWorker::most_at_once(const Place& place) const {
     const Job& job = place.job->job();
     const bool differ = !place.held.empty() && !place.held.back().task->hides_range();

@@ -75,7 +75,7 @@ void DeviceWorker::share_work(Place& place) {
         place.asked_again = Clock::now() + pause_in_vain;
 }
 
-/// Seeds that no lane group has claimed are as good as a range that nobody was given.
+/// Seeds that no lane group has claimed are as good as a range that no device has.
 bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
     Engine& engine = *place.engine;
     const SeedRange unclaimed = engine.unclaimed();
@@ -88,8 +88,8 @@ bool DeviceWorker::give_seeds(Place& place, Clock::duration busy) {
     return true;
 }
 
-/// What springs from a unit nobody knows. A task that has taken a launch's time may be expected to take
-/// another, which whoever is given too much needs to give it back.
+/// How many units spring from a unit is not known. A task that has taken the time of one launch is expected
+/// to take another one. In that time a recipient that got too much can transfer some back.
 bool DeviceWorker::give_units(Place& place, Clock::duration busy) {
     Engine& engine = *place.engine;
     if (engine.shape().kinds == 0) return false; // a consumer has seeds alone, and these are begun with
@@ -114,7 +114,7 @@ bool DeviceWorker::give_up_seeds(Place& place) {
     if (cut == range.end) return false;
     place.engine->give_back(cut);
     range.end = cut;
-    colleagues_.wake_all(); // who had nothing to do may have these
+    colleagues_.wake_all(); // idle devices may take these
     return true;
 }
 

@@ -18,7 +18,7 @@
 namespace headrace {
 
 inline constexpr std::chrono::microseconds look_period{100}; // at what an open launch has begun with
-// Who gives and who takes: to wake up would take them longer than a launch takes to park.
+// Of donor and recipient: a thread that sleeps wakes later than a launch takes to pause.
 inline constexpr std::chrono::milliseconds awake_for_exchange{2};
 
 /// One place in the window, with the stream and engines that launches here use one after another: at most one

@@ -108,7 +108,7 @@ void DeviceWorker::run(const std::stop_token& stop) {
             }
             if (place->engine_job && !place->job && place->engine_job->event().done())
                 put_engine_aside(*place);
-            // Who waits for room waits for others to end, and nobody gets before them.
+            // A task that waits for room waits for other tasks to end. No task starts before it.
             if (!place->job && !retired() && !is_short_of_room() && tasks_at_work() < window_)
                 start_a_task(*place);
             if (place->open)
@@ -122,10 +122,10 @@ void DeviceWorker::run(const std::stop_token& stop) {
         if (hurried)
             std::this_thread::yield(); // a sleep takes longer than what starves has to do
         else if (open)
-            bell_->wait_for(look_period); // who consumes seeds rings no bell
+            bell_->wait_for(look_period); // a launch that consumes seeds sends no signal
         else if (Clock::now() < awake_until_)
             stay_awake();
-        else if (const auto next = looks_again()) // nobody rings for what time brings about
+        else if (const auto next = looks_again()) // no signal says that time has passed
             bell_->wait_for(std::chrono::ceil<std::chrono::microseconds>(*next - Clock::now()));
         else
             bell_->wait();
@@ -133,8 +133,8 @@ void DeviceWorker::run(const std::stop_token& stop) {
     }
 }
 
-/// Looks at nothing but what it waits for: who goes round takes the locks of jobs. New ones ring. For a
-/// while: a policy that refused may think better of it.
+/// Looks at launches and at the signal alone: a round of the loop takes the locks of jobs. It ends after a
+/// while, because a policy that refused the device may want it later.
 void DeviceWorker::stay_awake() {
     Clock::time_point end = std::min(awake_until_, Clock::now() + between_rounds);
     if (const auto reserve = steps_in()) end = std::min(end, *reserve);
@@ -509,7 +509,7 @@ void DeviceWorker::settle(Place& place) {
         place.job->stop(current_error());
     }
     place.job->finished(number_, portions, figures);
-    // A policy that had given all out may have something again for who asked in vain.
+    // The job has work again for devices that got none before.
     if (place.job->has_returns()) colleagues_.wake_all();
     if (!place.held.empty()) return go_on(place);
     place.forget_launch();

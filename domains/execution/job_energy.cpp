@@ -31,7 +31,7 @@ void JobEnergy::end(double seconds) {
 }
 
 Figure JobEnergy::Device::joules(double seconds) const {
-    if (!reader) return absent("nobody measures this device's energy");
+    if (!reader) return absent("nothing measures this device's energy");
     if (!before.valid()) return absent("the job has not begun");
     // If the job is too short for the meter, no caller waits for a reading.
     std::chrono::seconds patience{after.valid() ? 1 : 0};

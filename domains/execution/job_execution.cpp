@@ -268,7 +268,7 @@ bool JobExecution::hold_for_start() {
     return !ended_;
 }
 
-/// Somebody is about to say something that matters for its end.
+/// The job may not end yet: a caller is about to start it, or a device is about to retire.
 bool JobExecution::is_held() const {
     return holds_ > 0 || std::ranges::any_of(running().shares, &Share::is_leaving);
 }
@@ -406,7 +406,7 @@ void JobExecution::note_written(const Job::Use& use, IndexRange part, const std:
     if (wrong) fail(std::make_shared<const Error>(wrong->in_job(job_.name())));
 }
 
-/// Its results are not what they should be, whatever part of them was made: who asks for them is told.
+/// Its results are not complete, even if a part of them was made: a caller that asks for them gets the error.
 void JobExecution::fail_domains(const ErrorPtr& error) const {
     for (const Job::Use& use : job_.uses()) {
         if (use.joining) {
@@ -423,7 +423,7 @@ void JobExecution::fail_domains(const ErrorPtr& error) const {
     }
 }
 
-/// Somebody who cancels a job knows that it failed.
+/// The caller that cancels a job knows that it failed.
 bool JobExecution::fails_unheard() const {
     return ended_ && stop_reason_ && !has_handles_ && !node_->is_told() &&
            stop_reason_->kind() != ErrorKind::cancelled;
