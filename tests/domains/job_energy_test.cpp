@@ -119,7 +119,7 @@ TEST_F(JobEnergyTest, ADeviceWithoutTasksNeedNotTell) {
 
 TEST_F(JobEnergyTest, NoMeterIsAReason) {
     begin(reader(joules_), nullptr);
-    EXPECT_EQ(end().energy_joules.why_absent, "second: nobody measures this device's energy");
+    EXPECT_EQ(end().energy_joules.why_absent, "second: nothing measures this device's energy");
 }
 
 TEST_F(JobEnergyTest, JobsTooShortForTheMeterSaySoAndWaitForNoReading) {
