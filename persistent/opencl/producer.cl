@@ -137,10 +137,10 @@ headrace_engine(__global HrControl* hr_control, __global HrSlot* hr_slots, __glo
         hr_p->spare = hr_spill[hr_group->number];
         for (uint hr_kind = 0; hr_kind < HEADRACE_KINDS; ++hr_kind)
             hr_p->top[hr_kind] = hr_p->bottom[hr_kind] = hr_p->added[hr_kind] = 0;
-        // The last seed gives the kind of all seeds. A launch with units and without seeds does not use the
-        // kind, but hr_seed gets the index 2^64 - 1 if `seed_end` is 0.
+        // The last seed gives the kind of all seeds. A launch that begins with transferred units has no seeds, and
+        // no index to ask for.
         uint hr_kind_of_seeds = 0;
-        if (HR_HAS_KINDS && hr_load(&hr_control->pending.value) != 0)
+        if (HR_HAS_KINDS && hr_control->seed_end != 0 && hr_load(&hr_control->pending.value) != 0)
             hr_seed(hr_control->seed_end - 1, &hr_kind_of_seeds, &hr_lane.unit, HEADRACE_ARGUMENTS);
         hr_p->seed_kind = hr_kind_of_seeds < HEADRACE_KINDS ? hr_kind_of_seeds : 0;
     }

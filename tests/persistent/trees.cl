@@ -81,6 +81,7 @@ typedef struct {
 } HrUnit;
 
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     *kind = 0;
     unit->seed = index;
     unit->left = (uint)(mix(index) % bound);
@@ -116,6 +117,7 @@ static bool is_whole(uint kind, const HrUnit* unit) {
 }
 
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     #ifdef MIXED_SEEDS
     *kind = (uint)(mix(index) % 3);
     #else
@@ -169,6 +171,7 @@ typedef union {
 
     #ifdef ROCKETS
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     *kind = BURST;
     unit->burst.begin = index;
     unit->burst.end = index + mix(index) % (bound >> 32);
@@ -177,6 +180,7 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 }
     #else
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     *kind = SPARK;
     unit->spark.id = mix(index);
     unit->spark.level = 0;
@@ -225,6 +229,7 @@ typedef union {
 } HrUnit;
 
 bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     *kind = STEM;
     unit->own.id = mix(index);
     unit->own.depth = 0;
@@ -276,6 +281,7 @@ typedef struct {
 } HrUnit;
 
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     *kind = LINK;
     unit->seed = index;
     unit->left = bound;
@@ -298,6 +304,7 @@ typedef struct {
     #ifdef ONE_IN
         #define HEADRACE_GAPS
 bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     *kind = 0;
     unit->seed = index;
     unit->heap = 1;
@@ -305,6 +312,7 @@ bool hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 }
     #else
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
+    if (index >> 63) arrive(arrivals, 0); // there is no such seed
     *kind = 0;
     unit->seed = index;
     unit->heap = 1;
