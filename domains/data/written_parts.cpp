@@ -18,10 +18,9 @@ std::optional<IndexRange> WrittenParts::enter(IndexRange units, IndexRange eleme
 }
 
 void WrittenParts::remove(IndexRange units) {
-    const auto found = by_units_.find(units.begin);
-    if (found == by_units_.end()) return; // its part was empty
-    parts_.erase(found->second);
-    by_units_.erase(found);
+    const auto first = by_units_.lower_bound(units.begin), last = by_units_.lower_bound(units.end);
+    for (auto one = first; one != last; ++one) parts_.erase(one->second);
+    by_units_.erase(first, last);
 }
 
 } // namespace headrace

@@ -33,6 +33,7 @@ bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint6
 bool JobExecution::others_may_take_over(std::size_t device) const {
     if (!several_devices_) return false;
     const std::scoped_lock lock(mutex_);
+    if (!share_of(device)) return true; // all of them are others
     Running& run = running();
     return ask([&] { return run.schedule.others_may_take_over(place_of(device), run.now()); }, false);
 }
@@ -98,6 +99,7 @@ Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint
     const Schedule::Kept now = run.schedule.keep(place_of(device), work_of(portion), kept.size(), run.now());
     run.batches[now.rest.range.begin] = std::make_shared<const UnitBatch>(std::move(left));
     run.batches[now.kept.range.begin] = std::make_shared<const UnitBatch>(std::move(kept));
+    run.batches.erase(portion.range.begin); // the two stand for it
     forget_task(device, portion);
     Portion granted = portion_of(now.kept);
     note_task(device, granted);

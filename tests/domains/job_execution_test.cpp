@@ -315,6 +315,21 @@ TEST(JobExecution, WhatALostDeviceDidIsDoneAgain) {
     EXPECT_EQ(report.devices[1].work_units, 1000U);
 }
 
+/// The schedule keeps adjoining tasks as one range; others cut it otherwise.
+TEST(JobExecution, PartsOfALostDeviceAreWrittenByOthers) {
+    Two two;
+    const Domain<float> x("x", {1000});
+    const auto job = two.run(Job("j", 1000).writes(part(x, [](IndexRange units) { return units; })));
+    for (int i = 0; i < 3; ++i) job->finished(4, {*job->next(4)}, {});
+    const IndexRange kept = *job->next(7);
+    job->finished(7, {kept}, {});
+    job->retire(4, lost(), {});
+    while (const auto range = job->next(7)) job->finished(7, {*range}, {});
+    ASSERT_TRUE(job->event().done());
+    EXPECT_NO_THROW(job->event().wait());
+    EXPECT_EQ(job->report().devices[1].work_units, 1000U);
+}
+
 TEST(JobExecution, UpdatedDataCannotBeComputedAgain) {
     Two two;
     const Domain<float> x("x", {1000});

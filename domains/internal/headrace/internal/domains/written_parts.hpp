@@ -18,7 +18,7 @@ public:
     /// Enters the part of the task with these work units. If it overlaps the part of another task, enters
     /// nothing and returns the other task's work units.
     [[nodiscard]] std::optional<IndexRange> enter(IndexRange units, IndexRange elements);
-    /// Removes a task that will run again, or on another device, or with fewer units.
+    /// Removes all tasks that begin in this range. They will run again, or elsewhere, or with fewer units.
     void remove(IndexRange units);
 
 private:
