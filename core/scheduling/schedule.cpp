@@ -1,9 +1,10 @@
 // core/scheduling/schedule.cpp - grants, and what becomes of granted tasks: see schedule.hpp.
 #include <headrace/core/error.hpp>
 #include <headrace/internal/core/schedule.hpp>
+#include <headrace/internal/core/sorted_indices.hpp>
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -124,16 +125,16 @@ std::uint64_t Schedule::begun_units(std::size_t participant, const Work& work) c
     return found == tasks_.end() ? 0 : found->second.begun;
 }
 
-void Schedule::take_back(std::size_t participant, const Work& work) {
-    const auto found = tasks_.find(key(participant, work));
-    HEADRACE_ASSERT(found != tasks_.end());
-    const Task& task = found->second;
+Schedule::Task Schedule::take_back(std::size_t participant, const Work& work) {
+    const auto node = tasks_.extract(key(participant, work));
+    HEADRACE_ASSERT(node);
+    const Task& task = node.mapped();
     Share& share = shares_[participant];
     share.begun -= task.begun;
     share.outstanding -= task.work.work_units() - task.begun;
     charged_ -= task.charge;
-    tasks_.erase(found);
     for (Share& one : shares_) one.has_woken = one.has_deferred = false;
+    return task;
 }
 
 void Schedule::put_back(const Work& work) {
@@ -181,17 +182,16 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
     Share& share = shares_[participant];
     std::uint64_t units = 0, known = 0;
     for (const Work& work : works) {
-        known += task(participant, work).learned;
-        take_back(participant, work);
+        known += take_back(participant, work).learned;
         units += work.work_units();
-        if (work.is_transferred) share.account.units_received += work.range.size();
+        if (work.is_transferred) {
+            share.account.units_received += work.range.size();
+            share.completed_units.push_back(work);
+        } else {
+            add(share.completed, work.range);
+        }
     }
     completed_ += units;
-    for (const Work& work : works)
-        if (work.is_transferred)
-            share.completed_units.push_back(work);
-        else
-            add(share.completed, work.range);
     share.account.completed += units;
     charged_ += seconds(busy);
     // Transferred units say nothing of how long the job's work units take.
@@ -353,11 +353,8 @@ std::string Schedule::text() const {
 }
 
 std::vector<std::size_t> order_of_turns(std::span<const Turn> turns) {
-    std::vector<std::size_t> order(turns.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {},
-                             [&](std::size_t i) { return std::pair(-turns[i].priority, turns[i].charged); });
-    return order;
+    return sorted_indices(turns.size(),
+                          [&](std::size_t i) { return std::pair(-turns[i].priority, turns[i].charged); });
 }
 
 } // namespace headrace

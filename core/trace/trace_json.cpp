@@ -1,11 +1,11 @@
 // core/trace/trace_json.cpp - a trace as the JSON that chrome://tracing and ui.perfetto.dev open.
 // Source  "Trace Event Format", Google, 2016: complete events (X), metadata (M), flows (s, f)
 #include <headrace/core/trace.hpp>
+#include <headrace/internal/core/sorted_indices.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <set>
 
@@ -83,9 +83,7 @@ std::string Trace::json() {
     const std::scoped_lock lock(mutex_);
 
     // By their begin, so that rows are filled from left to right.
-    std::vector<std::size_t> order(spans_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return spans_[i].begin; });
+    const auto order = sorted_indices(spans_.size(), [this](std::size_t i) { return spans_[i].begin; });
     const Clock::time_point origin = order.empty() ? Clock::time_point{} : spans_[order.front()].begin;
 
     Events events;

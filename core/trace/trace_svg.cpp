@@ -1,6 +1,7 @@
 // core/trace/trace_svg.cpp - a trace as a Gantt chart: a picture of what each device and lane did at which
 // time.
 #include <headrace/core/trace.hpp>
+#include <headrace/internal/core/sorted_indices.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 namespace headrace {
@@ -324,9 +324,7 @@ std::string Trace::svg(std::string_view caption) {
     collect();
     const std::scoped_lock lock(mutex_);
 
-    std::vector<std::size_t> order(spans_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return spans_[i].begin; });
+    const auto order = sorted_indices(spans_.size(), [this](std::size_t i) { return spans_[i].begin; });
     const auto last = std::ranges::max_element(spans_, {}, &Span::end);
     const Clock::time_point origin = order.empty() ? Clock::time_point{} : spans_[order.front()].begin;
 

@@ -121,9 +121,10 @@ std::optional<IndexRange> JobExecution::next(std::size_t device) {
 
 std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most_tasks) {
     std::unique_lock lock(mutex_);
-    if (!started_ || stop_reason_ || !share_of(device)) return std::nullopt;
+    const Share* const share = share_of(device);
+    if (!started_ || stop_reason_ || !share) return std::nullopt;
     Running& run = running();
-    const std::size_t place = place_of(device);
+    const std::size_t place = place_of(*share);
     auto portion = hand_out(
         device, ask([&] { return run.schedule.next(place, run.now(), most_tasks); }, std::optional<Work>()));
     if (stop_reason_) {

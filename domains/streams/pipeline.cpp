@@ -199,9 +199,9 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
 void Pipeline::take_items(const StreamEnds& ends) {
     for (items_ = 0; items_ < most_; ++items_) {
         free_->wait();
-        std::optional<std::size_t> who; // the controller of the whole item
-        if (whole_items_) who = earliest_->next();
-        const std::size_t place = free_->take(who);
+        std::optional<std::size_t> sole; // the controller of the whole item
+        if (whole_items_) sole = earliest_->next();
+        const std::size_t place = free_->take(sole);
         if (places_[place].done.outcome()) return; // then an earlier item may have failed as well
         const std::optional<Event> there = ends.begin(items_, place);
         if (!there) return;
@@ -211,14 +211,14 @@ void Pipeline::take_items(const StreamEnds& ends) {
         } else if (model_ && !whole_items_) {
             there->wait();
             divide(items_, place);
-            if (whole_items_) who = earliest_->next();
+            if (whole_items_) sole = earliest_->next();
         }
-        if (who) {
-            earliest_->given(*who);
-            ++given_[*who];
+        if (sole) {
+            earliest_->given(*sole);
+            ++given_[*sole];
         }
-        const std::vector<StreamCut> whole{{who.value_or(0), 0, pieces_.size()}};
-        places_[place].done = submit(ends, items_, place, *there, who ? whole : cuts_);
+        const std::vector<StreamCut> whole{{sole.value_or(0), 0, pieces_.size()}};
+        places_[place].done = submit(ends, items_, place, *there, sole ? whole : cuts_);
         listeners_->listen(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
     }
 }

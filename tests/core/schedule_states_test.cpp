@@ -155,32 +155,32 @@ private:
         check(world);
         std::uint64_t longest_rest = 0;
         bool any = false;
-        const auto event = [&](const std::string& name, const std::function<bool(World&)>& happens) {
+        const auto event = [&](const std::string& what, const std::function<bool(World&)>& happens) {
             World next = world;
-            path_.push_back(name);
+            path_.push_back(what);
             if (happens(next) && !testing::Test::HasFailure()) {
-                any = any || name.find("lost") == std::string::npos;
+                any = any || what.find("lost") == std::string::npos;
                 longest_rest = std::max(longest_rest, 1 + follow(next));
             }
             path_.pop_back();
         };
         for (std::size_t p = 0; p < participants; ++p) {
-            const std::string who = "participant " + std::to_string(p);
+            const std::string name = "participant " + std::to_string(p);
             const Worker& worker = world.workers[p];
             if (worker.is_lost) continue;
             if (!worker.running && worker.is_awake)
-                event(who + " asks", [&](World& next) { return ask(next, p); });
+                event(name + " asks", [&](World& next) { return ask(next, p); });
             if (worker.running) {
-                event(who + " completes", [&](World& next) { return complete(next, p); });
+                event(name + " completes", [&](World& next) { return complete(next, p); });
                 const auto& task = *worker.running;
                 for (std::uint64_t begun = 1;
                      begun < task.work.work_units() && !task.has_paused && of_.pauses; ++begun)
-                    event(who + " pauses at " + std::to_string(begun),
+                    event(name + " pauses at " + std::to_string(begun),
                           [&](World& next) { return pause(next, p, begun); });
                 if (world.batches_left > 0 && !world.failed[task.job])
-                    event(who + " transfers units", [&](World& next) { return transfer_units(next, p); });
+                    event(name + " transfers units", [&](World& next) { return transfer_units(next, p); });
             }
-            if (world.may_lose) event(who + " is lost", [&](World& next) { return lose(next, p); });
+            if (world.may_lose) event(name + " is lost", [&](World& next) { return lose(next, p); });
         }
         if (!any) end(world);
         return seen_[id] = longest_rest;

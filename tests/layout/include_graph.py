@@ -12,6 +12,7 @@ The rules (CONTRIBUTING.md, "Headers"):
 - no path climbs ("../").
 """
 import collections
+import functools
 import pathlib
 import re
 import sys
@@ -51,20 +52,23 @@ def find(source, bracket, spelling):
     return path if (ROOT / path).is_file() else None  # else it is generated, such as an embedded kernel
 
 
+@functools.cache
+def includes():
+    """(file relative to the root, bracket, spelling)."""
+    return [(source, *include) for source in sources() for include in INCLUDE.findall((ROOT / source).read_text())]
+
+
+@functools.cache
 def edges():
     """(file, file that it includes), both relative to the root."""
-    for source in sources():
-        for bracket, spelling in INCLUDE.findall((ROOT / source).read_text()):
-            if (target := find(source, bracket, spelling)) is not None:
-                yield source, target
+    found = ((source, find(source, bracket, spelling)) for source, bracket, spelling in includes())
+    return [(source, target) for source, target in found if target is not None]
 
 
 def mistakes():
-    for source in sources():
-        text = (ROOT / source).read_text()
-        for bracket, spelling in INCLUDE.findall(text):
-            if source.parts[0] in FLOORS and spelling.startswith("../"):
-                yield f"{source}: the path {spelling} climbs"
+    for source, _, spelling in includes():
+        if source.parts[0] in FLOORS and spelling.startswith("../"):
+            yield f"{source}: the path {spelling} climbs"
     for source, target in edges():
         origin, floor = source.parts[0], target.parts[0]
         if floor == "missing":

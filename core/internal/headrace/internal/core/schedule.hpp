@@ -176,10 +176,8 @@ public:
 
     // What is known.
 
-    [[nodiscard]] const Shape& shape() const { return shape_; }
     [[nodiscard]] bool is_done() const; ///< each unit is completed
     [[nodiscard]] bool has_tasks() const { return !tasks_.empty(); }
-    [[nodiscard]] bool has_left() const { return !left_.empty(); }
     [[nodiscard]] std::uint64_t completed_units() const { return completed_; }
     [[nodiscard]] bool can_work(std::size_t participant) const;
     [[nodiscard]] bool wants(std::size_t participant, double now) const;
@@ -246,7 +244,7 @@ private:
     }
     Task& task(std::size_t participant, const Work& work);
     Work grant(std::size_t participant, Work work, double now);
-    void take_back(std::size_t participant, const Work& work);
+    Task take_back(std::size_t participant, const Work& work);
     void put_back(const Work& work);
     void cut_off(std::size_t participant, const Work& task, std::uint64_t cut);
     Work number(std::uint64_t units);
