@@ -49,9 +49,7 @@ struct Place {
 template <class Kernel>
 headrace::Launcher launcher_for(const std::string& technology) {
     using namespace headrace;
-    if (technology == technology::Cpu::name) return launcher<technology::Cpu, Kernel, Indices>();
-    if (technology == technology::Cuda::name) return launcher<technology::Cuda, Kernel, Indices>();
-    if (technology == technology::Hip::name) return launcher<technology::Hip, Kernel, Indices>();
+    if (const auto launcher = compiled_for<EngineKernel<Kernel, Indices>>(technology)) return launcher;
     throw std::runtime_error("no kernel for " + technology);
 }
 

@@ -53,9 +53,7 @@ double seconds_since(Clock::time_point begin) {
 
 headrace::Launcher launcher_for(const std::string& technology) {
     using namespace headrace;
-    if (technology == technology::Cpu::name) return launcher<technology::Cpu, Mark, Indices>();
-    if (technology == technology::Cuda::name) return launcher<technology::Cuda, Mark, Indices>();
-    if (technology == technology::Hip::name) return launcher<technology::Hip, Mark, Indices>();
+    if (const auto launcher = compiled_for<EngineKernel<Mark, Indices>>(technology)) return launcher;
     throw std::runtime_error("no kernel for " + technology);
 }
 

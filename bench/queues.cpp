@@ -167,10 +167,7 @@ public:
           levels_(levels) {
         const std::string technology = device_->info().technology;
         using namespace headrace;
-        Launcher launcher{};
-        if (technology == "cpu") launcher = headrace::launcher<technology::Cpu, GrowWideTrees, WideRoots>();
-        if (technology == "cuda") launcher = headrace::launcher<technology::Cuda, GrowWideTrees, WideRoots>();
-        if (technology == "hip") launcher = headrace::launcher<technology::Hip, GrowWideTrees, WideRoots>();
+        const auto launcher = compiled_for<EngineKernel<GrowWideTrees, WideRoots>>(technology);
         if (!launcher) throw std::runtime_error("no kernel for " + name);
         const GrowWideTrees kernel{
             {{static_cast<std::uint64_t*>(signatures_->address()), {}}, TreeRules::never}};

@@ -3,7 +3,7 @@
 #pragma once
 #include "bodies.hpp"
 #include "layout.h"
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cmath>
 #include <cstring>

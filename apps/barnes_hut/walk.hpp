@@ -257,6 +257,7 @@ private:
     /// are computed as in lists without any.
     HEADRACE_HOST_DEVICE void pull_near_bodies(uint32_t at, uint32_t count) {
         Body* const fetched = reinterpret_cast<Body*>(fetched_);
+        group_.sync(); // what was fetched for pull_distant_bodies is read, and may be written
         group_.each([&](uint32_t lane) {
             if (lane < count) fetched[lane] = tree_.bodies[body_list_[at + lane]];
         });

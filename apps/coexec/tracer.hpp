@@ -1,7 +1,7 @@
 // apps/coexec/tracer.hpp - what is seen of spheres over a chequered floor, with shadows and reflections. Over
 // the type of numbers: kernels take float, the serial version double.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cmath>
 #include <cstdint>

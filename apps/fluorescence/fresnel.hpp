@@ -1,7 +1,7 @@
 // apps/fluorescence/fresnel.hpp - what a boundary reflects. fresnel.cl has it in OpenCL C: change both.
 #pragma once
 #include "layout.h"
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // apps/hotspot/factors.hpp - one step of one cell.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 namespace hotspot {
 

@@ -6,7 +6,7 @@
 // together.
 #pragma once
 #include "layout.h"
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 namespace path_tracer {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "layout.h"
 #include "random/turns.hpp"
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // apps/random/philox.hpp - random numbers that depend on what is computed, never on who computes it: the same
 // on every device, in any order. philox.cl has them in OpenCL C.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // apps/random/turns.hpp - directions around an axis. turns.cl has them in OpenCL C.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 namespace random_numbers {
 

@@ -1,6 +1,6 @@
 // apps/video/planes.hpp - the planes of a frame, as host and kernels see them.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -25,8 +25,8 @@ std::vector<Estimate> estimates(std::span<const Schedule::Participant> participa
 }
 
 /// To ranges that ascend and do not adjoin.
-void add(std::vector<WorkRange>& ranges, WorkRange range) {
-    auto next = std::ranges::lower_bound(ranges, range.begin, {}, &WorkRange::begin);
+void add(std::vector<IndexRange>& ranges, IndexRange range) {
+    auto next = std::ranges::lower_bound(ranges, range.begin, {}, &IndexRange::begin);
     if (next != ranges.begin() && std::prev(next)->end == range.begin) {
         --next;
         next->end = range.end;
@@ -82,7 +82,7 @@ std::optional<Work> Schedule::next(std::size_t participant, double now, std::uin
         }
         wanted = 1; // a policy that refuses all participants would hang the job
     }
-    WorkRange& left = left_.back();
+    IndexRange& left = left_.back();
     Work work{.range = {left.begin, left.begin}, .tasks = 0};
     // The policy is asked here for all tasks of the batch: a call of `next` costs as much as a small task.
     do {
@@ -266,7 +266,7 @@ double Schedule::relative_capability(std::size_t participant) const {
 
 std::uint64_t Schedule::left_units() const {
     std::uint64_t units = 0;
-    for (const WorkRange range : left_) units += range.size();
+    for (const IndexRange range : left_) units += range.size();
     return units;
 }
 
@@ -323,7 +323,7 @@ std::string Schedule::text() const {
             << work.tasks;
     };
     out << "left:";
-    for (const WorkRange range : left_) out << " " << range.begin << "-" << range.end;
+    for (const IndexRange range : left_) out << " " << range.begin << "-" << range.end;
     out << "; loose:";
     for (const Work& work : loose_) tell(work);
     for (const auto& [key, task] : tasks_) {
@@ -335,7 +335,7 @@ std::string Schedule::text() const {
         const Share& share = shares_[i];
         out << "; participant " << i << ": capability " << rates_.capability(i) << " certain "
             << rates_.certain(i) << " completed";
-        for (const WorkRange range : share.completed) tell({.range = range});
+        for (const IndexRange range : share.completed) tell({.range = range});
         for (const Work& work : share.completed_units) tell(work);
         out << " waiting";
         for (const Work& work : share.transferred) tell(work);

@@ -107,7 +107,7 @@ bool Schedule::others_may_take_over(std::size_t participant, double now) const {
 }
 
 std::uint64_t Schedule::make_way(std::size_t participant, const Work& task, std::uint64_t unclaimed) {
-    const WorkRange range = task.range;
+    const IndexRange range = task.range;
     const std::uint64_t cut = range.begin + division_->split(range, unclaimed - range.begin);
     if (cut >= range.end) return range.end;
     cut_off(participant, task, cut);
@@ -124,7 +124,7 @@ void Schedule::cut_off(std::size_t participant, const Work& task, std::uint64_t 
 
 std::uint64_t Schedule::transfer_seeds(std::size_t donor, const Work& task, std::uint64_t unclaimed,
                                        std::uint64_t lanes, double now) {
-    const WorkRange range = task.range;
+    const IndexRange range = task.range;
     const auto recipients = that_pay(this->recipients(donor, Kind::seeds, lanes, now), range.end - unclaimed);
     if (recipients.empty()) return range.end;
     const auto left = static_cast<double>(range.end - unclaimed);
@@ -133,13 +133,13 @@ std::uint64_t Schedule::transfer_seeds(std::size_t donor, const Work& task, std:
     const std::uint64_t cut = range.begin + division_->split(range, unclaimed - range.begin + kept);
     if (cut <= unclaimed || cut >= range.end)
         return range.end; // the donor keeps some, or it would have ended
-    std::vector<std::pair<std::size_t, WorkRange>> parts;
-    WorkRange rest{cut, range.end};
+    std::vector<std::pair<std::size_t, IndexRange>> parts;
+    IndexRange rest{cut, range.end};
     for (const Recipient& one : recipients) {
         if (rest.empty()) break;
         const bool is_last = &one == &recipients.back();
         const auto wanted = static_cast<std::uint64_t>(one.share * left);
-        const WorkRange part{rest.begin, is_last ? rest.end : rest.begin + division_->split(rest, wanted)};
+        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + division_->split(rest, wanted)};
         parts.emplace_back(one.participant, part);
         rest.begin = part.end;
     }
@@ -218,7 +218,7 @@ Schedule::Loss Schedule::lost(std::size_t participant, std::span<const Work> in_
     for (Share& one : shares_) {
         if (&one != &share && !all) continue;
         for (const Work& work : std::exchange(one.completed_units, {})) again(work);
-        for (const WorkRange range : std::exchange(one.completed, {})) {
+        for (const IndexRange range : std::exchange(one.completed, {})) {
             again({.range = range});
             completed_ -= range.size();
         }

@@ -24,9 +24,9 @@ DeviceInfo describe(int ordinal) {
     DeviceProperties properties{};
     HEADRACE_CALL(GetDeviceProperties, &properties, ordinal);
     DeviceInfo info;
-    info.id = std::string(technology) + ":" + std::to_string(ordinal);
+    info.id = std::string(Technology::name) + ":" + std::to_string(ordinal);
     info.name = properties.name;
-    info.technology = technology;
+    info.technology = Technology::name;
     info.hears_host = true; // pinned memory has one address for both
     info.architecture = architecture(properties);
     info.driver = driver_version();
@@ -52,7 +52,7 @@ DeviceCandidates find_devices() {
             expect_success(status, HEADRACE_RUNTIME_NAME(GetDeviceCount));
         }
     }
-    if (count == 0) found.left_out.push_back({technology, "", why_no_device()});
+    if (count == 0) found.left_out.push_back({Technology::name, "", why_no_device()});
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         DeviceCandidate candidate;
         candidate.info = describe(ordinal);

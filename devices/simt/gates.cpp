@@ -14,7 +14,7 @@ Gates::Gates(int ordinal) : ordinal_(ordinal), usable_(GateMemory::usable(ordina
     if (usable_)
         add_words(); // now, so that the first request need not do it
     else
-        log_warning(std::string(technology) + ":" + std::to_string(ordinal) +
+        log_warning(std::string(Technology::name) + ":" + std::to_string(ordinal) +
                     " cannot wait for words in memory; use it without devices of other technologies");
 }
 

@@ -195,7 +195,7 @@ Event SimtStream::fill(Memory& memory, Bytes offset, Bytes size, Pattern pattern
 Event SimtStream::launch(Body body, std::span<const Event> after) {
     return enqueue(after, [&] {
         NativeStream native;
-        native.technology = technology;
+        native.technology = Technology::name;
         native.stream = stream_->native();
         native.ordinal = stream_->context().ordinal();
         body(native);

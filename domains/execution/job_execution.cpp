@@ -20,8 +20,8 @@ constexpr std::uint64_t lanes_per_compute_unit = 1024;
 class JobDivision final : public Division {
 public:
     explicit JobDivision(const Job& job) : job_(job) {}
-    [[nodiscard]] std::uint64_t split(WorkRange left, std::uint64_t wanted) const override {
-        return job_.split({left.begin, left.end}, wanted);
+    [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const override {
+        return job_.split(left, wanted);
     }
 
 private:
@@ -147,7 +147,7 @@ std::optional<Portion> JobExecution::hand_out(std::size_t device, const std::opt
 }
 
 Portion JobExecution::portion_of(const Work& work) const {
-    Portion portion(IndexRange{work.range.begin, work.range.end}, work.tasks);
+    Portion portion(work.range, work.tasks);
     if (work.is_transferred) portion.units = running().batches.at(work.range.begin);
     return portion;
 }

@@ -28,7 +28,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
         works.push_back(work_of(portion));
     }
     const Schedule::Loss loss = run.schedule.lost(place_of(*share), works);
-    for (const WorkRange range : loss.again) leave_parts({range.begin, range.end});
+    for (const IndexRange range : loss.again) leave_parts(range);
     if (run.schedule.takes_wake()) ask_again(); // the job goes on in another memory
     if (loss.outcome == Schedule::Outcome::has_transferred_units) {
         const std::uint64_t given = run.schedule.account(place_of(*share)).units_transferred;

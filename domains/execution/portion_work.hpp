@@ -6,9 +6,7 @@
 namespace headrace {
 
 inline Work work_of(const Portion& portion) {
-    return {.range = {portion.range.begin, portion.range.end},
-            .is_transferred = portion.units != nullptr,
-            .tasks = portion.tasks};
+    return {.range = portion.range, .is_transferred = portion.units != nullptr, .tasks = portion.tasks};
 }
 
 } // namespace headrace

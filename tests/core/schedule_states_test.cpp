@@ -33,7 +33,7 @@ constexpr std::uint64_t most_states = 4'000'000;
 class Anywhere final : public Division {
 public:
     explicit Anywhere(std::uint64_t grain) : grain_(grain) {}
-    [[nodiscard]] std::uint64_t split(WorkRange left, std::uint64_t wanted) const override {
+    [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const override {
         const std::uint64_t size = std::clamp<std::uint64_t>(wanted, 1, left.size());
         return std::min((size + grain_ - 1) / grain_ * grain_, left.size());
     }
@@ -295,7 +295,7 @@ private:
                 world.failed[j] = true;
                 continue;
             }
-            for (const WorkRange range : loss.again)
+            for (const IndexRange range : loss.again)
                 for (std::uint64_t u = range.begin; u < range.end; ++u) world.of_unit[j][u] = {};
         }
         wake_all(world);

@@ -39,10 +39,7 @@ protected:
         if (technology == "opencl")
             return bind_opencl({.name = "values", .source = std::string(embedded::values_cl)},
                                std::move(OpenClArguments().buffer(memory)));
-        const Launcher launcher = technology == "cpu" ? headrace::launcher<technology::Cpu, Values, Indices>()
-                                  : technology == "cuda"
-                                      ? headrace::launcher<technology::Cuda, Values, Indices>()
-                                      : headrace::launcher<technology::Hip, Values, Indices>();
+        const Launcher launcher = compiled_for<EngineKernel<Values, Indices>>(technology);
         const Values kernel{static_cast<ValueTable*>(memory.address())};
         const Indices seeds;
         return launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds);

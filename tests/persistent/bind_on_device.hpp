@@ -7,17 +7,8 @@
 #include <headrace/persistent/launcher.hpp>
 
 #include <memory>
-#include <string_view>
 
 namespace headrace::test {
-
-template <class Kernel, class Seeds>
-Launcher launcher_for(std::string_view technology) {
-    if (technology == "cpu") return launcher<technology::Cpu, Kernel, Seeds>();
-    if (technology == "cuda") return launcher<technology::Cuda, Kernel, Seeds>();
-    if (technology == "hip") return launcher<technology::Hip, Kernel, Seeds>();
-    return {};
-}
 
 /// Its arrivals are counted in memory of the device. Null: there is no such kernel for its technology.
 template <class Kernel, class Seeds>
@@ -30,7 +21,7 @@ std::unique_ptr<BoundKernel> bind_on_device(const Device& device, Kernel kernel,
             return nullptr;
     }
     kernel.arrivals = {static_cast<std::uint64_t*>(arrivals.address())};
-    const Launcher launcher = launcher_for<Kernel, Seeds>(device.info().technology);
+    const Launcher launcher = compiled_for<EngineKernel<Kernel, Seeds>>(device.info().technology);
     return launcher ? launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds) : nullptr;
 }
 

@@ -32,32 +32,26 @@ function(headrace_add_grid_kernels target)
   target_link_libraries(${target} PRIVATE headrace::grids headrace::cpu)
 
   foreach(technology IN ITEMS Cpu Cuda Hip)
-    string(TOLOWER ${technology} backend)
+    headrace_begin_unit(domains/grids implementations.hpp ${technology})
     string(TOUPPER ${technology} upper)
-    set(adapter implementations.hpp)
-    set(extension cpp)
     set(includes "")
-    if(compiles_for_${backend})
-      headrace_choose_adapter(adapter extension ${backend})
-      if(arg_${upper})
-        set(includes "#include \"${arg_${upper}}\"\n")
-      endif()
+    if(compiles AND arg_${upper})
+      set(includes "#include \"${arg_${upper}}\"\n")
     endif()
-    headrace_begin_grid_unit()
-    foreach(kernel IN LISTS arg_KERNELS)
-      if(compiles_for_${backend})
-        headrace_define_grid_kernel(${technology} "${kernel}" "::headrace::on_${backend}::compiled<@kernel@>()")
-      else()
-        headrace_define_grid_kernel(${technology} "${kernel}" "{}")
+    foreach(name IN LISTS arg_KERNELS)
+      headrace_name_in_unit(kernel "${name}")
+      set(body "{}")
+      if(compiles)
+        set(body "::headrace::on_${backend}::compiled<${kernel}>()")
       endif()
+      headrace_define_in_unit("GridKernel<${kernel}>" "${body}")
     endforeach()
-    headrace_write_grid_unit(${target} "${unit_name}_grids_${backend}.${extension}")
+    headrace_write_unit(${target} "${unit_name}_grids" "${arg_HEADER}" "${includes}" ${arg_CUDA_OPTIONS})
   endforeach()
 
   # OpenCL C: finds the file of each kernel here. A kernel in none of the files has no implementation for
   # OpenCL.
-  set(backend opencl)
-  set(adapter opencl/opencl_grid.hpp)
+  headrace_begin_unit(domains/grids opencl/opencl_grid.hpp OpenCl)
   set(includes "")
   set(number 0)
   foreach(file IN LISTS arg_OPENCL)
@@ -69,54 +63,21 @@ function(headrace_add_grid_kernels target)
     string(APPEND includes "#include \"${embedded}\"\n")
     math(EXPR number "${number} + 1")
   endforeach()
-  headrace_begin_grid_unit()
-  foreach(kernel IN LISTS arg_KERNELS)
-    string(REGEX REPLACE "^.*:" "" function "${kernel}")
+  foreach(name IN LISTS arg_KERNELS)
+    headrace_name_in_unit(kernel "${name}")
+    string(REGEX REPLACE "^.*:" "" function "${name}")
     set(body "{}")
     set(number 0)
     foreach(file IN LISTS arg_OPENCL)
       file(STRINGS "${path_${number}}" found REGEX "(^|[^A-Za-z0-9_])${function}\\(" LIMIT_COUNT 1)
       if(found)
-        cmake_path(GET path_${number} FILENAME name)
-        set(body "::headrace::on_opencl::compiled<@kernel@>(\"${function}\", \"${name}\", ::headrace::embedded::source_${number})")
+        cmake_path(GET path_${number} FILENAME file_name)
+        set(body
+          "::headrace::on_opencl::compiled<${kernel}>(\"${function}\", \"${file_name}\", ::headrace::embedded::source_${number})")
       endif()
       math(EXPR number "${number} + 1")
     endforeach()
-    headrace_define_grid_kernel(OpenCl "${kernel}" "${body}")
+    headrace_define_in_unit("GridKernel<${kernel}>" "${body}")
   endforeach()
-  headrace_write_grid_unit(${target} "${unit_name}_grids_opencl.cpp")
+  headrace_write_unit(${target} "${unit_name}_grids" "${arg_HEADER}" "${includes}")
 endfunction()
-
-# The three calls that write a unit of headrace_add_grid_kernels share variables, so they are macros.
-macro(headrace_begin_grid_unit)
-  set(aliases "")
-  set(definitions "")
-  set(defined 0)
-endmacro()
-
-# The return value of the unit for `kernel`: `body`, with @kernel@ replaced by the kernel's name in the unit.
-macro(headrace_define_grid_kernel technology kernel body)
-  math(EXPR defined "${defined} + 1")
-  set(alias "headrace_kernel_${defined}")
-  string(REGEX REPLACE "^::" "" named "${kernel}")
-  string(REPLACE "@kernel@" "${alias}" returned "${body}")
-  string(APPEND aliases "using ${alias} = ::${named};\n")
-  string(APPEND definitions "
-template <>
-::headrace::Implementations<${alias}> headrace::compiled_for<::headrace::technology::${technology}, ${alias}>() {
-    return ${returned};
-}
-")
-endmacro()
-
-macro(headrace_write_grid_unit target unit)
-  file(CONFIGURE OUTPUT "${unit}" @ONLY CONTENT
-"// Written by headrace_add_grid_kernels: what is in @arg_HEADER@, for @backend@.
-#include <headrace/domains/grids/@adapter@>
-
-#include \"@arg_HEADER@\"
-@includes@
-// Here, where no name of Headrace hides one of the header.
-@aliases@@definitions@")
-  headrace_compile_unit(${target} "${unit}" ${arg_CUDA_OPTIONS})
-endmacro()

@@ -12,8 +12,8 @@
 //     }
 // In OpenCL C: hr_append (persistent/opencl/append.cl).
 #pragma once
+#include <headrace/devices/kernels/macros.hpp>
 #include <headrace/persistent/atomics.hpp>
-#include <headrace/persistent/kernel.hpp>
 
 #include <cstddef>
 #include <cstdint>

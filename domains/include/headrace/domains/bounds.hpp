@@ -5,7 +5,7 @@
 // Define it for all sources of a target or for none (CMake option HEADRACE_CHECK=ON: for all): it changes the
 // size of views.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cstdint>
 

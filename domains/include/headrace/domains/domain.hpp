@@ -3,6 +3,7 @@
 #include <headrace/core/access.hpp>
 #include <headrace/core/controller.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/core/index_range.hpp>
 #include <headrace/core/storage.hpp>
 #include <headrace/domains/detail/domain_users.hpp>
 #include <headrace/domains/detail/joining.hpp>
@@ -22,14 +23,6 @@
 #include <vector>
 
 namespace headrace {
-
-/// A range of consecutive work units or elements: [begin, end).
-struct IndexRange {
-    std::uint64_t begin = 0, end = 0;
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return end - begin; }
-    [[nodiscard]] constexpr bool empty() const noexcept { return end <= begin; }
-    friend constexpr bool operator==(IndexRange, IndexRange) = default;
-};
 
 /// The data of a Domain, without its element type. Jobs share it, so the Domain may go out of scope before
 /// they end.

@@ -281,9 +281,8 @@ private:
             const Kernel& kernel = *new (bytes.data()) Kernel(make(task));
             return launcher.bind(&kernel, sizeof(Kernel), &seeds, sizeof seeds);
         };
-        offer("cpu", launcher<technology::Cpu, Kernel, Seeds>(), bind);
-        offer("cuda", launcher<technology::Cuda, Kernel, Seeds>(), bind);
-        offer("hip", launcher<technology::Hip, Kernel, Seeds>(), bind);
+        for (const char* technology : technology::of_cpp)
+            offer(technology, compiled_for<EngineKernel<Kernel, Seeds>>(technology), bind);
     }
 
     std::string name_;

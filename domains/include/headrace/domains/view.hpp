@@ -1,11 +1,11 @@
 // domains/view.hpp - domains as kernels see them: by global indices, wherever a task's part begins. Views
 // borrow, are trivially copyable and go to kernels by value. Compiled for every technology.
 #pragma once
+#include <headrace/devices/kernels/macros.hpp>
 #include <headrace/domains/bounds.hpp>
 #include <headrace/domains/detail/sum_slots.hpp>
 #include <headrace/domains/summable.hpp>
 #include <headrace/persistent/atomics.hpp>
-#include <headrace/persistent/kernel.hpp>
 
 #include <cstddef>
 #include <cstdint>

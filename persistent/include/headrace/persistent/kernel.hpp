@@ -1,4 +1,4 @@
-// persistent/kernel.hpp - what a kernel's author writes: where code may run, and its kinds of work unit.
+// persistent/kernel.hpp - what a kernel's author writes: the kernel, its seeds, and its kinds of work unit.
 //
 // A consumer kernel is called with an index; it spawns nothing and has no `Units`:
 //     struct Square {
@@ -53,21 +53,11 @@
 //         }
 //     };
 #pragma once
+#include <headrace/devices/kernels/macros.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-
-#if defined(__HIPCC__)
-    #include <hip/hip_runtime.h> // nvcc knows the device's built-ins without a header
-#endif
-
-#if defined(__CUDACC__) || defined(__HIPCC__)
-    #define HEADRACE_HOST_DEVICE __host__ __device__
-#else
-    #define HEADRACE_HOST_DEVICE
-#endif
-/// Marks the call operator of kernels and seeds, which is compiled for every technology.
-#define HEADRACE_KERNEL HEADRACE_HOST_DEVICE
 
 namespace headrace {
 

@@ -1,30 +1,15 @@
-// persistent/launcher.hpp - how a kernel that is written once reaches every technology, with its type erased.
-// Plain C++ declares `launcher`. Only the sources that headrace_add_kernels() generates define it, one for
-// each technology. So a kernel that is not registered is a link error, and not a null at run time.
+// persistent/launcher.hpp - a kernel of the engine with its type erased, as each technology's unit makes it.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/devices/kernels/registry.hpp>
 #include <headrace/persistent/kernel.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 
 namespace headrace {
-
-namespace technology {
-struct Cpu {
-    static constexpr const char* name = "cpu"; // the same as DeviceInfo::technology
-};
-struct Cuda {
-    static constexpr const char* name = "cuda";
-};
-struct Hip {
-    static constexpr const char* name = "hip";
-};
-} // namespace technology
 
 struct EngineMemory; // persistent/detail/engine_memory.hpp: the memory of the queues, as a launch gets it
                      // from the engine
@@ -86,21 +71,6 @@ protected:
     static constexpr char type_mark = 0;
 };
 
-/// The bytes of a bound kernel and its seeds, including the padding
-/// between members. Bytes are compared, because views have no operator==.
-template <class Kernel, class Seeds>
-class KernelImage {
-public:
-    KernelImage(const Kernel& kernel, const Seeds& seeds) {
-        std::memcpy(bytes_.data(), &kernel, sizeof(Kernel));
-        std::memcpy(bytes_.data() + sizeof(Kernel), &seeds, sizeof(Seeds));
-    }
-    friend bool operator==(const KernelImage&, const KernelImage&) = default;
-
-private:
-    std::array<std::byte, sizeof(Kernel) + sizeof(Seeds)> bytes_;
-};
-
 /// Binds one kernel type and one seeds type for one technology.
 /// If it is null (false), this build lacks the technology.
 struct Launcher {
@@ -109,10 +79,16 @@ struct Launcher {
     explicit operator bool() const noexcept { return bind != nullptr; }
 };
 
-/// In a namespace with a name that the linker shows if a kernel is not registered.
-inline namespace kernel_is_not_compiled_see_headrace_add_kernels {
+/// The form of a kernel of the engine: see registry.hpp.
+template <class Kernel, class Seeds>
+struct EngineKernel {
+    using Compiled = Launcher;
+};
+
+/// The launcher that headrace_add_kernels() compiled for a technology.
 template <class Technology, class Kernel, class Seeds>
-Launcher launcher();
-} // namespace kernel_is_not_compiled_see_headrace_add_kernels
+[[nodiscard]] Launcher launcher() {
+    return compiled_for<Technology, EngineKernel<Kernel, Seeds>>();
+}
 
 } // namespace headrace

@@ -21,6 +21,7 @@
 // A unit is in one place at any time: left, granted, waiting for a recipient, or completed.
 #pragma once
 #include <headrace/core/export.hpp>
+#include <headrace/core/index_range.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/internal/core/rates.hpp>
@@ -40,17 +41,9 @@
 
 namespace headrace {
 
-/// Indices [begin, end).
-struct WorkRange {
-    std::uint64_t begin = 0, end = 0;
-    [[nodiscard]] std::uint64_t size() const { return end - begin; }
-    [[nodiscard]] bool empty() const { return begin == end; }
-    friend bool operator==(WorkRange, WorkRange) = default;
-};
-
 /// What a participant gets at once: work units of the job, or units that another participant transferred.
 struct Work {
-    WorkRange range;             ///< of transferred units: their numbers among all that the job transferred
+    IndexRange range;            ///< of transferred units: their numbers among all that the job transferred
     bool is_transferred = false; ///< units that sprang from work units, and count as none
     std::uint64_t tasks = 1;     ///< of the policy's, that adjoin
 
@@ -64,7 +57,7 @@ public:
     virtual ~Division() = default;
     /// The size of a task at the beginning of `left`, for which the policy wants so many units: from 1 to
     /// all of them.
-    [[nodiscard]] virtual std::uint64_t split(WorkRange left, std::uint64_t wanted) const = 0;
+    [[nodiscard]] virtual std::uint64_t split(IndexRange left, std::uint64_t wanted) const = 0;
 };
 
 /// The schedule of one job. Participants are numbered from 0.
@@ -167,7 +160,7 @@ public:
     };
     struct Loss {
         Outcome outcome = Outcome::goes_on;
-        std::vector<WorkRange> again; ///< work units that others do
+        std::vector<IndexRange> again; ///< work units that others do
     };
     /// The participant is gone, with these tasks in flight.
     [[nodiscard]] Loss lost(std::size_t participant, std::span<const Work> in_flight);
@@ -219,7 +212,7 @@ private:
     struct Share {
         Participant participant;
         Account account = {};
-        std::vector<WorkRange> completed = {};    ///< done again if the participant is lost; ascending, apart
+        std::vector<IndexRange> completed = {};   ///< done again if the participant is lost; ascending, apart
         std::vector<Work> completed_units = {};   ///< the same of transferred units
         std::vector<Work> transferred = {};       ///< to it, and not granted yet
         std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun, begun
@@ -265,9 +258,9 @@ private:
     std::shared_ptr<const Division> division_;
     Rates rates_;
     std::vector<Share> shares_;
-    std::vector<WorkRange> left_; ///< not granted, or returned; the last is next
-    std::vector<Work> loose_;     ///< transferred units that no participant has
-    std::map<Key, Task> tasks_;   ///< granted, not ended
+    std::vector<IndexRange> left_; ///< not granted, or returned; the last is next
+    std::vector<Work> loose_;      ///< transferred units that no participant has
+    std::map<Key, Task> tasks_;    ///< granted, not ended
     std::optional<std::size_t> memory_;
     bool has_moved_ = false;
     bool has_returns_ = false;

@@ -5,22 +5,17 @@
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/devices/kernels/simt.hpp>
 
 #include <cstdint>
 #include <string>
 
-#if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
-    #define HEADRACE_SIMT_HIP // our build sets it where g++ compiles for HIP
-#endif
-
 #if defined(HEADRACE_SIMT_HIP)
     #include <hip/hip_runtime_api.h>
-    #define HEADRACE_ON_SIMT on_hip
     #define HEADRACE_RUNTIME(name) hip##name
     #define HEADRACE_RUNTIME_NAME(name) "hip" #name
 #else
     #include <cuda_runtime_api.h>
-    #define HEADRACE_ON_SIMT on_cuda
     #define HEADRACE_RUNTIME(name) cuda##name
     #define HEADRACE_RUNTIME_NAME(name) "cuda" #name
 #endif
@@ -51,7 +46,6 @@ HEADRACE_EXPORT void expect_success(Status status, const char* call,
 
 #if defined(HEADRACE_SIMT_HIP)
 
-inline constexpr char technology[] = "hip";
 inline constexpr auto attribute_multiprocessors = hipDeviceAttributeMultiprocessorCount;
 inline constexpr auto attribute_clock_khz = hipDeviceAttributeClockRate;
 inline constexpr auto attribute_lane_group = hipDeviceAttributeWarpSize;
@@ -83,7 +77,6 @@ inline Status free_pinned(void* memory) { return hipHostFree(memory); }
 
 #else
 
-inline constexpr char technology[] = "cuda";
 inline constexpr auto attribute_multiprocessors = cudaDevAttrMultiProcessorCount;
 inline constexpr auto attribute_clock_khz = cudaDevAttrClockRate;
 inline constexpr auto attribute_lane_group = cudaDevAttrWarpSize;

@@ -5,8 +5,8 @@
 // processor has threads. A join adds up the slots. A GPU adds in its second-level cache, where slots would
 // gain little: its private replica has one slot.
 #pragma once
+#include <headrace/devices/kernels/macros.hpp>
 #include <headrace/persistent/atomics.hpp>
-#include <headrace/persistent/kernel.hpp>
 
 #include <atomic>
 #include <cstdint>

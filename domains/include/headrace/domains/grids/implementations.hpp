@@ -4,9 +4,9 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/devices/kernels/registry.hpp>
 #include <headrace/domains/grids/detail/type_name.hpp>
 #include <headrace/domains/grids/index.hpp>
-#include <headrace/persistent/launcher.hpp>
 
 #include <functional>
 #include <memory>
@@ -18,12 +18,6 @@
 #include <vector>
 
 namespace headrace {
-
-namespace technology {
-struct OpenCl {
-    static constexpr const char* name = "opencl";
-};
-} // namespace technology
 
 /// The members of a kernel, in their order, as OpenCL C gets them: an array's cl_mem, a number's bytes.
 using KernelMembers = std::vector<std::span<const std::byte>>;
@@ -121,23 +115,20 @@ private:
     std::vector<std::shared_ptr<const Run>> runs_; // shared with unfinished launches
 };
 
-/// What headrace_add_grid_kernels compiled of `Kernel` for one technology; empty if this build lacks it. Only
-/// generated units define it. A kernel that is missing there causes a link error, not a run-time error, and
-/// the linker shows the name of this namespace.
-inline namespace kernel_is_not_compiled_see_headrace_add_grid_kernels {
-template <class Technology, class Kernel>
-Implementations<Kernel> compiled_for();
-} // namespace kernel_is_not_compiled_see_headrace_add_grid_kernels
+/// The form of a kernel over a grid: see devices/kernels/registry.hpp.
+template <class Kernel>
+struct GridKernel {
+    using Compiled = Implementations<Kernel>;
+};
 
 /// All that headrace_add_grid_kernels compiled of `Kernel`.
 template <class Kernel>
 [[nodiscard]] const Implementations<Kernel>& implementations() {
     static const Implementations<Kernel> all = [] {
         Implementations<Kernel> found;
-        found.add(compiled_for<technology::Cpu, Kernel>());
-        found.add(compiled_for<technology::Cuda, Kernel>());
-        found.add(compiled_for<technology::Hip, Kernel>());
-        found.add(compiled_for<technology::OpenCl, Kernel>());
+        for (const char* technology : technology::of_cpp)
+            found.add(compiled_for<GridKernel<Kernel>>(technology));
+        found.add(compiled_for<technology::OpenCl, GridKernel<Kernel>>());
         return found;
     }();
     return all;

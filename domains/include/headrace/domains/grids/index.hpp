@@ -2,7 +2,7 @@
 // arrays. Compiled for every technology.
 #pragma once
 #include <headrace/core/export.hpp>
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cstdint>
 #include <type_traits>

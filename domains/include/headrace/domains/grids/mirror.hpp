@@ -1,7 +1,7 @@
 // domains/grids/mirror.hpp - indices of grids that continue mirrored beyond their edges. Compiled for every
 // technology.
 #pragma once
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 namespace headrace {
 

@@ -2,7 +2,7 @@
 // technology. OpenCL kernels use opencl/texture.cl instead.
 #pragma once
 #include <headrace/core/access.hpp>
-#include <headrace/persistent/kernel.hpp>
+#include <headrace/devices/kernels/macros.hpp>
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <headrace/persistent/detail/sync_simt.cuh>
 
-namespace headrace::HEADRACE_SIMT_NAMESPACE {
+namespace headrace::HEADRACE_ON_SIMT {
 
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t lane_group_size = 32;
@@ -128,4 +128,4 @@ private:
     }
 };
 
-} // namespace headrace::HEADRACE_SIMT_NAMESPACE
+} // namespace headrace::HEADRACE_ON_SIMT

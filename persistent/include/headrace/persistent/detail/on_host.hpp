@@ -1,11 +1,10 @@
 // persistent/detail/on_host.hpp - the engine on host threads: one lane group per thread.
 #pragma once
+#include <headrace/persistent/detail/bound_kernel.hpp>
 #include <headrace/persistent/detail/consumer_group.hpp>
 #include <headrace/persistent/detail/engine_memory.hpp>
-#include <headrace/persistent/detail/kernel_checks.hpp>
 #include <headrace/persistent/detail/lanes_host.hpp>
 #include <headrace/persistent/detail/producer_group.hpp>
-#include <headrace/persistent/launcher.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -39,16 +38,9 @@ public:
         : kernel_(kernel), seeds_(seeds), image_(kernel, seeds) {}
 
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
-        EngineShape shape;
-        shape.lanes = GroupType::queue_lanes;
+        EngineShape shape = queue_shape<GroupType, Kernel>(GroupType::queue_lanes, wishes, local_bytes);
         shape.groups = Runner::threads(stream);
         if (wishes.groups != 0 && wishes.groups < shape.groups) shape.groups = wishes.groups;
-        shape.kinds = GroupType::kinds;
-        shape.unit_words = GroupType::unit_words;
-        shape.max_spawns = GroupType::max_spawns;
-        shape.ranges = GroupType::ranges;
-        shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
-        shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
         shape.least_claim = 1; // for heavy units: pace.hpp
         local_.assign(shape.groups, std::vector<std::uint32_t>(group_local_words(
                                         shape.kinds, shape.unit_words, shape.liq_units, GroupType::scratch)));
@@ -103,15 +95,7 @@ private:
 /// What a generated source returns.
 template <class Kernel, class Seeds, class Lanes, class Runner>
 Launcher make_launcher() {
-    if constexpr (!check_call<Kernel, Seeds, Lanes>())
-        return {};
-    else
-        return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
-                   std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
-            HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
-            return std::make_unique<HostBoundKernel<Kernel, Seeds, Lanes, Runner>>(
-                *static_cast<const Kernel*>(kernel), *static_cast<const Seeds*>(seeds));
-        }};
+    return launcher_of<HostBoundKernel<Kernel, Seeds, Lanes, Runner>, Kernel, Seeds, Lanes>();
 }
 
 } // namespace headrace::on_cpu

@@ -1,20 +1,14 @@
 // persistent/detail/on_simt.cuh - the engine as a CUDA or HIP kernel: one lane group per warp or wavefront.
 #pragma once
+#include <headrace/devices/simt/detail/context.hpp>
+#include <headrace/persistent/detail/bound_kernel.hpp>
 #include <headrace/persistent/detail/consumer_group.hpp>
 #include <headrace/persistent/detail/engine_memory.hpp>
-#include <headrace/persistent/detail/kernel_checks.hpp>
 #include <headrace/persistent/detail/lanes_simt.cuh>
 #include <headrace/persistent/detail/producer_group.hpp>
-#include <headrace/persistent/launcher.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <string>
-
-#if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
-    #define HEADRACE_SIMT_HIP // selects HIP in devices/simt/runtime.hpp
-#endif
-#include <headrace/devices/simt/detail/context.hpp>
 
 namespace headrace::HEADRACE_ON_SIMT {
 
@@ -106,14 +100,9 @@ public:
     EngineShape prepare(const NativeStream& stream, const EngineWishes& wishes) override {
         const int lanes = device_attribute(attribute_lane_group, stream.ordinal),
                   processors = device_attribute(attribute_multiprocessors, stream.ordinal);
-        EngineShape shape;
-        shape.lanes = GroupKernel<Kernel> ? GroupType::queue_lanes : static_cast<std::uint32_t>(lanes);
-        shape.kinds = GroupType::kinds;
-        shape.unit_words = GroupType::unit_words;
-        shape.max_spawns = GroupType::max_spawns;
-        shape.ranges = GroupType::ranges;
-        shape.liq_units = choose_liq_units(shape, wishes.liq_units, local_bytes);
-        shape.enough = enough_lanes_for<Kernel>(shape.lanes, wishes.refill_percent);
+        EngineShape shape = queue_shape<GroupType, Kernel>(
+            GroupKernel<Kernel> ? GroupType::queue_lanes : static_cast<std::uint32_t>(lanes), wishes,
+            local_bytes);
         groups_per_block_ = threads / static_cast<std::uint32_t>(lanes);
         // Not GroupType::scratch: the host's compiler pass does not know the device's wavefront width.
         local_words_ = group_local_words(shape.kinds, shape.unit_words, shape.liq_units,
@@ -204,16 +193,7 @@ private:
 /// What a generated source returns.
 template <class Kernel, class Seeds>
 Launcher launcher() {
-    if constexpr (!check_call<Kernel, Seeds, SimtLanes>())
-        return {};
-    else
-        return {[](const void* kernel, std::size_t kernel_bytes, const void* seeds,
-                   std::size_t seeds_bytes) -> std::unique_ptr<BoundKernel> {
-            // The sizes detect a device compiler that lays out the structs differently.
-            HEADRACE_ASSERT(kernel_bytes == sizeof(Kernel) && seeds_bytes == sizeof(Seeds));
-            return std::make_unique<SimtBoundKernel<Kernel, Seeds>>(*static_cast<const Kernel*>(kernel),
-                                                                    *static_cast<const Seeds*>(seeds));
-        }};
+    return launcher_of<SimtBoundKernel<Kernel, Seeds>, Kernel, Seeds, SimtLanes>();
 }
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -1,17 +1,13 @@
 // persistent/detail/sync_simt.cuh - atomics between lane groups of one GPU, with CUDA's and HIP's built-ins.
 #pragma once
+#include <headrace/devices/kernels/simt.hpp>
 #include <headrace/persistent/sync.hpp>
 
-#if defined(__CUDACC__)
-    #define HEADRACE_SIMT_NAMESPACE on_cuda
-#elif defined(__HIPCC__)
-    #define HEADRACE_SIMT_NAMESPACE on_hip
-#else
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
     #error "for nvcc and hipcc"
 #endif
 
-// One namespace per technology: a program may have both, and the linker would merge equal names.
-namespace headrace::HEADRACE_SIMT_NAMESPACE {
+namespace headrace::HEADRACE_ON_SIMT {
 
 /// Loads and stores of system scope: for words that the host reads and writes while a launch runs.
 struct SystemSync : MemoryOrders {
@@ -180,4 +176,4 @@ private:
     static constexpr bool is_word = std::is_unsigned_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 };
 
-} // namespace headrace::HEADRACE_SIMT_NAMESPACE
+} // namespace headrace::HEADRACE_ON_SIMT

@@ -1,19 +1,9 @@
 // domains/grids/detail/on_simt.cuh - a kernel over a grid as a CUDA or HIP kernel: one thread for each point.
 #pragma once
+#include <headrace/devices/simt/runtime.hpp>
 #include <headrace/domains/grids/implementations.hpp>
 
 #include <algorithm>
-
-#if defined(__HIPCC__) && !defined(HEADRACE_SIMT_HIP)
-    #define HEADRACE_SIMT_HIP // selects the technology of devices/simt/runtime.hpp
-#endif
-#include <headrace/devices/simt/runtime.hpp>
-
-#if defined(HEADRACE_SIMT_HIP)
-    #define HEADRACE_THIS_TECHNOLOGY ::headrace::technology::Hip
-#else
-    #define HEADRACE_THIS_TECHNOLOGY ::headrace::technology::Cuda
-#endif
 
 namespace headrace {
 /// cudaStream_t or hipStream_t, for implementations with one source for both: `tiled<<<blocks, threads, 0,
@@ -103,7 +93,7 @@ void run_grid(const Kernel& kernel, const Grid<3>& grid, StreamHandle stream) {
 template <class Kernel>
 Implementations<Kernel> compiled() {
     static_assert(sizeof(Kernel) <= 4000, "kernels are passed by value: their members must fit into 4 KB");
-    return detail::compiled<HEADRACE_THIS_TECHNOLOGY, Kernel>(
+    return detail::compiled<Technology, Kernel>(
         [](const Kernel& kernel, const Grid<detail::rank_or_1<Kernel>>& grid, const NativeStream& stream) {
             if constexpr (index_rank<Kernel> != 0) {
                 if (grid.size() <= 0) return; // an empty launch is an error in CUDA and HIP
