@@ -5,6 +5,7 @@
 
 The rules (CONTRIBUTING.md, "Headers"):
 - a floor includes headers of its own and of floors below it: core < devices < persistent < domains;
+- kernels over grids (domains/grids) know nothing of persistent;
 - <headrace/FLOOR/...> lies in FLOOR/include/, <headrace/internal/FLOOR/...> in FLOOR/internal/;
 - "folder/name.hpp" lies in the floor that includes it, and no other folder sees it;
 - what is public includes only what is public;
@@ -76,6 +77,8 @@ def mistakes():
             continue
         if origin in FLOORS and FLOORS.index(floor) > FLOORS.index(origin):
             yield f"{source}: includes {target}, which is on a higher floor"
+        if folder_of(source) == "domains/grids" and floor == "persistent":
+            yield f"{source}: includes {target}: kernels over grids know no engine"
         if is_public(source) and not is_public(target):
             yield f"{source}: is public and includes {target}, which is not"
         if origin == "apps" and (target.parts[1] == "internal" or "detail" in target.parts):
