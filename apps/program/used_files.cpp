@@ -96,8 +96,10 @@ public:
     }
     void add_family(Family family) {
         const std::lock_guard lock(mutex_);
+        std::set<std::string> overwritten; // sorted: the message names the first
         for (const auto& [which, name] : inputs_)
-            if (family.has(whole_name(name))) refuse_family(family, name);
+            if (family.has(whole_name(name))) overwritten.insert(name);
+        if (!overwritten.empty()) refuse_family(family, *overwritten.begin());
         for (const Output& output : outputs_)
             if (output.owner != family.owner && family.has(output.whole))
                 refuse_family(family, output.name.string());

@@ -94,7 +94,7 @@ private:
 
 } // namespace
 
-class Runtime::Impl final : public DeviceWorker::Colleagues {
+class Runtime::Impl final : public JobSource {
 public:
     Impl(DeviceSelection selection, RuntimeOptions options)
         : options_(std::move(options)),

@@ -1,4 +1,4 @@
-// domains/execution/doorbell.hpp - an auto-reset signal: wakes one thread that waits for any change. Internal
+// internal/domains/doorbell.hpp - an auto-reset signal: wakes one thread that waits for any change. Internal
 // to domains/.
 #pragma once
 #include <atomic>

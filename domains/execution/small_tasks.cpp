@@ -1,0 +1,50 @@
+// domains/execution/small_tasks.cpp - see small_tasks.hpp.
+#include <headrace/internal/domains/small_tasks.hpp>
+
+#include <algorithm>
+
+namespace headrace {
+namespace {
+
+constexpr std::chrono::milliseconds short_task{5};        // longer ones do not notice what a launch costs
+constexpr std::chrono::microseconds very_short_task{500}; // to launch it costs a tenth of that
+constexpr std::uint64_t several_tasks = 8, many_tasks = 64;
+
+} // namespace
+
+void SmallTasks::expect(const JobExecution& job, std::size_t device, const Portion& first) {
+    const auto seconds = job.expected_seconds(device, first);
+    const std::chrono::duration<double> expected(seconds.value_or(0));
+    const bool many = first.work_units() <= job.job().work_units() / several_tasks;
+    const bool are_small = many && seconds && expected < very_short_task;
+    short_units_ = are_small ? static_cast<double>(first.work_units()) : 0;
+    kernels_differ_ = false;
+    ahead_ = are_small ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
+    most_ahead_ = TasksAhead::most;
+}
+
+void SmallTasks::learn(std::uint64_t tasks, std::uint64_t units, std::chrono::nanoseconds took,
+                       std::uint64_t lanes) {
+    const auto all = static_cast<double>(units);
+    took = std::max(took, std::chrono::nanoseconds(1));
+    if (took < short_task * tasks) {
+        most_ahead_ = TasksAhead::most;
+        short_units_ = all * (std::chrono::duration<double>(short_task) / took);
+    } else {
+        // So many fill the lanes. That is not known of a producer: many more units may spring from its seeds.
+        most_ahead_ = std::max<std::uint64_t>(lanes * tasks / std::max<std::uint64_t>(units, 1), 1);
+        short_units_ = most_ahead_ >= 2 ? all / static_cast<double>(tasks) : 0;
+    }
+}
+
+bool SmallTasks::may_inject(const JobExecution& job, const Portion& portion) const {
+    const std::uint64_t tasks = std::max<std::uint64_t>(portion.tasks, 1);
+    const bool is_small =
+        static_cast<double>(portion.work_units()) <= short_units_ * static_cast<double>(tasks);
+    if (kernels_differ_ || !is_small) return false;
+    return !job.has_several_devices() || portion.work_units() / tasks <= job.job().work_units() / many_tasks;
+}
+
+std::uint64_t SmallTasks::wanted() const noexcept { return std::min(ahead_.tasks(), most_ahead_); }
+
+} // namespace headrace

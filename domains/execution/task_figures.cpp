@@ -1,0 +1,57 @@
+// domains/execution/task_figures.cpp - see task_figures.hpp.
+#include "execution/task_figures.hpp"
+
+namespace headrace {
+
+EngineFigures engine_figures(const Engine& engine) {
+    const EngineCounters counters = engine.counters();
+    return {.launches = engine.launches(),
+            .units = counters.units,
+            .spawned = counters.spawned,
+            .lane_turns = counters.rounds * engine.shape().lanes,
+            .choice = {.lanes = engine.shape().lanes,
+                       .groups = engine.shape().groups,
+                       .refill_lanes = engine.shape().enough,
+                       .inbox_units = engine.shape().liq_units,
+                       .bundles = engine.bundles()}};
+}
+
+EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
+    return {.launches = now.launches - before.launches,
+            .units = now.units - before.units,
+            .spawned = now.spawned - before.spawned,
+            .lane_turns = now.lane_turns - before.lane_turns,
+            .choice = now.choice};
+}
+
+std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches) {
+    std::chrono::steady_clock::duration sum{0};
+    for (const EventTimes& launch : launches) sum += launch.end - launch.begin;
+    return sum;
+}
+
+std::string task_name(const JobExecution& job, const Portion& portion) {
+    return job.job().name() + " " + portion.text();
+}
+
+void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<Portion>& portions,
+               const TaskFigures& figures) {
+    if (!hook) return;
+    std::vector<IndexRange> ranges;
+    std::uint64_t units = 0;
+    for (const Portion& portion : portions) {
+        units += portion.work_units();
+        if (!portion.units) ranges.push_back(portion.range);
+    }
+    BusyTime busy;
+    for (const EventTimes& launch : figures.launches) busy.add(launch);
+    const double seconds = std::chrono::duration<double>(busy.total()).count();
+    hook({.device = device.id,
+          .ranges = ranges,
+          .seconds = seconds,
+          .units_per_second = seconds > 0 ? static_cast<double>(units) / seconds : 0,
+          .bytes_in = figures.bytes_in,
+          .bytes_out = figures.bytes_out});
+}
+
+} // namespace headrace

@@ -1,0 +1,29 @@
+// domains/execution/task_figures.hpp - what tasks took, as reports and hooks of users get it. Private to
+// domains/.
+#pragma once
+#include <headrace/core/device.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
+#include <headrace/persistent/engine.hpp>
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// An engine counts over all its tasks: a task has the difference of two of these.
+[[nodiscard]] EngineFigures engine_figures(const Engine& engine);
+[[nodiscard]] EngineFigures operator-(const EngineFigures& now, const EngineFigures& before);
+
+/// How long the launches took together.
+[[nodiscard]] std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches);
+
+/// "film [0, 512)"
+[[nodiscard]] std::string task_name(const JobExecution& job, const Portion& portion);
+
+/// Calls a hook of the user, if there is one, with what `portions` took.
+void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<Portion>& portions,
+               const TaskFigures& figures);
+
+} // namespace headrace

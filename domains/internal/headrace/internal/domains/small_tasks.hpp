@@ -1,0 +1,47 @@
+// internal/domains/small_tasks.hpp - which tasks of a job are injected into a running launch, and how many
+// of them a device holds. Internal to domains/.
+#pragma once
+#include <headrace/core/export.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
+#include <headrace/internal/domains/tasks_ahead.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace headrace {
+
+/// What a launch slot knows of its job's tasks. Threads: one.
+class HEADRACE_EXPORT SmallTasks {
+public:
+    /// A job begins. If the speed of the device is known from earlier jobs, the first launch need not find
+    /// out whether tasks are small, nor how many of them should be held. If there are only a few tasks, each
+    /// has a launch of its own.
+    void expect(const JobExecution& job, std::size_t device, const Portion& first);
+    /// So many tasks with so many work units took `took`. Some of them may have lost their ends to other
+    /// devices, so what counts is the time of a unit. `lanes`: of a consumer's engine; 0: others.
+    void learn(std::uint64_t tasks, std::uint64_t units, std::chrono::nanoseconds took, std::uint64_t lanes);
+    /// The next task is not small. From a launch with injected tasks nothing can come back.
+    void expect_none() noexcept { short_units_ = 0; }
+    /// Tasks of the job have kernels that differ: none is injected.
+    void note_that_kernels_differ() noexcept { kernels_differ_ = true; }
+
+    /// Each task of the portion is short, or has hardly anything for the lanes to do. What is injected does
+    /// not come back, neither for other jobs nor for other devices, so only little is injected where other
+    /// devices take part.
+    [[nodiscard]] bool may_inject(const JobExecution& job, const Portion& portion) const;
+    /// How many tasks the slot should hold that have not begun.
+    [[nodiscard]] std::uint64_t wanted() const noexcept;
+    [[nodiscard]] bool can_grow() const noexcept { return ahead_.can_grow(); }
+    void grow(bool alone) noexcept { ahead_.grow(alone); }
+    /// How many tasks may be made one.
+    [[nodiscard]] std::uint64_t made_at_once() const noexcept { return ahead_.made_at_once(); }
+
+private:
+    double short_units_ = 0; ///< tasks of no more units are short, as far as known
+    bool kernels_differ_ = false;
+    TasksAhead ahead_;                            ///< so many tasks should be held
+    std::uint64_t most_ahead_ = TasksAhead::most; ///< but no more: they are long
+};
+
+} // namespace headrace
