@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -80,7 +79,7 @@ public:
             if (output.identity() == which)
                 refuse(name + ": is read, and " + output.owner +
                        " would be written to it; name another file");
-        inputs_.emplace(*which, name);
+        if (inputs_.emplace(*which, name).second) input_names_.push_back(name);
     }
     void add_output(Output output) {
         const std::lock_guard lock(mutex_);
@@ -97,10 +96,8 @@ public:
     }
     void add_family(Family family) {
         const std::lock_guard lock(mutex_);
-        std::set<std::string> overwritten; // sorted: the message names the first
-        for (const auto& [which, name] : inputs_)
-            if (family.has(whole_name(name))) overwritten.insert(name);
-        if (!overwritten.empty()) refuse_family(family, *overwritten.begin());
+        for (const std::string& name : input_names_)
+            if (family.has(whole_name(name))) refuse_family(family, name);
         for (const Output& output : outputs_)
             if (output.owner != family.owner && family.has(output.whole))
                 refuse_family(family, output.name.string());
@@ -113,6 +110,7 @@ public:
     void forget() {
         const std::lock_guard lock(mutex_);
         inputs_.clear();
+        input_names_.clear();
         outputs_.clear();
         families_.clear();
     }
@@ -138,6 +136,7 @@ private:
 
     std::mutex mutex_;
     std::map<Identity, std::string> inputs_;
+    std::vector<std::string> input_names_; // in the order of opening, for messages
     std::vector<Output> outputs_;
     std::vector<Family> families_;
 };

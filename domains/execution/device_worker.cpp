@@ -1,5 +1,5 @@
 // domains/execution/device_worker.cpp - see device_worker.hpp.
-#include "execution/device_worker.hpp"
+#include <headrace/internal/domains/device_worker.hpp>
 #include <headrace/internal/domains/launch_slot.hpp>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // domains/jobs/runtime.cpp - see runtime.hpp.
-#include "execution/device_worker.hpp"
 #include "execution/footprint.hpp"
 #include "jobs/continuations.hpp"
 #include "jobs/job_order.hpp"
@@ -10,6 +9,7 @@
 #include <headrace/domains/runtime.hpp>
 #include <headrace/internal/core/teams.hpp>
 #include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/domains/device_worker.hpp>
 #include <headrace/internal/domains/watchdog.hpp>
 
 #include <fmt/format.h>

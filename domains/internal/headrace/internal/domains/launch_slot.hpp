@@ -48,6 +48,7 @@ public:
     /// Keeps the engine for another job, if its own job has ended.
     void set_engine_aside();
 
+    [[nodiscard]] const LaunchState& state() const noexcept { return state_; }
     [[nodiscard]] bool is_free() const noexcept { return state_.is<LaunchState::Free>(); }
     /// Null: the slot is free.
     [[nodiscard]] const std::shared_ptr<JobExecution>& job() const noexcept { return job_; }

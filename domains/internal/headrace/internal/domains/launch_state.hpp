@@ -1,23 +1,23 @@
 // internal/domains/launch_state.hpp - the states of a launch slot. Internal to domains/.
 //
-//     state              what happens                                        next states
-//     Free               the slot has no task                                Preparing
-//     Preparing          memory is bound, and the request is made            Running, Injecting,
-//     WaitingForMemory WaitingForMemory   a request that frees memory has not ended           Preparing,
-//     Paused Running            the device computes                                 Paused, Collecting
-//     Injecting          it computes, and small tasks are added to it        Running, Paused, Collecting
-//     Paused             what it has not begun may go to other devices       Running, Injecting,
-//     WaitingForMemory,
-//                                                                            Collecting
-//     Collecting         tasks have ended, and their results are reported    Injecting, Free
+//     state             what happens                                  next states
+//     Free              the slot has no task                          Preparing
+//     Preparing         memory is bound, the request is made          Running, Injecting, WaitingForMemory
+//     WaitingForMemory  a request that frees memory has not ended     Preparing, Paused
+//     Running           the device computes                           Paused, Collecting
+//     Injecting         it computes, and small tasks are added        Running, Paused
+//     Paused            unbegun work may go to other devices          those of Preparing, Collecting
+//     Collecting        tasks have ended, results are reported        Injecting, Free
 //
-// Any state can go to Free: the task fails, moves to another memory, or the device is lost. Running and
-// Injecting end in the same way: when their event is done, `Engine::collect` tells whether the launch paused.
-// From Collecting a slot goes back to Injecting when it holds tasks that the ended launch did not wait for.
+// Any state can go to Free: the task fails, moves to another memory, or the device is lost. When the event of
+// Running or Injecting is done, `Engine::collect` tells whether the launch paused. A launch ends only when no
+// more tasks are added to it, so Injecting goes by Running. From Collecting a slot goes back to Injecting
+// when it holds tasks that the ended launch did not wait for.
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/core/event.hpp>
 
+#include <bitset>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -71,7 +71,9 @@ public:
     /// `next` must be one of the next states of the present one.
     template <class State>
     State& enter(State next) {
-        HEADRACE_ASSERT(may_follow(state_.index(), number_of<State>()));
+        constexpr std::size_t number = number_of<State>();
+        HEADRACE_ASSERT(may_follow(state_.index(), number));
+        taken_.set(state_.index() * count + number);
         return state_.emplace<State>(std::move(next));
     }
     /// What the state waits for; null if it waits for nothing.
@@ -92,21 +94,26 @@ public:
             return number_of<State, Number + 1>();
     }
     [[nodiscard]] static constexpr bool may_follow(std::size_t from, std::size_t to) {
-        constexpr bool table[7][7] = {
+        constexpr bool table[count][count] = {
             // to: Free, Preparing, WaitingForMemory, Running, Injecting, Paused, Collecting
             {false, true, false, false, false, false, false}, // Free
             {true, false, true, true, true, false, false},    // Preparing
             {true, true, false, false, false, true, false},   // WaitingForMemory
             {true, false, false, false, false, true, true},   // Running
-            {true, false, false, true, false, true, true},    // Injecting
+            {true, false, false, true, false, true, false},   // Injecting
             {true, false, true, true, true, false, true},     // Paused
             {true, false, false, false, true, false, false},  // Collecting
         };
         return table[from][to];
     }
 
+    static constexpr std::size_t count = std::variant_size_v<States>;
+    /// The transitions so far: bit `from * count + to`.
+    [[nodiscard]] const std::bitset<count * count>& taken() const noexcept { return taken_; }
+
 private:
     States state_;
+    std::bitset<count * count> taken_;
 };
 
 } // namespace headrace

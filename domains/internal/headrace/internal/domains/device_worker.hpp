@@ -1,5 +1,5 @@
-// domains/execution/device_worker.hpp - the thread of one device: asks jobs for tasks, and keeps the launch
-// slots busy. Private to domains/.
+// internal/domains/device_worker.hpp - the thread of one device: asks jobs for tasks, and keeps the launch
+// slots busy. Internal to domains/.
 #pragma once
 #include <headrace/core/controller.hpp>
 #include <headrace/core/export.hpp>
