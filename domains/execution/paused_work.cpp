@@ -44,15 +44,10 @@ bool PausedWork::give_up_seeds() {
     return true;
 }
 
-bool PausedWork::share(std::chrono::nanoseconds launch_time) {
-    const auto busy = sum(engine_.launch_times());
-    return give_seeds(busy) || give_units(busy, launch_time);
-}
-
 /// Seeds that no lane group has claimed are as good as a range that no device has.
-bool PausedWork::give_seeds(Duration busy) {
+bool PausedWork::share_seeds() {
     const SeedRange unclaimed = engine_.unclaimed();
-    if (unclaimed.empty() || !would_be_taken(unclaimed.next, busy)) return false;
+    if (unclaimed.empty() || !would_be_taken(unclaimed.next, sum(engine_.launch_times()))) return false;
     const std::uint64_t cut = job_.give_back(device_, task_.range, unclaimed.next, engine_.shape().lanes);
     if (cut == task_.range.end) return false;
     engine_.give_back(cut);
@@ -62,9 +57,8 @@ bool PausedWork::give_seeds(Duration busy) {
 
 /// How many units spring from a unit is not known. In the time of another launch, a recipient that got too
 /// much can transfer some back.
-bool PausedWork::give_units(Duration busy, std::chrono::nanoseconds launch_time) {
-    if (engine_.shape().kinds == 0) return false; // a consumer has seeds alone, and these are begun with
-    if (busy < launch_time) return false;
+bool PausedWork::share_units(std::chrono::nanoseconds launch_time) {
+    if (sum(engine_.launch_times()) < launch_time) return false;
     const std::uint64_t left = engine_.remaining();
     if (left == 0) return false; // it paused when all it has left was injected a moment ago
     const Schedule::Demand demand = job_.appetite(device_, engine_.shape().lanes, left);

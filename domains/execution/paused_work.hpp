@@ -29,15 +29,14 @@ public:
     void report_progress(bool is_shared) const;
     /// What no lane group has begun waits until it is this job's turn again. False if there is no such work.
     [[nodiscard]] bool give_up_seeds();
-    /// Transfers to other devices some of what it has not begun: seeds, or else units. False if there was
-    /// nothing to transfer, or no device for it. A task that has taken the time of a launch, `launch_time`,
-    /// is expected to take another one.
-    [[nodiscard]] bool share(std::chrono::nanoseconds launch_time);
+    /// Transfers to other devices some of its seeds that no lane group has claimed. False if there are none,
+    /// or no device for them.
+    [[nodiscard]] bool share_seeds();
+    /// The same with units of a producer. A task that has taken the time of a launch, `launch_time`, is
+    /// expected to take another one.
+    [[nodiscard]] bool share_units(std::chrono::nanoseconds launch_time);
 
 private:
-    [[nodiscard]] bool give_seeds(Duration busy);
-    [[nodiscard]] bool give_units(Duration busy, std::chrono::nanoseconds launch_time);
-
     JobExecution& job_;
     const std::size_t device_;
     Engine& engine_;

