@@ -66,16 +66,20 @@ INSTANTIATE_TEST_SUITE_P(On, Coexec,
 TEST_P(Coexec, ProblemsOfAnySizeAreSolved) {
     Runtime all = runtime({.devices = "", .policy = "demand:7"});
     std::map<std::string, std::uint64_t> work_units; // by device
-    for (const ProblemKind& kind : problem_kinds())
-        for (const std::uint64_t size : {1, 2, 37, 130}) {
-            Settings settings;
-            settings.size = size;
-            settings.seed = fresh_seed();
-            const auto problem = kind.make(settings, all);
-            for (const headrace::DeviceReport& device : run(all, *problem).devices)
-                work_units[device.id] += device.work_units;
-            expect_right(*problem);
-        }
+    const auto has_none = [](const auto& device) { return device.second == 0; };
+    int rounds = 0;
+    do // on a busy machine one device may be too late for all problems of a round
+        for (const ProblemKind& kind : problem_kinds())
+            for (const std::uint64_t size : {1, 2, 37, 130}) {
+                Settings settings;
+                settings.size = size;
+                settings.seed = fresh_seed();
+                const auto problem = kind.make(settings, all);
+                for (const headrace::DeviceReport& device : run(all, *problem).devices)
+                    work_units[device.id] += device.work_units;
+                expect_right(*problem);
+            }
+    while (std::ranges::any_of(work_units, has_none) && ++rounds < 10);
     for (const auto& [device, units] : work_units) EXPECT_GT(units, 0u) << device;
 }
 

@@ -108,14 +108,16 @@ TEST_P(JobTrace, HasTheTasksOfTheReport) {
         EXPECT_NE(chart.str().find(">" + device.id + "</text>"), std::string::npos);
         const double span = tasks[device.id].end - tasks[device.id].begin;
         EXPECT_GT(span, 0) << device.id;
-        EXPECT_LE(span, report.seconds * 1.01 + 1e-4) << device.id; // two clocks, for a device of its own
+        // Two clocks, for a device of its own; and a busy machine may stop a thread between two looks at
+        // them.
+        EXPECT_LE(span, report.seconds * 1.01 + 0.01) << device.id;
     }
 
     const std::vector<Slice> slices = slices_of(trace);
     const auto job = std::ranges::find(slices, "jobs", &Slice::process);
     ASSERT_NE(job, slices.end());
     EXPECT_EQ(std::ranges::count(slices, "jobs", &Slice::process), 1);
-    EXPECT_NEAR((job->end - job->begin) * 1e-6, report.seconds, 1e-3);
+    EXPECT_NEAR((job->end - job->begin) * 1e-6, report.seconds, 0.01);
     std::uint64_t of_job = 0;
     for (const std::size_t i : job->linked) {
         EXPECT_FALSE(slices[i].is_transfer);

@@ -398,8 +398,8 @@ TEST_P(EngineOnDevice, LaunchTimesBeginWithTheLaunch) {
     const auto opened = std::chrono::steady_clock::now();
     gate.complete();
     while (engine.collect() == Engine::State::parked) engine.resume();
-    // Clocks are compared to a millisecond where the machine is busy.
-    EXPECT_GT(engine.launch_times().front().begin, opened - 10ms);
+    // A busy machine compares clocks late.
+    EXPECT_GT(engine.launch_times().front().begin, opened - 25ms);
 }
 
 TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {
