@@ -3,6 +3,8 @@
 // Runs the plain CUDA program and headrace-path-tracer with both kernels in one run, taking turns, so
 // that all see the same machine in the same state; drops the first turn; prints a Markdown table of medians
 // with their spread. With shadow rays, which the plain program does not have, the kernels are alone.
+#include "scratch_folder.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,7 +35,7 @@ struct Settings {
     double albedo = 0.8;
     unsigned width = 1280, height = 720, depth = 8, repeats = 7;
     std::vector<unsigned> spp{256}, shadow_rays; ///< shadow rays: none, unless there are numbers
-    fs::path programs;
+    fs::path programs, scratch;
 };
 
 std::string quoted(const std::string& text) {
@@ -81,28 +83,28 @@ std::string row(const Contestant& contestant, const std::string& camera, double 
 }
 
 /// Where programs leave what they report.
-fs::path report_file() { return fs::temp_directory_path() / "headrace-path-tracing.json"; }
+fs::path report_file(const Settings& settings) { return settings.scratch / "report.json"; }
 
 /// headrace-path-tracer with each kernel.
 std::vector<Contestant> both_kernels(const Settings& settings, const std::string& picture,
                                      const std::string& light) {
     std::vector<Contestant> both;
     for (const std::string kernel : {"consumer", "producer"})
-        both.push_back({"Headrace, " + kernel,
-                        quoted((settings.programs / "headrace-path-tracer").string()) + picture +
-                            fmt::format(" {} --quiet --kernel {} --devices {} --out {} --report {}", light,
-                                        kernel, settings.device,
-                                        quoted((report_file().parent_path() / "path-tracing.pfm").string()),
-                                        quoted(report_file().string())),
-                        {},
-                        {}});
+        both.push_back(
+            {"Headrace, " + kernel,
+             quoted((settings.programs / "headrace-path-tracer").string()) + picture +
+                 fmt::format(" {} --quiet --kernel {} --devices {} --out {} --report {}", light, kernel,
+                             settings.device, quoted((settings.scratch / "picture.pfm").string()),
+                             quoted(report_file(settings).string())),
+             {},
+             {}});
     return both;
 }
 
-void take_turn(Contestant& contestant, bool counts) {
+void take_turn(const Settings& settings, Contestant& contestant, bool counts) {
     run(contestant.command);
     if (!counts) return;
-    const json report = read_json(report_file());
+    const json report = read_json(report_file(settings));
     contestant.job_seconds.push_back(report.at("seconds"));
     contestant.kernel_seconds.push_back(report.at("devices").at(0).at("busy_seconds"));
 }
@@ -119,14 +121,14 @@ std::string compare(const Settings& settings, const std::string& label, const st
 
     double segments = 0;
     for (unsigned turn = 0; turn <= settings.repeats; ++turn) { // turn 0 warms up
-        run(baseline.command + " >" + quoted(report_file().string()));
-        machine = read_json(report_file());
+        run(baseline.command + " >" + quoted(report_file(settings).string()));
+        machine = read_json(report_file(settings));
         segments = machine.at("segments");
         if (turn > 0) {
             baseline.kernel_seconds.push_back(machine.at("median_seconds"));
             baseline.job_seconds.push_back(machine.at("median_seconds"));
         }
-        for (Contestant& contestant : ours) take_turn(contestant, turn > 0);
+        for (Contestant& contestant : ours) take_turn(settings, contestant, turn > 0);
     }
     const double reference = spread(baseline.job_seconds).median;
     std::string rows = row(baseline, label, segments, reference);
@@ -139,7 +141,7 @@ std::string compare_kernels(const Settings& settings, unsigned spp, unsigned sha
     std::vector<Contestant> both =
         both_kernels(settings, picture(settings, "", spp), fmt::format("--shadow-rays {}", shadow_rays));
     for (unsigned turn = 0; turn <= settings.repeats; ++turn)
-        for (Contestant& contestant : both) take_turn(contestant, turn > 0);
+        for (Contestant& contestant : both) take_turn(settings, contestant, turn > 0);
     std::string row = fmt::format("| {} | {} |", spp, shadow_rays);
     for (const Contestant& contestant : both) {
         const Spread kernel = spread(contestant.kernel_seconds);
@@ -154,7 +156,9 @@ std::string compare_kernels(const Settings& settings, unsigned spp, unsigned sha
 } // namespace
 
 int main(int argc, char** argv) try {
+    const ScratchFolder scratch;
     Settings settings;
+    settings.scratch = scratch.path();
     settings.programs = fs::canonical("/proc/self/exe").parent_path();
     CLI::App app("Whole paths: Headrace beside a plain CUDA program. The table goes to stdout.");
     app.add_option("--scene", settings.scene, "a mesh that headrace-path-tracer reads")
