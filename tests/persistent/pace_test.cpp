@@ -2,6 +2,7 @@
 // ones; and that others get heavy ones.
 #include "bind_on_threads.hpp"
 
+#include <core/quiet_machine.hpp>
 #include <headrace/persistent/detail/pace.hpp>
 #include <headrace/persistent/engine.hpp>
 
@@ -162,12 +163,14 @@ struct LightVisits {
 };
 
 TEST(LightUnits, RunInFewLaunchesHoweverShortTheseAre) {
-    std::atomic<int> visits = 0;
-    EngineOptions options;
-    options.launch_time = 1ns;
-    // Of one unit a thread there would be 2048.
-    EXPECT_LE(run_on_four_threads(LightVisits{&visits}, Indices{}, 8192, options), 1024);
-    EXPECT_EQ(visits, 8192);
+    on_a_quiet_machine([] { // groups look around by the clock
+        std::atomic<int> visits = 0;
+        EngineOptions options;
+        options.launch_time = 1ns;
+        // Of one unit a thread there would be 2048.
+        EXPECT_LE(run_on_four_threads(LightVisits{&visits}, Indices{}, 8192, options), 1024);
+        ASSERT_EQ(visits, 8192);
+    });
 }
 
 TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {
