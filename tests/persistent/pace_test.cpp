@@ -123,13 +123,13 @@ struct Threads {
     std::set<std::thread::id> ids;
     int leaves = 0;
 
-    /// The thread has one, which takes until so many threads have had one; or ten seconds.
-    void meet(std::size_t count) {
+    /// The thread has one, which takes until so many threads have had one, but no longer than `limit`.
+    void meet(std::size_t count, std::chrono::milliseconds limit) {
         std::unique_lock lock(mutex);
         ids.insert(std::this_thread::get_id());
         ++leaves;
         changed.notify_all();
-        changed.wait_for(lock, 10s, [&] { return ids.size() >= count; });
+        changed.wait_for(lock, limit, [&] { return ids.size() >= count; });
     }
 };
 struct HeavyLeaves {
@@ -139,7 +139,7 @@ struct HeavyLeaves {
     void operator()(auto& lane, Leaf leaf) const {
         for (std::uint32_t i = 0; i < leaf.children; ++i) lane.spawn(Leaf{0, 0});
         if (leaf.children > 0) return;
-        threads->meet(2);
+        threads->meet(2, 300ms); // the first leaf waits in vain: its group shares the others after it
     }
 };
 
@@ -183,7 +183,7 @@ TEST(HeavyUnits, OfOneGroupGoToThoseWithNothing) {
 /// Indices that take until three threads have had one.
 struct HeavyVisits {
     Threads* threads;
-    void operator()(auto&, std::uint64_t) const { threads->meet(3); }
+    void operator()(auto&, std::uint64_t) const { threads->meet(3, 10s); }
 };
 
 TEST(HeavyUnits, OfAConsumerGoToAllThreads) {
