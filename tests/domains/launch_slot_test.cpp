@@ -410,21 +410,33 @@ Taken a_device_that_is_lost_while_it_is_full() {
     return full.bench.taken();
 }
 
-TEST(LaunchSlot, DoesATaskInOneLaunch) { a_task_in_one_launch(); }
-TEST(LaunchSlot, GoesOnAfterAPause) { a_task_that_pauses(); }
-TEST(LaunchSlot, InjectsSmallTasks) { small_tasks_that_are_injected(); }
-TEST(LaunchSlot, InjectsMoreAfterAPause) { an_injected_launch_that_pauses(); }
-TEST(LaunchSlot, OpensAnotherLaunchForTasksThatWaitForInputs) { held_tasks_that_wait_for_their_inputs(); }
-TEST(LaunchSlot, GivesUpWhatIsUnbegunToAMoreUrgentJob) { a_task_that_gives_all_up(); }
-TEST(LaunchSlot, WaitsForMemory) { a_task_that_waits_for_memory(); }
-TEST(LaunchSlot, WaitsForMemoryForAPausedTask) { a_pause_that_waits_for_memory(); }
-TEST(LaunchSlot, FailsAPausedTaskThatGetsNoMemory) { a_pause_without_memory(); }
-TEST(LaunchSlot, FailsATaskWhoseHookThrows) { a_hook_that_throws(); }
-TEST(LaunchSlot, FailsATaskWhoseLaunchFails) { a_launch_that_fails(); }
-TEST(LaunchSlot, IsFreeWhenItsDeviceIsLostUnderALaunch) { a_device_that_is_lost_while_it_is_injected_to(); }
-TEST(LaunchSlot, IsFreeWhenItsDeviceIsLostWhileItIsFull) { a_device_that_is_lost_while_it_is_full(); }
+class LaunchSlotTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (is_checked_mode()) GTEST_SKIP() << "tasks that are checked are launched one by one, and twice";
+    }
+};
+using DeviceWorkerTest = LaunchSlotTest;
 
-TEST(LaunchSlot, TakesEveryTransitionOfItsTableAndNoOther) {
+TEST_F(LaunchSlotTest, DoesATaskInOneLaunch) { a_task_in_one_launch(); }
+TEST_F(LaunchSlotTest, GoesOnAfterAPause) { a_task_that_pauses(); }
+TEST_F(LaunchSlotTest, InjectsSmallTasks) { small_tasks_that_are_injected(); }
+TEST_F(LaunchSlotTest, InjectsMoreAfterAPause) { an_injected_launch_that_pauses(); }
+TEST_F(LaunchSlotTest, OpensAnotherLaunchForTasksThatWaitForInputs) {
+    held_tasks_that_wait_for_their_inputs();
+}
+TEST_F(LaunchSlotTest, GivesUpWhatIsUnbegunToAMoreUrgentJob) { a_task_that_gives_all_up(); }
+TEST_F(LaunchSlotTest, WaitsForMemory) { a_task_that_waits_for_memory(); }
+TEST_F(LaunchSlotTest, WaitsForMemoryForAPausedTask) { a_pause_that_waits_for_memory(); }
+TEST_F(LaunchSlotTest, FailsAPausedTaskThatGetsNoMemory) { a_pause_without_memory(); }
+TEST_F(LaunchSlotTest, FailsATaskWhoseHookThrows) { a_hook_that_throws(); }
+TEST_F(LaunchSlotTest, FailsATaskWhoseLaunchFails) { a_launch_that_fails(); }
+TEST_F(LaunchSlotTest, IsFreeWhenItsDeviceIsLostUnderALaunch) {
+    a_device_that_is_lost_while_it_is_injected_to();
+}
+TEST_F(LaunchSlotTest, IsFreeWhenItsDeviceIsLostWhileItIsFull) { a_device_that_is_lost_while_it_is_full(); }
+
+TEST_F(LaunchSlotTest, TakesEveryTransitionOfItsTableAndNoOther) {
     Taken taken;
     for (const auto scenario :
          {a_task_in_one_launch, a_task_that_pauses, small_tasks_that_are_injected,
@@ -447,7 +459,7 @@ TEST(LaunchStateDeathTest, AnotherTransitionAborts) {
     EXPECT_DEATH(state.enter(Collecting{}), "may_follow");
 }
 
-TEST(DeviceWorker, DoesTheJobsOfItsSource) {
+TEST_F(DeviceWorkerTest, DoesTheJobsOfItsSource) {
     Jobs jobs;
     Script script;
     script.launch = does_all;
@@ -461,7 +473,7 @@ TEST(DeviceWorker, DoesTheJobsOfItsSource) {
     worker.stop();
 }
 
-TEST(DeviceWorker, LetsAMoreUrgentJobComeBetween) {
+TEST_F(DeviceWorkerTest, LetsAMoreUrgentJobComeBetween) {
     Jobs jobs;
     std::atomic<bool> may_end = false;
     Script script, urgent;
@@ -484,7 +496,7 @@ TEST(DeviceWorker, LetsAMoreUrgentJobComeBetween) {
     worker.stop();
 }
 
-TEST(DeviceWorker, TakesNoTaskAfterItsDeviceIsLost) {
+TEST_F(DeviceWorkerTest, TakesNoTaskAfterItsDeviceIsLost) {
     Jobs jobs;
     Script script;
     script.launch = [](HrControl&, HrFeed&) { throw Error(*device_error()); };
