@@ -4,7 +4,7 @@
 // The programs of a row take turns; the first turn is a warm-up. Prints Markdown tables of medians, with
 // least and most, and fails if two programs of a row disagree about the result.
 #include "contest.hpp"
-#include "scratch_folder.hpp"
+#include <core/scratch_folder.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -165,7 +165,7 @@ private:
 
 int main(int argc, char** argv) try {
     Settings settings;
-    const ScratchFolder scratch;
+    const headrace::test::ScratchFolder scratch;
     settings.scratch = scratch.path();
     CLI::App app(
         "Powers and chains of matrices: Headrace beside programs written by hand. Tables go to stdout.");

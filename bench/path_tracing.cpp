@@ -3,7 +3,7 @@
 // Runs the plain CUDA program and headrace-path-tracer with both kernels in one run, taking turns, so
 // that all see the same machine in the same state; drops the first turn; prints a Markdown table of medians
 // with their spread. With shadow rays, which the plain program does not have, the kernels are alone.
-#include "scratch_folder.hpp"
+#include <core/scratch_folder.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -156,7 +156,7 @@ std::string compare_kernels(const Settings& settings, unsigned spp, unsigned sha
 } // namespace
 
 int main(int argc, char** argv) try {
-    const ScratchFolder scratch;
+    const headrace::test::ScratchFolder scratch;
     Settings settings;
     settings.scratch = scratch.path();
     settings.programs = fs::canonical("/proc/self/exe").parent_path();

@@ -218,7 +218,7 @@ private:
                 if (std::exchange(worker.told_idle, false)) tell_idle(world, p, false);
                 return true;
             }
-        worker.is_awake = false; // whoever wakes all wakes this one, too, but it has just asked
+        worker.is_awake = false; // a wake reaches all participants, but this one has just asked
         if (!std::exchange(worker.told_idle, true)) tell_idle(world, p, true);
         return true;
     }

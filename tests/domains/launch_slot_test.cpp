@@ -478,10 +478,10 @@ TEST_F(DeviceWorkerTest, LetsAMoreUrgentJobComeBetween) {
     std::atomic<bool> may_end = false;
     Script script, urgent;
     urgent.launch = does(100);
-    script.launch = [&](HrControl& control, HrFeed& feed) { // a seed a launch, until it may end
-        std::this_thread::sleep_for(1ms);
-        const bool ends = may_end || control.pending.value == 1;
-        does(ends ? control.pending.value : 1, ends ? HR_RUN : HR_PARK_BUDGET)(control, feed);
+    script.launch = [&](HrControl& control, HrFeed& feed) { // pauses before its last seed, until it may end
+        const bool ends = may_end;
+        const std::uint64_t left = control.pending.value;
+        does(ends ? left : left > 1 ? 1 : 0, ends ? HR_RUN : HR_PARK_BUDGET)(control, feed);
     };
     DeviceWorker worker(0, std::make_unique<FakeDevice>(scripted_device()), {}, 1, jobs);
     const auto first = jobs.submit(scripted(script, 100'000), worker.device().info());
