@@ -142,17 +142,17 @@ void DeviceSlots::retire(const ErrorPtr& error) {
     for (const auto& job : jobs) job->hold_for(number_);
     for (const auto& weak : domains_)
         if (const auto domain = weak.lock()) domain->drop_replica(controller_, error);
-    std::vector<std::pair<std::shared_ptr<JobExecution>, std::vector<Portion>>> lost;
+    std::vector<std::pair<std::shared_ptr<JobExecution>, std::vector<WorkRange>>> lost;
     for (const auto& slot : slots_)
         if (!slot->is_free()) {
             auto job = slot->job();
             lost.emplace_back(std::move(job), slot->lose_tasks());
         }
     for (const auto& job : jobs) {
-        std::vector<Portion> portions;
+        std::vector<WorkRange> work_ranges;
         for (const auto& [of, some] : lost)
-            if (of == job) portions.insert(portions.end(), some.begin(), some.end());
-        job->retire(number_, error, portions);
+            if (of == job) work_ranges.insert(work_ranges.end(), some.begin(), some.end());
+        job->retire(number_, error, work_ranges);
     }
     jobs_.wake_all(); // for what they have to do again
 }

@@ -62,7 +62,8 @@ void DeviceWorker::start_a_task(LaunchSlot& slot) {
             slots, [&](const auto& other) { return other->job() == job && other->lets_others_in(); });
     });
     for (const auto& job : jobs)
-        if (const auto portion = job->next_given(slots_.number())) return start(slot, job, *portion, true);
+        if (const auto work_range = job->next_given(slots_.number()))
+            return start(slot, job, *work_range, true);
     for (const auto& job : jobs) {
         // A launch that takes more tasks of the job gets them.
         if (std::ranges::any_of(slots, [&](const auto& other) { return other->wants_tasks_of(*job); }))
@@ -71,12 +72,12 @@ void DeviceWorker::start_a_task(LaunchSlot& slot) {
     }
 }
 
-void DeviceWorker::start(LaunchSlot& slot, const std::shared_ptr<JobExecution>& job, const Portion& portion,
-                         bool is_transferred) {
+void DeviceWorker::start(LaunchSlot& slot, const std::shared_ptr<JobExecution>& job,
+                         const WorkRange& work_range, bool is_transferred) {
     if (std::exchange(told_idle_, false)) report_idleness(false); // at once: to begin may take long
     for (const auto& other : slots_.all())
         if (other->is_injecting() && other->job() != job) other->make_way();
-    slot.start(job, portion, is_transferred);
+    slot.start(job, work_range, is_transferred);
 }
 
 /// Other devices transfer work to devices that have none in any job.

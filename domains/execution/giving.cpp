@@ -1,19 +1,19 @@
 // domains/execution/giving.cpp - what a device has not begun goes to others: how a job asks its schedule, and
 // which units a batch of it has. See job_execution.hpp.
-#include "execution/portion_work.hpp"
+#include "execution/schedule_work.hpp"
 #include <headrace/internal/domains/job_execution.hpp>
 
 #include <utility>
 
 namespace headrace {
 
-std::optional<Portion> JobExecution::next_given(std::size_t device) {
+std::optional<WorkRange> JobExecution::next_given(std::size_t device) {
     std::unique_lock lock(mutex_);
     if (!started_ || stop_reason_ || !share_of(device)) return std::nullopt;
     Running& run = running();
-    auto portion = hand_out(device, run.schedule.next_transferred(place_of(device), run.now()));
-    if (!portion) settle_if_ended(std::move(lock));
-    return portion;
+    auto work_range = hand_out(device, run.schedule.next_transferred(place_of(device), run.now()));
+    if (!work_range) settle_if_ended(std::move(lock));
+    return work_range;
 }
 
 bool JobExecution::idle(std::size_t device, bool is_idle) {
@@ -54,7 +54,7 @@ bool JobExecution::has_returns() const {
 /// The task ends there from here on.
 void JobExecution::shorten(std::size_t device, IndexRange task, std::uint64_t end) {
     if (end == task.end) return;
-    in_flight(device, task)->portion.range.end = end;
+    in_flight(device, task)->work_range.range.end = end;
     leave_parts(task);
     static_cast<void>(enter_parts({task.begin, end})); // if it fails, so does the job
 }
@@ -91,17 +91,18 @@ void JobExecution::give(std::size_t giver, UnitBatch units) {
         run.batches[batch.range.begin] = std::make_shared<const UnitBatch>(units.split(batch.range.size()));
 }
 
-Portion JobExecution::keep(std::size_t device, const Portion& portion, std::uint64_t units) {
+WorkRange JobExecution::keep(std::size_t device, const WorkRange& work_range, std::uint64_t units) {
     const std::scoped_lock lock(mutex_);
     Running& run = running();
-    UnitBatch left = *portion.units;
+    UnitBatch left = *work_range.units;
     UnitBatch kept = left.split(units);
-    const Schedule::Kept now = run.schedule.keep(place_of(device), work_of(portion), kept.size(), run.now());
+    const Schedule::Kept now =
+        run.schedule.keep(place_of(device), work_of(work_range), kept.size(), run.now());
     run.batches[now.rest.range.begin] = std::make_shared<const UnitBatch>(std::move(left));
     run.batches[now.kept.range.begin] = std::make_shared<const UnitBatch>(std::move(kept));
-    run.batches.erase(portion.range.begin); // the two stand for it
-    forget_task(device, portion);
-    Portion granted = portion_of(now.kept);
+    run.batches.erase(work_range.range.begin); // the two stand for it
+    forget_task(device, work_range);
+    WorkRange granted = work_range_of(now.kept);
     note_task(device, granted);
     return granted;
 }

@@ -1,6 +1,6 @@
 // domains/execution/job_account.cpp - what is told of a job, while it runs and afterwards: see
 // job_execution.hpp.
-#include "execution/portion_work.hpp"
+#include "execution/schedule_work.hpp"
 #include <headrace/internal/domains/job_execution.hpp>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ JobStanding JobExecution::standing() const {
     for (const auto& [of, task] : running_->in_flight) {
         standing.tasks.push_back(task);
         standing.tasks.back().begun =
-            running_->schedule.begun_units(place_of(task.number), work_of(task.portion));
+            running_->schedule.begun_units(place_of(task.number), work_of(task.work_range));
     }
     return standing;
 }

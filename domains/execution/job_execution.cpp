@@ -1,6 +1,6 @@
 // domains/execution/job_execution.cpp - see job_execution.hpp.
 #include "execution/footprint.hpp"
-#include "execution/portion_work.hpp"
+#include "execution/schedule_work.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 #include <headrace/internal/domains/task_scope.hpp>
@@ -115,62 +115,63 @@ void JobExecution::start() {
 }
 
 std::optional<IndexRange> JobExecution::next(std::size_t device) {
-    const auto portion = next(device, 1);
-    return portion ? std::optional(portion->range) : std::nullopt;
+    const auto work_range = next(device, 1);
+    return work_range ? std::optional(work_range->range) : std::nullopt;
 }
 
-std::optional<Portion> JobExecution::next(std::size_t device, std::uint64_t most_tasks) {
+std::optional<WorkRange> JobExecution::next(std::size_t device, std::uint64_t most_tasks) {
     std::unique_lock lock(mutex_);
     const Share* const share = share_of(device);
     if (!started_ || stop_reason_ || !share) return std::nullopt;
     Running& run = running();
     const std::size_t place = place_of(*share);
-    auto portion = hand_out(
+    auto work_range = hand_out(
         device, ask([&] { return run.schedule.next(place, run.now(), most_tasks); }, std::optional<Work>()));
     if (stop_reason_) {
         settle_if_ended(std::move(lock));
         return std::nullopt;
     }
-    return portion;
+    return work_range;
 }
 
 /// What the schedule has granted. Nothing, and the job fails, if its parts are those of other tasks.
-std::optional<Portion> JobExecution::hand_out(std::size_t device, const std::optional<Work>& work) {
+std::optional<WorkRange> JobExecution::hand_out(std::size_t device, const std::optional<Work>& work) {
     if (!work) return std::nullopt;
-    Portion portion = portion_of(*work);
-    if (!portion.units && !enter_parts(portion.range)) {
+    WorkRange work_range = work_range_of(*work);
+    if (!work_range.units && !enter_parts(work_range.range)) {
         running().schedule.returned(place_of(device), *work, false);
         return std::nullopt;
     }
-    note_task(device, portion);
-    return portion;
+    note_task(device, work_range);
+    return work_range;
 }
 
-Portion JobExecution::portion_of(const Work& work) const {
-    Portion portion(work.range, work.tasks);
-    if (work.is_transferred) portion.units = running().batches.at(work.range.begin);
-    return portion;
+WorkRange JobExecution::work_range_of(const Work& work) const {
+    WorkRange work_range(work.range, work.tasks);
+    if (work.is_transferred) work_range.units = running().batches.at(work.range.begin);
+    return work_range;
 }
 
-void JobExecution::note_task(std::size_t device, const Portion& portion) {
+void JobExecution::note_task(std::size_t device, const WorkRange& work_range) {
     Running& run = running();
     run.last_sign = Clock::now();
-    run.in_flight.insert_or_assign(key(device, portion), TaskInFlight{.number = device,
-                                                                      .device = participant(device)->info->id,
-                                                                      .portion = portion,
-                                                                      .last_sign = run.last_sign});
+    run.in_flight.insert_or_assign(key(device, work_range),
+                                   TaskInFlight{.number = device,
+                                                .device = participant(device)->info->id,
+                                                .work_range = work_range,
+                                                .last_sign = run.last_sign});
 }
 
-void JobExecution::forget_task(std::size_t device, const Portion& portion) {
+void JobExecution::forget_task(std::size_t device, const WorkRange& work_range) {
     Running& run = running();
-    run.in_flight.erase(key(device, portion));
+    run.in_flight.erase(key(device, work_range));
     run.last_sign = Clock::now();
 }
 
-void JobExecution::launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
+void JobExecution::launched(std::size_t device, const WorkRange& work_range, std::uint64_t units_left,
                             std::size_t awaited) {
     const std::scoped_lock lock(mutex_);
-    TaskInFlight* task = in_flight(device, portion);
+    TaskInFlight* task = in_flight(device, work_range);
     HEADRACE_ASSERT(task);
     ++task->launches;
     task->units_left = units_left;
@@ -178,53 +179,53 @@ void JobExecution::launched(std::size_t device, const Portion& portion, std::uin
     task->last_sign = Clock::now();
 }
 
-void JobExecution::inputs_came(std::size_t device, const Portion& portion) {
+void JobExecution::inputs_came(std::size_t device, const WorkRange& work_range) {
     const std::scoped_lock lock(mutex_);
-    TaskInFlight* task = in_flight(device, portion);
+    TaskInFlight* task = in_flight(device, work_range);
     if (!task || task->awaited == 0) return; // told late: the task has ended, or its first launch has
     task->awaited = 0;
     task->last_sign = Clock::now();
 }
 
-void JobExecution::begun(std::size_t device, const Portion& portion, std::uint64_t units) {
+void JobExecution::begun(std::size_t device, const WorkRange& work_range, std::uint64_t units) {
     const std::scoped_lock lock(mutex_);
-    TaskInFlight* task = in_flight(device, portion);
+    TaskInFlight* task = in_flight(device, work_range);
     if (!task) return;
     task->last_sign = Clock::now();
-    running().schedule.begun(place_of(device), work_of(portion), units);
+    running().schedule.begun(place_of(device), work_of(work_range), units);
 }
 
-void JobExecution::ran(std::size_t device, const Portion& portion, Clock::duration busy) {
+void JobExecution::ran(std::size_t device, const WorkRange& work_range, Clock::duration busy) {
     const std::scoped_lock lock(mutex_);
-    running().schedule.ran(place_of(device), work_of(portion), busy);
+    running().schedule.ran(place_of(device), work_of(work_range), busy);
 }
 
-void JobExecution::paused(std::size_t device, const Portion& portion, std::uint64_t units,
+void JobExecution::paused(std::size_t device, const WorkRange& work_range, std::uint64_t units,
                           Clock::duration busy) {
     const std::scoped_lock lock(mutex_);
-    TaskInFlight* task = in_flight(device, portion);
+    TaskInFlight* task = in_flight(device, work_range);
     HEADRACE_ASSERT(task);
     task->last_sign = Clock::now();
     Running& run = running();
     ask(
         [&] {
-            run.schedule.progressed(place_of(device), work_of(portion), units, busy, run.now());
+            run.schedule.progressed(place_of(device), work_of(work_range), units, busy, run.now());
             return true;
         },
         false);
 }
 
-void JobExecution::finished(std::size_t device, const std::vector<Portion>& portions,
+void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& work_ranges,
                             const TaskFigures& figures) {
     std::unique_lock lock(mutex_);
     Running& run = running();
     Share& share = *share_of(device);
     Counters& counters = share.counters;
     std::vector<Work> works;
-    for (const Portion& portion : portions) {
-        forget_task(device, portion);
-        works.push_back(work_of(portion));
-        counters.tasks += portion.tasks;
+    for (const WorkRange& work_range : work_ranges) {
+        forget_task(device, work_range);
+        works.push_back(work_of(work_range));
+        counters.tasks += work_range.tasks;
     }
     run.end = Clock::now();
     const auto busy_before = share.busy.total();
@@ -243,16 +244,16 @@ void JobExecution::finished(std::size_t device, const std::vector<Portion>& port
     settle_if_ended(std::move(lock));
 }
 
-void JobExecution::abandoned(std::size_t device, const Portion& portion, ErrorPtr error) {
+void JobExecution::abandoned(std::size_t device, const WorkRange& work_range, ErrorPtr error) {
     std::unique_lock lock(mutex_);
-    forget_task(device, portion);
-    running().schedule.returned(place_of(device), work_of(portion), !error);
+    forget_task(device, work_range);
+    running().schedule.returned(place_of(device), work_of(work_range), !error);
     if (error) {
         auto told = std::make_shared<Error>(*error);
         told->on_device(participant(device)->info->id).in_job(job_.name());
         fail(told);
-    } else if (!portion.units) {
-        leave_parts(portion.range);
+    } else if (!work_range.units) {
+        leave_parts(work_range.range);
     }
     settle_if_ended(std::move(lock));
 }
@@ -294,10 +295,10 @@ bool JobExecution::wants(std::size_t device) const {
     return running().schedule.wants(place_of(device), running().now());
 }
 
-std::optional<double> JobExecution::expected_seconds(std::size_t device, const Portion& portion) const {
+std::optional<double> JobExecution::expected_seconds(std::size_t device, const WorkRange& work_range) const {
     const std::scoped_lock lock(mutex_);
     if (!share_of(device)) return std::nullopt;
-    return running().schedule.expected_seconds(place_of(device), work_of(portion));
+    return running().schedule.expected_seconds(place_of(device), work_of(work_range));
 }
 
 double JobExecution::charged_seconds() const {
@@ -324,9 +325,9 @@ const JobExecution::Share* JobExecution::share_of(std::size_t device) const {
     return const_cast<JobExecution*>(this)->share_of(device); // which changes nothing
 }
 
-TaskInFlight* JobExecution::in_flight(std::size_t device, const Portion& portion) {
+TaskInFlight* JobExecution::in_flight(std::size_t device, const WorkRange& work_range) {
     Running& run = running();
-    const auto found = run.in_flight.find(key(device, portion));
+    const auto found = run.in_flight.find(key(device, work_range));
     return found == run.in_flight.end() ? nullptr : &found->second;
 }
 

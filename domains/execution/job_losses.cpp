@@ -1,6 +1,6 @@
 // domains/execution/job_losses.cpp - what becomes of a job whose device is lost or full: see
 // job_execution.hpp.
-#include "execution/portion_work.hpp"
+#include "execution/schedule_work.hpp"
 #include <headrace/internal/domains/job_execution.hpp>
 
 #include <string>
@@ -14,7 +14,8 @@ void JobExecution::hold_for(std::size_t device) {
     if (Share* share = share_of(device)) share->is_leaving = true;
 }
 
-void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight) {
+void JobExecution::retire(std::size_t device, const ErrorPtr& error,
+                          const std::vector<WorkRange>& in_flight) {
     std::unique_lock lock(mutex_);
     Running& run = running();
     Share* share = share_of(device);
@@ -23,9 +24,9 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     if (ended_) return;
     if (!share->loss) share->loss = error;
     std::vector<Work> works;
-    for (const Portion& portion : in_flight) {
-        forget_task(device, portion);
-        works.push_back(work_of(portion));
+    for (const WorkRange& work_range : in_flight) {
+        forget_task(device, work_range);
+        works.push_back(work_of(work_range));
     }
     const Schedule::Loss loss = run.schedule.lost(place_of(*share), works);
     for (const IndexRange range : loss.again) leave_parts(range);
@@ -47,13 +48,13 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error, const std::
     settle_if_ended(std::move(lock));
 }
 
-bool JobExecution::leave_memory(std::size_t device, const Portion& portion) {
+bool JobExecution::leave_memory(std::size_t device, const WorkRange& work_range) {
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return false;
     Schedule& schedule = running().schedule;
-    if (!schedule.leave_memory(place_of(device), work_of(portion))) return false;
-    forget_task(device, portion);
-    if (!portion.units) leave_parts(portion.range);
+    if (!schedule.leave_memory(place_of(device), work_of(work_range))) return false;
+    forget_task(device, work_range);
+    if (!work_range.units) leave_parts(work_range.range);
     if (schedule.takes_wake()) ask_again();
     return true;
 }

@@ -14,8 +14,8 @@ namespace {
 constexpr std::chrono::milliseconds awake_beside_launch{20};
 
 /// A task of transferred units may have any of the job's seeds behind them.
-IndexRange seeds_of(const JobExecution& job, const Portion& portion) {
-    return portion.units ? IndexRange{0, job.job().work_units()} : portion.range;
+IndexRange seeds_of(const JobExecution& job, const WorkRange& work_range) {
+    return work_range.units ? IndexRange{0, job.job().work_units()} : work_range.range;
 }
 
 } // namespace
@@ -30,19 +30,19 @@ void LaunchSlot::task_waits() {
 
 void LaunchSlot::task_goes_on() { waiting_threads_.fetch_sub(1, std::memory_order_relaxed); }
 
-void LaunchSlot::start(const std::shared_ptr<JobExecution>& job, const Portion& portion,
+void LaunchSlot::start(const std::shared_ptr<JobExecution>& job, const WorkRange& work_range,
                        bool is_transferred) {
     if (engine_.job() != job) {
         engine_.serve(job);
         in_windows_ = !fits_whole(job->job(), info());
-        small_.expect(*job, slots_.number(), portion);
+        small_.expect(*job, slots_.number(), work_range);
     }
     if (is_transferred) small_.expect_none();
     state_.enter(LaunchState::Preparing{});
     job_ = job;
     begun_with_ = Clock::now();
     figures_ = {};
-    held_.push_back(hold(portion));
+    held_.push_back(hold(work_range));
     go();
 }
 
@@ -85,30 +85,31 @@ void LaunchSlot::begin() {
     const TaskScope inside(*job_->node(), TaskScope::Code::hook_or_bind);
     const Job& job = job_->job();
     HeldTask& first = held_.front();
-    while (in_windows_ && footprint(job, info(), first.portion.range, true) > most_in_windows(info()) &&
+    while (in_windows_ && footprint(job, info(), first.work_range.range, true) > most_in_windows(info()) &&
            halve()) {
     }
     Task& task = *first.task;
     check_.reset(); // of a try for which there was no memory
     const Inputs inputs = bind(first);
-    if (is_checked_mode() && !in_windows_ && !first.portion.units) // windows have no room for more
-        check_ = std::make_unique<CheckedTask>(task, job, first.portion.range, slots_.controller(), *stream_);
+    if (is_checked_mode() && !in_windows_ && !first.work_range.units) // windows have no room for more
+        check_ =
+            std::make_unique<CheckedTask>(task, job, first.work_range.range, slots_.controller(), *stream_);
     const KernelVariant& variant = *job.variant(info().technology);
     bool opens = false, is_open = false;
     if (variant.bind) {
         Engine& engine = engine_.bind(slots_.device(), *stream_, variant.bind(task));
         engine.aim_at(slots_.launch_time(*job_));
         engine_before_ = engine_figures(engine);
-        if (const auto& units = first.portion.units; units && engine.room() > 0)
+        if (const auto& units = first.work_range.units; units && engine.room() > 0)
             if (const std::uint64_t room = engine.room(*units); units->size() > room) {
-                first.portion = job_->keep(slots_.number(), first.portion, room);
+                first.work_range = job_->keep(slots_.number(), first.work_range, room);
                 slots_.jobs().wake_all(); // others may take the rest
             }
-        opens = small_.may_inject(*job_, first.portion) && !first.portion.units && !in_windows_ && !check_ &&
-                engine.hears_host();
+        opens = small_.may_inject(*job_, first.work_range) && !first.work_range.units && !in_windows_ &&
+                !check_ && engine.hears_host();
         engine.reserve(opens);
     }
-    call_hook(job.before_tasks(), info(), {first.portion}, {}); // all that it needs is there
+    call_hook(job.before_tasks(), info(), {first.work_range}, {}); // all that it needs is there
     Event ended = enqueue(first, inputs, opens, is_open);
     if (is_open)
         state_.enter(
@@ -124,9 +125,9 @@ Event LaunchSlot::enqueue(HeldTask& first, const Inputs& inputs, bool opens, boo
         report_launch(first, {ready.begin(), ready.end()});
         Engine* const engine = engine_.get();
         if (!engine) return call_host_function(ready);
-        const Portion& portion = first.portion;
-        if (portion.units) return engine->start(*portion.units, ready);
-        if (!opens) return engine->start(portion.range.begin, portion.range.end, ready);
+        const WorkRange& work_range = first.work_range;
+        if (work_range.units) return engine->start(*work_range.units, ready);
+        if (!opens) return engine->start(work_range.range.begin, work_range.range.end, ready);
         Event ended = engine->open(ready); // may throw: then it is not open
         is_open = true;
         return ended;
@@ -142,13 +143,13 @@ void LaunchSlot::resume() {
     } else {
         state_.enter(LaunchState::Running{.ended = std::move(ended)});
     }
-    for (const HeldTask& one : held_) job_->launched(slots_.number(), one.portion, engine.remaining());
+    for (const HeldTask& one : held_) job_->launched(slots_.number(), one.work_range, engine.remaining());
 }
 
-LaunchSlot::HeldTask LaunchSlot::hold(const Portion& portion) const {
-    return {.portion = portion,
-            .task =
-                std::make_unique<Task>(task_name(*job_, portion), seeds_of(*job_, portion), slots_.device())};
+LaunchSlot::HeldTask LaunchSlot::hold(const WorkRange& work_range) const {
+    return {.work_range = work_range,
+            .task = std::make_unique<Task>(task_name(*job_, work_range), seeds_of(*job_, work_range),
+                                           slots_.device())};
 }
 
 /// Binds the task's views to this device's memory.
@@ -157,7 +158,7 @@ LaunchSlot::Inputs LaunchSlot::bind(HeldTask& held) {
     Task& task = *held.task;
     Controller& controller = slots_.controller();
     task.unbind(); // when there was not enough memory before
-    const IndexRange range = seeds_of(*job_, held.portion);
+    const IndexRange range = seeds_of(*job_, held.work_range);
     for (const Job::Use& use : job_->job().uses()) {
         DomainData& data = *use.slice.data;
         slots_.note(use.slice.data);
@@ -218,13 +219,13 @@ Event LaunchSlot::call_host_function(std::span<const Event> ready) {
 
 /// A launch is enqueued with this task, behind `inputs`.
 void LaunchSlot::report_launch(const HeldTask& held, std::vector<Event> inputs) const {
-    const Portion& portion = held.portion;
+    const WorkRange& work_range = held.work_range;
     const std::size_t number = slots_.number();
     std::erase_if(inputs, [](const Event& event) { return event.done(); });
-    job_->launched(number, portion, portion.range.size(), inputs.size());
+    job_->launched(number, work_range, work_range.range.size(), inputs.size());
     if (!inputs.empty())
         Event::all(inputs).then(
-            [job = job_, number, portion](const ErrorPtr&) { job->inputs_came(number, portion); });
+            [job = job_, number, work_range](const ErrorPtr&) { job->inputs_came(number, work_range); });
 }
 
 /// The end of what the slot waits for wakes the device's thread.

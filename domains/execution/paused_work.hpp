@@ -19,7 +19,7 @@ public:
     using Duration = std::chrono::steady_clock::duration;
 
     /// `task`: loses its end when that goes to others.
-    PausedWork(JobExecution& job, std::size_t device, Engine& engine, Portion& task)
+    PausedWork(JobExecution& job, std::size_t device, Engine& engine, WorkRange& task)
         : job_(job), device_(device), engine_(engine), task_(task) {}
 
     /// True if others want the task's seeds from `claimed` on, which it has not begun after `busy`.
@@ -40,7 +40,7 @@ private:
     JobExecution& job_;
     const std::size_t device_;
     Engine& engine_;
-    Portion& task_;
+    WorkRange& task_;
 };
 
 } // namespace headrace

@@ -29,11 +29,11 @@ void LaunchSlot::ask_to_pause(LaunchState::Running& launch) {
     if (!engine || launch.asked_to_pause || launch.ended.done() || !engine->hears_host()) return;
     const auto now = Clock::now();
     const auto has_some = [&] {
-        Portion& portion = held_.front().portion;
-        if (portion.units || injected_ > 0 || now < asks_again_)
+        WorkRange& work_range = held_.front().work_range;
+        if (work_range.units || injected_ > 0 || now < asks_again_)
             return false; // injected seeds do not come back
-        const auto [begin, end] = portion.range;
-        return PausedWork(*job_, slots_.number(), *engine, portion)
+        const auto [begin, end] = work_range.range;
+        return PausedWork(*job_, slots_.number(), *engine, work_range)
             .would_be_taken(std::clamp(engine->consumed(), begin, end), now - begun_with_);
     };
     if (!job_->stopping() && !has_some()) return;
@@ -80,7 +80,7 @@ bool LaunchSlot::goes_on_after_pause() {
     state_.enter(std::move(paused));
 
     Engine& engine = *engine_.get();
-    PausedWork work(*job_, slots_.number(), engine, held_.front().portion);
+    PausedWork work(*job_, slots_.number(), engine, held_.front().work_range);
     work.report_progress(held_.size() > 1 || injected_ > 0);
     const bool makes_way = slots_.another_is_more_urgent(*job_) || slots_.have_none_for_next();
     const bool gave_up = makes_way && work.give_up_seeds();
@@ -112,7 +112,7 @@ void LaunchSlot::collect() {
     }
     const auto& launches = figures_.launches;
     const auto ended = static_cast<std::ptrdiff_t>(injected_ > 0 ? injected_ : held_.size());
-    std::vector<Portion> portions;
+    std::vector<WorkRange> work_ranges;
     std::uint64_t units = 0;
     for (std::ptrdiff_t i = 0; i < ended; ++i) {
         HeldTask& one = held_[static_cast<std::size_t>(i)];
@@ -120,18 +120,18 @@ void LaunchSlot::collect() {
             one.done.complete();
         else
             one.done.complete({launches.front().begin, launches.back().end}); // for traces
-        portions.push_back(one.portion);
-        units += one.portion.work_units();
+        work_ranges.push_back(one.work_range);
+        units += one.work_range.work_units();
     }
-    small_.learn(tasks(0, portions.size()), units, sum(launches), lanes);
+    small_.learn(tasks(0, work_ranges.size()), units, sum(launches), lanes);
     held_.erase(held_.begin(), held_.begin() + ended);
     const TaskFigures figures = std::exchange(figures_, {});
     try {
-        call_hook(job_->job().after_tasks(), info(), portions, figures);
+        call_hook(job_->job().after_tasks(), info(), work_ranges, figures);
     } catch (...) {
         job_->stop(current_error());
     }
-    job_->finished(slots_.number(), portions, figures);
+    job_->finished(slots_.number(), work_ranges, figures);
     if (job_->has_returns()) slots_.jobs().wake_all(); // there is work again for devices that got none before
     if (!held_.empty()) return begin_held_tasks();
     clear();
@@ -156,7 +156,7 @@ void LaunchSlot::begin_held_tasks() {
 
 /// A task that has run, in checked mode. Blocks.
 void LaunchSlot::check() {
-    const IndexRange range = held_.front().portion.range;
+    const IndexRange range = held_.front().work_range.range;
     const auto run_again = [&] {
         Task& task = *held_.front().task;
         const KernelVariant& variant = *job_->job().variant(info().technology);
@@ -174,7 +174,7 @@ void LaunchSlot::check() {
 }
 
 void LaunchSlot::fail(const ErrorPtr& error) {
-    std::string task = task_name(*job_, held_.front().portion);
+    std::string task = task_name(*job_, held_.front().work_range);
     if (held_.size() > 1) task += " and " + std::to_string(held_.size() - 1) + " more";
     const auto told = std::make_shared<Error>(*error);
     told->on_device(info().id).in_job(job_->job().name()).in_task(task);
@@ -183,8 +183,8 @@ void LaunchSlot::fail(const ErrorPtr& error) {
     if (error->kind() == ErrorKind::device && ours) return slots_.retire(told);
     fail_tasks(told);
     const auto job = job_;
-    for (const Portion& portion : lose_tasks())
-        job->abandoned(slots_.number(), portion, job->stopping() ? nullptr : ErrorPtr(told));
+    for (const WorkRange& work_range : lose_tasks())
+        job->abandoned(slots_.number(), work_range, job->stopping() ? nullptr : ErrorPtr(told));
     slots_.wake();
 }
 
@@ -204,12 +204,12 @@ void LaunchSlot::fail_tasks(const ErrorPtr& error) {
     for (HeldTask& one : held_) one.done.fail(error);
 }
 
-std::vector<Portion> LaunchSlot::lose_tasks() {
+std::vector<WorkRange> LaunchSlot::lose_tasks() {
     engine_.drop();
-    std::vector<Portion> portions;
-    for (const HeldTask& one : held_) portions.push_back(one.portion);
+    std::vector<WorkRange> work_ranges;
+    for (const HeldTask& one : held_) work_ranges.push_back(one.work_range);
     clear();
-    return portions;
+    return work_ranges;
 }
 
 void LaunchSlot::set_engine_aside() {

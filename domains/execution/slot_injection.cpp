@@ -24,7 +24,7 @@ void LaunchSlot::inject(LaunchState::Injecting& launch) {
         // Seeds that a consumer has begun with are as good as done; what springs from a producer's may last.
         const std::uint64_t begun = engine.shape().kinds == 0 ? engine.consumed() : engine.completed();
         for (; begun_ < injected_ && held_[begun_].upto <= begun; ++begun_)
-            job_->begun(slots_.number(), held_[begun_].portion, held_[begun_].portion.work_units());
+            job_->begun(slots_.number(), held_[begun_].work_range, held_[begun_].work_range.work_units());
         const auto now = Clock::now();
         const std::uint64_t left = engine.fed() - begun;
         if (left == 0) look_closely_until_ = std::max(look_closely_until_, now + look_period);
@@ -56,23 +56,23 @@ void LaunchSlot::inject(LaunchState::Injecting& launch) {
 
 /// Other tasks of the job, at most so many, for the launch. False if there are none for it.
 bool LaunchSlot::hold_more(std::uint64_t tasks) {
-    const auto portion = job_->next(slots_.number(), tasks);
-    if (!portion) return false;
-    if (!small_.may_inject(*job_, *portion)) {
-        job_->abandoned(slots_.number(), *portion, nullptr); // it gets a launch of its own
-        slots_.jobs().wake_all();                            // or is another device's
+    const auto work_range = job_->next(slots_.number(), tasks);
+    if (!work_range) return false;
+    if (!small_.may_inject(*job_, *work_range)) {
+        job_->abandoned(slots_.number(), *work_range, nullptr); // it gets a launch of its own
+        slots_.jobs().wake_all();                               // or is another device's
         return false;
     }
-    HeldTask& next = held_.emplace_back(hold(*portion));
+    HeldTask& next = held_.emplace_back(hold(*work_range));
     const Inputs inputs = bind(next);
     const auto kernel = job_->job().variant(info().technology)->bind(*next.task);
     if (!engine_.get()->runs(*kernel)) {
         small_.note_that_kernels_differ();
         held_.pop_back();
-        job_->abandoned(slots_.number(), *portion, nullptr); // it gets a launch of its own
+        job_->abandoned(slots_.number(), *work_range, nullptr); // it gets a launch of its own
         return false;
     }
-    call_hook(job_->job().before_tasks(), info(), {next.portion}, {});
+    call_hook(job_->job().before_tasks(), info(), {next.work_range}, {});
     next.ready = submit(next, inputs, [&](std::span<const Event> after) {
         // A task that this launch has is injected before: the tiles of both are in place for it, and tasks of
         // a job do not wait for each other's elements.
@@ -96,7 +96,7 @@ void LaunchSlot::inject_what_is_ready() {
         HeldTask& next = held_[injected_];
         if (!next.ready.done()) return;
         next.ready.wait(); // throws what an input failed with
-        const IndexRange range = next.portion.range;
+        const IndexRange range = next.work_range.range;
         if (!engine.feed(range.begin, range.end)) return;
         next.upto = engine.fed();
         job_->launched(slots_.number(), range, range.size());
@@ -131,7 +131,7 @@ bool LaunchSlot::wants_tasks_of(const JobExecution& job) const noexcept {
 
 std::uint64_t LaunchSlot::tasks(std::size_t first, std::size_t last) const {
     std::uint64_t tasks = 0;
-    for (; first < last; ++first) tasks += held_[first].portion.tasks;
+    for (; first < last; ++first) tasks += held_[first].work_range.tasks;
     return tasks;
 }
 

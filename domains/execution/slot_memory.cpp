@@ -58,7 +58,7 @@ bool LaunchSlot::makes_do_with_less() {
 
 /// A task that has not begun goes back, for the job goes on in another memory.
 bool LaunchSlot::goes_elsewhere() {
-    if (!job_->leave_memory(slots_.number(), held_.front().portion)) return false;
+    if (!job_->leave_memory(slots_.number(), held_.front().work_range)) return false;
     engine_.drop(); // the job will not need it here
     clear();
     slots_.jobs().wake_all();
@@ -68,8 +68,8 @@ bool LaunchSlot::goes_elsewhere() {
 /// A task that has not begun goes back in part, if its job may be cut. False if that is not possible.
 bool LaunchSlot::halve() {
     HeldTask& first = held_.front();
-    const IndexRange range = first.portion.range;
-    if (first.portion.units) return false;
+    const IndexRange range = first.work_range.range;
+    if (first.work_range.units) return false;
     const std::uint64_t cut = job_->make_way(slots_.number(), range, range.begin + range.size() / 2);
     if (cut == range.end) return false;
     first = hold(IndexRange{range.begin, cut});

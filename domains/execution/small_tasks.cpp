@@ -12,7 +12,7 @@ constexpr std::uint64_t several_tasks = 8, many_tasks = 64;
 
 } // namespace
 
-void SmallTasks::expect(const JobExecution& job, std::size_t device, const Portion& first) {
+void SmallTasks::expect(const JobExecution& job, std::size_t device, const WorkRange& first) {
     const auto seconds = job.expected_seconds(device, first);
     const std::chrono::duration<double> expected(seconds.value_or(0));
     const bool many = first.work_units() <= job.job().work_units() / several_tasks;
@@ -37,12 +37,13 @@ void SmallTasks::learn(std::uint64_t tasks, std::uint64_t units, std::chrono::na
     }
 }
 
-bool SmallTasks::may_inject(const JobExecution& job, const Portion& portion) const {
-    const std::uint64_t tasks = std::max<std::uint64_t>(portion.tasks, 1);
+bool SmallTasks::may_inject(const JobExecution& job, const WorkRange& work_range) const {
+    const std::uint64_t tasks = std::max<std::uint64_t>(work_range.tasks, 1);
     const bool is_small =
-        static_cast<double>(portion.work_units()) <= short_units_ * static_cast<double>(tasks);
+        static_cast<double>(work_range.work_units()) <= short_units_ * static_cast<double>(tasks);
     if (kernels_differ_ || !is_small) return false;
-    return !job.has_several_devices() || portion.work_units() / tasks <= job.job().work_units() / many_tasks;
+    return !job.has_several_devices() ||
+           work_range.work_units() / tasks <= job.job().work_units() / many_tasks;
 }
 
 std::uint64_t SmallTasks::wanted() const noexcept { return std::min(ahead_.tasks(), most_ahead_); }

@@ -30,18 +30,18 @@ std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches) {
     return sum;
 }
 
-std::string task_name(const JobExecution& job, const Portion& portion) {
-    return job.job().name() + " " + portion.text();
+std::string task_name(const JobExecution& job, const WorkRange& work_range) {
+    return job.job().name() + " " + work_range.text();
 }
 
-void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<Portion>& portions,
+void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<WorkRange>& work_ranges,
                const TaskFigures& figures) {
     if (!hook) return;
     std::vector<IndexRange> ranges;
     std::uint64_t units = 0;
-    for (const Portion& portion : portions) {
-        units += portion.work_units();
-        if (!portion.units) ranges.push_back(portion.range);
+    for (const WorkRange& work_range : work_ranges) {
+        units += work_range.work_units();
+        if (!work_range.units) ranges.push_back(work_range.range);
     }
     BusyTime busy;
     for (const EventTimes& launch : figures.launches) busy.add(launch);

@@ -20,10 +20,10 @@ namespace headrace {
 [[nodiscard]] std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches);
 
 /// "film [0, 512)"
-[[nodiscard]] std::string task_name(const JobExecution& job, const Portion& portion);
+[[nodiscard]] std::string task_name(const JobExecution& job, const WorkRange& work_range);
 
-/// Calls a hook of the user, if there is one, with what `portions` took.
-void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<Portion>& portions,
+/// Calls a hook of the user, if there is one, with what `work_ranges` took.
+void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<WorkRange>& work_ranges,
                const TaskFigures& figures);
 
 } // namespace headrace

@@ -47,7 +47,7 @@ std::string who_waits_for_what(std::span<const JobStanding> unfinished, Clock::t
         for (const TaskInFlight& task : job.tasks)
             if (is_silent(task.last_sign))
                 add(hangs, fmt::format("{}, {}: task {} on {} has given no sign of life for {}: {}", who,
-                                       how_far, task.portion.text(), task.device,
+                                       how_far, task.work_range.text(), task.device,
                                        seconds_since(task.last_sign), what_it_does(task)));
         if (!job.started)
             add(waits, who + " waits for jobs before it");

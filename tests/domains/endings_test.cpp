@@ -272,15 +272,15 @@ TEST(JobEndings, WaitForDevicesThatAreAboutToRetire) {
     const auto job = devices.run(std::move(Job("sum", 100).accumulates(sums)));
     const auto mine = job->next(4);
     ASSERT_TRUE(mine);
-    job->finished(4, {Portion(*mine)}, {});
+    job->finished(4, {WorkRange(*mine)}, {});
     job->hold_for(4); // and drops its sums
-    while (const auto range = job->next(7)) job->finished(7, {Portion(*range)}, {});
+    while (const auto range = job->next(7)) job->finished(7, {WorkRange(*range)}, {});
     EXPECT_FALSE(job->event().done()) << "without what the other one had added";
     job->retire(4, test::lost(), {});
     std::uint64_t again = 0;
     while (const auto range = job->next(7)) {
         again += range->size();
-        job->finished(7, {Portion(*range)}, {});
+        job->finished(7, {WorkRange(*range)}, {});
     }
     EXPECT_EQ(again, mine->size());
     EXPECT_TRUE(job->event().done());

@@ -450,7 +450,7 @@ TEST(GivingBooks, WhatIsTooMuchForADeviceIsForWhoeverAsks) {
     const IndexRange all = *job->next(4);
     job->idle(7, true);
     job->give(4, batch(30));
-    const Portion kept = job->keep(7, *job->next_given(7), 10);
+    const WorkRange kept = job->keep(7, *job->next_given(7), 10);
     EXPECT_EQ(kept.units->size(), 10u);
     const auto rest = job->next_given(4);
     ASSERT_TRUE(rest);
@@ -506,7 +506,7 @@ TEST(GivingBooks, SeedsComeBackWhereTheJobMayBeCut) {
     ASSERT_EQ(all, (IndexRange{0, 1300}));
     job->idle(7, true);
     EXPECT_EQ(job->give_back(4, all, 10, 32), 1100u); // 3 / 13, kept are whole grains
-    EXPECT_EQ(job->standing().tasks.at(0).portion.range, (IndexRange{0, 1100}));
+    EXPECT_EQ(job->standing().tasks.at(0).work_range.range, (IndexRange{0, 1100}));
     job->finished(4, {IndexRange{0, 1100}}, {});
     EXPECT_FALSE(job->event().done());
     EXPECT_EQ(job->next(7), std::nullopt);
@@ -531,7 +531,7 @@ TEST(GivingBooks, WhatALostDeviceWasGivenIsForWhoeverAsks) {
     Two two;
     const auto job = two.run(Job("j", 130).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
-    std::vector<Portion> had; // done, under way, not taken
+    std::vector<WorkRange> had; // done, under way, not taken
     for (const std::uint32_t units : {10, 20, 30}) {
         job->idle(7, true);
         job->give(4, batch(units));
@@ -594,10 +594,10 @@ TEST(GivingBooks, WhatFindsNoRoomMayBeTakenLater) {
     ASSERT_TRUE(job->next(4));
     job->idle(7, true);
     job->give(4, batch(100));
-    const Portion all = *job->next_given(7);
-    const Portion kept = job->keep(7, all, 30);
+    const WorkRange all = *job->next_given(7);
+    const WorkRange kept = job->keep(7, all, 30);
     EXPECT_EQ(kept.units->size(), 30u);
-    const Portion others = *job->next_given(7);
+    const WorkRange others = *job->next_given(7);
     EXPECT_EQ(others.units->size(), 70u);
     job->finished(7, {kept}, {});
     job->finished(7, {others}, {});

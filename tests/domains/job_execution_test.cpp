@@ -137,11 +137,11 @@ TEST(JobExecution, ATaskIsChargedLittleBeforehandAndWhatItTookAtItsPauses) {
     FarApart far;
     far.job.start();
     auto now = std::chrono::steady_clock::now();
-    const auto ended_after = [&](const Portion& portion, std::chrono::milliseconds time) {
+    const auto ended_after = [&](const WorkRange& work_range, std::chrono::milliseconds time) {
         TaskFigures figures;
         figures.launches = {{now, now + time}};
         now += time;
-        far.job.finished(4, {portion}, figures);
+        far.job.finished(4, {work_range}, figures);
     };
     const auto first = far.job.next(4);
     ASSERT_TRUE(first);
@@ -276,11 +276,11 @@ TEST(JobExecution, SeveralTasksAtOnceAreThoseThatComeOneByOne) {
             whole = {count == 0 ? range->begin : whole.begin, range->end};
             one_by_one->finished(4, {*range}, {});
         }
-        const auto portion = at_once->next(4, tasks);
-        ASSERT_TRUE(portion);
-        EXPECT_EQ(portion->range, whole);
-        EXPECT_EQ(portion->tasks, count);
-        at_once->finished(4, {*portion}, {});
+        const auto work_range = at_once->next(4, tasks);
+        ASSERT_TRUE(work_range);
+        EXPECT_EQ(work_range->range, whole);
+        EXPECT_EQ(work_range->tasks, count);
+        at_once->finished(4, {*work_range}, {});
     }
     EXPECT_TRUE(at_once->event().done());
     EXPECT_EQ(at_once->report().devices.front().tasks, 11U);

@@ -42,8 +42,10 @@ protected:
                 .tasks = {}};
     }
     TaskInFlight task(std::chrono::seconds silent_for) const {
-        return {
-            .number = 3, .device = "cuda:0", .portion = IndexRange{100, 150}, .last_sign = now_ - silent_for};
+        return {.number = 3,
+                .device = "cuda:0",
+                .work_range = IndexRange{100, 150},
+                .last_sign = now_ - silent_for};
     }
     std::string report(const std::vector<JobStanding>& jobs) const {
         return who_waits_for_what(jobs, now_, patience);
@@ -117,7 +119,7 @@ TEST(Standing, FollowsATaskFromItsRangeToItsEnd) {
     const IndexRange range = *job.next(4);
     auto task = job.standing().tasks.at(0);
     EXPECT_EQ(task.device, "fake");
-    EXPECT_EQ(task.portion.range, range);
+    EXPECT_EQ(task.work_range.range, range);
     EXPECT_EQ(task.launches, 0u);
     EXPECT_GE(task.last_sign, begun.last_sign);
 

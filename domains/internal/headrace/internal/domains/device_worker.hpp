@@ -38,7 +38,7 @@ private:
     void run(const std::stop_token& stop);
     void look_at(LaunchSlot& slot);
     void start_a_task(LaunchSlot& slot);
-    void start(LaunchSlot& slot, const std::shared_ptr<JobExecution>& job, const Portion& portion,
+    void start(LaunchSlot& slot, const std::shared_ptr<JobExecution>& job, const WorkRange& work_range,
                bool is_transferred);
     void report_idleness();
     void report_idleness(bool idle);

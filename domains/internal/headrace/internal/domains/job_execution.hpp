@@ -11,8 +11,8 @@
 #include <headrace/internal/core/schedule.hpp>
 #include <headrace/internal/domains/checked_writes.hpp>
 #include <headrace/internal/domains/job_energy.hpp>
-#include <headrace/internal/domains/portion.hpp>
 #include <headrace/internal/domains/task_scope.hpp>
+#include <headrace/internal/domains/work_range.hpp>
 #include <headrace/internal/domains/written_parts.hpp>
 
 #include <atomic>
@@ -43,7 +43,7 @@ struct TaskFigures {
 struct TaskInFlight {
     std::size_t number; ///< of the device
     std::string device; ///< id of the device
-    Portion portion;
+    WorkRange work_range;
     std::chrono::steady_clock::time_point last_sign; ///< of progress
     std::uint64_t launches = 0;                      ///< begun; 0: it is being prepared
     std::uint64_t units_left = 0;                    ///< when the last of them began
@@ -132,35 +132,35 @@ public:
     /// job is stopping.
     [[nodiscard]] std::optional<IndexRange> next(std::size_t device);
     /// The same for several tasks at once, if they are adjacent.
-    [[nodiscard]] std::optional<Portion> next(std::size_t device, std::uint64_t most_tasks);
+    [[nodiscard]] std::optional<WorkRange> next(std::size_t device, std::uint64_t most_tasks);
     /// Returns seeds of the device's task, from `unclaimed` on, to the job: another job goes first on the
     /// device, or the device has no room for their data. Returns the new end of the task.
     [[nodiscard]] std::uint64_t make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed);
     /// True if some seeds were returned in this way.
     [[nodiscard]] bool has_returns() const;
     /// Units or seeds transferred to this device, or transferred units that no device has.
-    [[nodiscard]] std::optional<Portion> next_given(std::size_t device);
+    [[nodiscard]] std::optional<WorkRange> next_given(std::size_t device);
     /// Progress of a task: a launch with `units_left` remaining units is enqueued behind `awaited` unfinished
     /// requests (launched); these requests have ended (inputs_came).
-    void launched(std::size_t device, const Portion& portion, std::uint64_t units_left,
+    void launched(std::size_t device, const WorkRange& work_range, std::uint64_t units_left,
                   std::size_t awaited = 0);
-    void inputs_came(std::size_t device, const Portion& portion);
+    void inputs_came(std::size_t device, const WorkRange& work_range);
     /// The launches of the task took `busy` so far; a further one follows.
-    void ran(std::size_t device, const Portion& portion, Clock::duration busy);
+    void ran(std::size_t device, const WorkRange& work_range, Clock::duration busy);
     /// So many units of the task have begun, in a launch that has paused or that contains other tasks too.
-    void begun(std::size_t device, const Portion& portion, std::uint64_t units);
+    void begun(std::size_t device, const WorkRange& work_range, std::uint64_t units);
     /// The same. The device worked on nothing else since its last report.
-    void paused(std::size_t device, const Portion& portion, std::uint64_t units, Clock::duration busy);
+    void paused(std::size_t device, const WorkRange& work_range, std::uint64_t units, Clock::duration busy);
     /// Tasks that ended together, as the tasks of one launch do.
-    void finished(std::size_t device, const std::vector<Portion>& portions, const TaskFigures& figures);
+    void finished(std::size_t device, const std::vector<WorkRange>& work_ranges, const TaskFigures& figures);
     /// The task will not be finished. `error` is null if the job is being stopped.
-    void abandoned(std::size_t device, const Portion& portion, ErrorPtr error);
+    void abandoned(std::size_t device, const WorkRange& work_range, ErrorPtr error);
     /// The device will retire soon; the job does not end before that.
     void hold_for(std::size_t device);
     /// The device is lost. Other devices repeat its finished and unfinished work. The job fails if this is
     /// impossible: updated data are already overwritten, units of its tasks were transferred to other
     /// devices, or no device is left.
-    void retire(std::size_t device, const ErrorPtr& error, const std::vector<Portion>& in_flight);
+    void retire(std::size_t device, const ErrorPtr& error, const std::vector<WorkRange>& in_flight);
 
     // Transfers of work that a device has not begun, to devices without work: giving.cpp.
 
@@ -183,11 +183,11 @@ public:
     /// Transfers units of the donor's tasks to idle devices, or to the next device that asks.
     void give(std::size_t giver, UnitBatch units);
     /// The device has room for only `units` of the range at once; the next devices that ask get the others.
-    [[nodiscard]] Portion keep(std::size_t device, const Portion& portion, std::uint64_t units);
+    [[nodiscard]] WorkRange keep(std::size_t device, const WorkRange& work_range, std::uint64_t units);
 
     /// The device is full, and this task has not begun there. True: the job, with this task, continues in
     /// another memory. False: there is no other memory.
-    [[nodiscard]] bool leave_memory(std::size_t device, const Portion& portion);
+    [[nodiscard]] bool leave_memory(std::size_t device, const WorkRange& work_range);
     /// How the next task uses a domain: it also fetches what earlier tasks wrote in another memory.
     [[nodiscard]] Access access_of(const Job::Use& use) const;
 
@@ -221,9 +221,10 @@ public:
     [[nodiscard]] bool has_only_cpus() const noexcept { return only_cpus_; }
     /// True if other devices may take work that this device has and has not begun.
     [[nodiscard]] bool others_may_take_over(std::size_t device) const;
-    /// Expected seconds of the portion on the device, from its speed in this job or others. Nothing if the
+    /// Expected seconds of the work range on the device, from its speed in this job or others. Nothing if the
     /// speed was never measured, if it is uncertain and other devices take part, or for transferred units.
-    [[nodiscard]] std::optional<double> expected_seconds(std::size_t device, const Portion& portion) const;
+    [[nodiscard]] std::optional<double> expected_seconds(std::size_t device,
+                                                         const WorkRange& work_range) const;
     /// Estimated device time, past and future, of the work that the job has given to devices.
     [[nodiscard]] double charged_seconds() const;
     /// Keeps a new job from going before jobs of its priority that began earlier: raises its charge.
@@ -301,9 +302,9 @@ private:
     }
     [[nodiscard]] std::size_t place_of(std::size_t device) const { return place_of(*share_of(device)); }
     /// Null: the task has ended.
-    TaskInFlight* in_flight(std::size_t device, const Portion& portion);
-    static Key key(std::size_t device, const Portion& portion) {
-        return {device, portion.units != nullptr, portion.range.begin};
+    TaskInFlight* in_flight(std::size_t device, const WorkRange& work_range);
+    static Key key(std::size_t device, const WorkRange& work_range) {
+        return {device, work_range.units != nullptr, work_range.range.begin};
     }
     /// Calls the schedule, which may call user code (policies and divisions). If that throws, the job fails
     /// with the exception.
@@ -329,10 +330,10 @@ private:
     }
     bool enter_parts(IndexRange units);
     void leave_parts(IndexRange units);
-    [[nodiscard]] Portion portion_of(const Work& work) const;
-    std::optional<Portion> hand_out(std::size_t device, const std::optional<Work>& work);
-    void note_task(std::size_t device, const Portion& portion);
-    void forget_task(std::size_t device, const Portion& portion);
+    [[nodiscard]] WorkRange work_range_of(const Work& work) const;
+    std::optional<WorkRange> hand_out(std::size_t device, const std::optional<Work>& work);
+    void note_task(std::size_t device, const WorkRange& work_range);
+    void forget_task(std::size_t device, const WorkRange& work_range);
     void shorten(std::size_t device, IndexRange task, std::uint64_t end);
     [[nodiscard]] bool is_held() const;
     /// From the begin until the last task ended; with the lock.

@@ -37,7 +37,7 @@ public:
     // What the device loop calls.
 
     /// Begins a task, in a free slot. `is_transferred`: from another device.
-    void start(const std::shared_ptr<JobExecution>& job, const Portion& portion, bool is_transferred);
+    void start(const std::shared_ptr<JobExecution>& job, const WorkRange& work_range, bool is_transferred);
     /// Goes on if what the slot waits for has ended: its launch, or a request that frees memory.
     void advance();
     /// Injects small tasks into a launch that takes them; asks another launch to pause if devices without
@@ -84,11 +84,11 @@ public:
     /// Tells those that wait for the tasks' data.
     void fail_tasks(const ErrorPtr& error);
     /// Frees the slot; returns what its tasks were.
-    [[nodiscard]] std::vector<Portion> lose_tasks();
+    [[nodiscard]] std::vector<WorkRange> lose_tasks();
 
 private:
     struct HeldTask {
-        Portion portion; ///< may have lost its end to other devices since the task began
+        WorkRange work_range; ///< may have lost its end to other devices since the task began
         std::unique_ptr<Task> task;
         Promise done{};         ///< what other requests on the task's tiles wait for
         Event ready{};          ///< when it may be injected
@@ -109,7 +109,7 @@ private:
     void begin();
     [[nodiscard]] Event enqueue(HeldTask& first, const Inputs& inputs, bool opens, bool& is_open);
     void resume();
-    [[nodiscard]] HeldTask hold(const Portion& portion) const;
+    [[nodiscard]] HeldTask hold(const WorkRange& work_range) const;
     [[nodiscard]] Inputs bind(HeldTask& held);
     [[nodiscard]] Event submit(HeldTask& held, const Inputs& inputs, const StartTask& start);
     [[nodiscard]] Event call_host_function(std::span<const Event> ready);

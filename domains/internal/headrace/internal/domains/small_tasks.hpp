@@ -17,7 +17,7 @@ public:
     /// A job begins. If the speed of the device is known from earlier jobs, the first launch need not find
     /// out whether tasks are small, nor how many of them should be held. If there are only a few tasks, each
     /// has a launch of its own.
-    void expect(const JobExecution& job, std::size_t device, const Portion& first);
+    void expect(const JobExecution& job, std::size_t device, const WorkRange& first);
     /// So many tasks with so many work units took `took`. Some of them may have lost their ends to other
     /// devices, so what counts is the time of a unit. `lanes`: of a consumer's engine; 0: others.
     void learn(std::uint64_t tasks, std::uint64_t units, std::chrono::nanoseconds took, std::uint64_t lanes);
@@ -26,10 +26,10 @@ public:
     /// Tasks of the job have kernels that differ: none is injected.
     void note_that_kernels_differ() noexcept { kernels_differ_ = true; }
 
-    /// Each task of the portion is short, or has hardly anything for the lanes to do. What is injected does
-    /// not come back, neither for other jobs nor for other devices, so only little is injected where other
-    /// devices take part.
-    [[nodiscard]] bool may_inject(const JobExecution& job, const Portion& portion) const;
+    /// Each task of the work range is short, or has hardly anything for the lanes to do. What is injected
+    /// does not come back, neither for other jobs nor for other devices, so only little is injected where
+    /// other devices take part.
+    [[nodiscard]] bool may_inject(const JobExecution& job, const WorkRange& work_range) const;
     /// How many tasks the slot should hold that have not begun.
     [[nodiscard]] std::uint64_t wanted() const noexcept;
     [[nodiscard]] bool can_grow() const noexcept { return ahead_.can_grow(); }

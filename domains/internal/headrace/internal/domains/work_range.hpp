@@ -1,4 +1,4 @@
-// internal/domains/portion.hpp - a work range: what a device gets of a job at once. Internal to domains/.
+// internal/domains/work_range.hpp - a work range: what a device gets of a job at once. Internal to domains/.
 #pragma once
 #include <headrace/domains/domain.hpp>
 #include <headrace/persistent/unit_batch.hpp>
@@ -10,14 +10,14 @@
 namespace headrace {
 
 /// A range of the job's work units, or units that were transferred from another device.
-struct Portion {
+struct WorkRange {
     IndexRange range; ///< of transferred units: their numbers among all transferred units of the job
     std::shared_ptr<const UnitBatch> units; ///< null: the job's own work units
     std::uint64_t tasks = 1;                ///< of the policy, adjacent; all else treats them as one
 
-    Portion(IndexRange of_the_job, std::uint64_t tasks_in_it = 1) // NOLINT: a range is a portion
+    WorkRange(IndexRange of_the_job, std::uint64_t tasks_in_it = 1) // NOLINT: converts from a range
         : range(of_the_job), tasks(tasks_in_it) {}
-    Portion(IndexRange numbers, UnitBatch given)
+    WorkRange(IndexRange numbers, UnitBatch given)
         : range(numbers), units(std::make_shared<const UnitBatch>(std::move(given))) {}
 
     /// "[0, 512)", "given units [0, 512)"
