@@ -19,8 +19,8 @@ void SmallTasks::expect(const JobExecution& job, std::size_t device, const WorkR
     const bool are_small = many && seconds && expected < very_short_task;
     short_units_ = are_small ? static_cast<double>(first.work_units()) : 0;
     kernels_differ_ = false;
-    ahead_ = are_small ? TasksAhead(expected, !job.has_several_devices()) : TasksAhead();
-    most_ahead_ = TasksAhead::most;
+    window_ = are_small ? PrefetchWindow(expected, !job.has_several_devices()) : PrefetchWindow();
+    largest_window_ = PrefetchWindow::most;
 }
 
 void SmallTasks::learn(std::uint64_t tasks, std::uint64_t units, std::chrono::nanoseconds took,
@@ -28,12 +28,12 @@ void SmallTasks::learn(std::uint64_t tasks, std::uint64_t units, std::chrono::na
     const auto all = static_cast<double>(units);
     took = std::max(took, std::chrono::nanoseconds(1));
     if (took < short_task * tasks) {
-        most_ahead_ = TasksAhead::most;
+        largest_window_ = PrefetchWindow::most;
         short_units_ = all * (std::chrono::duration<double>(short_task) / took);
     } else {
         // So many fill the lanes. That is not known of a producer: many more units may spring from its seeds.
-        most_ahead_ = std::max<std::uint64_t>(lanes * tasks / std::max<std::uint64_t>(units, 1), 1);
-        short_units_ = most_ahead_ >= 2 ? all / static_cast<double>(tasks) : 0;
+        largest_window_ = std::max<std::uint64_t>(lanes * tasks / std::max<std::uint64_t>(units, 1), 1);
+        short_units_ = largest_window_ >= 2 ? all / static_cast<double>(tasks) : 0;
     }
 }
 
@@ -46,6 +46,6 @@ bool SmallTasks::may_inject(const JobExecution& job, const WorkRange& work_range
            work_range.work_units() / tasks <= job.job().work_units() / many_tasks;
 }
 
-std::uint64_t SmallTasks::wanted() const noexcept { return std::min(ahead_.tasks(), most_ahead_); }
+std::uint64_t SmallTasks::wanted() const noexcept { return std::min(window_.tasks(), largest_window_); }
 
 } // namespace headrace

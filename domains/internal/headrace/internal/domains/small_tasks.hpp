@@ -3,7 +3,7 @@
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
-#include <headrace/internal/domains/tasks_ahead.hpp>
+#include <headrace/internal/domains/prefetch_window.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -32,16 +32,16 @@ public:
     [[nodiscard]] bool may_inject(const JobExecution& job, const WorkRange& work_range) const;
     /// How many tasks the slot should hold that have not begun.
     [[nodiscard]] std::uint64_t wanted() const noexcept;
-    [[nodiscard]] bool can_grow() const noexcept { return ahead_.can_grow(); }
-    void grow(bool alone) noexcept { ahead_.grow(alone); }
+    [[nodiscard]] bool can_grow() const noexcept { return window_.can_grow(); }
+    void grow(bool alone) noexcept { window_.grow(alone); }
     /// How many tasks may be made one.
-    [[nodiscard]] std::uint64_t made_at_once() const noexcept { return ahead_.made_at_once(); }
+    [[nodiscard]] std::uint64_t made_at_once() const noexcept { return window_.made_at_once(); }
 
 private:
     double short_units_ = 0; ///< tasks of no more units are short, as far as known
     bool kernels_differ_ = false;
-    TasksAhead ahead_;                            ///< so many tasks should be held
-    std::uint64_t most_ahead_ = TasksAhead::most; ///< but no more: they are long
+    PrefetchWindow window_;                               ///< so many tasks should be held
+    std::uint64_t largest_window_ = PrefetchWindow::most; ///< but no more: they are long
 };
 
 } // namespace headrace

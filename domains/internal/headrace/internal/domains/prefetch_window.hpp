@@ -1,4 +1,4 @@
-// internal/domains/tasks_ahead.hpp - the prefetch window: how many small tasks a device holds and has not
+// internal/domains/prefetch_window.hpp - the prefetch window: how many small tasks a device holds and has not
 // begun. Internal to domains/.
 #pragma once
 #include <algorithm>
@@ -9,14 +9,14 @@ namespace headrace {
 
 /// Too few: the device runs out of tasks before the host looks again. Too many: other devices, if any take
 /// part, lack work at the end, since injected tasks do not come back.
-class TasksAhead {
+class PrefetchWindow {
 public:
     static constexpr std::uint64_t most = 16384; ///< the host makes some thousands between two looks
 
     /// The time of a task is not known: starts with one task.
-    TasksAhead() = default;
+    PrefetchWindow() = default;
     /// `task`: expected time of a task. Holds as many tasks as last for several sleeps of the host.
-    TasksAhead(std::chrono::duration<double> task, bool alone) {
+    PrefetchWindow(std::chrono::duration<double> task, bool alone) {
         constexpr std::chrono::milliseconds lasting{1}, lasting_where_alone{4};
         const std::chrono::duration<double> all = alone ? lasting_where_alone : lasting;
         tasks_ = static_cast<std::uint64_t>(std::clamp(all / task, 1.0, double{most}));
