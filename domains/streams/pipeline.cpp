@@ -6,8 +6,8 @@
 #include "streams/part_times.hpp"
 #include "streams/piece_times.hpp"
 #include <headrace/domains/streams/pipeline.hpp>
-#include <headrace/internal/domains/streams/believed_times.hpp>
 #include <headrace/internal/domains/streams/earliest_end.hpp>
+#include <headrace/internal/domains/streams/estimated_times.hpp>
 #include <headrace/internal/domains/streams/free_places.hpp>
 
 #include <fmt/format.h>
@@ -168,10 +168,10 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     given_.assign(controllers_.size(), 0);
     mapped_at_ = 0;
     const bool are_as_many = std::exchange(most_, most) == most;
-    if (model_ && believed_ && !are_as_many && most > 0)
+    if (model_ && estimated_ && !are_as_many && most > 0)
         choose_division(0);
     else if (mapping_)
-        believed_->use(mapping_->parts, 0);
+        estimated_->use(mapping_->parts, 0);
     times_ = std::make_shared<PartTimes>(cuts_.size());
     const EndOfAll end{*this};
     if (whole_items_) earliest_->begin();

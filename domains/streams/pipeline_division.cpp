@@ -4,8 +4,8 @@
 #include "streams/piece_times.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
-#include <headrace/internal/domains/streams/believed_times.hpp>
 #include <headrace/internal/domains/streams/earliest_end.hpp>
+#include <headrace/internal/domains/streams/estimated_times.hpp>
 
 #include <fmt/format.h>
 
@@ -53,10 +53,10 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
         return submit_piece(piece, {controller, 0, pieces_.size()}, item, place);
     };
     piece_times_->measure(*model_, submit, items_from(item).value_or(many) >= enough);
-    believed_ = std::make_unique<BelievedTimes>(piece_times_->seconds());
+    estimated_ = std::make_unique<EstimatedTimes>(piece_times_->seconds());
     for (const std::size_t first : firsts_)
         if (const auto seconds = piece_times_->seconds_lately(*model_, first))
-            believed_->took({first, 0, pieces_.size(), *seconds, 0}, *seconds);
+            estimated_->took({first, 0, pieces_.size(), *seconds, 0}, *seconds);
     times_ = std::make_shared<PartTimes>(1); // the measurement is not part of the stream's time
     choose_division(item);
 }
@@ -65,7 +65,7 @@ void Pipeline::divide(std::int64_t item, std::size_t place) {
 void Pipeline::choose_division(std::int64_t item) {
     const StageMapping parts = find_parts(item);
     const std::size_t items = items_from(item).value_or(many);
-    const double whole = seconds_of_whole_items(costs(believed_->seconds()), items);
+    const double whole = seconds_of_whole_items(costs(estimated_->seconds()), items);
     whole_items_ = may_give_whole_items_ && parts.seconds(items) >= worth_parts * whole;
     if (!whole_items_) return use(parts, item);
     mapping_.reset();
@@ -91,7 +91,7 @@ std::optional<std::size_t> Pipeline::items_from(std::int64_t item) const {
 
 /// Finds parts for the items from `item` on. Converts the device numbers of map_stages to controllers.
 StageMapping Pipeline::find_parts(std::int64_t item) const {
-    StageMapping found = map_stages(costs(believed_->seconds()), items_from(item));
+    StageMapping found = map_stages(costs(estimated_->seconds()), items_from(item));
     for (StagePart& part : found.parts) part.device = firsts_[part.device];
     return found;
 }
@@ -99,7 +99,7 @@ StageMapping Pipeline::find_parts(std::int64_t item) const {
 void Pipeline::use(const StageMapping& mapping, std::int64_t item) {
     mapping_ = mapping;
     cuts_ = cuts_of(mapping);
-    believed_->use(mapping.parts, item);
+    estimated_->use(mapping.parts, item);
     mapped_at_ = item;
     times_ = std::make_shared<PartTimes>(cuts_.size(), *times_);
 }
@@ -110,9 +110,9 @@ Pipeline::Drift Pipeline::see_drift() {
     seen.now.period = seen.now.latency = 0;
     for (std::size_t i = 0; i < seen.now.parts.size(); ++i) {
         StagePart& part = seen.now.parts[i];
-        if (const auto took = times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
-            seen.is_there |= believed_->took(part, *took);
-        part.seconds = believed_->of(part);
+        if (const auto took = times_->seconds(i, mapped_at_ + 1, EstimatedTimes::enough_items))
+            seen.is_there |= estimated_->took(part, *took);
+        part.seconds = estimated_->of(part);
         seen.now.period = std::max({seen.now.period, part.seconds, part.transfer_in});
         seen.now.latency += part.seconds + part.transfer_in;
     }
@@ -120,9 +120,9 @@ Pipeline::Drift Pipeline::see_drift() {
 }
 
 void Pipeline::follow_drift(std::int64_t item) {
-    if (item - mapped_at_ < static_cast<std::int64_t>(BelievedTimes::enough_items)) return;
+    if (item - mapped_at_ < static_cast<std::int64_t>(EstimatedTimes::enough_items)) return;
     const auto [now, is_there] = see_drift();
-    if (!(believed_->forgets(item) || is_there)) return;
+    if (!(estimated_->forgets(item) || is_there)) return;
     const StageMapping better = find_parts(item);
     const std::size_t items = items_from(item).value_or(many);
     if (better.seconds(items) > worth_it * now.seconds(items)) return;
@@ -137,8 +137,8 @@ void Pipeline::follow_drift(std::int64_t item) {
 void Pipeline::remember_parts() {
     for (std::size_t i = 0; i < mapping_->parts.size(); ++i) {
         const std::size_t device = mapping_->parts[i].device;
-        if (times_->seconds(i, mapped_at_ + 1, BelievedTimes::enough_items))
-            piece_times_->took(*model_, device, believed_->of({device, 0, pieces_.size(), 0, 0}));
+        if (times_->seconds(i, mapped_at_ + 1, EstimatedTimes::enough_items))
+            piece_times_->took(*model_, device, estimated_->of({device, 0, pieces_.size(), 0, 0}));
     }
 }
 

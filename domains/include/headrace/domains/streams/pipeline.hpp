@@ -21,7 +21,7 @@
 
 namespace headrace {
 
-class BelievedTimes;
+class EstimatedTimes;
 class EarliestEnd;
 class FreePlaces;
 class ItemSpans;
@@ -172,11 +172,11 @@ private:
     std::shared_ptr<PartTimes> times_;      ///< of the current parts; unfinished items may have others
     std::unique_ptr<Listeners> listeners_;  ///< of unfinished items; they report to the members above
     std::unique_ptr<Feeding> feeding_;
-    PerformanceModel* model_ = nullptr;       ///< null: the mapping was given
-    std::unique_ptr<PieceTimes> piece_times_; ///< null: not known
-    std::unique_ptr<BelievedTimes> believed_; ///< piece times, corrected by drift
-    std::optional<StageMapping> mapping_;     ///< the one that was found
-    std::int64_t mapped_at_ = 0;              ///< the first item with the current mapping
+    PerformanceModel* model_ = nullptr;         ///< null: the mapping was given
+    std::unique_ptr<PieceTimes> piece_times_;   ///< null: not known
+    std::unique_ptr<EstimatedTimes> estimated_; ///< piece times, corrected by drift
+    std::optional<StageMapping> mapping_;       ///< the one that was found
+    std::int64_t mapped_at_ = 0;                ///< the first item with the current mapping
     std::int64_t items_ = 0;
     std::int64_t most_ = 0; ///< limit of items in the last run
     unsigned remapped_ = 0;

@@ -1,5 +1,5 @@
-// tests/domains/believed_times_test.cpp - what pieces of a stream are believed to take, by what parts took.
-#include <headrace/internal/domains/streams/believed_times.hpp>
+// tests/domains/estimated_times_test.cpp - what pieces of a stream are estimated to take, by what parts took.
+#include <headrace/internal/domains/streams/estimated_times.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ StagePart part(std::size_t device, std::size_t begin, std::size_t end) {
     return {.device = device, .begin = begin, .end = end, .seconds = 0, .transfer_in = 0};
 }
 
-TEST(BelievedTimes, APartThatTakesLongerMakesAllPiecesOfItsDeviceSlower) {
-    BelievedTimes times({{1, 2, 4}, {1, 1, 1}});
+TEST(EstimatedTimes, APartThatTakesLongerMakesAllPiecesOfItsDeviceSlower) {
+    EstimatedTimes times({{1, 2, 4}, {1, 1, 1}});
     EXPECT_EQ(times.of(part(0, 1, 3)), 6);
     EXPECT_TRUE(times.took(part(0, 1, 3), 9));
     EXPECT_EQ(times.seconds(), (std::vector<std::vector<double>>{{1.5, 3, 6}, {1, 1, 1}}));
@@ -25,17 +25,17 @@ TEST(BelievedTimes, APartThatTakesLongerMakesAllPiecesOfItsDeviceSlower) {
     EXPECT_EQ(times.seconds().front(), (std::vector<double>{0.75, 1.5, 3}));
 }
 
-TEST(BelievedTimes, ALittleMoreOrLessIsNoDrift) {
-    BelievedTimes times({{1, 2}});
+TEST(EstimatedTimes, ALittleMoreOrLessIsNoDrift) {
+    EstimatedTimes times({{1, 2}});
     for (const double seconds : {2.7, 3.0, 3.4}) EXPECT_FALSE(times.took(part(0, 0, 2), seconds));
     EXPECT_EQ(times.seconds().front(), (std::vector<double>{1, 2}));
-    BelievedTimes nothing({{0, 0}});
+    EstimatedTimes nothing({{0, 0}});
     EXPECT_FALSE(nothing.took(part(0, 0, 2), 1)) << "no factor makes it so much";
 }
 
 /// To try it takes `enough_items` that are four times as long: a fiftieth of 50 * 5 * 4.
-TEST(BelievedTimes, WhoLostItsPartIsBelievedToBeFastAgainAfterLong) {
-    BelievedTimes times({{1, 1}, {1, 1}, {1, 1}});
+TEST(EstimatedTimes, WhoLostItsPartIsBelievedToBeFastAgainAfterLong) {
+    EstimatedTimes times({{1, 1}, {1, 1}, {1, 1}});
     times.use({part(0, 0, 1), part(1, 1, 2)}, 0);
     ASSERT_TRUE(times.took(part(1, 1, 2), 4));
     EXPECT_FALSE(times.forgets(10'000)) << "it has a part";
@@ -49,8 +49,8 @@ TEST(BelievedTimes, WhoLostItsPartIsBelievedToBeFastAgainAfterLong) {
     EXPECT_FALSE(times.forgets(1'000'000)) << "there is nothing to find out";
 }
 
-TEST(BelievedTimes, ItemsOfAnotherRunAreCountedAnew) {
-    BelievedTimes times({{1, 1}, {1, 1}});
+TEST(EstimatedTimes, ItemsOfAnotherRunAreCountedAnew) {
+    EstimatedTimes times({{1, 1}, {1, 1}});
     times.use({part(0, 0, 1), part(1, 1, 2)}, 0);
     ASSERT_TRUE(times.took(part(1, 1, 2), 4));
     times.use({part(0, 0, 2)}, 900);
@@ -59,8 +59,8 @@ TEST(BelievedTimes, ItemsOfAnotherRunAreCountedAnew) {
     EXPECT_TRUE(times.forgets(1001));
 }
 
-TEST(BelievedTimes, WhoNeverHadAPartIsNotTried) {
-    BelievedTimes times({{1, 1}, {never, 1}, {100, 100}});
+TEST(EstimatedTimes, WhoNeverHadAPartIsNotTried) {
+    EstimatedTimes times({{1, 1}, {never, 1}, {100, 100}});
     times.use({part(0, 0, 2)}, 0);
     EXPECT_FALSE(times.forgets(1'000'000'000));
     ASSERT_TRUE(times.took(part(2, 0, 1), 50));

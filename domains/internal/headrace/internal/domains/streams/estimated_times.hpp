@@ -1,4 +1,4 @@
-// internal/domains/streams/believed_times.hpp - estimated times of pieces while a stream runs. Internal to
+// internal/domains/streams/estimated_times.hpp - estimated times of pieces while a stream runs. Internal to
 // domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
@@ -15,14 +15,14 @@ namespace headrace {
 /// users for a while.
 ///
 /// Arithmetic, without clocks. Threads: one at a time.
-class HEADRACE_EXPORT BelievedTimes {
+class HEADRACE_EXPORT EstimatedTimes {
 public:
     static constexpr std::size_t enough_items = 5; ///< number of items that a part's time needs
 
     /// Shape: [device][piece], seconds; infinite where a device cannot run the piece.
-    explicit BelievedTimes(std::vector<std::vector<double>> measured);
+    explicit EstimatedTimes(std::vector<std::vector<double>> measured);
 
-    [[nodiscard]] const std::vector<std::vector<double>>& seconds() const noexcept { return believed_; }
+    [[nodiscard]] const std::vector<std::vector<double>>& seconds() const noexcept { return estimated_; }
     [[nodiscard]] double of(const StagePart& part) const;
 
     /// `seconds`: the part's time over the last `enough_items`. If it differs from the estimate by 15 % or
@@ -37,7 +37,7 @@ public:
 
 private:
     const std::vector<std::vector<double>> measured_;
-    std::vector<std::vector<double>> believed_;
+    std::vector<std::vector<double>> estimated_;
     std::vector<std::optional<std::int64_t>> without_; ///< since which item each device has had no part
 };
 

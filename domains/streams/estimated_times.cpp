@@ -1,5 +1,5 @@
-// domains/streams/believed_times.cpp - see believed_times.hpp.
-#include <headrace/internal/domains/streams/believed_times.hpp>
+// domains/streams/estimated_times.cpp - see estimated_times.hpp.
+#include <headrace/internal/domains/streams/estimated_times.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,25 +16,25 @@ double sum(const std::vector<double>& pieces) { return std::accumulate(pieces.be
 
 } // namespace
 
-BelievedTimes::BelievedTimes(std::vector<std::vector<double>> measured)
-    : measured_(std::move(measured)), believed_(measured_), without_(measured_.size()) {}
+EstimatedTimes::EstimatedTimes(std::vector<std::vector<double>> measured)
+    : measured_(std::move(measured)), estimated_(measured_), without_(measured_.size()) {}
 
-double BelievedTimes::of(const StagePart& part) const {
-    const std::vector<double>& pieces = believed_[part.device];
+double EstimatedTimes::of(const StagePart& part) const {
+    const std::vector<double>& pieces = estimated_[part.device];
     return std::accumulate(pieces.begin() + static_cast<std::ptrdiff_t>(part.begin),
                            pieces.begin() + static_cast<std::ptrdiff_t>(part.end), 0.0);
 }
 
-bool BelievedTimes::took(const StagePart& part, double seconds) {
-    const double believed = of(part);
-    if (!(believed > 0) || !std::isfinite(believed)) return false; // the device cannot run the part
-    const double factor = seconds / believed;
+bool EstimatedTimes::took(const StagePart& part, double seconds) {
+    const double estimated = of(part);
+    if (!(estimated > 0) || !std::isfinite(estimated)) return false; // the device cannot run the part
+    const double factor = seconds / estimated;
     if (factor < drifts && factor > 1 / drifts) return false;
-    for (double& piece : believed_[part.device]) piece *= factor;
+    for (double& piece : estimated_[part.device]) piece *= factor;
     return true;
 }
 
-void BelievedTimes::use(const std::vector<StagePart>& parts, std::int64_t item) {
+void EstimatedTimes::use(const std::vector<StagePart>& parts, std::int64_t item) {
     for (std::size_t device = 0; device < without_.size(); ++device) {
         const bool has_part = std::ranges::find(parts, device, &StagePart::device) != parts.end();
         if (has_part)
@@ -44,14 +44,14 @@ void BelievedTimes::use(const std::vector<StagePart>& parts, std::int64_t item) 
     }
 }
 
-bool BelievedTimes::forgets(std::int64_t item) {
+bool EstimatedTimes::forgets(std::int64_t item) {
     bool has_forgotten = false;
     for (std::size_t device = 0; device < without_.size(); ++device) {
-        const double slower = sum(believed_[device]) / sum(measured_[device]); // NaN: unable to run items
+        const double slower = sum(estimated_[device]) / sum(measured_[device]); // NaN: unable to run items
         const bool is_long = without_[device] &&
                              static_cast<double>(item - *without_[device]) > seldom * enough_items * slower;
         if (!(slower > 1) || !is_long) continue;
-        believed_[device] = measured_[device];
+        estimated_[device] = measured_[device];
         has_forgotten = true;
     }
     return has_forgotten;
