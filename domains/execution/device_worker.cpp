@@ -95,29 +95,29 @@ void DeviceWorker::report_idleness(bool idle) {
 }
 
 void DeviceWorker::wait() {
-    Doorbell& bell = *slots_.bell();
+    AutoResetSignal& signal = *slots_.signal();
     const auto& slots = slots_.all();
     const auto now = Clock::now();
     if (std::ranges::any_of(slots, [](const auto& slot) { return slot->is_hurried(); }))
         std::this_thread::yield(); // a sleep takes longer than what the launch has to do
     else if (std::ranges::any_of(slots, [](const auto& slot) { return slot->is_injecting(); }))
-        bell.wait_for(look_period); // a launch that consumes seeds sends no signal
+        signal.wait_for(look_period); // a launch that consumes seeds sends no signal
     else if (now < slots_.awake_until())
         stay_awake();
     else if (const auto next = looks_again()) // no signal says that time has passed
-        bell.wait_for(std::chrono::ceil<std::chrono::microseconds>(*next - now));
+        signal.wait_for(std::chrono::ceil<std::chrono::microseconds>(*next - now));
     else
-        bell.wait();
+        signal.wait();
 }
 
-/// Polls launches and the bell alone, because a round of the loop takes the locks of jobs. It ends after a
+/// Polls launches and the signal alone, because a round of the loop takes the locks of jobs. It ends after a
 /// while, because a policy that refused the device may want it later.
 void DeviceWorker::stay_awake() {
     Clock::time_point end = std::min(slots_.awake_until(), Clock::now() + between_rounds);
     if (const auto standby = steps_in()) end = std::min(end, *standby);
     const auto can_advance = [](const auto& slot) { return slot->can_advance(); };
     while (Clock::now() < end && std::ranges::none_of(slots_.all(), can_advance))
-        if (slots_.bell()->rings_within(glance)) return;
+        if (slots_.signal()->is_set_within(glance)) return;
 }
 
 /// When this device joins a job as a standby device, or when a launch may be asked to pause once more.

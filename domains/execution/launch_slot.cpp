@@ -25,7 +25,7 @@ LaunchSlot::LaunchSlot(DeviceSlots& slots)
 
 void LaunchSlot::task_waits() {
     waiting_threads_.fetch_add(1, std::memory_order_relaxed);
-    slots_.bell()->ring();
+    slots_.signal()->notify();
 }
 
 void LaunchSlot::task_goes_on() { waiting_threads_.fetch_sub(1, std::memory_order_relaxed); }
@@ -230,7 +230,7 @@ void LaunchSlot::report_launch(const HeldTask& held, std::vector<Event> inputs) 
 
 /// The end of what the slot waits for wakes the device's thread.
 void LaunchSlot::watch() {
-    state_.awaited()->then([bell = slots_.bell()](const ErrorPtr&) { bell->ring(); });
+    state_.awaited()->then([signal = slots_.signal()](const ErrorPtr&) { signal->notify(); });
     slots_.stay_awake_for(awake_beside_launch);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <headrace/core/controller.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/internal/domains/doorbell.hpp>
+#include <headrace/internal/domains/auto_reset_signal.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 #include <headrace/internal/domains/job_source.hpp>
 
@@ -35,8 +35,8 @@ public:
     [[nodiscard]] Device& device() const noexcept { return device_; }
     [[nodiscard]] Controller& controller() const noexcept { return controller_; }
     [[nodiscard]] JobSource& jobs() const noexcept { return jobs_; }
-    [[nodiscard]] const std::shared_ptr<Doorbell>& bell() const noexcept { return bell_; }
-    void wake() const { bell_->ring(); }
+    [[nodiscard]] const std::shared_ptr<AutoResetSignal>& signal() const noexcept { return signal_; }
+    void wake() const { signal_->notify(); }
     [[nodiscard]] const std::vector<std::unique_ptr<LaunchSlot>>& all() const noexcept { return slots_; }
 
     /// True if another task may have the device.
@@ -90,7 +90,7 @@ private:
     const std::size_t window_;
     JobSource& jobs_;
     /// An event's late continuation may ring it after the slots have gone.
-    const std::shared_ptr<Doorbell> bell_ = std::make_shared<Doorbell>();
+    const std::shared_ptr<AutoResetSignal> signal_ = std::make_shared<AutoResetSignal>();
     std::vector<std::unique_ptr<LaunchSlot>> slots_; ///< more than the window, while tasks let others in
     std::vector<std::weak_ptr<DomainData>> domains_; ///< that may have a replica here
     Clock::time_point awake_until_;

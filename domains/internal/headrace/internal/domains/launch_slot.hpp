@@ -55,7 +55,7 @@ public:
     /// The task does not count in the window: another job has the device beside it. It is a host function
     /// that waits for another job, or it cannot end early.
     [[nodiscard]] bool lets_others_in() const {
-        // relaxed, all: the bell orders
+        // relaxed, all: the signal orders
         return steps_aside_ || waiting_threads_.load(std::memory_order_relaxed) > 0;
     }
     [[nodiscard]] bool is_injecting() const noexcept { return state_.is<LaunchState::Injecting>(); }
