@@ -74,7 +74,7 @@ public:
     }
 
     [[nodiscard]] const headrace::DeviceInfo& info() const { return device_->info(); }
-    [[nodiscard]] bool hears_host() const { return engine_->hears_host(); }
+    [[nodiscard]] bool fine_grained_host_coherence() const { return engine_->fine_grained_host_coherence(); }
 
     Turn one_launch() {
         return turn([&] {
@@ -218,7 +218,7 @@ void run(const Options& options) {
                        }});
 #endif
     all.push_back({"engine, one launch", [&] { return bare.one_launch(); }});
-    if (bare.hears_host()) all.push_back({"engine, fed", [&] { return bare.fed(); }});
+    if (bare.fine_grained_host_coherence()) all.push_back({"engine, fed", [&] { return bare.fed(); }});
     all.push_back({"engine, a launch each", [&] { return bare.a_launch_each(); }});
     all.push_back({"job of one task", [&] { return whole.turn(); }});
     all.push_back({"job of all tasks", [&] { return many.turn(); }});
@@ -233,7 +233,7 @@ void run(const Options& options) {
         fmt::print("A plain CUDA launch of one unit: {} us.\n", summary(plain, 1e-6));
     }
 #endif
-    if (bare.hears_host())
+    if (bare.fine_grained_host_coherence())
         fmt::print("From feeding a unit to a launch that runs until it is known to be done: {} us.\n",
                    summary(bare.trips(), 1e-6));
 }

@@ -53,7 +53,7 @@ private:
 
 SlowedDevice::SlowedDevice(std::unique_ptr<headrace::Device> device, double times)
     : device_(std::move(device)), info_(device_->info()), times_(times) {
-    info_.hears_host = false;
+    info_.fine_grained_host_coherence = false;
     info_.peak_gflops /= times;
     if (times > 1) info_.name += fmt::format(", {} times slower", times);
 #ifdef BENCH_HAS_CUDA

@@ -35,7 +35,7 @@ Json to_json(const DeviceEntry& device) {
             {"lane_group", info.lane_group},
             {"peak_gflops", info.peak_gflops},
             {"shares_host_memory", info.shares_host_memory},
-            {"hears_host", info.hears_host},
+            {"hears_host", info.fine_grained_host_coherence},
             {"reaches", device.reaches},
             {"energy_meter", device.energy_meter.empty() ? Json{{"absent", device.why_no_meter}}
                                                          : Json(device.energy_meter)}};
@@ -110,11 +110,12 @@ std::string Inventory::table() const {
                                    gibibytes(device.free_memory), gibibytes(info.largest_allocation)));
         line("compute units", fmt::format("{}, lane groups of {}", info.compute_units, info.lane_group));
         line("peak", fmt::format("{:.0f} GFLOP/s in single precision", info.peak_gflops));
-        line("host", fmt::format("{}; {}",
-                                 info.shares_host_memory ? "kernels work in place on its memory"
-                                                         : "data is copied to and from its memory",
-                                 info.hears_host ? "feeds kernels while they run"
-                                                 : "cannot speak to kernels while they run"));
+        line("host",
+             fmt::format("{}; {}",
+                         info.shares_host_memory ? "kernels work in place on its memory"
+                                                 : "data is copied to and from its memory",
+                         info.fine_grained_host_coherence ? "feeds kernels while they run"
+                                                          : "cannot speak to kernels while they run"));
         if (devices.size() > 1)
             line("reaches", device.reaches.empty() ? "no other device: copies pass by the host"
                                                    : fmt::format("{}", fmt::join(device.reaches, ", ")));

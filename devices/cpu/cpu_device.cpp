@@ -42,7 +42,7 @@ DeviceInfo describe(const CpuTopology& topology, std::size_t cores, std::string 
     info.peak_gflops = static_cast<double>(cores) * topology.clock_ghz * topology.float_lanes *
                        topology.float_pipes * 2; // a multiplication and an addition
     info.shares_host_memory = true;
-    info.hears_host = true;
+    info.fine_grained_host_coherence = true;
     return info;
 }
 

@@ -27,7 +27,7 @@ DeviceInfo describe(int ordinal) {
     info.id = std::string(Technology::name) + ":" + std::to_string(ordinal);
     info.name = properties.name;
     info.technology = Technology::name;
-    info.hears_host = true; // pinned memory has one address for both
+    info.fine_grained_host_coherence = true; // pinned memory has one address for both
     info.architecture = architecture(properties);
     info.driver = driver_version();
     info.physical_id = pci_address(ordinal);

@@ -69,8 +69,9 @@ std::chrono::nanoseconds DeviceSlots::launch_time(const JobExecution& job) const
         return std::clamp(patience, std::min<std::chrono::nanoseconds>(pause_of_gpu, usual), usual);
     }
     if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
-    if (is_cpu) return pause_of_cpu;                                              // which tells how far it is
-    const bool is_asked = device_.info().hears_host && !job.job().shares_units(); // of seeds alone
+    if (is_cpu) return pause_of_cpu; // which tells how far it is
+    const bool is_asked =
+        device_.info().fine_grained_host_coherence && !job.job().shares_units(); // of seeds alone
     return is_asked || job.wants(number_) ? usual : pause_of_gpu;
 }
 

@@ -57,7 +57,7 @@ std::vector<Schedule::Participant> participants_of(const Job& job,
                        .full = is_gpu ? info.compute_units * lanes_per_compute_unit : info.compute_units,
                        .lane_group = info.lane_group,
                        .is_processor = info.kind == DeviceKind::cpu,
-                       .gives_back = info.hears_host && is_repeatable(job) && has_launches,
+                       .gives_back = info.fine_grained_host_coherence && is_repeatable(job) && has_launches,
                        .takes_units = variant == nullptr || has_launches,
                        .is_standby = !one.reserve.empty(),
                        .memory = one.memory});

@@ -106,7 +106,7 @@ void LaunchSlot::begin() {
                 slots_.jobs().wake_all(); // others may take the rest
             }
         opens = small_.may_inject(*job_, first.work_range) && !first.work_range.units && !in_windows_ &&
-                !check_ && engine.hears_host();
+                !check_ && engine.fine_grained_host_coherence();
         engine.reserve(opens);
     }
     call_hook(job.before_tasks(), info(), {first.work_range}, {}); // all that it needs is there

@@ -26,7 +26,8 @@ void LaunchSlot::tend() {
 /// If devices have no work and the launch has what they would take, or if the job is to end.
 void LaunchSlot::ask_to_pause(LaunchState::Running& launch) {
     Engine* const engine = engine_.get();
-    if (!engine || launch.asked_to_pause || launch.ended.done() || !engine->hears_host()) return;
+    if (!engine || launch.asked_to_pause || launch.ended.done() || !engine->fine_grained_host_coherence())
+        return;
     const auto now = Clock::now();
     const auto has_some = [&] {
         WorkRange& work_range = held_.front().work_range;

@@ -74,13 +74,13 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
             device.info().id);
     image_owner_ = device_.allocate_host(sizeof(HrControl));
     image_ = new (image_owner_.get()) HrControl{};
-    if (hears_host()) feed_ = std::make_unique<Feed>(device_);
+    if (fine_grained_host_coherence()) feed_ = std::make_unique<Feed>(device_);
     prepare();
 }
 
 Engine::~Engine() {
     if (!running_) return;
-    if (hears_host()) request_park();
+    if (fine_grained_host_coherence()) request_park();
     static_cast<void>(launched_.outcome()); // the launch uses our memory; no caller gets its failure
 }
 
@@ -231,7 +231,7 @@ Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Even
 }
 
 Event Engine::open(std::span<const Event> after) {
-    HEADRACE_ASSERT(hears_host());
+    HEADRACE_ASSERT(fine_grained_host_coherence());
     reserve(true);
     begin_at(0, 0);
     image_->intake.open = 1;

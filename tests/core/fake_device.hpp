@@ -112,7 +112,7 @@ struct FakeOptions {
     std::string technology = "fake";
     bool makes_streams = true;
     std::string architecture{};
-    bool hears_host = false;
+    bool fine_grained_host_coherence = false;
     unsigned family = 0; ///< below 4: between two of them the host orders, not the "driver"
     std::shared_ptr<Adversary> adversary = {}; ///< gives turns to its streams; null: they run as they come
 };
@@ -184,7 +184,7 @@ public:
         info_.has_addresses = options_.has_addresses;
         info_.peak_gflops = options_.peak_gflops;
         info_.shares_host_memory = options_.shares_host_memory;
-        info_.hears_host = options_.hears_host;
+        info_.fine_grained_host_coherence = options_.fine_grained_host_coherence;
     }
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }

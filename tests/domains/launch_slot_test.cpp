@@ -160,7 +160,7 @@ private:
 
 FakeOptions scripted_device(FakeOptions options = {}) {
     options.technology = "cuda";
-    options.hears_host = true;
+    options.fine_grained_host_coherence = true;
     return options;
 }
 

@@ -170,7 +170,7 @@ TEST_P(EngineOnDevice, NothingToDoIsDoneAtOnce) {
         Engine engine(device(), *stream_, bind(kernel, seeds));
         EXPECT_EQ(drain(engine, 7, 7), 0u);
         EXPECT_EQ(engine.counters().rounds, 0u);
-        if (!engine.hears_host()) return;
+        if (!engine.fine_grained_host_coherence()) return;
         engine.open();
         EXPECT_TRUE(engine.feed(3, 3));
         EXPECT_TRUE(engine.feed(0, 0));
@@ -337,7 +337,7 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
                                 const EngineOptions& options) {
         forget();
         Engine engine(device(), *stream_, bind(kernel, seeds), options);
-        if (!engine.hears_host()) return false;
+        if (!engine.fine_grained_host_coherence()) return false;
         engine.open();
         std::thread feeder([&] {
             std::mt19937_64 random(end);
@@ -376,7 +376,8 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
 
 TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {
     Engine engine(device(), *stream_, bind(BinaryTree{{}, 8}, Roots{}), {.wishes = {}, .launch_time = 1h});
-    if (!engine.hears_host()) GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
+    if (!engine.fine_grained_host_coherence())
+        GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
     engine.open();
     for (std::uint64_t fed = 0; fed < 1000;) {
         const std::uint64_t more = 1 + fed % 70;

@@ -127,7 +127,7 @@ public:
         info_.id = "threads";
         info_.name = "std::thread";
         info_.technology = "cpu";
-        info_.hears_host = true;
+        info_.fine_grained_host_coherence = true;
         info_.compute_units = std::thread::hardware_concurrency();
     }
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }

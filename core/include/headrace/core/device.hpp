@@ -40,7 +40,10 @@ struct DeviceInfo {
     /// True: its kernels take addresses, so they can use part of a datum. False: handles of a whole datum.
     bool has_addresses = true;
     /// Fine-grained host coherence: host and running kernels see each other's writes in `allocate_host` data.
-    bool hears_host = false;
+    union {
+        bool fine_grained_host_coherence = false;
+        [[deprecated("it is fine_grained_host_coherence now")]] bool hears_host; ///< its name until 1.0
+    };
 };
 
 /// The native handles of the driver, for kernels and user code that calls cuBLAS, oneTBB or OpenCL libraries.

@@ -78,7 +78,7 @@ protected:
         });
     }
 
-    HEADRACE_GROUP_CODE bool hears_host() const { return view_.feed != nullptr; }
+    HEADRACE_GROUP_CODE bool fine_grained_host_coherence() const { return view_.feed != nullptr; }
     HEADRACE_GROUP_CODE bool is_fed() const { return view_.segments != nullptr; }
     HEADRACE_GROUP_CODE Intake<Sync> intake() const { return Intake<Sync>(view_); }
 
@@ -87,7 +87,7 @@ protected:
     /// For host threads without injection: each group reads the host's words itself, so not all groups write
     /// one word for that. Group 0 tells the host how far the launch is. For a leader.
     HEADRACE_GROUP_CODE std::uint32_t hear_as_all() const {
-        if (!hears_host()) return HR_RUN;
+        if (!fine_grained_host_coherence()) return HR_RUN;
         if (group_ == 0) return static_cast<std::uint32_t>(intake().listen(0).why);
         const bool asked = Sync::WithHost::load(view_.feed->park, Sync::WithHost::relaxed) != 0;
         return asked ? HR_PARK_HOST : HR_RUN; // relaxed: carries no data
@@ -118,7 +118,7 @@ protected:
 
     /// Reads the host's words, unless another group is the injection poller.
     HEADRACE_GROUP_CODE void hear_host() {
-        if (!hears_host()) return;
+        if (!fine_grained_host_coherence()) return;
         const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
             if constexpr (host_threads)
                 if (!is_fed()) return hear_as_all();
@@ -152,7 +152,7 @@ protected:
             const Heard heard = lanes_.by_leader([&]() -> Heard {
                 if constexpr (host_threads)
                     if (!is_fed()) return {{0, 0}, hear_as_all()};
-                listens = listens || (hears_host() && intake().try_listen());
+                listens = listens || (fine_grained_host_coherence() && intake().try_listen());
                 if (!listens) return {{0, 0}, HR_RUN};
                 // A group that waits has found no records. Records come first.
                 const Heard now = intake().listen(wanted);
