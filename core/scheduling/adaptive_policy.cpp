@@ -29,7 +29,7 @@ class Sharers {
 public:
     explicit Sharers(const Progress& progress) : progress_(progress), shares_(progress.devices.size()) {
         for (std::size_t i = 0; i < shares_.size(); ++i)
-            shares_[i] = device(i).capability > 0 && !device(i).in_reserve;
+            shares_[i] = device(i).capability > 0 && !device(i).on_standby;
         leave_out_those_who_do_hardly_anything();
         leave_out_those_who_save_too_little();
         for (std::size_t i = 0; i < shares_.size(); ++i)

@@ -27,7 +27,7 @@ namespace headrace {
 /// - before its first task, a device that certainly saves the others less than two tasks cost: being ready
 ///   for it costs the others more (smaller tasks, pauses, memory).
 /// By these numbers, a device never delays a job, except by the first task without a measurement
-/// (scheduling_test simulates this). Only whole jobs show other costs of a device: teams.hpp.
+/// (scheduling_test simulates this). Only whole jobs show other costs of a device: coexecution_sets.hpp.
 class HEADRACE_EXPORT AdaptivePolicy final : public Policy {
 public:
     [[nodiscard]] std::uint64_t next(std::size_t device, const Progress& progress) override;

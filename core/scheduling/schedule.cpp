@@ -287,7 +287,7 @@ std::vector<DeviceProgress> Schedule::participants_progress(double now) const {
         progress.push_back({.capability = can_work(i) ? rates_.capability(i) : 0,
                             .measured = rates_.measured(i),
                             .certain = rates_.certain(i),
-                            .in_reserve = standby_waits && share.participant.is_standby,
+                            .on_standby = standby_waits && share.participant.is_standby,
                             .gives_back = share.participant.gives_back,
                             .in_flight = expected_in_flight(i, now),
                             .finished = share.account.completed + share.begun,

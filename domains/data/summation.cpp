@@ -23,18 +23,18 @@ Summation::~Summation() {
     for (const Event& request : requests_) static_cast<void>(request.outcome()); // the caller has the error
 }
 
-bool Summation::can_join(const Team& team, const Device& device) const {
-    return numbers_.type != NumberType::none && std::ranges::all_of(team.members, [&](const Member& member) {
+bool Summation::can_join(const DeviceGroup& group, const Device& device) const {
+    return numbers_.type != NumberType::none && std::ranges::all_of(group.members, [&](const Member& member) {
                return member.device->adds_from(device) && device.adds_from(*member.device);
            });
 }
 
 void Summation::include(Device& device, Memory& memory, const Event& ready) {
-    auto team = std::ranges::find_if(teams_, [&](const Team& one) { return can_join(one, device); });
-    if (team == teams_.end()) team = teams_.emplace(teams_.end());
+    auto group = std::ranges::find_if(groups_, [&](const DeviceGroup& one) { return can_join(one, device); });
+    if (group == groups_.end()) group = groups_.emplace(groups_.end());
     // A device that adds up for others makes requests, so it needs a stream.
     const bool has_requests = !is_in_place(device, memory) || device.adds_from(device);
-    team->members.push_back({&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
+    group->members.push_back({&device, &memory, has_requests ? device.make_stream() : nullptr, ready});
 }
 
 std::size_t Summation::pieces() const noexcept { return std::max<std::size_t>(bytes_ / piece_bytes, 1); }
@@ -43,28 +43,28 @@ Bytes Summation::begin_of(std::size_t piece) const noexcept {
     return piece * (bytes_ / element_) / pieces() * element_;
 }
 
-void Summation::choose_image(Team& team) const {
-    team.came.resize(pieces());
-    const Member& first = team.members.front();
+void Summation::choose_image(DeviceGroup& group) const {
+    group.came.resize(pieces());
+    const Member& first = group.members.front();
     if (first.stream) {
-        team.owner = first.device->allocate_host(bytes_);
-        team.image = static_cast<const std::byte*>(team.owner.get());
+        group.owner = first.device->allocate_host(bytes_);
+        group.image = static_cast<const std::byte*>(group.owner.get());
     } else {
-        team.image = static_cast<const std::byte*>(first.memory->address());
-        std::ranges::fill(team.came, first.ready);
+        group.image = static_cast<const std::byte*>(first.memory->address());
+        std::ranges::fill(group.came, first.ready);
     }
 }
 
 /// Enqueues the work of the devices.
-void Summation::share_out(Team& team) {
-    if (!team.owner) return;
-    auto* const image = static_cast<std::byte*>(team.owner.get());
-    const std::size_t shares = team.members.size();
+void Summation::share_out(DeviceGroup& group) {
+    if (!group.owner) return;
+    auto* const image = static_cast<std::byte*>(group.owner.get());
+    const std::size_t shares = group.members.size();
     for (std::size_t mine = 0; mine < shares; ++mine) {
         const std::size_t first = mine * pieces() / shares, last = (mine + 1) * pieces() / shares;
         if (first == last) continue;
-        const Member& member = team.members[mine];
-        const Event added = add_up(team, member, begin_of(first), begin_of(last));
+        const Member& member = group.members[mine];
+        const Event added = add_up(group, member, begin_of(first), begin_of(last));
         const std::size_t of_copy = std::max(least_of_copy, (last - first + most_copies - 1) / most_copies);
         for (std::size_t piece = first; piece < last;) {
             const std::size_t next = std::min(piece + of_copy, last);
@@ -72,15 +72,15 @@ void Summation::share_out(Team& team) {
             const Event came = member.stream->copy_out(image + begin, *member.memory, begin,
                                                        begin_of(next) - begin, {&added, 1});
             requests_.push_back(came);
-            for (; piece < next; ++piece) team.came[piece] = came;
+            for (; piece < next; ++piece) group.came[piece] = came;
         }
     }
 }
 
 /// Adds up these bytes in the member's memory.
-Event Summation::add_up(const Team& team, const Member& member, Bytes begin, Bytes end) {
+Event Summation::add_up(const DeviceGroup& group, const Member& member, Bytes begin, Bytes end) {
     Event added = member.ready;
-    for (const Member& other : team.members) {
+    for (const Member& other : group.members) {
         if (&other == &member) continue;
         const Event both[] = {added, other.ready};
         has_mixed_ = true;
@@ -92,21 +92,22 @@ Event Summation::add_up(const Team& team, const Member& member, Bytes begin, Byt
 
 void Summation::take_up(std::size_t piece, std::byte* sums, bool overwrite) const {
     const Bytes begin = begin_of(piece), size = begin_of(piece + 1) - begin;
-    for (const Team& team : teams_) {
-        team.came[piece].wait();
-        if (overwrite && &team == &teams_.front())
-            std::memcpy(sums + begin, team.image + begin, size);
+    for (const DeviceGroup& group : groups_) {
+        group.came[piece].wait();
+        if (overwrite && &group == &groups_.front())
+            std::memcpy(sums + begin, group.image + begin, size);
         else
-            numbers_.add(sums + begin, team.image + begin, size);
+            numbers_.add(sums + begin, group.image + begin, size);
     }
 }
 
 void Summation::into(std::byte* sums, bool overwrite) {
-    for (Team& team : teams_) choose_image(team); // first, while nothing is mixed: there may be no room
-    for (Team& team : teams_) share_out(team);
+    for (DeviceGroup& group : groups_)
+        choose_image(group); // first, while nothing is mixed: there may be no room
+    for (DeviceGroup& group : groups_) share_out(group);
     if (!overwrite)
-        for (const Team& team : teams_)
-            for (const Event& event : team.came) event.wait();
+        for (const DeviceGroup& group : groups_)
+            for (const Event& event : group.came) event.wait();
     // A separate arena: a thread that waits for the last piece then starts no other work of the caller.
     tbb::task_arena arena(std::min(most_threads, tbb::info::default_concurrency()));
     arena.execute([&] {

@@ -13,10 +13,10 @@ namespace headrace {
 
 /// The sums of one domain.
 ///
-/// Devices that reach each other form a group (`Team`) and divide the sums. Each member adds up one slice of
-/// all members' sums, reading the others over the link, and sends it to the host, so that all buses are used.
-/// The host adds each piece as it comes. It adds up groups, and devices that reach no other, in the given
-/// order: floating-point sums are the same in every run.
+/// Devices that reach each other form a group (`DeviceGroup`) and divide the sums. Each member adds up one
+/// slice of all members' sums, reading the others over the link, and sends it to the host, so that all buses
+/// are used. The host adds each piece as it comes. It adds up groups, and devices that reach no other, in the
+/// given order: floating-point sums are the same in every run.
 ///
 /// Threads: one at a time. The memories must outlive this object; its destructor waits for their requests.
 class HEADRACE_EXPORT Summation {
@@ -45,25 +45,25 @@ private:
         std::unique_ptr<Stream> stream; ///< null: the host reads the memory in place
         Event ready;
     };
-    struct Team {
+    struct DeviceGroup {
         std::vector<Member> members;
         std::shared_ptr<void> owner;      ///< owns `image`, unless that is a member's memory
         const std::byte* image = nullptr; ///< on the host
         std::vector<Event> came;          ///< events of its pieces
     };
 
-    [[nodiscard]] bool can_join(const Team& team, const Device& device) const;
+    [[nodiscard]] bool can_join(const DeviceGroup& group, const Device& device) const;
     [[nodiscard]] std::size_t pieces() const noexcept;
     [[nodiscard]] Bytes begin_of(std::size_t piece) const noexcept;
-    void choose_image(Team& team) const;
-    void share_out(Team& team);
-    [[nodiscard]] Event add_up(const Team& team, const Member& member, Bytes begin, Bytes end);
+    void choose_image(DeviceGroup& group) const;
+    void share_out(DeviceGroup& group);
+    [[nodiscard]] Event add_up(const DeviceGroup& group, const Member& member, Bytes begin, Bytes end);
     void take_up(std::size_t piece, std::byte* sums, bool overwrite) const;
 
     Bytes bytes_, element_;
     DomainData::Numbers numbers_;
     bool has_mixed_ = false;
-    std::vector<Team> teams_;
+    std::vector<DeviceGroup> groups_;
     std::vector<Event> requests_;
 };
 

@@ -64,7 +64,7 @@ std::chrono::nanoseconds DeviceSlots::launch_time(const JobExecution& job) const
     const bool is_cpu = device_.info().kind == DeviceKind::cpu;
     if (usual == EngineOptions{}.launch_time && have_work_of_another(job))
         return is_cpu ? pause_of_cpu : pause_of_gpu;
-    if (const auto standby = job.reserve_steps_in()) {
+    if (const auto standby = job.standby_steps_in()) {
         const auto patience = std::chrono::nanoseconds(*standby - Clock::now());
         return std::clamp(patience, std::min<std::chrono::nanoseconds>(pause_of_gpu, usual), usual);
     }

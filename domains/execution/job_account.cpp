@@ -14,20 +14,20 @@ constexpr double enough_seconds = 1e-4;
 
 } // namespace
 
-std::vector<const DeviceInfo*> JobExecution::team() const {
+std::vector<const DeviceInfo*> JobExecution::coexecution_set() const {
     const std::scoped_lock lock(mutex_);
-    std::vector<const DeviceInfo*> team;
+    std::vector<const DeviceInfo*> set;
     for (const Share& share : running().shares)
-        if (share.participant.reserve.empty() && !running().schedule.stands_by(place_of(share)))
-            team.push_back(share.participant.info);
-    return team;
+        if (share.participant.standby.empty() && !running().schedule.stands_by(place_of(share)))
+            set.push_back(share.participant.info);
+    return set;
 }
 
-double JobExecution::seconds_of_team() const {
+double JobExecution::seconds_of_coexecution_set() const {
     const double seconds = seconds_so_far();
     const std::scoped_lock lock(mutex_);
     Running& run = running();
-    double of_team = 0, of_all = 0;
+    double of_set = 0, of_all = 0;
     for (const Share& share : run.shares) {
         const std::size_t place = place_of(share);
         const Schedule::Account& account = run.schedule.account(place);
@@ -36,9 +36,9 @@ double JobExecution::seconds_of_team() const {
                                 ? share.busy_seconds() * run.schedule.rates().capability(place)
                                 : static_cast<double>(account.completed);
         of_all += work;
-        if (share.participant.reserve.empty()) of_team += work;
+        if (share.participant.standby.empty()) of_set += work;
     }
-    return seconds * of_all / of_team;
+    return seconds * of_all / of_set;
 }
 
 bool JobExecution::has_losses() const {
@@ -113,7 +113,7 @@ DeviceReport JobExecution::report_of(const Share& share) const {
             .engine = counters.engine,
             .energy_joules = {},
             .energy_delay_product = {},
-            .reserve = account.is_spared ? scheduling_.one_memory->why : share.participant.reserve,
+            .reserve = account.is_spared ? scheduling_.one_memory->why : share.participant.standby,
             .failure = share.loss ? share.loss->what() : ""};
 }
 

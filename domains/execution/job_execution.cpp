@@ -59,7 +59,7 @@ std::vector<Schedule::Participant> participants_of(const Job& job,
                        .is_processor = info.kind == DeviceKind::cpu,
                        .gives_back = info.fine_grained_host_coherence && is_repeatable(job) && has_launches,
                        .takes_units = variant == nullptr || has_launches,
-                       .is_standby = !one.reserve.empty(),
+                       .is_standby = !one.standby.empty(),
                        .memory = one.memory});
     }
     return all;
@@ -359,7 +359,7 @@ JobExecution::Clock::time_point JobExecution::end_of_patience() const {
     return running().begin + std::chrono::duration_cast<Clock::duration>(patience);
 }
 
-std::optional<JobExecution::Clock::time_point> JobExecution::reserve_steps_in() const {
+std::optional<JobExecution::Clock::time_point> JobExecution::standby_steps_in() const {
     const std::scoped_lock lock(mutex_);
     const bool waits = started_ && !ended_ && running().schedule.standby_waits(running().now());
     return waits ? std::optional(end_of_patience()) : std::nullopt;
@@ -367,7 +367,7 @@ std::optional<JobExecution::Clock::time_point> JobExecution::reserve_steps_in() 
 
 std::optional<JobExecution::Clock::time_point> JobExecution::steps_in(std::size_t device) const {
     const Participant* const one = participant(device);
-    return one && !one->reserve.empty() ? reserve_steps_in() : std::nullopt;
+    return one && !one->standby.empty() ? standby_steps_in() : std::nullopt;
 }
 
 void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {

@@ -111,7 +111,7 @@ std::string JobReport::table() const {
                 "differ, or it slowed down\n",
                 device.slowdown);
         if (!device.reserve.empty())
-            fmt::format_to(std::back_inserter(out), "    in reserve: {}\n", device.reserve);
+            fmt::format_to(std::back_inserter(out), "    on standby: {}\n", device.reserve);
         if (!device.failure.empty())
             fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
     }

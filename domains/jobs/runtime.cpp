@@ -7,7 +7,7 @@
 #include <headrace/devices/energy/meter_of.hpp>
 #include <headrace/domains/calibrations.hpp>
 #include <headrace/domains/runtime.hpp>
-#include <headrace/internal/core/teams.hpp>
+#include <headrace/internal/core/coexecution_sets.hpp>
 #include <headrace/internal/devices/errands.hpp>
 #include <headrace/internal/domains/device_worker.hpp>
 #include <headrace/internal/domains/watchdog.hpp>
@@ -168,11 +168,11 @@ private:
     /// A probe run: a job of a co-execution set that had completed `jobs` jobs. Of jobs that are submitted
     /// together only one is a probe run. Its time is known when it has ended, or never if other jobs disturb
     /// it.
-    struct Trial {
+    struct ProbeRun {
         std::size_t jobs;
         std::chrono::steady_clock::time_point began;
     };
-    static constexpr std::chrono::seconds between_trials{1};
+    static constexpr std::chrono::seconds between_probe_runs{1};
 
     /// A device that does not start is left out, unless the user selected it by name.
     void take_on(std::unique_ptr<Device> device, const ControllerOptions& how,
@@ -221,7 +221,8 @@ private:
                 jobs ? std::optional(jobs->seconds) : seconds_alone(*participant.info, kernel);
         }
         auto one_memory = choose_memory(job, participants);
-        const double expected = chooses_teams(job) && !one_memory ? keep_reserve(participants, kernel) : 0;
+        const double expected =
+            chooses_coexecution_sets(job) && !one_memory ? put_on_standby(participants, kernel) : 0;
         std::unique_ptr<Policy> policy =
             job.own_policy() ? job.own_policy()() : make_policy(policy_name(job));
         if (!policy)
@@ -311,15 +312,15 @@ private:
     }
 
     /// Not with other policies, which have reasons of their own, nor if the user gives the speeds of devices.
-    [[nodiscard]] bool chooses_teams(const Job& job) const {
+    [[nodiscard]] bool chooses_coexecution_sets(const Job& job) const {
         return policy_name(job) == "adaptive" && !job.own_policy() && options_.powers.empty();
     }
 
     /// With mutex_ held: true if the set that has completed `jobs` jobs has a further one, not measured yet.
-    [[nodiscard]] bool is_on_trial(const Problem& problem, const std::optional<WholeJobs>& jobs,
-                                   std::chrono::steady_clock::time_point now) const {
-        const auto trial = trials_.recall(problem);
-        return trial && trial->jobs == (jobs ? jobs->jobs : 0) && now - trial->began < between_trials;
+    [[nodiscard]] bool has_probe_run(const Problem& problem, const std::optional<WholeJobs>& jobs,
+                                     std::chrono::steady_clock::time_point now) const {
+        const auto probe = probe_runs_.recall(problem);
+        return probe && probe->jobs == (jobs ? jobs->jobs : 0) && now - probe->began < between_probe_runs;
     }
 
     /// For a device that may run a job alone, a brief measurement is better than none; policies do not use
@@ -335,28 +336,28 @@ private:
 
     /// Puts devices on standby without which such jobs were faster. Returns the expected seconds of the job;
     /// 0: all devices take part.
-    double keep_reserve(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) {
+    double put_on_standby(std::vector<JobExecution::Participant>& participants, const KernelKey& kernel) {
         if (participants.size() < 2) return 0;
         std::vector<Estimate> estimates;
         for (const auto& participant : participants)
             estimates.push_back(with_brief_rate(participant, kernel));
         const Problem problem = problem_of("all", kernel);
         const auto now = std::chrono::steady_clock::now();
-        const auto whole_jobs = [&](const Team& team) {
+        const auto whole_jobs = [&](const CoexecutionSet& set) {
             std::vector<const DeviceInfo*> infos;
-            for (const std::size_t i : team) infos.push_back(participants[i].info);
+            for (const std::size_t i : set) infos.push_back(participants[i].info);
             return model_->whole_jobs(infos, kernel);
         };
-        const auto ids_of = [&](const Team& team) {
+        const auto ids_of = [&](const CoexecutionSet& set) {
             std::string ids;
-            for (const std::size_t i : team) ids += (ids.empty() ? "" : ", ") + participants[i].info->id;
+            for (const std::size_t i : set) ids += (ids.empty() ? "" : ", ") + participants[i].info->id;
             return ids;
         };
-        const KnownJobs known = [&](const Team& team) {
-            auto jobs = whole_jobs(team);
+        const KnownJobs known = [&](const CoexecutionSet& set) {
+            auto jobs = whole_jobs(set);
             const std::scoped_lock lock(mutex_);
-            if (team.size() < participants.size()) {
-                if (is_on_trial(problem_of(ids_of(team), kernel), jobs, now))
+            if (set.size() < participants.size()) {
+                if (has_probe_run(problem_of(ids_of(set), kernel), jobs, now))
                     jobs =
                         WholeJobs{.seconds = std::numeric_limits<double>::infinity(), .jobs = jobs_that_tell};
             } else if (const auto last = all_began_.recall(problem); jobs && last) {
@@ -366,27 +367,27 @@ private:
             }
             return jobs;
         };
-        const Team team = choose_team(estimates, kernel.work_units, known);
-        if (team.size() == participants.size()) {
+        const CoexecutionSet set = choose_coexecution_set(estimates, kernel.work_units, known);
+        if (set.size() == participants.size()) {
             const std::scoped_lock lock(mutex_);
             all_began_.remember(problem, now);
             return 0;
         }
-        Team all(participants.size());
+        CoexecutionSet all(participants.size());
         std::iota(all.begin(), all.end(), 0);
         const double together = whole_jobs(all)->seconds;
-        const auto without = whole_jobs(team);
+        const auto without = whole_jobs(set);
         const bool is_settled = without && without->jobs >= jobs_that_tell;
-        const std::string others = ids_of(team);
+        const std::string others = ids_of(set);
         if (!is_settled) {
             const std::scoped_lock lock(mutex_);
-            trials_.remember(problem_of(others, kernel), {without ? without->jobs : 0, now});
+            probe_runs_.remember(problem_of(others, kernel), {without ? without->jobs : 0, now});
         }
         const std::string why = fmt::format(
             "such jobs took {:.4g} s with all devices; {} with {} only", together,
             is_settled ? fmt::format("{:.4g} s", without->seconds) : std::string("now it is tried"), others);
         for (std::size_t i = 0; i < participants.size(); ++i)
-            if (!std::ranges::binary_search(team, i)) participants[i].reserve = why;
+            if (!std::ranges::binary_search(set, i)) participants[i].standby = why;
         return is_settled ? without->seconds : together;
     }
 
@@ -487,15 +488,15 @@ private:
                 model_->measured(*device, kernel, rate);
             }
         }
-        const bool tells = chooses_teams(execution.job()) || !execution.has_several_devices();
+        const bool tells = chooses_coexecution_sets(execution.job()) || !execution.has_several_devices();
         if (!tells || execution.was_disturbed() || execution.has_losses()) return;
-        const std::vector<const DeviceInfo*> team = execution.team();
-        const double seconds = execution.seconds_of_team();
+        const std::vector<const DeviceInfo*> set = execution.coexecution_set();
+        const double seconds = execution.seconds_of_coexecution_set();
         if (!std::isfinite(seconds)) return;
-        model_->took(team, kernel, seconds);
-        if (team.size() > 1 || workers_.size() == 1) return; // these values are not used
+        model_->took(set, kernel, seconds);
+        if (set.size() > 1 || workers_.size() == 1) return; // these values are not used
         const std::scoped_lock lock(mutex_);
-        alone_.remember(problem_of(team.front()->id, kernel), seconds);
+        alone_.remember(problem_of(set.front()->id, kernel), seconds);
     }
 
     /// The time of the last such job, even if the model does not keep it.
@@ -552,7 +553,7 @@ private:
     std::set<std::string> told_of_one_memory_;                   // names of kernels
     ByProblem<double> alone_;                                    // seconds
     ByProblem<double> brief_rates_;                              // in units per second; no model keeps them
-    ByProblem<Trial> trials_;                                    // the last one of each set
+    ByProblem<ProbeRun> probe_runs_;                             // the last one of each set
     ByProblem<std::chrono::steady_clock::time_point> all_began_; // the start of the last job on all devices
     std::vector<std::shared_ptr<EnergyReader>> energy_;          // for each worker's device
     std::set<std::string_view> technologies_;                    // of all devices

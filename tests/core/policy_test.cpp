@@ -140,7 +140,7 @@ TEST(Adaptive, WhoIsRefusedForThatCountsForNobodyAndTakesOverWhatIsNotBegunInThe
 TEST(Adaptive, WhoIsInReserveCountsForNobody) {
     const auto policy = make_policy("adaptive");
     std::vector<DeviceProgress> two(2, {.capability = 1e6, .measured = true});
-    two[1].in_reserve = true;
+    two[1].on_standby = true;
     const Progress progress{.total = 2'000, .remaining = 2'000, .devices = two};
     EXPECT_EQ(policy->next(0, progress), 1'000U);
     EXPECT_EQ(policy->next(1, progress), 0U);

@@ -2,7 +2,7 @@
 // does.
 #include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
-#include <headrace/internal/core/teams.hpp>
+#include <headrace/internal/core/coexecution_sets.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -405,13 +405,14 @@ TEST_F(CalibrationsOnDisk, WhereNothingCanBeWrittenNothingIsLost) {
 }
 
 /// As many jobs as are kept are enough for a verdict: a count that grows no more must not give chances.
-TEST(Calibrations, KeepAsManyJobsAsTeamsHaveChances) {
+TEST(Calibrations, KeepAsManyJobsAsSetsHaveChances) {
     const std::vector<Estimate> devices(2, Estimate{.peak = 1, .units_per_second = 1e3});
     const auto choose = [&](std::size_t jobs) {
-        return choose_team(devices, 1000, [&](const Team& team) -> std::optional<WholeJobs> {
-            if (team.size() == 2) return WholeJobs{1.1, jobs, 1.1, 1e6};
-            return WholeJobs{1, 3};
-        });
+        return choose_coexecution_set(devices, 1000,
+                                      [&](const CoexecutionSet& set) -> std::optional<WholeJobs> {
+                                          if (set.size() == 2) return WholeJobs{1.1, jobs, 1.1, 1e6};
+                                          return WholeJobs{1, 3};
+                                      });
     };
     EXPECT_EQ(choose(Calibrations::most_measurements - 1).size(), 2U);
     EXPECT_EQ(choose(Calibrations::most_measurements).size(), 1U);

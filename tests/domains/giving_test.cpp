@@ -408,7 +408,7 @@ TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
     job.finished(4, {*all}, tenth);
     job.finished(7, {*given}, tenth);
     // The job is a thousand times slower than estimated, on both: 900 units a second on the reserve.
-    EXPECT_NEAR(job.seconds_of_team() / job.seconds_so_far(), (100 + 0.1 * 900) / 100, 1e-9);
+    EXPECT_NEAR(job.seconds_of_coexecution_set() / job.seconds_so_far(), (100 + 0.1 * 900) / 100, 1e-9);
 }
 
 TEST(GivingBooks, NobodyGivesWhileThereIsWorkThatNobodyHas) {

@@ -180,7 +180,7 @@ struct WithReserve {
 
 TEST(JobExecution, AReserveStaysOutAndTheReportSaysWhy) {
     WithReserve with(3600);
-    EXPECT_EQ(with.job.team(), std::vector<const DeviceInfo*>{&with.two.fast});
+    EXPECT_EQ(with.job.coexecution_set(), std::vector<const DeviceInfo*>{&with.two.fast});
     EXPECT_FALSE(with.job.others_may_take_over(4));
     std::uint64_t tasks = 0;
     for (; const auto range = with.job.next(4); ++tasks) {
@@ -196,7 +196,7 @@ TEST(JobExecution, AReserveStaysOutAndTheReportSaysWhy) {
     EXPECT_EQ(tasks, tasks_alone);
     const JobReport report = with.job.report();
     EXPECT_EQ(report.devices[1].reserve, "it is in the way");
-    EXPECT_NE(report.table().find("in reserve: it is in the way"), std::string::npos) << report.table();
+    EXPECT_NE(report.table().find("on standby: it is in the way"), std::string::npos) << report.table();
     EXPECT_NE(report.json().find("it is in the way"), std::string::npos);
     EXPECT_TRUE(report.devices[0].reserve.empty());
 }
@@ -211,7 +211,7 @@ TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
     with.job.finished(4, {*first}, {});
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
-    EXPECT_DOUBLE_EQ(with.job.seconds_of_team(),
+    EXPECT_DOUBLE_EQ(with.job.seconds_of_coexecution_set(),
                      with.job.seconds_so_far() * 1e6 / static_cast<double>(first->size()));
 }
 
@@ -220,7 +220,7 @@ TEST(JobExecution, WhoEndedNothingWouldHaveTakenForEver) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
-    EXPECT_FALSE(std::isfinite(with.job.seconds_of_team()));
+    EXPECT_FALSE(std::isfinite(with.job.seconds_of_coexecution_set()));
 }
 
 TEST(JobExecution, AReserveStepsInForALostDevice) {
@@ -239,7 +239,7 @@ TEST(JobExecution, AReserveStepsInIfTheJobTakesTwiceAsLong) {
         const auto first = with.job.next(4);
         const auto steps_in = with.job.steps_in(7);
         ASSERT_TRUE(first && steps_in) << "in less than 0.1 s";
-        EXPECT_EQ(with.job.reserve_steps_in(), steps_in);
+        EXPECT_EQ(with.job.standby_steps_in(), steps_in);
         EXPECT_EQ(with.job.steps_in(4), std::nullopt);
         EXPECT_NEAR(std::chrono::duration<double>(*steps_in - begin).count(), 0.1, 0.09);
         EXPECT_EQ(with.job.next(7), std::nullopt);
@@ -260,7 +260,7 @@ TEST(JobExecution, ALostReserveCallsInNobody) {
     WithReserve with(3600);
     with.job.retire(7, lost(), {});
     EXPECT_TRUE(with.job.has_losses());
-    EXPECT_TRUE(with.job.reserve_steps_in())
+    EXPECT_TRUE(with.job.standby_steps_in())
         << "it waits for nothing any more, but nobody of the team is lost";
 }
 

@@ -174,7 +174,7 @@ TEST(NeverSlower, OfJobsThatAreSubmittedTogetherOneIsATrial) {
     for (const JobHandle& handle : handles) {
         handle.wait();
         const JobReport report = handle.report();
-        // Others are of a team that has settled it in the six.
+        // Others are of a co-execution set that has settled it in the six.
         if (std::ranges::any_of(report.devices, [](const DeviceReport& device) {
                 return device.reserve.find("now it is tried") != std::string::npos;
             }))

@@ -32,7 +32,7 @@ using EngineCounters = HrCounters;
 ///     while (engine.collect() == Engine::State::parked) engine.resume();
 ///
 /// A launch ends when all work is done or when its budget is used up. A caller that wants to stop does not
-/// resume. If the engine `fine_grained_host_coherence`, a launch pauses on request, and seeds can be injected
+/// resume. If the engine has `fine_grained_host_coherence`, a launch pauses on request, and seeds can be injected
 /// while it runs:
 ///
 ///     Event event = engine.open(after);
@@ -75,7 +75,7 @@ public:
     }
     /// Begins without seeds; `feed` injects them. A launch ends when the engine is closed and all work is
     /// done, when a pause is requested, or after `launch_time`. Its budget is a time and not rounds, because
-    /// idle groups count no rounds. Only if the engine `fine_grained_host_coherence`. The event is as that of
+    /// idle groups count no rounds. Only if the engine has `fine_grained_host_coherence`. The event is as that of
     /// `start`.
     Event open(std::span<const Event> after = {});
     /// Injects seeds [begin, end) into the running launch, or the one that resumes; end is below 2^63. The
@@ -83,7 +83,7 @@ public:
     [[nodiscard]] bool feed(std::uint64_t begin, std::uint64_t end);
     /// Says that no more seeds will be injected.
     void close();
-    /// Asks the launch to pause: soon, if units are short. Only if the engine `fine_grained_host_coherence`.
+    /// Asks the launch to pause: soon, if units are short. Only if the engine has `fine_grained_host_coherence`.
     void request_park();
     /// Number of seeds injected since `open`.
     [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }
@@ -181,7 +181,7 @@ private:
     bool is_first_budget_ = true; ///< no launch has tried it yet
     PastLaunch past_{};           ///< the last launch
     std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
-    std::unique_ptr<Feed> feed_; ///< null unless it `fine_grained_host_coherence`
+    std::unique_ptr<Feed> feed_; ///< null unless it has `fine_grained_host_coherence`
     std::shared_ptr<void> image_owner_;
     HrControl* image_ = nullptr; ///< the host's copy of the control block
     Event launched_;

@@ -72,7 +72,7 @@ public:
         const DeviceInfo* info;
         Estimate estimate;
         std::shared_ptr<EnergyReader> energy = nullptr; ///< null: not measured
-        std::string reserve = {}; ///< why it is on standby; empty: it is in the co-execution set
+        std::string standby = {}; ///< why it is on standby; empty: it is in the co-execution set
         /// The memory on which it works, if all tasks of the job work on one memory.
         std::size_t memory = 0;
         std::optional<double> seconds_alone = {}; ///< of the job on this device alone, for the report
@@ -205,13 +205,13 @@ public:
     [[nodiscard]] bool wants(std::size_t device) const;
     /// The time at which standby devices join, unless a device of the co-execution set is lost before.
     /// Nothing if there are no standby devices, or they have joined.
-    [[nodiscard]] std::optional<Clock::time_point> reserve_steps_in() const;
+    [[nodiscard]] std::optional<Clock::time_point> standby_steps_in() const;
     /// The same for one device; nothing if it is not on standby.
     [[nodiscard]] std::optional<Clock::time_point> steps_in(std::size_t device) const;
-    [[nodiscard]] std::vector<const DeviceInfo*> team() const; ///< all devices not on standby
+    [[nodiscard]] std::vector<const DeviceInfo*> coexecution_set() const; ///< all devices not on standby
     /// Seconds that the job took the co-execution set. If standby devices helped: an estimate from the rate
     /// of the set. Infinite if the set finished nothing.
-    [[nodiscard]] double seconds_of_team() const;
+    [[nodiscard]] double seconds_of_coexecution_set() const;
     /// True if a device was lost, or its memory was full.
     [[nodiscard]] bool has_losses() const;
     /// Another job used the devices at the same time.

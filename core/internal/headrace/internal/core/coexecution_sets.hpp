@@ -1,4 +1,5 @@
-// internal/core/teams.hpp - the co-execution set of a job: which devices do it, by the times of earlier jobs.
+// internal/core/coexecution_sets.hpp - the co-execution set of a job: which devices do it, by the times of
+// earlier jobs.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
@@ -13,13 +14,13 @@
 namespace headrace {
 
 /// A co-execution set: the devices that do a job, as ascending indices into the devices that could run it.
-using Team = std::vector<std::size_t>;
+using CoexecutionSet = std::vector<std::size_t>;
 
 /// The time of a set is known after this many jobs: the first ones may load kernels or touch new memory.
 inline constexpr std::size_t jobs_that_tell = 3;
 
 /// What is known about jobs of a set; nothing: there were none.
-using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
+using KnownJobs = std::function<std::optional<WholeJobs>(const CoexecutionSet&)>;
 
 /// All devices, unless a smaller set has proven to be as fast. A device costs the others smaller tasks and
 /// divided data. Rates do not show this cost; only the time of a whole job does.
@@ -36,7 +37,8 @@ using KnownJobs = std::function<std::optional<WholeJobs>(const Team&)>;
 /// be over. If their rates promise a time 1.25 times shorter than the best one, they get another job, after
 /// 100 times its duration has passed. They get at most 3 of these, and more while these jobs take less than
 /// the best time.
-[[nodiscard]] HEADRACE_EXPORT Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units,
-                                               const KnownJobs& known);
+[[nodiscard]] HEADRACE_EXPORT CoexecutionSet choose_coexecution_set(std::span<const Estimate> devices,
+                                                                    std::uint64_t work_units,
+                                                                    const KnownJobs& known);
 
 } // namespace headrace

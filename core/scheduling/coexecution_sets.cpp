@@ -1,5 +1,5 @@
-// core/scheduling/teams.cpp - see teams.hpp.
-#include <headrace/internal/core/teams.hpp>
+// core/scheduling/coexecution_sets.cpp - see coexecution_sets.hpp.
+#include <headrace/internal/core/coexecution_sets.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -28,9 +28,10 @@ bool may_be_the_fastest(double promised, double least) {
     return least <= short_job && (promised <= far_off * least || promised <= at_once);
 }
 
-double promised_seconds(const Team& team, std::span<const Estimate> devices, std::uint64_t work_units) {
+double promised_seconds(const CoexecutionSet& set, std::span<const Estimate> devices,
+                        std::uint64_t work_units) {
     double rate = 0;
-    for (const std::size_t i : team) rate += *devices[i].units_per_second;
+    for (const std::size_t i : set) rate += *devices[i].units_per_second;
     return static_cast<double>(work_units) / rate;
 }
 
@@ -62,26 +63,27 @@ bool deserves_another_chance(const WholeJobs& known, double promised, double lea
 
 } // namespace
 
-Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, const KnownJobs& known) {
-    Team best(devices.size());
+CoexecutionSet choose_coexecution_set(std::span<const Estimate> devices, std::uint64_t work_units,
+                                      const KnownJobs& known) {
+    CoexecutionSet best(devices.size());
     std::iota(best.begin(), best.end(), 0);
     const auto is_measured = [](const Estimate& one) { return one.units_per_second.has_value(); };
     if (devices.size() < 2 || !std::ranges::all_of(devices, is_measured)) return best;
-    const Team all = best;
-    Team by_rate = all;
+    const CoexecutionSet all = best;
+    CoexecutionSet by_rate = all;
     std::ranges::stable_sort(by_rate, std::ranges::greater{},
                              [&](std::size_t i) { return *devices[i].units_per_second; });
-    std::vector<Team> fewer; // the fastest alone, the fastest two and so on
+    std::vector<CoexecutionSet> fewer; // the fastest alone, the fastest two and so on
     for (std::size_t size = 1; size < by_rate.size(); ++size) {
         fewer.emplace_back(by_rate.begin(), by_rate.begin() + static_cast<std::ptrdiff_t>(size));
         std::ranges::sort(fewer.back());
     }
-    const auto recent = [&](const Team& team) {
-        const std::optional<WholeJobs> jobs = known(team);
+    const auto recent = [&](const CoexecutionSet& set) {
+        const std::optional<WholeJobs> jobs = known(set);
         return jobs && jobs->jobs > 0 ? jobs : std::nullopt;
     };
-    const bool others_are_proven = std::ranges::any_of(fewer, [&](const Team& team) {
-        const std::optional<WholeJobs> jobs = recent(team);
+    const bool others_are_proven = std::ranges::any_of(fewer, [&](const CoexecutionSet& set) {
+        const std::optional<WholeJobs> jobs = recent(set);
         return jobs && jobs->jobs >= jobs_that_tell;
     });
     const std::optional<WholeJobs> together = known(all);
@@ -91,17 +93,17 @@ Team choose_team(std::span<const Estimate> devices, std::uint64_t work_units, co
         return all;
 
     double least = together->seconds;
-    const auto consider = [&](const Team& team, bool is_worth_a_job) {
-        const std::optional<WholeJobs> jobs = recent(team);
+    const auto consider = [&](const CoexecutionSet& set, bool is_worth_a_job) {
+        const std::optional<WholeJobs> jobs = recent(set);
         if (!jobs && !is_worth_a_job) return;
         const double seconds = jobs ? expected_seconds(*jobs) : 0; // a set without a job goes first
         if (seconds >= least) return;
         least = seconds;
-        best = team;
+        best = set;
     };
-    for (const Team& team : fewer)
-        consider(team, is_worth_trying(promised_seconds(team, devices, work_units), together->seconds));
-    const Team first{by_rate[0]}, second{by_rate[1]};
+    for (const CoexecutionSet& set : fewer)
+        consider(set, is_worth_trying(promised_seconds(set, devices, work_units), together->seconds));
+    const CoexecutionSet first{by_rate[0]}, second{by_rate[1]};
     const double promised = promised_seconds(second, devices, work_units);
     consider(second, recent(first) && may_be_the_fastest(promised, least));
     // If the last job of all devices was the fastest, they get the next one, too. This goes on until their
