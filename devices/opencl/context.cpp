@@ -60,7 +60,7 @@ QueueHandle Context::make_queue() const {
 
 void Context::complete(EventHandle user_event) const {
     // The context must outlive the user event, which may be the last object that uses it.
-    completions_.give([self = shared_from_this(), event = std::move(user_event)] {
+    completions_.post([self = shared_from_this(), event = std::move(user_event)] {
         static_cast<void>(clSetUserEventStatus(event.get(), CL_COMPLETE));
     });
 }

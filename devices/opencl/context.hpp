@@ -2,8 +2,8 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/internal/devices/errands.hpp>
 #include <headrace/internal/devices/opencl/native.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -61,7 +61,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::map<std::string, ProgramHandle> programs_;
     mutable std::map<std::string, std::shared_ptr<SharedKernel>> kernels_;
-    mutable Errands completions_; // last: it ends before the members that it uses
+    mutable SerialExecutor completions_; // last: it ends before the members that it uses
 };
 
 } // namespace headrace::opencl

@@ -69,7 +69,7 @@ private:
 OpenClDevice::OpenClDevice(cl_device_id device, DeviceInfo info) {
     const std::string id = info.id;
     try {
-        context_ = make_destroyed_off_errands<Context>(device, std::move(info));
+        context_ = make_destroyed_by_executor<Context>(device, std::move(info));
     } catch (Error& error) {
         throw Error{error.on_device(id)};
     }

@@ -1,7 +1,7 @@
 // devices/opencl/event.cpp - see event.hpp.
 #include "opencl/event.hpp"
 
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <utility>
 

@@ -3,7 +3,7 @@
 #include "check_range.hpp"
 #include "simt/pinned.hpp"
 #include "simt/texture.hpp"
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <memory>
 #include <mutex>
@@ -33,7 +33,7 @@ void introduce(const std::shared_ptr<Context>& newcomer) {
 } // namespace
 
 SimtDevice::SimtDevice(int ordinal, DeviceInfo info) try
-    : context_(make_destroyed_off_errands<Context>(ordinal, info)) {
+    : context_(make_destroyed_by_executor<Context>(ordinal, info)) {
     introduce(context_);
 } catch (const Error& error) {
     Error told = error;

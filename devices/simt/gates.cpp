@@ -3,7 +3,7 @@
 #include "simt/pinned.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/devices/simt/detail/gates.hpp>
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <atomic>
 #include <string>

@@ -1,7 +1,7 @@
 // devices/simt/pinned.cpp - see pinned.hpp.
 #include "simt/pinned.hpp"
-#include <headrace/internal/devices/errands.hpp>
 #include <headrace/internal/devices/numa.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // devices/simt/staging.cpp - see staging.hpp.
 #include "simt/staging.hpp"
 #include "simt/host_call.hpp"
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <algorithm>
 #include <cstring>

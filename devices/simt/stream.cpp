@@ -4,7 +4,7 @@
 #include "simt/fills.hpp"
 #include "simt/sums.hpp"
 #include <headrace/core/trace.hpp>
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +26,7 @@ bool is_pinned_range(const void* memory, Bytes size) {
 } // namespace
 
 SimtStream::SimtStream(const std::shared_ptr<Context>& context, Timing timing)
-    : timing_(timing), stream_(make_destroyed_off_errands<SharedStream>(context)) {}
+    : timing_(timing), stream_(make_destroyed_by_executor<SharedStream>(context)) {}
 
 SimtStream::~SimtStream() {
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(stream_->context().ordinal()));

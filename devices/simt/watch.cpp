@@ -23,7 +23,7 @@ void Watch::when(std::uint64_t place, EventHandle event, std::function<void(Stat
     Watcher& watcher = **found;
     watcher.last = place;
     ++watcher.given;
-    watcher.thread.give([this, &watcher, event, then = std::move(then)]() mutable {
+    watcher.thread.post([this, &watcher, event, then = std::move(then)]() mutable {
         std::exchange(then, nullptr)(sleepers_.until(event));
         watcher.done.fetch_add(1, std::memory_order_release); // release: pairs with the acquire in `in_time`
     });

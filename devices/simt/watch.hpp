@@ -2,7 +2,7 @@
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/devices/simt/detail/sleepers.hpp>
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <atomic>
 #include <functional>
@@ -33,7 +33,7 @@ private:
         std::uint64_t last = 0;             ///< place of the last function it was given
         std::uint64_t given = 0;            ///< number of functions it was given
         std::atomic<std::uint64_t> done{0}; ///< number of those that have ended
-        Errands thread;                     ///< last: it uses the other members
+        SerialExecutor thread;              ///< last: it uses the other members
     };
 
     Sleepers& sleepers_;

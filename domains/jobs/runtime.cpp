@@ -8,7 +8,7 @@
 #include <headrace/domains/calibrations.hpp>
 #include <headrace/domains/runtime.hpp>
 #include <headrace/internal/core/coexecution_sets.hpp>
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 #include <headrace/internal/domains/device_worker.hpp>
 #include <headrace/internal/domains/watchdog.hpp>
 
@@ -434,7 +434,7 @@ private:
             if (const Joining* const joining = use.slice.data->joining(); joining && joining != use.joining)
                 joined.push_back(use.slice.data);
         if (joined.empty()) return begin(execution);
-        starter_.give([this, job, joined = std::move(joined)] {
+        starter_.post([this, job, joined = std::move(joined)] {
             try {
                 for (const auto& domain : joined) domain->join();
             } catch (...) {
@@ -548,7 +548,7 @@ private:
     std::atomic<std::uint64_t> next_number_ = 0;
     std::map<std::uint64_t, std::shared_ptr<JobExecution>> jobs_; // not ended, in the order of submission
     RunningJobs running_;                                         // a part of these
-    Errands starter_{Errands::Kind::may_call_drivers};
+    SerialExecutor starter_{SerialExecutor::Kind::may_call_drivers};
     std::shared_ptr<Continuations> continuations_ = std::make_shared<Continuations>();
     std::set<std::string> told_of_one_memory_;                   // names of kernels
     ByProblem<double> alone_;                                    // seconds

@@ -32,8 +32,8 @@ using EngineCounters = HrCounters;
 ///     while (engine.collect() == Engine::State::parked) engine.resume();
 ///
 /// A launch ends when all work is done or when its budget is used up. A caller that wants to stop does not
-/// resume. If the engine has `fine_grained_host_coherence`, a launch pauses on request, and seeds can be injected
-/// while it runs:
+/// resume. If the engine has `fine_grained_host_coherence`, a launch pauses on request, and seeds can be
+/// injected while it runs:
 ///
 ///     Event event = engine.open(after);
 ///     if (!engine.feed(0, seeds)) ...; // any number of times
@@ -75,15 +75,16 @@ public:
     }
     /// Begins without seeds; `feed` injects them. A launch ends when the engine is closed and all work is
     /// done, when a pause is requested, or after `launch_time`. Its budget is a time and not rounds, because
-    /// idle groups count no rounds. Only if the engine has `fine_grained_host_coherence`. The event is as that of
-    /// `start`.
+    /// idle groups count no rounds. Only if the engine has `fine_grained_host_coherence`. The event is as
+    /// that of `start`.
     Event open(std::span<const Event> after = {});
     /// Injects seeds [begin, end) into the running launch, or the one that resumes; end is below 2^63. The
     /// data that their units read is in place. False if the launch must accept earlier seeds first.
     [[nodiscard]] bool feed(std::uint64_t begin, std::uint64_t end);
     /// Says that no more seeds will be injected.
     void close();
-    /// Asks the launch to pause: soon, if units are short. Only if the engine has `fine_grained_host_coherence`.
+    /// Asks the launch to pause: soon, if units are short. Only if the engine has
+    /// `fine_grained_host_coherence`.
     void request_park();
     /// Number of seeds injected since `open`.
     [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }

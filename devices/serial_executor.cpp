@@ -1,5 +1,5 @@
-// devices/errands.cpp - see errands.hpp.
-#include <headrace/internal/devices/errands.hpp>
+// devices/serial_executor.cpp - see serial_executor.hpp.
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <condition_variable>
 #include <deque>
@@ -11,20 +11,20 @@
 namespace headrace {
 
 namespace {
-thread_local bool runs_errands = false;
+thread_local bool is_executor_thread = false;
 }
 
-bool on_errand() noexcept { return runs_errands; }
+bool on_serial_executor() noexcept { return is_executor_thread; }
 
-class Errands::Thread {
+class SerialExecutor::Thread {
 public:
     explicit Thread(Kind kind)
         : thread_([this, kind](const std::stop_token& stop) {
-              runs_errands = kind == Kind::calls_no_driver;
+              is_executor_thread = kind == Kind::calls_no_driver;
               serve(stop);
           }) {}
 
-    bool give(std::function<void()> work) {
+    bool post(std::function<void()> work) {
         const std::scoped_lock lock(mutex_);
         if (closed_) return false;
         work_.push_back(std::move(work));
@@ -61,10 +61,10 @@ private:
     std::jthread thread_; // last: it uses the other members
 };
 
-Errands::Errands(Kind kind) : thread_(std::make_unique<Thread>(kind)) {}
-Errands::~Errands() { close(); }
-bool Errands::give(std::function<void()> work) { return thread_->give(std::move(work)); }
-void Errands::close() { thread_->close(); }
+SerialExecutor::SerialExecutor(Kind kind) : thread_(std::make_unique<Thread>(kind)) {}
+SerialExecutor::~SerialExecutor() { close(); }
+bool SerialExecutor::post(std::function<void()> work) { return thread_->post(std::move(work)); }
+void SerialExecutor::close() { thread_->close(); }
 
 namespace {
 
@@ -72,34 +72,35 @@ namespace {
 /// destroyed.
 class Lasting {
 public:
-    explicit Lasting(Errands::Kind kind) : errands_(std::make_unique<Errands>(kind).release()) {}
-    ~Lasting() { errands_->close(); }
+    explicit Lasting(SerialExecutor::Kind kind)
+        : executor_(std::make_unique<SerialExecutor>(kind).release()) {}
+    ~Lasting() { executor_->close(); }
     Lasting(const Lasting&) = delete;
     Lasting& operator=(const Lasting&) = delete;
 
-    [[nodiscard]] Errands& get() const { return *errands_; }
+    [[nodiscard]] SerialExecutor& get() const { return *executor_; }
 
 private:
-    Errands* errands_;
+    SerialExecutor* executor_;
 };
 
 } // namespace
 
 void notify(std::function<void()> settle) {
-    static Errands& settler = []() -> Errands& {
-        static const Lasting lasting(Errands::Kind::calls_no_driver);
+    static SerialExecutor& settler = []() -> SerialExecutor& {
+        static const Lasting lasting(SerialExecutor::Kind::calls_no_driver);
         return lasting.get();
     }();
-    settler.give(std::move(settle));
+    settler.post(std::move(settle));
 }
 
 void let_go(std::shared_ptr<const void> last) {
-    static Errands& undertaker = []() -> Errands& {
-        static const Lasting lasting(Errands::Kind::may_call_drivers);
+    static SerialExecutor& releaser = []() -> SerialExecutor& {
+        static const Lasting lasting(SerialExecutor::Kind::may_call_drivers);
         return lasting.get();
     }();
     const auto held = std::make_shared<std::shared_ptr<const void>>(std::move(last));
-    if (undertaker.give([held] { held->reset(); })) return;
+    if (releaser.post([held] { held->reset(); })) return;
     // The process ends. The object is not destroyed here, because a thread might then wait for itself.
     static std::mutex mutex;
     static auto* const left = std::make_unique<std::vector<std::shared_ptr<const void>>>().release();

@@ -1,6 +1,7 @@
-// tests/devices/errands_test.cpp - the threads that keep those who open gates from those who call drivers.
+// tests/devices/serial_executor_test.cpp - the threads that keep those who open gates from those who call
+// drivers.
 #include <devices/requests.hpp>
-#include <headrace/internal/devices/errands.hpp>
+#include <headrace/internal/devices/serial_executor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,40 +11,40 @@
 namespace headrace::test {
 namespace {
 
-TEST(Errands, AreDoneInOrderAndAllOfThem) {
+TEST(SerialExecutor, AreDoneInOrderAndAllOfThem) {
     std::vector<int> done;
     {
-        Errands errands;
-        for (int i = 0; i < 100; ++i) errands.give([&done, i] { done.push_back(i); });
+        SerialExecutor executor;
+        for (int i = 0; i < 100; ++i) executor.post([&done, i] { done.push_back(i); });
     }
     ASSERT_EQ(done.size(), 100u);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(done[static_cast<std::size_t>(i)], i);
 }
 
-TEST(Errands, MayGiveMore) {
-    Errands errands;
+TEST(SerialExecutor, MayPostMore) {
+    SerialExecutor executor;
     Signal signal;
-    errands.give([&] { errands.give([&] { signal.raise(on_errand()); }); });
+    executor.post([&] { executor.post([&] { signal.raise(on_serial_executor()); }); });
     EXPECT_TRUE(signal.wait());
-    EXPECT_FALSE(on_errand());
+    EXPECT_FALSE(on_serial_executor());
 }
 
-TEST(Errands, AreDroppedOnceClosed) {
-    Errands errands;
-    errands.close();
+TEST(SerialExecutor, AreDroppedOnceClosed) {
+    SerialExecutor executor;
+    executor.close();
     auto kept = std::make_shared<int>(1);
-    errands.give([kept] { ADD_FAILURE() << "it was closed"; });
+    executor.post([kept] { ADD_FAILURE() << "it was closed"; });
     EXPECT_EQ(kept.use_count(), 1);
 }
 
-TEST(Errands, ManyThreadsGive) {
+TEST(SerialExecutor, ManyThreadsPost) {
     std::atomic<int> done = 0;
     {
-        Errands errands;
+        SerialExecutor executor;
         std::vector<std::jthread> threads;
         for (int thread = 0; thread < 4; ++thread)
             threads.emplace_back([&] {
-                for (int i = 0; i < 1000; ++i) errands.give([&] { ++done; });
+                for (int i = 0; i < 1000; ++i) executor.post([&] { ++done; });
             });
         threads.clear();
     }
@@ -59,24 +60,24 @@ struct Mortal {
     std::atomic<std::thread::id>& destroyed_in;
 };
 
-TEST(DestroyedOffErrands, WhereItIsWhenTheOwnerLetsGoOutsideOfThem) {
+TEST(DestroyedByExecutor, WhereItIsWhenTheOwnerLetsGoOutsideOfThem) {
     std::atomic<std::thread::id> where;
-    make_destroyed_off_errands<Mortal>(where).reset();
+    make_destroyed_by_executor<Mortal>(where).reset();
     EXPECT_EQ(where.load(), std::this_thread::get_id());
 }
 
-TEST(DestroyedOffErrands, NeitherThereNorLostWhenAnErrandLetsGo) {
-    std::atomic<std::thread::id> where, errand;
+TEST(DestroyedByExecutor, NeitherThereNorLostWhenAnExecutorLetsGo) {
+    std::atomic<std::thread::id> where, executor_thread;
     {
-        Errands errands;
-        errands.give([&errand, mortal = make_destroyed_off_errands<Mortal>(where)] {
-            errand = std::this_thread::get_id();
+        SerialExecutor executor;
+        executor.post([&executor_thread, mortal = make_destroyed_by_executor<Mortal>(where)] {
+            executor_thread = std::this_thread::get_id();
         });
     }
     for (int i = 0; i < 10'000 && where.load() == std::thread::id{}; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_NE(where.load(), std::thread::id{});
-    EXPECT_NE(where.load(), errand.load());
+    EXPECT_NE(where.load(), executor_thread.load());
 }
 
 TEST(LetGo, MayLetGoOfWhatLetsGoOfMore) {
@@ -84,7 +85,7 @@ TEST(LetGo, MayLetGoOfWhatLetsGoOfMore) {
     struct Owner {
         std::shared_ptr<Mortal> owned;
     };
-    let_go(std::make_shared<Owner>(Owner{make_destroyed_off_errands<Mortal>(where)}));
+    let_go(std::make_shared<Owner>(Owner{make_destroyed_by_executor<Mortal>(where)}));
     for (int i = 0; i < 10'000 && where.load() == std::thread::id{}; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_NE(where.load(), std::thread::id{});

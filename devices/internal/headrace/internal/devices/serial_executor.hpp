@@ -1,8 +1,8 @@
-// internal/devices/errands.hpp - serial executors, which keep drivers' callbacks apart from calls of drivers.
-// A driver calls back in its own thread. That thread must not call the driver (CUDA forbids it, PoCL holds
-// locks). A call of a driver may block until an event settles, and one of our threads must settle that event.
-// So a callback only posts work. The thread that settles events calls no driver. Work that calls a driver
-// runs in another thread.
+// internal/devices/serial_executor.hpp - serial executors, which keep drivers' callbacks apart from calls of
+// drivers. A driver calls back in its own thread. That thread must not call the driver (CUDA forbids it, PoCL
+// holds locks). A call of a driver may block until an event settles, and one of our threads must settle that
+// event. So a callback only posts work. The thread that settles events calls no driver. Work that calls a
+// driver runs in another thread.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,18 +14,18 @@ namespace headrace {
 
 /// A serial executor: a thread that runs the work it is given, in order.
 ///
-/// Threads: any thread may call `give`, also a driver's own. The work must not throw. It must not call a
+/// Threads: any thread may call `post`, also a driver's own. The work must not throw. It must not call a
 /// driver, unless the kind is `may_call_drivers`.
-class HEADRACE_EXPORT Errands {
+class HEADRACE_EXPORT SerialExecutor {
 public:
     enum class Kind : std::uint8_t { calls_no_driver, may_call_drivers };
-    explicit Errands(Kind kind = Kind::calls_no_driver);
-    ~Errands();                       ///< runs the work that is left, then returns; not in the thread itself
-    Errands(const Errands&) = delete; // the thread holds its address
-    Errands& operator=(const Errands&) = delete;
+    explicit SerialExecutor(Kind kind = Kind::calls_no_driver);
+    ~SerialExecutor(); ///< runs the work that is left, then returns; not in the thread itself
+    SerialExecutor(const SerialExecutor&) = delete; // the thread holds its address
+    SerialExecutor& operator=(const SerialExecutor&) = delete;
 
     /// Returns at once. False: the executor is closed, and the work is dropped.
-    bool give(std::function<void()> work);
+    bool post(std::function<void()> work);
     /// Runs the work that is left, then ends the thread.
     void close();
 
@@ -44,16 +44,17 @@ HEADRACE_EXPORT void notify(std::function<void()> settle);
 /// events, memories. Otherwise as `notify`, but a reference that comes too late is kept.
 HEADRACE_EXPORT void let_go(std::shared_ptr<const void> last);
 
-/// True in a thread of Errands that must not call a driver. Such a thread must call nothing that may block.
-[[nodiscard]] HEADRACE_EXPORT bool on_errand() noexcept;
+/// True in a thread of SerialExecutor that must not call a driver. Such a thread must call nothing that may
+/// block.
+[[nodiscard]] HEADRACE_EXPORT bool on_serial_executor() noexcept;
 
 /// Makes an object with a destructor that calls a driver. If a thread that must not call a driver drops the
 /// last reference, the thread of `let_go` destroys the object.
 template <class Object, class... Arguments>
-[[nodiscard]] std::shared_ptr<Object> make_destroyed_off_errands(Arguments&&... arguments) {
+[[nodiscard]] std::shared_ptr<Object> make_destroyed_by_executor(Arguments&&... arguments) {
     return {std::make_unique<Object>(std::forward<Arguments>(arguments)...).release(), [](Object* object) {
                 std::unique_ptr<const Object> last(object);
-                if (on_errand()) let_go(std::move(last));
+                if (on_serial_executor()) let_go(std::move(last));
             }};
 }
 
