@@ -44,7 +44,7 @@ void EventPool::destroy() noexcept {
 Context::Context(int ordinal, DeviceInfo info)
     : ordinal_(ordinal), info_(std::move(info)), node_(node_of(info_.physical_id)), sleepers_(ordinal) {
     make_current();
-    gates_ = std::make_shared<Gates>(ordinal_);
+    semaphores_ = std::make_shared<TimelineSemaphores>(ordinal_);
     service_ = make_stream();
     if (device_attribute(attribute_pools, ordinal_) != 0) {
         // A pool of our own, not the default pool: our access rights and limits must not affect other code.

@@ -136,15 +136,15 @@ std::optional<PinnedPool::Block> PinnedPool::next_to_free(bool all) {
     return block;
 }
 
-void PinnedPool::gate_closes() {
-    const std::shared_lock lock(freeing_); // a free in progress waits only for work that no gate blocks
+void PinnedPool::wait_begins() {
+    const std::shared_lock lock(freeing_); // a free in progress waits only for work that no semaphore blocks
     closed_.fetch_add(1);                  // `free_unused` reads it under the lock
 }
 
-void PinnedPool::gate_opens() noexcept {
+void PinnedPool::wait_ends() noexcept {
     // seq_cst: one order with the two accesses in `free_unused`, so at least one of the two functions sees
     // the other.
-    if (closed_.fetch_sub(1) == 1 && waits_for_gates_) free_surplus_soon();
+    if (closed_.fetch_sub(1) == 1 && waits_for_semaphores_) free_surplus_soon();
 }
 
 void PinnedPool::device_opens() {
@@ -165,11 +165,11 @@ void PinnedPool::free_surplus_soon() noexcept {
 }
 
 void PinnedPool::free_unused(bool all) noexcept {
-    for (;;) { // one block at a time: a thread that closes a gate meanwhile waits for only one
+    for (;;) { // one block at a time: a thread that begins a wait meanwhile waits for only one
         const std::scoped_lock nobody_closes(freeing_);
-        waits_for_gates_ = true;
-        if (closed_ != 0) return; // the last gate that opens starts this again
-        waits_for_gates_ = false;
+        waits_for_semaphores_ = true;
+        if (closed_ != 0) return; // the last wait that ends starts this again
+        waits_for_semaphores_ = false;
         std::optional<Block> block;
         {
             const std::scoped_lock lock(mutex_);

@@ -1,5 +1,5 @@
 // devices/simt/pinned.hpp - pinned host memory. It goes back to the driver only while no stream waits at a
-// gate.
+// semaphore.
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
@@ -18,9 +18,9 @@ namespace headrace::HEADRACE_ON_SIMT {
 ///
 /// A driver that frees pinned memory first waits until the device is idle (CUDA, driver 580: cudaFreeHost,
 /// cudaHostUnregister and cudaFree; not cudaHostAlloc). Other driver calls then wait, too. If a stream waits
-/// at a gate at that time, and the thread that opens the gate needs the driver, that is a deadlock. So unused
-/// memory is kept and used again. It is freed when there is much of it and no gate is closed.
-/// Memory comes from the NUMA node near the device, so that bus transfers do not also cross between
+/// at a semaphore at that time, and the thread that signals the semaphore needs the driver, that is a
+/// deadlock. So unused memory is kept and used again. It is freed when there is much of it and no stream
+/// waits. Memory comes from the NUMA node near the device, so that bus transfers do not also cross between
 /// processors.
 ///
 /// Threads: any.
@@ -43,11 +43,11 @@ public:
     /// True if `memory` is inside a block that was taken and not given back.
     [[nodiscard]] bool holds(const void* memory);
 
-    /// A stream will wait at a gate until `gate_opens`. Any number at once; `gate_opens` calls no driver.
-    void gate_closes();
-    void gate_opens() noexcept;
+    /// A stream will wait at a semaphore until `wait_ends`. Any number at once; `wait_ends` calls no driver.
+    void wait_begins();
+    void wait_ends() noexcept;
 
-    /// While no device is open and no gate is closed, no unused memory is kept.
+    /// While no device is open and no stream waits, no unused memory is kept.
     void device_opens();
     void device_closes() noexcept;
 
@@ -75,9 +75,9 @@ private:
     std::vector<Block> blocks_; // few: a search costs less than the call it saves
     int devices_ = 0;
 
-    std::shared_mutex freeing_; // shared: a thread closes a gate; exclusive: the driver frees
+    std::shared_mutex freeing_; // shared: a wait begins; exclusive: the driver frees
     std::atomic<std::int64_t> closed_ = 0;
-    std::atomic<bool> waits_for_gates_ = false; // freeing waits for gates
+    std::atomic<bool> waits_for_semaphores_ = false; // freeing waits for the end of waits
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT

@@ -82,19 +82,19 @@ bool is_pinned(const void* memory) {
     #endif
 }
 
-bool GateMemory::usable(int ordinal) {
+bool SemaphoreMemory::usable(int ordinal) {
     return device_attribute(hipDeviceAttributeCanUseStreamWaitValue, ordinal) != 0;
 }
 
-void* GateMemory::allocate() {
+void* SemaphoreMemory::allocate() {
     void* word = nullptr; // the host may write to it
     HEADRACE_CALL(ExtMallocWithFlags, &word, sizeof(std::uint64_t), hipMallocSignalMemory);
     return word;
 }
 
-void GateMemory::free(void* memory) noexcept { static_cast<void>(hipFree(memory)); }
+void SemaphoreMemory::free(void* memory) noexcept { static_cast<void>(hipFree(memory)); }
 
-void GateMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
+void SemaphoreMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
     HEADRACE_CALL(StreamWaitValue64, stream, word, value, hipStreamWaitValueGte, ~std::uint64_t{0});
 }
 
@@ -149,22 +149,22 @@ bool is_pinned(const void* memory) {
     return attributes.type != cudaMemoryTypeUnregistered;
 }
 
-bool GateMemory::usable(int ordinal) {
+bool SemaphoreMemory::usable(int ordinal) {
     auto* const ask = driver_call<decltype(cuDeviceGetAttribute)>("cuDeviceGetAttribute");
     int can = 0;
     return stream_wait_value() && ask &&
            ask(&can, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, ordinal) == CUDA_SUCCESS && can != 0;
 }
 
-void* GateMemory::allocate() {
+void* SemaphoreMemory::allocate() {
     void* memory = nullptr;
     HEADRACE_CALL(HostAlloc, &memory, words * stride, host_flags);
     return memory;
 }
 
-void GateMemory::free(void* memory) noexcept { static_cast<void>(cudaFreeHost(memory)); }
+void SemaphoreMemory::free(void* memory) noexcept { static_cast<void>(cudaFreeHost(memory)); }
 
-void GateMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
+void SemaphoreMemory::wait(StreamHandle stream, std::uint64_t* word, std::uint64_t value) {
     void* seen_by_device = nullptr;
     HEADRACE_CALL(HostGetDevicePointer, &seen_by_device, word, 0);
     const CUresult result = stream_wait_value()(stream, reinterpret_cast<CUdeviceptr>(seen_by_device), value,

@@ -63,15 +63,16 @@ Event stage_by_callbacks(SharedStream& stream, const Pieces& pieces) {
 Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
     const Pieces pieces{copy, buffer};
     const std::size_t count = pieces.count();
-    Gates& gates = stream.context().gates();
-    if (!gates.usable()) return stage_by_callbacks(stream, pieces);
+    TimelineSemaphores& semaphores = stream.context().semaphores();
+    if (!semaphores.usable()) return stage_by_callbacks(stream, pieces);
 
     auto come = std::make_shared<std::vector<PooledEvent>>();
     auto done = std::make_shared<Promise>();
     Event event = done->event();
-    const Gates::Word word = gates.take(count); // from here on it must be opened in every case
+    const TimelineSemaphores::Word word =
+        semaphores.take(count); // from here on it must be signalled in every case
     const auto wait_for = [&, base = word.value - count](std::size_t pieces_done) {
-        GateMemory::wait(stream.native(), word.memory, base + pieces_done);
+        SemaphoreMemory::wait(stream.native(), word.memory, base + pieces_done);
     };
     try {
         // In a copy to the device, the host needs a free half. The first two halves are free when the stream
@@ -88,20 +89,20 @@ Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
             if (!copy.in || i + 2 < count) come->push_back(stream.record());
         }
         if (!copy.in) wait_for(count);
-        stream.when(come->front().get(), [pieces, come, done = std::move(done), word, &gates,
+        stream.when(come->front().get(), [pieces, come, done = std::move(done), word, &semaphores,
                                           &sleepers = stream.context().sleepers()](Status status) {
             const std::uint64_t base = word.value - pieces.count();
             for (std::size_t i = 0; i < pieces.count(); ++i) {
                 if (i > 0) status = sleepers.until((*come)[i].get());
                 if (status == success) pieces.by_host(i); // else the device is lost, and its work has failed
-                Gates::advance(word, base + i + 1);
+                TimelineSemaphores::advance(word, base + i + 1);
             }
-            gates.open(word);
+            semaphores.signal(word);
             done->complete();
         });
         return event;
     } catch (...) {
-        gates.open(word); // enqueued work must not wait for ever; the request fails
+        semaphores.signal(word); // enqueued work must not wait for ever; the request fails
         throw;
     }
 }

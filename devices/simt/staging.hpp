@@ -1,6 +1,6 @@
 // devices/simt/staging.hpp - copies between a device and unpinned memory, through a pinned buffer. The
 // runtime does this at the same speed, but in the calling thread and only when the stream has come that far.
-// A caller that is to open the stream's gate would then wait for ever.
+// A caller that is to signal the stream's semaphore would then wait for ever.
 #pragma once
 #include "simt/event.hpp"
 #include <headrace/core/export.hpp>

@@ -40,7 +40,7 @@ void SimtStream::wait_for(const Event& event) {
     if (!event.state() || event.state()->settled()) return;
     const NativeEvent* const native = as_native(event);
     if (!native)
-        stream_->context().gates().hold(stream_->native(), event);
+        stream_->context().semaphores().wait(stream_->native(), event);
     else if (&native->stream() != stream_.get()) // a stream is in order with itself
         HEADRACE_CALL(StreamWaitEvent, stream_->native(), native->end(), 0);
 }

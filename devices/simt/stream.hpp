@@ -31,8 +31,8 @@ private:
 };
 
 /// The destructor waits until its requests have ended. A call waits until the request `most_unfinished`
-/// before its own has ended. CUDA's driver takes 1020 commands of a stream that waits at a gate. Then the
-/// caller blocks and holds a lock that the thread which opens the gate may need.
+/// before its own has ended. CUDA's driver takes 1020 commands of a stream that waits at a semaphore. Then
+/// the caller blocks and holds a lock that the thread which signals the semaphore may need.
 class HEADRACE_EXPORT SimtStream final : public Stream {
 public:
     static constexpr std::size_t most_unfinished = 100;

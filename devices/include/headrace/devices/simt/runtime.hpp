@@ -127,7 +127,7 @@ inline Status free_pinned(void* memory) { return cudaFreeHost(memory); }
 
 /// 64-bit words in host memory that a stream can wait for. `usable` is false if the hardware or the driver
 /// cannot wait for them.
-struct HEADRACE_EXPORT GateMemory {
+struct HEADRACE_EXPORT SemaphoreMemory {
 #if defined(HEADRACE_SIMT_HIP)
     static constexpr std::size_t words = 1; // per allocation: a signal always has 8 bytes
 #else

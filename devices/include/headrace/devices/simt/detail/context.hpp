@@ -2,8 +2,8 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/devices/simt/detail/gates.hpp>
 #include <headrace/devices/simt/detail/sleepers.hpp>
+#include <headrace/devices/simt/detail/timeline_semaphores.hpp>
 
 #include <chrono>
 #include <memory>
@@ -85,7 +85,7 @@ public:
     [[nodiscard]] const DeviceInfo& info() const noexcept { return info_; }
     /// The NUMA node nearest to the device.
     [[nodiscard]] std::optional<unsigned> node() const noexcept { return node_; }
-    [[nodiscard]] Gates& gates() const noexcept { return *gates_; }
+    [[nodiscard]] TimelineSemaphores& semaphores() const noexcept { return *semaphores_; }
     [[nodiscard]] Sleepers& sleepers() noexcept { return sleepers_; }
 
     /// Makes this device the calling thread's current device. It does not restore the previous device,
@@ -123,7 +123,7 @@ private:
     const int ordinal_;
     const DeviceInfo info_;
     const std::optional<unsigned> node_;
-    std::shared_ptr<Gates> gates_;
+    std::shared_ptr<TimelineSemaphores> semaphores_;
     Sleepers sleepers_;
     StreamOwner service_;       // allocations and clock marks; no work that delays them
     PoolHandle pool_ = nullptr; // null: the device has no memory pools

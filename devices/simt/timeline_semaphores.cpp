@@ -1,8 +1,8 @@
-// devices/simt/gates.cpp - see gates.hpp.
+// devices/simt/timeline_semaphores.cpp - see timeline_semaphores.hpp.
 #include "simt/host_call.hpp"
 #include "simt/pinned.hpp"
 #include <headrace/core/log.hpp>
-#include <headrace/devices/simt/detail/gates.hpp>
+#include <headrace/devices/simt/detail/timeline_semaphores.hpp>
 #include <headrace/internal/devices/serial_executor.hpp>
 
 #include <atomic>
@@ -10,7 +10,8 @@
 
 namespace headrace::HEADRACE_ON_SIMT {
 
-Gates::Gates(int ordinal) : ordinal_(ordinal), usable_(GateMemory::usable(ordinal)) {
+TimelineSemaphores::TimelineSemaphores(int ordinal)
+    : ordinal_(ordinal), usable_(SemaphoreMemory::usable(ordinal)) {
     if (usable_)
         add_words(); // now, so that the first request need not do it
     else
@@ -18,31 +19,31 @@ Gates::Gates(int ordinal) : ordinal_(ordinal), usable_(GateMemory::usable(ordina
                     " cannot wait for words in memory; use it without devices of other technologies");
 }
 
-Gates::~Gates() {
+TimelineSemaphores::~TimelineSemaphores() {
     for (void* memory : allocations_) PinnedPool::of_process().give_back(memory);
 }
 
-std::size_t Gates::words() const {
+std::size_t TimelineSemaphores::words() const {
     const std::scoped_lock lock(mutex_);
     return words_;
 }
 
-void Gates::add_words() {
-    auto* const memory = static_cast<std::byte*>(GateMemory::allocate());
-    PinnedPool::of_process().adopt(ordinal_, memory, GateMemory::words * GateMemory::stride,
-                                   GateMemory::free);
+void TimelineSemaphores::add_words() {
+    auto* const memory = static_cast<std::byte*>(SemaphoreMemory::allocate());
+    PinnedPool::of_process().adopt(ordinal_, memory, SemaphoreMemory::words * SemaphoreMemory::stride,
+                                   SemaphoreMemory::free);
     const std::scoped_lock lock(mutex_);
     allocations_.push_back(memory);
-    words_ += GateMemory::words;
-    free_.reserve(words_); // so that `open` cannot fail
-    for (std::size_t i = 0; i < GateMemory::words; ++i) {
-        auto* const word = reinterpret_cast<std::uint64_t*>(memory + i * GateMemory::stride);
+    words_ += SemaphoreMemory::words;
+    free_.reserve(words_); // so that `signal` cannot fail
+    for (std::size_t i = 0; i < SemaphoreMemory::words; ++i) {
+        auto* const word = reinterpret_cast<std::uint64_t*>(memory + i * SemaphoreMemory::stride);
         std::atomic_ref(*word).store(0, std::memory_order_relaxed); // relaxed: no stream has seen it yet
         free_.push_back({word, 0});
     }
 }
 
-std::optional<Gates::Word> Gates::unused_word() {
+std::optional<TimelineSemaphores::Word> TimelineSemaphores::unused_word() {
     const std::scoped_lock lock(mutex_);
     if (free_.empty()) return std::nullopt;
     const Word word = free_.back();
@@ -50,33 +51,33 @@ std::optional<Gates::Word> Gates::unused_word() {
     return word;
 }
 
-Gates::Word Gates::take(std::uint64_t steps) {
+TimelineSemaphores::Word TimelineSemaphores::take(std::uint64_t steps) {
     auto word = unused_word();
     for (; !word; word = unused_word()) add_words();
-    PinnedPool::of_process().gate_closes();
+    PinnedPool::of_process().wait_begins();
     return {word->memory, word->value + steps};
 }
 
-void Gates::advance(Word word, std::uint64_t value) {
+void TimelineSemaphores::advance(Word word, std::uint64_t value) {
     // release: a device that has read the value sees the data that the value announces.
     std::atomic_ref(*word.memory).store(value, std::memory_order_release);
 }
 
-void Gates::open(Word word) {
+void TimelineSemaphores::signal(Word word) {
     advance(word, word.value);
-    PinnedPool::of_process().gate_opens();
+    PinnedPool::of_process().wait_ends();
     const std::scoped_lock lock(mutex_);
     free_.push_back(word);
 }
 
-void Gates::hold(StreamHandle stream, const Event& event) {
+void TimelineSemaphores::wait(StreamHandle stream, const Event& event) {
     if (!usable_) {
         // The runtime calls back for all streams in one thread, which sleeps here until `event` settles. That
         // is correct if `event` does not itself wait for a callback of this runtime. Devices of this decade
         // do not take this path.
         const auto closed = std::shared_ptr<PinnedPool>(&PinnedPool::of_process(),
-                                                        [](PinnedPool* pool) { pool->gate_opens(); });
-        closed->gate_closes();
+                                                        [](PinnedPool* pool) { pool->wait_ends(); });
+        closed->wait_begins();
         call_on_host(stream, [closed, last = Event(event)](Status) mutable {
             static_cast<void>(last.outcome());
             let_go(std::exchange(last, {}).state()); // the driver's thread must not destroy it
@@ -84,9 +85,9 @@ void Gates::hold(StreamHandle stream, const Event& event) {
         return;
     }
     const Word word = take();
-    event.then([self = shared_from_this(), word](const ErrorPtr&) { self->open(word); });
+    event.then([self = shared_from_this(), word](const ErrorPtr&) { self->signal(word); });
     // Asked only now, because the event may have settled since.
-    if (!event.state()->settled()) GateMemory::wait(stream, word.memory, word.value);
+    if (!event.state()->settled()) SemaphoreMemory::wait(stream, word.memory, word.value);
 }
 
 } // namespace headrace::HEADRACE_ON_SIMT
