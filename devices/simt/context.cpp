@@ -42,7 +42,7 @@ void EventPool::destroy() noexcept {
 }
 
 Context::Context(int ordinal, DeviceInfo info)
-    : ordinal_(ordinal), info_(std::move(info)), node_(node_of(info_.physical_id)), sleepers_(ordinal) {
+    : ordinal_(ordinal), info_(std::move(info)), node_(node_of(info_.physical_id)), waiter_(ordinal) {
     make_current();
     semaphores_ = std::make_shared<TimelineSemaphores>(ordinal_);
     service_ = make_stream();

@@ -22,7 +22,7 @@ std::optional<std::chrono::steady_clock::duration> between(EventHandle begin, Ev
 } // namespace
 
 SharedStream::SharedStream(std::shared_ptr<Context> context)
-    : context_(std::move(context)), watch_(context_->sleepers()) {
+    : context_(std::move(context)), poller_(context_->waiter()) {
     context_->make_current();
     stream_ = make_stream();
 }
@@ -30,7 +30,7 @@ SharedStream::SharedStream(std::shared_ptr<Context> context)
 void SharedStream::announce(std::shared_ptr<NativeEvent> event) {
     const std::uint64_t place = event->place();
     const EventHandle end = event->end();
-    watch_.when(place, end, [event = std::move(event)](Status status) { event->finish(status); });
+    poller_.when(place, end, [event = std::move(event)](Status status) { event->finish(status); });
 }
 
 PooledEvent SharedStream::record() {
@@ -110,7 +110,7 @@ bool NativeEvent::query() {
 
 void NativeEvent::block() {
     if (settled()) return;
-    finish(stream_->has_ended(place_) ? success : stream_->context().sleepers().until(end(), true));
+    finish(stream_->has_ended(place_) ? success : stream_->context().waiter().until(end(), true));
     if (!settled()) EventState::block(); // waits for the host's part
 }
 

@@ -1,7 +1,7 @@
 // devices/simt/event.hpp - native events behind an Event: the end of the work, and its begin if times are
 // measured.
 #pragma once
-#include "simt/watch.hpp"
+#include "simt/completion_poller.hpp"
 #include <headrace/core/event.hpp>
 #include <headrace/core/export.hpp>
 #include <headrace/devices/simt/detail/context.hpp>
@@ -17,7 +17,7 @@ namespace headrace::HEADRACE_ON_SIMT {
 class NativeEvent;
 
 /// A stream, with all that its events and host functions need after the Stream is destroyed. Its destructor
-/// does not run in a thread of its `Watch`, although the last event may be dropped there.
+/// does not run in a thread of its `CompletionPoller`, although the last event may be dropped there.
 class HEADRACE_EXPORT SharedStream {
 public:
     explicit SharedStream(std::shared_ptr<Context> context);
@@ -31,7 +31,7 @@ public:
     /// Calls `work` with the driver's answer, also an error, once `event`, recorded on this stream, has
     /// completed. `work` may sleep for later work of the stream. Threads: only the one that enqueues.
     void when(EventHandle event, std::function<void(Status)> work) {
-        watch_.when(next_place(), event, std::move(work));
+        poller_.when(next_place(), event, std::move(work));
     }
     /// Records an event at this point of the stream, without its time.
     [[nodiscard]] PooledEvent record();
@@ -47,7 +47,7 @@ private:
     StreamOwner stream_;
     std::uint64_t place_ = 0;
     std::atomic<std::uint64_t> ended_ = 0;
-    Watch watch_; // last: it ends before what it watches is destroyed
+    CompletionPoller poller_; // last: it ends before what it watches is destroyed
 };
 
 /// Completion of the stream's work up to a native event, or between two native events.

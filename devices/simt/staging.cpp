@@ -90,10 +90,10 @@ Event stage(SharedStream& stream, const StagedCopy& copy, std::byte* buffer) {
         }
         if (!copy.in) wait_for(count);
         stream.when(come->front().get(), [pieces, come, done = std::move(done), word, &semaphores,
-                                          &sleepers = stream.context().sleepers()](Status status) {
+                                          &waiter = stream.context().waiter()](Status status) {
             const std::uint64_t base = word.value - pieces.count();
             for (std::size_t i = 0; i < pieces.count(); ++i) {
-                if (i > 0) status = sleepers.until((*come)[i].get());
+                if (i > 0) status = waiter.until((*come)[i].get());
                 if (status == success) pieces.by_host(i); // else the device is lost, and its work has failed
                 TimelineSemaphores::advance(word, base + i + 1);
             }

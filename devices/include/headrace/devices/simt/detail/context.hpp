@@ -2,7 +2,7 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/devices/simt/detail/sleepers.hpp>
+#include <headrace/devices/simt/detail/completion_waiter.hpp>
 #include <headrace/devices/simt/detail/timeline_semaphores.hpp>
 
 #include <chrono>
@@ -86,7 +86,7 @@ public:
     /// The NUMA node nearest to the device.
     [[nodiscard]] std::optional<unsigned> node() const noexcept { return node_; }
     [[nodiscard]] TimelineSemaphores& semaphores() const noexcept { return *semaphores_; }
-    [[nodiscard]] Sleepers& sleepers() noexcept { return sleepers_; }
+    [[nodiscard]] CompletionWaiter& waiter() noexcept { return waiter_; }
 
     /// Makes this device the calling thread's current device. It does not restore the previous device,
     /// because that would start the previous device even if nothing uses it.
@@ -124,10 +124,11 @@ private:
     const DeviceInfo info_;
     const std::optional<unsigned> node_;
     std::shared_ptr<TimelineSemaphores> semaphores_;
-    Sleepers sleepers_;
+    CompletionWaiter waiter_;
     StreamOwner service_;       // allocations and clock marks; no work that delays them
     PoolHandle pool_ = nullptr; // null: the device has no memory pools
-    EventPool plain_events_{HEADRACE_RUNTIME(EventDisableTiming)}; // polled, not waited for: see sleepers.hpp
+    EventPool plain_events_{
+        HEADRACE_RUNTIME(EventDisableTiming)}; // polled, not waited for: see completion_waiter.hpp
     EventPool timed_events_{HEADRACE_RUNTIME(EventDefault)};
     mutable std::mutex mutex_;
     std::vector<int> admitted_;

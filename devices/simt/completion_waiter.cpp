@@ -1,5 +1,5 @@
-// devices/simt/sleepers.cpp - see sleepers.hpp.
-#include <headrace/devices/simt/detail/sleepers.hpp>
+// devices/simt/completion_waiter.cpp - see completion_waiter.hpp.
+#include <headrace/devices/simt/detail/completion_waiter.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -39,13 +39,13 @@ void pause_for(std::chrono::nanoseconds time) {
 
 } // namespace
 
-Status Sleepers::until(EventHandle event, bool soon) {
+Status CompletionWaiter::until(EventHandle event, bool soon) {
     static_cast<void>(HEADRACE_RUNTIME(SetDevice)(ordinal_));
     const auto begin = std::chrono::steady_clock::now();
     const auto passed = [begin] { return std::chrono::steady_clock::now() - begin; };
     Status status = query(event);
     if (status != not_ready) return status;
-    const bool first = soon && !somebody_is_first_.test_and_set(std::memory_order_relaxed); // relaxed: a hint
+    const bool first = soon && !one_is_first_.test_and_set(std::memory_order_relaxed); // relaxed: a hint
     while (status == not_ready && passed() < awake) {
         if (passed() > attentive) pause_for(first ? first_glance : glance); // queries take the driver's lock
         status = query(event);
@@ -56,7 +56,7 @@ Status Sleepers::until(EventHandle event, bool soon) {
             while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
             status = query(event);
         }
-        somebody_is_first_.clear(std::memory_order_relaxed);
+        one_is_first_.clear(std::memory_order_relaxed);
     }
     while (status == not_ready) {
         std::this_thread::sleep_for(

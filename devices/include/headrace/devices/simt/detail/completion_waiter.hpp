@@ -1,4 +1,5 @@
-// devices/simt/detail/sleepers.hpp - lets threads wait for native events without keeping a core busy.
+// devices/simt/detail/completion_waiter.hpp - lets threads wait for native events without keeping a core
+// busy.
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/devices/simt/runtime.hpp>
@@ -14,18 +15,18 @@ namespace headrace::HEADRACE_ON_SIMT {
 /// driver's lock (driver 580). The driver also wakes threads late.
 ///
 /// Threads: any. The device must be open. No thread may wait when this object is destroyed.
-class HEADRACE_EXPORT Sleepers {
+class HEADRACE_EXPORT CompletionWaiter {
 public:
-    explicit Sleepers(int ordinal) : ordinal_(ordinal) {}
-    Sleepers(const Sleepers&) = delete; // waiting threads hold its address
-    Sleepers& operator=(const Sleepers&) = delete;
+    explicit CompletionWaiter(int ordinal) : ordinal_(ordinal) {}
+    CompletionWaiter(const CompletionWaiter&) = delete; // waiting threads hold its address
+    CompletionWaiter& operator=(const CompletionWaiter&) = delete;
 
     /// Returns the driver's final answer. `soon`: a caller of this library is blocked until then.
     Status until(EventHandle event, bool soon = false);
 
 private:
     const int ordinal_;
-    std::atomic_flag somebody_is_first_; ///< set while one thread with `soon` waits: it polls more often
+    std::atomic_flag one_is_first_; ///< set while one thread with `soon` waits: it polls more often
 };
 
 } // namespace headrace::HEADRACE_ON_SIMT
