@@ -86,7 +86,7 @@ constexpr Rows rows_of(Kinds (*row)(RequestKind)) {
 constexpr Rows within = rows_of(within_controller), across = rows_of(across_controllers);
 
 constexpr bool must_wait(const Request& later, const Request& earlier) {
-    const Rows& rows = later.image == earlier.image ? within : across;
+    const Rows& rows = later.replica == earlier.replica ? within : across;
     return rows[static_cast<std::size_t>(later.kind)].has(earlier.kind);
 }
 
@@ -94,15 +94,16 @@ constexpr bool must_wait(const Request& later, const Request& earlier) {
 constexpr bool covers(const Request& newer, const Request& older) {
     // Host requests name the host's replica. Kernels and transfers name a controller's. The last two kinds
     // name either.
-    const auto can_name = [](RequestKind kind, Image image) {
-        return kind == release || kind == wait || is_of_host(kind) == (image == host_image);
+    const auto can_name = [](RequestKind kind, ReplicaNumber replica) {
+        return kind == release || kind == wait || is_of_host(kind) == (replica == host_replica);
     };
     // The host, both controllers, and a third controller: these are all cases that a later request can
     // distinguish.
-    const Image stranger = std::max(newer.image, older.image) + 1;
-    for (const Image image : {host_image, newer.image, older.image, stranger})
+    const ReplicaNumber stranger = std::max(newer.replica, older.replica) + 1;
+    for (const ReplicaNumber replica : {host_replica, newer.replica, older.replica, stranger})
         for (const RequestKind kind : all_request_kinds)
-            if (can_name(kind, image) && must_wait({kind, image}, older) && !must_wait({kind, image}, newer))
+            if (can_name(kind, replica) && must_wait({kind, replica}, older) &&
+                !must_wait({kind, replica}, newer))
                 return false;
     return true;
 }
@@ -113,11 +114,11 @@ constexpr auto coverage = [] {
     std::array<std::array<std::array<bool, 2>, kinds>, kinds> table{};
     for (const RequestKind newer : all_request_kinds)
         for (const RequestKind older : all_request_kinds) {
-            const Image image_of_older = is_of_host(older) ? host_image : 1;
-            const Image another = is_of_host(newer) ? host_image : 2;
+            const ReplicaNumber replica_of_older = is_of_host(older) ? host_replica : 1;
+            const ReplicaNumber another = is_of_host(newer) ? host_replica : 2;
             auto& cell = table[static_cast<std::size_t>(newer)][static_cast<std::size_t>(older)];
-            cell[0] = covers({newer, another}, {older, image_of_older});
-            cell[1] = covers({newer, image_of_older}, {older, image_of_older});
+            cell[0] = covers({newer, another}, {older, replica_of_older});
+            cell[1] = covers({newer, replica_of_older}, {older, replica_of_older});
         }
     return table;
 }();
@@ -127,12 +128,12 @@ constexpr auto coverage = [] {
 bool waits_for(const Request& later, const Request& earlier) noexcept { return must_wait(later, earlier); }
 
 bool replaces(const Request& newer, const Request& older, bool same_lane) noexcept {
-    const bool same_image = newer.image == older.image;
+    const bool same_replica = newer.replica == older.replica;
     // The tables omit pairs of transfers, because a third request orders them (see within_controller).
-    const bool through_third = same_image && is_transfer(newer.kind) && is_transfer(older.kind);
+    const bool through_third = same_replica && is_transfer(newer.kind) && is_transfer(older.kind);
     return (same_lane || through_third || must_wait(newer, older)) &&
            coverage[static_cast<std::size_t>(newer.kind)][static_cast<std::size_t>(older.kind)]
-                   [same_image ? 1 : 0];
+                   [same_replica ? 1 : 0];
 }
 
 } // namespace headrace

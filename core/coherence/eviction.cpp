@@ -21,21 +21,22 @@ struct Controller::Resident {
     bool is_larger = false;                    ///< it is needed, and the replica here holds more
     std::vector<EventSlotPtr> in_the_way = {}; ///< requests that must end before the replica can be freed
 
-    /// Calls `visit(storage, image)` with the storage locked, unless the storage or its replica is gone.
+    /// Calls `visit(storage, replica)` with the storage locked, unless the storage or its replica is gone.
     template <class Visit>
-    void with_image(const Controller& controller, const Visit& visit) const {
+    void with_replica(const Controller& controller, const Visit& visit) const {
         const std::scoped_lock alive(lifeline->mutex); // the storage cannot end in this block
         if (lifeline->storage == nullptr) return;
         Storage& storage = *lifeline->storage;
         const std::scoped_lock lock(storage.mutex_);
-        if (const Image image = storage.image_of(controller); image != host_image) visit(storage, image);
+        if (const ReplicaNumber replica = storage.replica_of(controller); replica != host_replica)
+            visit(storage, replica);
     }
     /// Updates `in_the_way`. The storage must be locked.
-    void look_again(Storage& storage, Image image) {
+    void look_again(Storage& storage, ReplicaNumber replica) {
         in_the_way.clear();
         storage.each_stretch(0, storage.bytes(), [&](Storage::Stretch& stretch) {
             stretch.replicas.sweep();
-            for (EventSlotPtr& slot : stretch.replicas.unfinished({RequestKind::release, image}, true))
+            for (EventSlotPtr& slot : stretch.replicas.unfinished({RequestKind::release, replica}, true))
                 in_the_way.push_back(std::move(slot));
         });
     }
@@ -67,8 +68,8 @@ std::vector<Controller::Resident> Controller::residents(std::span<const Tile> ne
     for (const auto& one : held) {
         Resident resident{one.lock(), {}, 0, 0, false};
         if (!resident.lifeline) continue;
-        resident.with_image(*this, [&](Storage& storage, Image image) {
-            const Storage::Holder& holder = storage.holder(image);
+        resident.with_replica(*this, [&](Storage& storage, ReplicaNumber replica) {
+            const Storage::Holder& holder = storage.holder(replica);
             resident.name = storage.name();
             resident.bytes = holder.memory->size();
             resident.last_use = holder.last_use;
@@ -81,7 +82,7 @@ std::vector<Controller::Resident> Controller::residents(std::span<const Tile> ne
                 end = std::max(end, part.end());
             }
             resident.is_larger = resident.is_needed && resident.bytes >= end - begin + window_alignment;
-            resident.look_again(storage, image);
+            resident.look_again(storage, replica);
         });
         if (resident.bytes > 0) residents.push_back(std::move(resident));
     }
@@ -92,13 +93,13 @@ std::vector<Controller::Resident> Controller::residents(std::span<const Tile> ne
 /// Frees the replica if no request is in the way and no data is lost.
 bool Controller::evict(Resident& resident) {
     std::unique_ptr<Memory> freed; // destroyed after the locks are released: drivers may need long
-    resident.with_image(*this, [&](Storage& storage, Image image) {
-        resident.look_again(storage, image);
+    resident.with_replica(*this, [&](Storage& storage, ReplicaNumber replica) {
+        resident.look_again(storage, replica);
         bool is_copy = true;
         storage.each_stretch(0, storage.bytes(), [&](const Storage::Stretch& stretch) {
-            is_copy = is_copy && stretch.replicas.can_do_without(image);
+            is_copy = is_copy && stretch.replicas.can_do_without(replica);
         });
-        if (is_copy && resident.in_the_way.empty()) freed = drop(storage, image);
+        if (is_copy && resident.in_the_way.empty()) freed = drop(storage, replica);
     });
     return freed != nullptr;
 }
@@ -113,10 +114,10 @@ std::optional<Event> Controller::write_back(const Resident& resident) {
         if (storage == nullptr) return Event{}; // it has ended
         {
             const std::scoped_lock lock(storage->mutex_);
-            const Image image = storage->image_of(*this);
-            if (image == host_image) return Event{};
+            const ReplicaNumber replica = storage->replica_of(*this);
+            if (replica == host_replica) return Event{};
             storage->each_stretch(0, storage->bytes(), [&](const Storage::Stretch& stretch) {
-                if (!stretch.replicas.can_do_without(image))
+                if (!stretch.replicas.can_do_without(replica))
                     uses.push_back({storage->tile(stretch.begin, stretch.end), Access::read});
             });
         }

@@ -54,17 +54,17 @@ std::pmr::vector<Event> Dependencies::resolve() const {
 }
 
 Replicas::Replicas(bool host_is_current) {
-    if (host_is_current) current_.insert(host_image);
+    if (host_is_current) current_.insert(host_replica);
     producers_.resize(1);
 }
 
 void Replicas::sweep() {
     std::erase_if(unfinished_, [](const Unfinished& entry) { return entry.slot->settled(); });
-    for (Image image = 0; image < producers_.size(); ++image) {
-        EventSlotPtr& producer = producers_[image];
+    for (ReplicaNumber replica = 0; replica < producers_.size(); ++replica) {
+        EventSlotPtr& producer = producers_[replica];
         if (!producer || !producer->settled()) continue;
         if (const ErrorPtr error = producer->get().outcome()) {
-            current_.erase(image);
+            current_.erase(replica);
             if (current_.empty()) poison_ = error;
         }
         producer.reset();
@@ -76,8 +76,8 @@ void Replicas::collect(const Request& request, Dependencies& dependencies) const
         if (waits_for(request, entry.request)) dependencies.add(entry.slot, false);
 }
 
-void Replicas::collect_producer(Image image, Dependencies& dependencies) const {
-    if (image < producers_.size() && producers_[image]) dependencies.add(producers_[image], true);
+void Replicas::collect_producer(ReplicaNumber replica, Dependencies& dependencies) const {
+    if (replica < producers_.size() && producers_[replica]) dependencies.add(producers_[replica], true);
 }
 
 void Replicas::record(const Request& request, const void* lane, const EventSlotPtr& slot) {
@@ -109,34 +109,35 @@ void Replicas::compact() {
     unfinished_ = std::move(compacted);
 }
 
-void Replicas::copied_to(Image image, const EventSlotPtr& producer) {
-    if (producers_.size() <= image) producers_.resize(image + 1);
-    producers_[image] = producer;
-    current_.insert(image);
+void Replicas::copied_to(ReplicaNumber replica, const EventSlotPtr& producer) {
+    if (producers_.size() <= replica) producers_.resize(replica + 1);
+    producers_[replica] = producer;
+    current_.insert(replica);
 }
 
-void Replicas::written(Image image, const EventSlotPtr& producer) {
-    producers_.assign(image + 1, nullptr);
-    producers_[image] = producer;
-    current_ = {image};
+void Replicas::written(ReplicaNumber replica, const EventSlotPtr& producer) {
+    producers_.assign(replica + 1, nullptr);
+    producers_[replica] = producer;
+    current_ = {replica};
     poison_.reset();
 }
 
-void Replicas::drop(Image image) {
-    current_.erase(image);
-    if (image < producers_.size()) producers_[image].reset();
+void Replicas::drop(ReplicaNumber replica) {
+    current_.erase(replica);
+    if (replica < producers_.size()) producers_[replica].reset();
 }
 
-bool Replicas::can_do_without(Image image) const noexcept {
-    ImageSet others = current_;
-    others.erase(image);
-    return !current_.has(image) || !others.empty();
+bool Replicas::can_do_without(ReplicaNumber replica) const noexcept {
+    ReplicaSet others = current_;
+    others.erase(replica);
+    return !current_.has(replica) || !others.empty();
 }
 
-std::vector<EventSlotPtr> Replicas::unfinished(const Request& request, bool own_image_only) const {
+std::vector<EventSlotPtr> Replicas::unfinished(const Request& request, bool own_replica_only) const {
     std::vector<EventSlotPtr> slots;
     for (const Unfinished& entry : unfinished_)
-        if (waits_for(request, entry.request) && (!own_image_only || entry.request.image == request.image))
+        if (waits_for(request, entry.request) &&
+            (!own_replica_only || entry.request.replica == request.replica))
             slots.push_back(entry.slot);
     return slots;
 }

@@ -64,7 +64,7 @@ Storage::Storage(std::string name, Bytes bytes, Internal) : Storage(std::move(na
 
 Storage::~Storage() {
     const std::scoped_lock alive(lifeline_->mutex);
-    drain(tile(), {RequestKind::release, host_image});
+    drain(tile(), {RequestKind::release, host_replica});
     lifeline_->storage = nullptr;
     holders_.clear(); // with the lifeline locked, so no controller, and so no device, ends before this
 }
@@ -127,29 +127,29 @@ void Storage::join(const Tile& tile) {
     }
 }
 
-Image Storage::image_of(const Controller& controller) const noexcept {
+ReplicaNumber Storage::replica_of(const Controller& controller) const noexcept {
     for (std::size_t i = 0; i < holders_.size(); ++i)
-        if (holders_[i].controller == &controller) return static_cast<Image>(i + 1);
-    return host_image;
+        if (holders_[i].controller == &controller) return static_cast<ReplicaNumber>(i + 1);
+    return host_replica;
 }
 
-std::unique_ptr<Memory> Storage::drop(Image image) {
-    each_stretch(0, bytes_, [image](Stretch& stretch) {
+std::unique_ptr<Memory> Storage::drop(ReplicaNumber replica) {
+    each_stretch(0, bytes_, [replica](Stretch& stretch) {
         stretch.replicas.sweep();
-        stretch.replicas.drop(image);
+        stretch.replicas.drop(replica);
     });
-    Holder& holder = this->holder(image);
+    Holder& holder = this->holder(replica);
     holder.controller = nullptr;
     return std::move(holder.memory);
 }
 
-void Storage::drain(const Tile& tile, const Request& request, bool own_image_only) {
+void Storage::drain(const Tile& tile, const Request& request, bool own_replica_only) {
     for (;;) {
         std::vector<EventSlotPtr> under_way;
         {
             const std::scoped_lock lock(mutex_);
             each_stretch(tile.begin(), tile.end(), [&](const Stretch& stretch) {
-                for (EventSlotPtr& slot : stretch.replicas.unfinished(request, own_image_only))
+                for (EventSlotPtr& slot : stretch.replicas.unfinished(request, own_replica_only))
                     if (!slot->settled()) under_way.push_back(std::move(slot));
             });
         }

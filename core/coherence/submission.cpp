@@ -31,10 +31,10 @@ Submission::Submission(Controller* controller, InOrderLane* lane, std::span<cons
                         "'" + storage.name() + "' is internal to devices: the host cannot use it"};
         // Memory is allocated before any state changes. So a failed allocation throws and has no other
         // effect.
-        const Image image =
-            controller == nullptr ? host_image : controller->image_with(use.tile, storage.tile());
+        const ReplicaNumber replica =
+            controller == nullptr ? host_replica : controller->replica_with(use.tile, storage.tile());
         const auto first = storage.cut(use.tile);
-        uses_.push_back({use.tile, image, use.access, first, first->second.end < use.tile.end()});
+        uses_.push_back({use.tile, replica, use.access, first, first->second.end < use.tile.end()});
         uses_.back().each_stretch([](Storage::Stretch& stretch) { stretch.replicas.sweep(); });
     }
 }
@@ -50,18 +50,18 @@ Submission::~Submission() {
     give_up(*done_);
 }
 
-ImageSet Submission::reachable(const Use& use) const {
-    ImageSet images;
-    if (use.image == host_image) return images;
+ReplicaSet Submission::reachable(const Use& use) const {
+    ReplicaSet replicas;
+    if (use.replica == host_replica) return replicas;
     const Device& here = controller_->device();
     Storage& storage = use.storage();
-    for (Image image = 1; image <= storage.holders_.size(); ++image) {
-        const Controller* other = storage.holder(image).controller;
-        if (other != nullptr && image != use.image &&
+    for (ReplicaNumber replica = 1; replica <= storage.holders_.size(); ++replica) {
+        const Controller* other = storage.holder(replica).controller;
+        if (other != nullptr && replica != use.replica &&
             (&other->device() == &here || here.reaches(other->device())))
-            images.insert(image);
+            replicas.insert(replica);
     }
-    return images;
+    return replicas;
 }
 
 void Submission::request() {
@@ -69,15 +69,15 @@ void Submission::request() {
     // update, in any order. This happens if an array is passed twice.
     for (const Use& use : uses_) fetch(use);
     for (const Use& use : uses_) {
-        const bool in_place = use.image == host_image; // a host task, or a kernel on host memory
+        const bool in_place = use.replica == host_replica; // a host task, or a kernel on host memory
         const RequestKind kind = writes(use.access)
                                      ? (in_place ? RequestKind::host_out : RequestKind::kernel_out)
                                      : (in_place ? RequestKind::host_in : RequestKind::kernel_in);
-        const Request request{kind, use.image};
+        const Request request{kind, use.replica};
         use.each_stretch([&](Storage::Stretch& stretch) {
             stretch.replicas.collect(request, after_);
             stretch.replicas.record(request, lane_, done_);
-            if (writes(use.access)) stretch.replicas.written(use.image, done_);
+            if (writes(use.access)) stretch.replicas.written(use.replica, done_);
         });
         // relaxed: requests on the same tiles order the data that is read because of this counter.
         if (writes(use.access)) use.storage().changes_.fetch_add(1, std::memory_order_relaxed);
@@ -92,9 +92,9 @@ void Submission::acquire() {
 void Submission::fetch(const Use& use) {
     use.each_stretch([&](Storage::Stretch& stretch) {
         Replicas& replicas = stretch.replicas;
-        const bool stale = !replicas.current().has(use.image);
-        const TransferPlan plan = plan_access(use.image, use.access, replicas.current(),
-                                              stale && reads(use.access) ? reachable(use) : ImageSet{});
+        const bool stale = !replicas.current().has(use.replica);
+        const TransferPlan plan = plan_access(use.replica, use.access, replicas.current(),
+                                              stale && reads(use.access) ? reachable(use) : ReplicaSet{});
         if (plan.reads_nothing) {
             if (const ErrorPtr& poison = replicas.poison()) {
                 failure_ = poison;
@@ -103,25 +103,25 @@ void Submission::fetch(const Use& use) {
             }
         }
         for (const Move move : plan.moves) copy(use.storage(), stretch, move);
-        if (reads(use.access)) replicas.collect_producer(use.image, after_);
+        if (reads(use.access)) replicas.collect_producer(use.replica, after_);
     });
 }
 
 void Submission::transfer(bool to_host) {
     for (const Use& use : uses_) {
-        const Image from = to_host ? use.image : host_image;
+        const ReplicaNumber from = to_host ? use.replica : host_replica;
         use.each_stretch([&](const Storage::Stretch& stretch) {
             const Replicas& replicas = stretch.replicas;
             if (replicas.current().has(from)) return;
             if (replicas.poison()) throw Error{*replicas.poison()};
             throw Error{ErrorKind::invalid_argument, "'" + use.storage().name() + "' is moved from " +
                                                          (to_host ? "the device" : "the host") +
-                                                         ", whose image of it is stale"}
+                                                         ", whose replica of it is stale"}
                 .on_device(controller_->device().info().id);
         });
     }
     for (const Use& use : uses_) {
-        const Move move = to_host ? Move{use.image, host_image} : Move{host_image, use.image};
+        const Move move = to_host ? Move{use.replica, host_replica} : Move{host_replica, use.replica};
         use.each_stretch([&](Storage::Stretch& stretch) {
             if (!stretch.replicas.current().has(move.to)) copy(use.storage(), stretch, move);
             stretch.replicas.collect_producer(move.to, after_);
@@ -163,12 +163,12 @@ void host_wrote(const Tile& tile) {
     Storage& storage = tile.storage();
     if (storage.is_internal())
         throw Error{ErrorKind::invalid_argument,
-                    "'" + storage.name() + "' is internal: it has no host image"};
+                    "'" + storage.name() + "' is internal: it has no host replica"};
     // An unfinished transfer must not overwrite the data that the caller wrote.
-    storage.drain(tile, {RequestKind::host_out, host_image});
+    storage.drain(tile, {RequestKind::host_out, host_replica});
     const std::scoped_lock lock(storage.mutex_);
     storage.each_stretch(storage.cut(tile), tile.end(),
-                         [](Storage::Stretch& stretch) { stretch.replicas.written(host_image, nullptr); });
+                         [](Storage::Stretch& stretch) { stretch.replicas.written(host_replica, nullptr); });
     storage.join(tile);
     storage.changes_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -179,7 +179,7 @@ void mark_failed(const Tile& tile, const ErrorPtr& error) {
     failed->publish(Event::failed(error));
     const std::scoped_lock lock(storage.mutex_);
     storage.each_stretch(storage.cut(tile), tile.end(), [&](Storage::Stretch& stretch) {
-        stretch.replicas.written(host_image, failed);
+        stretch.replicas.written(host_replica, failed);
         stretch.replicas.sweep(); // processes the failure
     });
     storage.join(tile);
@@ -218,7 +218,7 @@ ErrorPtr failure_of(const Tile& tile) {
 }
 
 void wait(const Tile& tile) {
-    tile.storage().drain(tile, {RequestKind::wait, host_image});
+    tile.storage().drain(tile, {RequestKind::wait, host_replica});
     if (const ErrorPtr failure = failure_of(tile)) throw Error{*failure};
 }
 

@@ -43,11 +43,13 @@ void Submission::copy(Storage& storage, Storage::Stretch& stretch, Move move) {
         same = &*found;
         same->end = stretch.end;
     } else {
-        const auto memory = [&](Image image) {
-            return image == host_image ? nullptr : storage.holder(image).memory.get();
+        const auto memory = [&](ReplicaNumber replica) {
+            return replica == host_replica ? nullptr : storage.holder(replica).memory.get();
         };
-        const auto begin = [&](Image image) { return image == host_image ? 0 : storage.holder(image).begin; };
-        const Image owner = move.to == host_image ? move.from : move.to;
+        const auto begin = [&](ReplicaNumber replica) {
+            return replica == host_replica ? 0 : storage.holder(replica).begin;
+        };
+        const ReplicaNumber owner = move.to == host_replica ? move.from : move.to;
         same = &copies_.emplace_back(Copy{&storage, move, stretch.begin, stretch.end, producer,
                                           Dependencies(&memory_), std::make_shared<EventSlot>(),
                                           storage.holder(owner).controller, memory(move.from),
@@ -64,9 +66,9 @@ void Submission::copy(Storage& storage, Storage::Stretch& stretch, Move move) {
     }
 
     std::pmr::vector<Request> requests(&memory_);
-    if (move.to == host_image)
+    if (move.to == host_replica)
         requests = {{RequestKind::from_device, move.from}};
-    else if (move.from == host_image)
+    else if (move.from == host_replica)
         requests = {{RequestKind::to_device, move.to}};
     else
         requests = {{RequestKind::peer_out, move.from}, {RequestKind::peer_in, move.to}};

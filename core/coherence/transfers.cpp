@@ -5,38 +5,39 @@ namespace headrace {
 
 namespace {
 
-/// Copies a current replica to `image`: directly if the hardware can, else through the host.
-void fetch(Image image, ImageSet reachable, TransferPlan& plan) {
-    const auto move = [&plan](Image from, Image to) {
+/// Copies a current replica to `replica`: directly if the hardware can, else through the host.
+void fetch(ReplicaNumber replica, ReplicaSet reachable, TransferPlan& plan) {
+    const auto move = [&plan](ReplicaNumber from, ReplicaNumber to) {
         plan.moves.push_back({from, to});
         plan.current.insert(to);
     };
-    if (plan.current.empty() || plan.current.has(image)) return;
-    if (const ImageSet peers = plan.current & reachable; !peers.empty()) return move(peers.first(), image);
-    if (!plan.current.has(host_image)) move(plan.current.first(), host_image);
-    if (image != host_image) move(host_image, image);
+    if (plan.current.empty() || plan.current.has(replica)) return;
+    if (const ReplicaSet peers = plan.current & reachable; !peers.empty())
+        return move(peers.first(), replica);
+    if (!plan.current.has(host_replica)) move(plan.current.first(), host_replica);
+    if (replica != host_replica) move(host_replica, replica);
 }
 
 } // namespace
 
-TransferPlan plan_input(Image image, ImageSet current, ImageSet reachable) {
+TransferPlan plan_input(ReplicaNumber replica, ReplicaSet current, ReplicaSet reachable) {
     TransferPlan plan{.reads_nothing = current.empty(), .moves = {}, .current = current};
-    fetch(image, reachable, plan);
+    fetch(replica, reachable, plan);
     return plan;
 }
 
-TransferPlan plan_output(Image image, ImageSet current, ImageSet reachable) {
+TransferPlan plan_output(ReplicaNumber replica, ReplicaSet current, ReplicaSet reachable) {
     TransferPlan plan{.reads_nothing = false, .moves = {}, .current = current};
-    fetch(image, reachable, plan);
-    plan.current = {image};
+    fetch(replica, reachable, plan);
+    plan.current = {replica};
     return plan;
 }
 
-TransferPlan plan_access(Image image, Access access, ImageSet current, ImageSet reachable) {
-    if (!reads(access)) return {.reads_nothing = false, .moves = {}, .current = {image}};
-    TransferPlan plan = plan_input(image, current, reachable);
+TransferPlan plan_access(ReplicaNumber replica, Access access, ReplicaSet current, ReplicaSet reachable) {
+    if (!reads(access)) return {.reads_nothing = false, .moves = {}, .current = {replica}};
+    TransferPlan plan = plan_input(replica, current, reachable);
     if (writes(access))
-        plan.current = plan_output(image, plan.current, reachable).current; // nothing left to fetch
+        plan.current = plan_output(replica, plan.current, reachable).current; // nothing left to fetch
     return plan;
 }
 

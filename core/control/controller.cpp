@@ -28,7 +28,7 @@ Controller::~Controller() {
     for (const auto& held : std::exchange(held_, {}))
         if (const auto lifeline = held.lock()) {
             const std::scoped_lock alive(lifeline->mutex); // the storage cannot end in this block
-            if (lifeline->storage != nullptr) free_image(*lifeline->storage);
+            if (lifeline->storage != nullptr) free_replica(*lifeline->storage);
         }
 }
 
@@ -73,22 +73,22 @@ Event Controller::host_task(std::string_view name, std::span<const TileUse> uses
 
 Memory& Controller::memory(Storage& storage) {
     const std::scoped_lock lock(storage.mutex_);
-    const Image image = image_with(storage.tile(), storage.tile());
-    return image == host_image ? storage.host_view_locked() : *storage.holder(image).memory;
+    const ReplicaNumber replica = replica_with(storage.tile(), storage.tile());
+    return replica == host_replica ? storage.host_view_locked() : *storage.holder(replica).memory;
 }
 
 Controller::Window Controller::window(const Tile& part) {
     Storage& storage = part.storage();
     const std::scoped_lock lock(storage.mutex_);
-    const Image image =
-        image_with(part, {storage, part.begin() / window_alignment * window_alignment, part.end()});
-    if (image == host_image) return {storage.host_view_locked(), 0};
-    return {*storage.holder(image).memory, storage.holder(image).begin};
+    const ReplicaNumber replica =
+        replica_with(part, {storage, part.begin() / window_alignment * window_alignment, part.end()});
+    if (replica == host_replica) return {storage.host_view_locked(), 0};
+    return {*storage.holder(replica).memory, storage.holder(replica).begin};
 }
 
 bool Controller::holds(Storage& storage) const {
     const std::scoped_lock lock(storage.mutex_);
-    return works_in_place(storage) || storage.image_of(*this) != host_image;
+    return works_in_place(storage) || storage.replica_of(*this) != host_replica;
 }
 
 /// The result for a datum never changes: host memory that a device reaches is not allocated later by Storage.
@@ -97,16 +97,16 @@ bool Controller::works_in_place(const Storage& storage) const {
     return host_in_place_ && storage.host_ && device_.reaches_host(storage.host_.get());
 }
 
-Image Controller::image_with(const Tile& needed, const Tile& wanted) {
+ReplicaNumber Controller::replica_with(const Tile& needed, const Tile& wanted) {
     Storage& storage = needed.storage();
     if (works_in_place(storage)) {
         static_cast<void>(storage.host_view_locked());
-        return host_image;
+        return host_replica;
     }
     // relaxed: only a hint for eviction.
     const std::uint64_t use = uses_.fetch_add(1, std::memory_order_relaxed);
-    if (const Image image = storage.image_of(*this); image != host_image) {
-        Storage::Holder& here = storage.holder(image);
+    if (const ReplicaNumber replica = storage.replica_of(*this); replica != host_replica) {
+        Storage::Holder& here = storage.holder(replica);
         if (!here.holds(needed.begin(), needed.end()))
             throw Error{ErrorKind::out_of_memory,
                         "bytes [" + std::to_string(needed.begin()) + ", " + std::to_string(needed.end()) +
@@ -114,13 +114,13 @@ Image Controller::image_with(const Tile& needed, const Tile& wanted) {
                             ", " + std::to_string(here.end()) + ") are"}
                 .on_device(device_.info().id);
         here.last_use = use;
-        return image;
+        return replica;
     }
 
     auto& holders = storage.holders_;
     auto place = std::ranges::find(holders, nullptr, &Storage::Holder::controller);
     if (place == holders.end()) {
-        if (holders.size() + 1 >= ImageSet::capacity)
+        if (holders.size() + 1 >= ReplicaSet::capacity)
             throw Error{ErrorKind::unsupported, "'" + storage.name() + "' is held by too many controllers"};
         place = holders.emplace(holders.end());
     }
@@ -131,7 +131,7 @@ Image Controller::image_with(const Tile& needed, const Tile& wanted) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(held_, [](const auto& held) { return held.expired(); });
     held_.push_back(storage.lifeline_);
-    return static_cast<Image>(place - holders.begin() + 1);
+    return static_cast<ReplicaNumber>(place - holders.begin() + 1);
 }
 
 Event Controller::prefetch(const Tile& tile) {
@@ -148,7 +148,7 @@ Event Controller::move_from(const Tile& tile) { return explicit_move(tile, true)
 Event Controller::explicit_move(const Tile& tile, bool to_host) {
     if (tile.storage().is_internal())
         throw Error{ErrorKind::invalid_argument,
-                    "'" + tile.storage().name() + "' is internal: it has no host image"};
+                    "'" + tile.storage().name() + "' is internal: it has no host replica"};
     if (to_host && !holds(tile.storage())) // before the Submission allocates memory for it
         throw Error{ErrorKind::invalid_argument, "'" + tile.storage().name() + "' was never on this device"}
             .on_device(device_.info().id);
@@ -224,34 +224,34 @@ Traffic Controller::traffic() const noexcept {
             from_device_.bytes.load(std::memory_order_relaxed)};
 }
 
-void Controller::release(Storage& storage) { free_image(storage); }
+void Controller::release(Storage& storage) { free_replica(storage); }
 
-void Controller::free_image(Storage& storage) {
+void Controller::free_replica(Storage& storage) {
     for (;;) {
-        Image image = host_image;
+        ReplicaNumber replica = host_replica;
         bool last = true;
         {
             const std::scoped_lock lock(storage.mutex_);
-            image = storage.image_of(*this);
-            if (image == host_image) return;
+            replica = storage.replica_of(*this);
+            if (replica == host_replica) return;
             for (const Storage::Holder& other : storage.holders_)
                 last = last && (other.controller == nullptr || other.controller == this);
         }
-        storage.drain(storage.tile(), {RequestKind::release, image}, !last);
+        storage.drain(storage.tile(), {RequestKind::release, replica}, !last);
 
         const std::scoped_lock lock(storage.mutex_);
-        const auto busy = [image](const auto& stretch) {
+        const auto busy = [replica](const auto& stretch) {
             return !std::ranges::all_of(
-                stretch.second.replicas.unfinished({RequestKind::release, image}, true),
+                stretch.second.replicas.unfinished({RequestKind::release, replica}, true),
                 [](const EventSlotPtr& slot) { return slot->settled(); });
         };
         if (std::ranges::any_of(storage.stretches_, busy)) continue; // another thread has used it in between
-        drop(storage, image).reset();
+        drop(storage, replica).reset();
         return;
     }
 }
 
-std::unique_ptr<Memory> Controller::drop(Storage& storage, Image image) {
+std::unique_ptr<Memory> Controller::drop(Storage& storage, ReplicaNumber replica) {
     {
         const std::scoped_lock lock(mutex_);
         std::erase_if(held_, [&](const auto& held) {
@@ -259,7 +259,7 @@ std::unique_ptr<Memory> Controller::drop(Storage& storage, Image image) {
             return !lifeline || lifeline == storage.lifeline_;
         });
     }
-    return storage.drop(image);
+    return storage.drop(replica);
 }
 
 } // namespace headrace

@@ -22,7 +22,7 @@ class AppendJoining final : public Joining {
 public:
     [[nodiscard]] std::string_view declaration() const noexcept override { return "appends"; }
     [[nodiscard]] std::string_view view() const noexcept override { return "append"; }
-    [[nodiscard]] bool replaces_image() const noexcept override { return false; }
+    [[nodiscard]] bool replaces_host_replica() const noexcept override { return false; }
     [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo&) const override {
         return detail::counter_offset(data.bytes()) + detail::counter_line;
     }
@@ -53,7 +53,7 @@ public:
         std::uint64_t end = before;
         for (Part& part : parts) {
             if (part.count != 0)
-                part.came = part.stream->copy_out(joined.image + end * size, *part.replica->memory, 0,
+                part.came = part.stream->copy_out(joined.on_host + end * size, *part.replica->memory, 0,
                                                   part.count * size);
             end += part.count;
         }

@@ -96,9 +96,9 @@ void DomainData::join(const Controller* only) {
 }
 
 void DomainData::join(const Joining& joining, std::span<const Replica* const> replicas) {
-    if (!joining.replaces_image()) {
+    if (!joining.replaces_host_replica()) {
         expect_no_failure();
-        return join_to_image(joining, replicas, false);
+        return join_to_host(joining, replicas, false);
     }
     const std::vector<Tile> unwritten = unwritten_parts(storage_.tile());
     if (replicas.empty()) {
@@ -111,18 +111,18 @@ void DomainData::join(const Joining& joining, std::span<const Replica* const> re
         take_to_host(storage_.tile());
         write_unwritten(joining, unwritten);
     }
-    join_to_image(joining, replicas, is_blank);
+    join_to_host(joining, replicas, is_blank);
     host_wrote(storage_.tile());
     set_written();
 }
 
-void DomainData::join_to_image(const Joining& joining, std::span<const Replica* const> replicas,
-                               bool is_blank) {
+void DomainData::join_to_host(const Joining& joining, std::span<const Replica* const> replicas,
+                              bool is_blank) {
     bool is_mixed = false;
     try {
         joining.join(*this,
                      {.replicas = replicas,
-                      .image = static_cast<std::byte*>(storage_.host()),
+                      .on_host = static_cast<std::byte*>(storage_.host()),
                       .is_blank = is_blank,
                       .others_stay = replicas.size() < replicas_.size()},
                      is_mixed);

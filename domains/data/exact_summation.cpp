@@ -63,7 +63,7 @@ void ExactSumJoining::join(DomainData& data, const JoinedReplicas& joined, bool&
         arena.execute([&] {
             tbb::parallel_for(std::uint64_t{0}, (count + block - 1) / block, [&](std::uint64_t one) {
                 const std::uint64_t from = one * block, size = std::min(block, count - from);
-                std::byte* const to = joined.image + (first + from) * data.element_size();
+                std::byte* const to = joined.on_host + (first + from) * data.element_size();
                 if (joined.is_blank) std::memset(to, 0, size * data.element_size());
                 for (const ReplicaReader::Rows& words : planes)
                     add_planes_(to, size, reinterpret_cast<const std::uint64_t*>(words.first) + from,

@@ -13,8 +13,8 @@ namespace headrace {
 
 Bytes Joining::replica_bytes(const DomainData& data, const DeviceInfo&) const { return data.bytes(); }
 
-void Joining::write_unwritten(const DomainData&, std::byte* image, Bytes begin, Bytes end) const {
-    std::memset(image + begin, 0, end - begin);
+void Joining::write_unwritten(const DomainData&, std::byte* on_host, Bytes begin, Bytes end) const {
+    std::memset(on_host + begin, 0, end - begin);
 }
 
 SumLayout sum_layout(const DeviceInfo& device, Bytes bytes) noexcept {
@@ -55,14 +55,14 @@ public:
         }
         try {
             if (!are_all_in_slots)
-                summation.into(joined.image, joined.is_blank);
+                summation.into(joined.on_host, joined.is_blank);
             else if (joined.is_blank)
-                write_unwritten(data, joined.image, 0, data.bytes());
+                write_unwritten(data, joined.on_host, 0, data.bytes());
         } catch (...) {
             is_mixed = summation.has_mixed();
             throw;
         }
-        data.numbers().add(joined.image, in_slots.data(), in_slots.size());
+        data.numbers().add(joined.on_host, in_slots.data(), in_slots.size());
     }
 
 private:

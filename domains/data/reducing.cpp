@@ -29,15 +29,15 @@ void ReductionJoining::join(DomainData& data, const JoinedReplicas& joined, bool
     try {
         for (const Replica* const replica : joined.replicas)
             results.include(replica->controller->device(), *replica->memory, replica->ready);
-        results.into(joined.image, joined.is_blank);
+        results.into(joined.on_host, joined.is_blank);
     } catch (...) {
         is_mixed = results.has_mixed();
         throw;
     }
 }
 
-void ReductionJoining::write_unwritten(const DomainData&, std::byte* image, Bytes begin, Bytes end) const {
-    identity_.write(image + begin, end - begin);
+void ReductionJoining::write_unwritten(const DomainData&, std::byte* on_host, Bytes begin, Bytes end) const {
+    identity_.write(on_host + begin, end - begin);
 }
 
 namespace {
@@ -88,7 +88,7 @@ Event SlotJoining::begin(DomainData&, Memory& replica, Stream& stream) const {
 
 void SlotJoining::join(DomainData& data, const JoinedReplicas& joined, bool&) const {
     // The host replica stays unchanged until all replicas have come.
-    std::vector<std::byte> values(joined.image, joined.image + data.bytes());
+    std::vector<std::byte> values(joined.on_host, joined.on_host + data.bytes());
     if (joined.is_blank) write_unwritten(data, values.data(), 0, data.bytes());
     for (const Replica* const replica : joined.replicas) {
         const Device& device = replica->controller->device();
@@ -97,11 +97,11 @@ void SlotJoining::join(DomainData& data, const JoinedReplicas& joined, bool&) co
         for (std::uint64_t slot = 0; slot < layout.slots; ++slot)
             combine_(values.data(), slots.data() + slot * layout.slot_bytes, data.extent().size());
     }
-    std::ranges::copy(values, joined.image);
+    std::ranges::copy(values, joined.on_host);
 }
 
-void SlotJoining::write_unwritten(const DomainData&, std::byte* image, Bytes begin, Bytes end) const {
-    for (Bytes at = begin; at < end; ++at) image[at] = identity_[at % identity_.size()];
+void SlotJoining::write_unwritten(const DomainData&, std::byte* on_host, Bytes begin, Bytes end) const {
+    for (Bytes at = begin; at < end; ++at) on_host[at] = identity_[at % identity_.size()];
 }
 
 } // namespace headrace

@@ -31,19 +31,19 @@ constexpr int joining_threads = 8;
 
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
-/// Elements that differ from `before` replace those of `image`. Returns the first element for which another
-/// replica has a different new value, or `none`. `Size` 0: the size is known only at run time.
+/// Elements that differ from `before` replace those of `on_host`. Returns the first element for which
+/// another replica has a different new value, or `none`. `Size` 0: the size is known only at run time.
 template <Bytes Size>
-std::uint64_t take_up(std::byte* image, const std::byte* before, const std::byte* replica, Bytes bytes,
+std::uint64_t take_up(std::byte* on_host, const std::byte* before, const std::byte* replica, Bytes bytes,
                       Bytes element) {
     const Bytes size = Size == 0 ? element : Size;
     std::uint64_t conflict = none;
     for (Bytes at = 0; at < bytes; at += size) {
         if (std::memcmp(replica + at, before + at, size) == 0) continue;
-        if (std::memcmp(image + at, before + at, size) != 0 &&
-            std::memcmp(image + at, replica + at, size) != 0)
+        if (std::memcmp(on_host + at, before + at, size) != 0 &&
+            std::memcmp(on_host + at, replica + at, size) != 0)
             conflict = std::min<std::uint64_t>(conflict, at / size);
-        std::memcpy(image + at, replica + at, size);
+        std::memcpy(on_host + at, replica + at, size);
     }
     return conflict;
 }
@@ -85,10 +85,11 @@ public:
 
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override {
         const Bytes bytes = data.bytes(), element = data.element_size();
-        if (joined.is_blank) write_unwritten(data, joined.image, 0, bytes);
+        if (joined.is_blank) write_unwritten(data, joined.on_host, 0, bytes);
         const Bytes piece = std::max(bytes_of_piece / element, Bytes{1}) * element;
         if (joined.others_stay && data.base().empty())
-            data.base().assign(joined.image, joined.image + bytes); // for the comparison in later joins
+            data.base().assign(joined.on_host,
+                               joined.on_host + bytes); // for the comparison in later joins
         const auto piece_at = [=](std::size_t number) {
             const Bytes begin = number * piece;
             return ReplicaReader::Piece{begin, std::min(piece, bytes - begin)};
@@ -114,23 +115,23 @@ public:
             const ReplicaReader::Piece at = piece_at(number);
             for (std::size_t i = 0; i < replicas.size(); ++i)
                 sources[i] = replicas[i]->read(number, at).first;
-            std::byte* const image = joined.image + at.begin;
+            std::byte* const on_host = joined.on_host + at.begin;
             const auto join_blocks = [&](const tbb::blocked_range<Bytes>& blocks) {
                 std::vector<std::byte> copy(is_only_one || !data.base().empty() ? 0 : block);
                 for (Bytes one = blocks.begin(); one < blocks.end(); ++one) {
                     const Bytes begin = one * block, end = std::min(begin + block, at.bytes());
-                    if (is_only_one) { // elements that it has not written equal the image
-                        std::memcpy(image + begin, sources[0] + begin, end - begin);
+                    if (is_only_one) { // elements that it has not written equal the replica
+                        std::memcpy(on_host + begin, sources[0] + begin, end - begin);
                         continue;
                     }
                     const std::byte* before = data.base().data() + at.begin + begin;
                     if (!copy.empty()) {
-                        std::memcpy(copy.data(), image + begin, end - begin);
+                        std::memcpy(copy.data(), on_host + begin, end - begin);
                         before = copy.data();
                     }
                     for (const std::byte* const source : sources) {
                         const std::uint64_t found =
-                            take_up(image + begin, before, source + begin, end - begin, element);
+                            take_up(on_host + begin, before, source + begin, end - begin, element);
                         if (found != none) note(conflict, (at.begin + begin) / element + found);
                     }
                 }

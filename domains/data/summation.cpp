@@ -43,14 +43,14 @@ Bytes Summation::begin_of(std::size_t piece) const noexcept {
     return piece * (bytes_ / element_) / pieces() * element_;
 }
 
-void Summation::choose_image(DeviceGroup& group) const {
+void Summation::choose_host_replica(DeviceGroup& group) const {
     group.came.resize(pieces());
     const Member& first = group.members.front();
     if (first.stream) {
         group.owner = first.device->allocate_host(bytes_);
-        group.image = static_cast<const std::byte*>(group.owner.get());
+        group.on_host = static_cast<const std::byte*>(group.owner.get());
     } else {
-        group.image = static_cast<const std::byte*>(first.memory->address());
+        group.on_host = static_cast<const std::byte*>(first.memory->address());
         std::ranges::fill(group.came, first.ready);
     }
 }
@@ -58,7 +58,7 @@ void Summation::choose_image(DeviceGroup& group) const {
 /// Enqueues the work of the devices.
 void Summation::share_out(DeviceGroup& group) {
     if (!group.owner) return;
-    auto* const image = static_cast<std::byte*>(group.owner.get());
+    auto* const on_host = static_cast<std::byte*>(group.owner.get());
     const std::size_t shares = group.members.size();
     for (std::size_t mine = 0; mine < shares; ++mine) {
         const std::size_t first = mine * pieces() / shares, last = (mine + 1) * pieces() / shares;
@@ -69,7 +69,7 @@ void Summation::share_out(DeviceGroup& group) {
         for (std::size_t piece = first; piece < last;) {
             const std::size_t next = std::min(piece + of_copy, last);
             const Bytes begin = begin_of(piece);
-            const Event came = member.stream->copy_out(image + begin, *member.memory, begin,
+            const Event came = member.stream->copy_out(on_host + begin, *member.memory, begin,
                                                        begin_of(next) - begin, {&added, 1});
             requests_.push_back(came);
             for (; piece < next; ++piece) group.came[piece] = came;
@@ -95,15 +95,15 @@ void Summation::take_up(std::size_t piece, std::byte* sums, bool overwrite) cons
     for (const DeviceGroup& group : groups_) {
         group.came[piece].wait();
         if (overwrite && &group == &groups_.front())
-            std::memcpy(sums + begin, group.image + begin, size);
+            std::memcpy(sums + begin, group.on_host + begin, size);
         else
-            numbers_.add(sums + begin, group.image + begin, size);
+            numbers_.add(sums + begin, group.on_host + begin, size);
     }
 }
 
 void Summation::into(std::byte* sums, bool overwrite) {
     for (DeviceGroup& group : groups_)
-        choose_image(group); // first, while nothing is mixed: there may be no room
+        choose_host_replica(group); // first, while nothing is mixed: there may be no room
     for (DeviceGroup& group : groups_) share_out(group);
     if (!overwrite)
         for (const DeviceGroup& group : groups_)

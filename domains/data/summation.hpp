@@ -47,15 +47,15 @@ private:
     };
     struct DeviceGroup {
         std::vector<Member> members;
-        std::shared_ptr<void> owner;      ///< owns `image`, unless that is a member's memory
-        const std::byte* image = nullptr; ///< on the host
-        std::vector<Event> came;          ///< events of its pieces
+        std::shared_ptr<void> owner;        ///< owns `on_host`, unless that is a member's memory
+        const std::byte* on_host = nullptr; ///< on the host
+        std::vector<Event> came;            ///< events of its pieces
     };
 
     [[nodiscard]] bool can_join(const DeviceGroup& group, const Device& device) const;
     [[nodiscard]] std::size_t pieces() const noexcept;
     [[nodiscard]] Bytes begin_of(std::size_t piece) const noexcept;
-    void choose_image(DeviceGroup& group) const;
+    void choose_host_replica(DeviceGroup& group) const;
     void share_out(DeviceGroup& group);
     [[nodiscard]] Event add_up(const DeviceGroup& group, const Member& member, Bytes begin, Bytes end);
     void take_up(std::size_t piece, std::byte* sums, bool overwrite) const;

@@ -32,10 +32,10 @@ bool is_checked_mode() {
 
 struct CheckedTask::Output {
     const Job::Use* use;
-    IndexRange part;   ///< elements, when the task began
-    Memory* image;     ///< the memory that the part belongs to
-    Bytes image_begin; ///< its first byte, in the domain
-    Bytes guard;       ///< bytes before and behind the domain, in `staged`
+    IndexRange part;     ///< elements, when the task began
+    Memory* replica;     ///< the memory that the part belongs to
+    Bytes replica_begin; ///< its first byte, in the domain
+    Bytes guard;         ///< bytes before and behind the domain, in `staged`
     std::unique_ptr<Memory> staged;
     std::vector<std::byte> first = {}; ///< contents after the first run
 
@@ -48,13 +48,13 @@ struct CheckedTask::Output {
     [[nodiscard]] IndexRange part_of(IndexRange units) const {
         return is_scattered() ? IndexRange{0, data().extent().size()} : elements_of(*use, units);
     }
-    /// The host's address of `image`, if kernels work on it in place; else null.
+    /// The host's address of `replica`, if kernels work on it in place; else null.
     [[nodiscard]] std::byte* in_place() const {
         void* const host = data().storage().host();
-        return image->address() == host ? static_cast<std::byte*>(host) : nullptr;
+        return replica->address() == host ? static_cast<std::byte*>(host) : nullptr;
     }
-    [[nodiscard]] Bytes offset_in_image(std::uint64_t element) const {
-        return element * data().element_size() - image_begin;
+    [[nodiscard]] Bytes offset_in_replica(std::uint64_t element) const {
+        return element * data().element_size() - replica_begin;
     }
     [[nodiscard]] Bytes offset(std::uint64_t element) const {
         return guard + element * data().element_size();
@@ -74,8 +74,8 @@ CheckedTask::CheckedTask(Task& task, const Job& job, IndexRange range, Controlle
         const Bytes guard = device.info().has_addresses ? guard_bytes : 0;
         outputs_.push_back({.use = &use,
                             .part = {},
-                            .image = bound.memory,
-                            .image_begin = bound.begin,
+                            .replica = bound.memory,
+                            .replica_begin = bound.begin,
                             .guard = guard,
                             .staged = device.allocate(use.slice.data->bytes() + 2 * guard)});
         outputs_.back().part = outputs_.back().part_of(range);
@@ -95,12 +95,12 @@ Event CheckedTask::fill(std::span<const Event> after) {
             stream_.fill(*output.staged, 0, output.staged->size(), Pattern(first_pattern), after));
         if (!output.is_poisoned() && !output.part.empty()) {
             const Bytes to = output.offset(output.part.begin), size = output.size_of(output.part);
-            const Bytes from = output.offset_in_image(output.part.begin);
+            const Bytes from = output.offset_in_replica(output.part.begin);
             const Event before = requests_.back();
             requests_.push_back(
                 output.in_place()
                     ? stream_.copy_in(*output.staged, to, output.in_place() + from, size, {&before, 1})
-                    : stream_.copy_peer(*output.staged, to, *output.image, from, size, {&before, 1}));
+                    : stream_.copy_peer(*output.staged, to, *output.replica, from, size, {&before, 1}));
         }
         filled.push_back(requests_.back());
     }
@@ -160,18 +160,19 @@ void CheckedTask::prepare_second_run() {
             stream_.fill(*output.staged, 0, output.staged->size(), Pattern(second_pattern)).wait();
 }
 
-/// Copies the results of the first run into `image`. If other tasks may write elements of the part as well,
+/// Copies the results of the first run into `replica`. If other tasks may write elements of the part as well,
 /// copies only the written elements.
 void CheckedTask::take_up(const Output& output, IndexRange part, const std::vector<bool>& written) {
-    const Bytes begin = output.offset_in_image(part.begin), size = output.data().element_size();
+    const Bytes begin = output.offset_in_replica(part.begin), size = output.data().element_size();
     const auto from = std::span(output.first).subspan(output.offset(part.begin), output.size_of(part));
     std::vector<std::byte> copy(output.in_place() ? 0 : from.size());
-    std::byte* const image = output.in_place() ? output.in_place() + begin : copy.data();
-    const bool takes_all = written.empty() || !(output.is_scattered() || output.use->is_of_one_image());
-    if (!output.in_place() && !takes_all) stream_.copy_out(image, *output.image, begin, from.size()).wait();
+    std::byte* const replica = output.in_place() ? output.in_place() + begin : copy.data();
+    const bool takes_all = written.empty() || !(output.is_scattered() || output.use->is_of_one_replica());
+    if (!output.in_place() && !takes_all)
+        stream_.copy_out(replica, *output.replica, begin, from.size()).wait();
     for (std::uint64_t i = 0; i < part.size(); ++i)
-        if (takes_all || written[i]) std::memcpy(image + i * size, from.data() + i * size, size);
-    if (!output.in_place()) stream_.copy_in(*output.image, begin, image, from.size()).wait();
+        if (takes_all || written[i]) std::memcpy(replica + i * size, from.data() + i * size, size);
+    if (!output.in_place()) stream_.copy_in(*output.replica, begin, replica, from.size()).wait();
 }
 
 void CheckedTask::check(IndexRange range, const std::function<void()>& run_again, const Note& note) {

@@ -60,7 +60,7 @@ bool JobExecution::leave_memory(std::size_t device, const WorkRange& work_range)
 }
 
 Access JobExecution::access_of(const Job::Use& use) const {
-    if (!use.is_of_one_image()) return use.access;
+    if (!use.is_of_one_replica()) return use.access;
     const std::scoped_lock lock(mutex_);
     return running().schedule.has_moved() ? Access::update : use.access;
 }

@@ -179,7 +179,7 @@ void Job::check_sharing(const Use& use) const {
     const bool is_everywhere = use.joining || (use.access == Access::read && !use.slice.part);
     if (is_everywhere) return;
     throw Error{ErrorKind::invalid_argument,
-                "units cannot be shared by devices: each task has a part or an image of domain '" +
+                "units cannot be shared by devices: each task has a part or a replica of domain '" +
                     use.slice.data->name() +
                     "' to itself; share_units() is for jobs that read whole domains, and accumulate, "
                     "reduce, scatter or append"}

@@ -255,13 +255,13 @@ private:
     /// speeds. Null if the job writes no domain in this way, or if all devices work on one memory.
     std::shared_ptr<const JobExecution::OneMemory>
     choose_memory(const Job& job, std::vector<JobExecution::Participant>& participants) {
-        const auto use = std::ranges::find_if(job.uses(), &Job::Use::is_of_one_image);
+        const auto use = std::ranges::find_if(job.uses(), &Job::Use::is_of_one_replica);
         if (use == job.uses().end()) return nullptr;
         constexpr std::size_t of_host = 0;
         for (JobExecution::Participant& participant : participants) {
             const Controller& controller = workers_[participant.device]->controller();
             const bool is_in_place = std::ranges::all_of(job.uses(), [&](const Job::Use& one) {
-                return !one.is_of_one_image() || controller.is_in_place(one.slice.data->storage());
+                return !one.is_of_one_replica() || controller.is_in_place(one.slice.data->storage());
             });
             participant.memory = is_in_place ? of_host : participant.device + 1;
         }

@@ -20,35 +20,35 @@ constexpr std::size_t most_requests = 800;
 /// Analyses requests as a controller does, and keeps the whole history beside it.
 class Walk {
 public:
-    Walk(Image devices, bool peers, std::uint64_t seed) : devices_(devices), random_(seed) {
+    Walk(ReplicaNumber devices, bool peers, std::uint64_t seed) : devices_(devices), random_(seed) {
         if (peers)
-            for (Image image = 1; image <= devices; ++image) reachable_.insert(image);
+            for (ReplicaNumber replica = 1; replica <= devices; ++replica) reachable_.insert(replica);
     }
 
     [[nodiscard]] bool full() const { return history_.size() + 4 > most_requests; }
     [[nodiscard]] std::size_t remembered() const { return replicas_.remembered(); }
 
     void step() {
-        const auto image = static_cast<Image>(random_() % (devices_ + 1));
+        const auto replica = static_cast<ReplicaNumber>(random_() % (devices_ + 1));
         const auto access = static_cast<Access>(random_() % 3);
-        ImageSet reachable = reachable_;
-        reachable.erase(image);
-        const TransferPlan plan = plan_access(image, access, replicas_.current(), reachable);
+        ReplicaSet reachable = reachable_;
+        reachable.erase(replica);
+        const TransferPlan plan = plan_access(replica, access, replicas_.current(), reachable);
         for (const Move move : plan.moves) transfer(move);
         RequestKind kind{};
-        if (image == host_image)
+        if (replica == host_replica)
             kind = writes(access) ? RequestKind::host_out : RequestKind::host_in;
         else
             kind = writes(access) ? RequestKind::kernel_out : RequestKind::kernel_in;
         // Kernels run on one stream per controller, host tasks on two lanes.
-        const void* lane = &lanes_[image == host_image ? random_() % 2 : image + 1];
-        const auto slot = add({{kind, image}}, {{image, writes(access)}}, lane);
-        if (writes(access)) replicas_.written(image, slot);
+        const void* lane = &lanes_[replica == host_replica ? random_() % 2 : replica + 1];
+        const auto slot = add({{kind, replica}}, {{replica, writes(access)}}, lane);
+        if (writes(access)) replicas_.written(replica, slot);
     }
 
 private:
     struct Touch {
-        Image image;
+        ReplicaNumber replica;
         bool writes;
     };
     struct Entry {
@@ -60,9 +60,9 @@ private:
 
     void transfer(Move move) {
         std::vector<Request> requests;
-        if (move.to == host_image)
+        if (move.to == host_replica)
             requests = {{RequestKind::from_device, move.from}};
-        else if (move.from == host_image)
+        else if (move.from == host_replica)
             requests = {{RequestKind::to_device, move.to}};
         else
             requests = {{RequestKind::peer_out, move.from}, {RequestKind::peer_in, move.to}};
@@ -82,19 +82,19 @@ private:
         for (std::size_t i = 0; i < history_.size(); ++i)
             for (const Touch& mine : entry.touches)
                 for (const Touch& theirs : history_[i].touches)
-                    if (mine.image == theirs.image && (mine.writes || theirs.writes)) {
+                    if (mine.replica == theirs.replica && (mine.writes || theirs.writes)) {
                         EXPECT_TRUE(entry.before[i])
-                            << "request " << history_.size() << " may overtake request " << i << " on image "
-                            << mine.image;
+                            << "request " << history_.size() << " may overtake request " << i
+                            << " on replica " << mine.replica;
                     }
         for (const Request& request : requests) replicas_.record(request, lane, entry.slot);
         history_.push_back(entry);
         return entry.slot;
     }
 
-    Image devices_;
+    ReplicaNumber devices_;
     std::mt19937_64 random_;
-    ImageSet reachable_;
+    ReplicaSet reachable_;
     Replicas replicas_{true};
     std::vector<Entry> history_;
     char lanes_[8] = {};
@@ -104,7 +104,7 @@ TEST(CoherenceOrder, EveryConflictIsOrderedAlthoughLittleIsRemembered) {
     const std::uint64_t seed = test::fresh_seed();
     for (std::uint64_t round = 0; round < 12; ++round) {
         SCOPED_TRACE("round " + std::to_string(round));
-        const auto devices = static_cast<Image>(1 + round % 3);
+        const auto devices = static_cast<ReplicaNumber>(1 + round % 3);
         Walk walk(devices, round % 2 == 1, seed + round);
         while (!walk.full() && !HasFailure()) {
             walk.step();

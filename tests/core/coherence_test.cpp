@@ -134,15 +134,15 @@ private:
     void submit(std::vector<Part> parts, std::vector<std::vector<Word>> expected,
                 const std::vector<TileUse>& uses, Word value) {
         const auto on = random_() % (machine_.controllers.size() + 1);
-        std::vector<Word*> images;
+        std::vector<Word*> replicas;
         for (const Part& part : parts)
-            images.push_back(
+            replicas.push_back(
                 static_cast<Word*>(on == machine_.controllers.size()
                                        ? part.datum->storage.host()
                                        : machine_.controllers[on].memory(part.datum->storage).address()));
-        auto body = [this, parts = std::move(parts), expected = std::move(expected), images, value] {
+        auto body = [this, parts = std::move(parts), expected = std::move(expected), replicas, value] {
             for (std::size_t i = 0; i < parts.size(); ++i)
-                touch(images[i], parts[i], expected[i], value, wrong_);
+                touch(replicas[i], parts[i], expected[i], value, wrong_);
         };
         if (on == machine_.controllers.size()) {
             machine_.lanes[random_() % 2].run("host task", uses, body);
@@ -173,22 +173,22 @@ struct Model {
     std::set<std::string> current{"host"};
     unsigned in = 0, out = 0, peer = 0;
 
-    void take(const std::string& image, bool peers) {
-        if (current.contains(image) || current.empty()) return;
+    void take(const std::string& replica, bool peers) {
+        if (current.contains(replica) || current.empty()) return;
         const bool device_has_it =
             std::ranges::any_of(current, [](const auto& name) { return name != "host"; });
-        if (image != "host" && peers && device_has_it) {
+        if (replica != "host" && peers && device_has_it) {
             ++peer;
         } else {
             if (!current.contains("host")) ++out;
             current.insert("host");
-            if (image != "host") ++in;
+            if (replica != "host") ++in;
         }
-        current.insert(image);
+        current.insert(replica);
     }
-    void request(const std::string& image, Access access, bool peers) {
-        if (access != Access::write) take(image, peers);
-        if (access != Access::read) current = {image};
+    void request(const std::string& replica, Access access, bool peers) {
+        if (access != Access::write) take(replica, peers);
+        if (access != Access::read) current = {replica};
     }
 };
 

@@ -51,7 +51,7 @@ protected:
     }
     Tile x() { return storage.tile(); }
     std::uint64_t& value() { return *static_cast<std::uint64_t*>(storage.host()); }
-    std::uint64_t* image() { return static_cast<std::uint64_t*>(controller.memory(storage).address()); }
+    std::uint64_t* replica() { return static_cast<std::uint64_t*>(controller.memory(storage).address()); }
 
     FakeDevice device, other_device{FakeOptions{.id = "fake:1"}};
     Controller controller{device}, other{other_device};
@@ -80,7 +80,7 @@ TEST_F(ControllerTest, DoesNotWarnOfWhatAnotherControllerWrote) {
     EXPECT_TRUE(log.lines().empty());
 }
 
-TEST_F(ControllerTest, AFailureReachesWhatReadsTheDataOnEveryImage) {
+TEST_F(ControllerTest, AFailureReachesWhatReadsTheDataOnEveryReplica) {
     const Event failed = run(Access::write, fails);
     const Event after = run(Access::read);
     const Event elsewhere = run_on(other, Access::update);
@@ -100,9 +100,9 @@ TEST_F(ControllerTest, AFailureReachesWhatReadsTheDataOnEveryImage) {
 }
 
 TEST_F(ControllerTest, AFailedReaderHurtsNobody) {
-    run(Access::write, [p = image()](const NativeStream&) { *p = 7; });
+    run(Access::write, [p = replica()](const NativeStream&) { *p = 7; });
     const Event failed = run(Access::read, fails);
-    run(Access::update, [p = image()](const NativeStream&) { ++*p; }).wait();
+    run(Access::update, [p = replica()](const NativeStream&) { ++*p; }).wait();
     gather(x()).wait();
     EXPECT_EQ(value(), 8U);
     EXPECT_TRUE(failed.outcome());
@@ -112,7 +112,7 @@ TEST_F(ControllerTest, AFullWriteHeals) {
     run(Access::write, fails);
     run(Access::read);
     const Event healed =
-        run(Access::write, [p = image()](const NativeStream&) { *p = 42; }); // submitted at once
+        run(Access::write, [p = replica()](const NativeStream&) { *p = 42; }); // submitted at once
     run_on(other, Access::read).wait();
     healed.wait();
     gather(x()).wait();
@@ -144,13 +144,13 @@ TEST_F(ControllerTest, FailuresTravelAlongTheDataOnly) {
     EXPECT_NO_THROW(controller.launch("z", {&use, 1}, nothing).wait());
 }
 
-TEST_F(ControllerTest, AFailedTransferLeavesTheImageItCameFrom) {
+TEST_F(ControllerTest, AFailedTransferLeavesTheReplicaItCameFrom) {
     value() = 5;
     host_wrote(x());
     device.fail_next(FakeRequest::copy_in);
     EXPECT_EQ(kind_of([&] { run(Access::read).wait(); }), ErrorKind::device);
     std::uint64_t read = 0;
-    run(Access::read, [&, p = image()](const NativeStream&) { read = *p; }).wait(); // fetched again
+    run(Access::read, [&, p = replica()](const NativeStream&) { read = *p; }).wait(); // fetched again
     EXPECT_EQ(read, 5U);
     device.fail_next(FakeRequest::copy_in);
     controller.release(storage);
@@ -211,7 +211,7 @@ TEST_F(ControllerTest, ExplicitMovesPrefetchAndAgreeWithImplicitOnes) {
     host_wrote(x());
     controller.move_to(x()).wait();
     EXPECT_EQ(device.bytes_in(), 8U);
-    run(Access::update, [p = image()](const NativeStream&) { ++*p; });
+    run(Access::update, [p = replica()](const NativeStream&) { ++*p; });
     EXPECT_EQ(device.bytes_in(), 8U) << "it was there";
     controller.move_from(x()).wait();
     EXPECT_EQ(value(), 4U);
@@ -221,7 +221,7 @@ TEST_F(ControllerTest, ExplicitMovesPrefetchAndAgreeWithImplicitOnes) {
     EXPECT_EQ(device.bytes_in(), 8U);
 }
 
-TEST_F(ControllerTest, AnExplicitMoveFromAStaleImageIsAnError) {
+TEST_F(ControllerTest, AnExplicitMoveFromAStaleReplicaIsAnError) {
     EXPECT_EQ(kind_of([&] { controller.move_to(x()); }), ErrorKind::invalid_argument) << "nothing wrote it";
     EXPECT_EQ(kind_of([&] { controller.move_from(x()); }), ErrorKind::invalid_argument);
     run(Access::write).wait();
@@ -334,7 +334,7 @@ TEST_F(ControllerTest, AFailureInOnePartLeavesTheOthers) {
     EXPECT_FALSE(gather(right).outcome());
 }
 
-TEST_F(ControllerTest, ZeroCopyKernelsWorkInPlaceAndConflictOnTheHostImage) {
+TEST_F(ControllerTest, ZeroCopyKernelsWorkInPlaceAndConflictOnTheHostReplica) {
     FakeDevice cpu(FakeOptions{.id = "cpu", .shares_host_memory = true});
     Controller in_place(cpu), copying(cpu, {.private_copies = true});
     EXPECT_TRUE(in_place.is_zero_copy());
@@ -348,7 +348,7 @@ TEST_F(ControllerTest, ZeroCopyKernelsWorkInPlaceAndConflictOnTheHostImage) {
         value() = 9;
     });
     std::uint64_t seen = 0;
-    const Event reader = run(Access::read, [&, p = image()](const NativeStream&) { seen = *p; });
+    const Event reader = run(Access::read, [&, p = replica()](const NativeStream&) { seen = *p; });
     const Event task = run_on_host(Access::read, [&] { EXPECT_EQ(value(), 9U); });
     EXPECT_FALSE(reader.wait_for(std::chrono::milliseconds(10)));
     gate.complete();
@@ -374,8 +374,8 @@ TEST_F(ControllerTest, WorksInPlaceOnHostMemoryThatTheDeviceReachesIfAsked) {
 
         const Tile tile = datum.tile();
         const TileUse update{tile, Access::update};
-        auto* const image = static_cast<std::uint64_t*>(its.memory(datum).address());
-        its.launch("adds", {&update, 1}, [image](const NativeStream&) { ++*image; }).wait();
+        auto* const replica = static_cast<std::uint64_t*>(its.memory(datum).address());
+        its.launch("adds", {&update, 1}, [replica](const NativeStream&) { ++*replica; }).wait();
         its.move_from(tile).wait();
         EXPECT_EQ(mapped[0], 6U);
         EXPECT_EQ(gpu.bytes_in() + gpu.bytes_out(), in_place ? 0 : 2 * sizeof mapped);
@@ -412,10 +412,10 @@ TEST_F(ControllerTest, LackOfMemoryThrowsWithSizesAndChangesNothing) {
     EXPECT_EQ(log.lines().size(), 1U) << "x counts as unwritten still";
 }
 
-TEST_F(ControllerTest, ReleaseFreesOnceNothingUsesTheImage) {
+TEST_F(ControllerTest, ReleaseFreesOnceNothingUsesTheReplica) {
     const Bytes free = device.free_memory();
     Promise gate;
-    run(Access::write, [&, p = image()](const NativeStream&) {
+    run(Access::write, [&, p = replica()](const NativeStream&) {
         gate.event().wait();
         *p = 6;
     });

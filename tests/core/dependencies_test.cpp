@@ -13,15 +13,15 @@ namespace {
 
 using enum RequestKind;
 
-constexpr Image a = 1, b = 2;
+constexpr ReplicaNumber a = 1, b = 2;
 
 const std::map<std::string, RequestKind> kind_named{
     {"K in", kernel_in}, {"K out", kernel_out}, {"H in", host_in}, {"H out", host_out},
     {"HTD", to_device},  {"DTH", from_device},  {"free", release}, {"wait", wait}};
 
-/// The image that a request of controller `controller` names: host requests have none.
-Request request_of(RequestKind kind, Image controller) {
-    return {kind, kind == host_in || kind == host_out ? host_image : controller};
+/// The replica that a request of controller `controller` names: host requests have none.
+Request request_of(RequestKind kind, ReplicaNumber controller) {
+    return {kind, kind == host_in || kind == host_out ? host_replica : controller};
 }
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -50,7 +50,7 @@ constexpr const char* within_controller = R"(
 | wait  | x    | x     | x    | x     | x   | x   |
 )";
 
-/// "kernels wait only for requests of their own controller; a conflict on the host image is between all of
+/// "kernels wait only for requests of their own controller; a conflict on the host replica is between all of
 /// them: H in waits for H out and DTH; H out for H in, H out, HTD and DTH; HTD for H out and DTH; DTH for H
 /// in, H out, HTD and DTH; wait(x) for everything; free for everything, when the last holder lets go"
 constexpr const char* across_controllers = R"(
@@ -65,7 +65,7 @@ constexpr const char* across_controllers = R"(
 | wait  | x    | x     | x    | x     | x   | x   |
 )";
 
-void expect_table(const char* table, Image later_controller, Image earlier_controller) {
+void expect_table(const char* table, ReplicaNumber later_controller, ReplicaNumber earlier_controller) {
     std::istringstream lines(table);
     std::string line;
     std::getline(lines, line);
@@ -92,16 +92,16 @@ TEST(Dependencies, EveryPairAcrossControllers) {
 
 TEST(Dependencies, FreeAndWaitWaitForEverythingWhoeverAsks) {
     for (const RequestKind later : {release, wait})
-        for (const Image image : {host_image, a, b})
+        for (const ReplicaNumber replica : {host_replica, a, b})
             for (const RequestKind earlier : all_request_kinds) {
                 if (earlier == release || earlier == wait) continue;
-                EXPECT_TRUE(waits_for({later, image}, request_of(earlier, a)))
-                    << static_cast<int>(later) << " of " << image << " after " << static_cast<int>(earlier);
+                EXPECT_TRUE(waits_for({later, replica}, request_of(earlier, a)))
+                    << static_cast<int>(later) << " of " << replica << " after " << static_cast<int>(earlier);
             }
 }
 
-TEST(Dependencies, PeerCopiesWaitLikeTransfersOnTheirDeviceImages) {
-    // The reading half of a copy waits on its device image as DTH does; the writing half as HTD does.
+TEST(Dependencies, PeerCopiesWaitLikeTransfersOnTheirDeviceReplicas) {
+    // The reading half of a copy waits on its device replica as DTH does; the writing half as HTD does.
     for (const RequestKind earlier : {kernel_in, kernel_out, to_device}) {
         EXPECT_EQ(waits_for({peer_out, a}, {earlier, a}), waits_for({from_device, a}, {earlier, a}));
         if (earlier != to_device) {
@@ -115,11 +115,11 @@ TEST(Dependencies, PeerCopiesWaitLikeTransfersOnTheirDeviceImages) {
     }
 }
 
-TEST(Dependencies, PeerCopiesLeaveTheHostImageAlone) {
+TEST(Dependencies, PeerCopiesLeaveTheHostReplicaAlone) {
     for (const RequestKind half : {peer_out, peer_in})
         for (const RequestKind host : {host_in, host_out}) {
-            EXPECT_FALSE(waits_for({half, a}, {host, host_image}));
-            EXPECT_FALSE(waits_for({host, host_image}, {half, a}));
+            EXPECT_FALSE(waits_for({half, a}, {host, host_replica}));
+            EXPECT_FALSE(waits_for({host, host_replica}, {half, a}));
         }
 }
 
@@ -131,47 +131,47 @@ TEST(Dependencies, PeerCopiesOfTwoPairsDoNotMeet) {
             }
 }
 
-// Two requests that touch one image, one of them writing it, must be ordered by somebody. The table leaves
+// Two requests that touch one replica, one of them writing it, must be ordered by somebody. The table leaves
 // out pairs of transfers of one controller (coherence_order_test.cpp shows who orders them); nothing else.
-TEST(Dependencies, HoldsEveryConflictOnAnImageButThreePairsOfTransfers) {
+TEST(Dependencies, HoldsEveryConflictOnAnReplicaButThreePairsOfTransfers) {
     struct Touch {
-        Image image;
+        ReplicaNumber replica;
         bool writes;
     };
     const auto touches = [](const Request& request) -> std::vector<Touch> {
         switch (request.kind) {
         case kernel_in:
         case peer_out:
-            return {{request.image, false}};
+            return {{request.replica, false}};
         case kernel_out:
         case peer_in:
-            return {{request.image, true}};
+            return {{request.replica, true}};
         case host_in:
-            return {{host_image, false}};
+            return {{host_replica, false}};
         case host_out:
-            return {{host_image, true}};
+            return {{host_replica, true}};
         case to_device:
-            return {{host_image, false}, {request.image, true}};
+            return {{host_replica, false}, {request.replica, true}};
         case from_device:
-            return {{request.image, false}, {host_image, true}};
+            return {{request.replica, false}, {host_replica, true}};
         default:
             return {};
         }
     };
     const auto left_out = [](const Request& later, const Request& earlier) {
-        if (later.image != earlier.image) return false;
+        if (later.replica != earlier.replica) return false;
         return (later.kind == to_device && (earlier.kind == to_device || earlier.kind == from_device)) ||
                (later.kind == from_device && earlier.kind == from_device);
     };
     for (const RequestKind later_kind : all_request_kinds)
         for (const RequestKind earlier_kind : all_request_kinds)
-            for (const Image other : {a, b}) {
+            for (const ReplicaNumber other : {a, b}) {
                 if (later_kind == release || later_kind == wait) continue;
                 const Request later = request_of(later_kind, a), earlier = request_of(earlier_kind, other);
                 bool conflict = false;
                 for (const Touch& x : touches(later))
                     for (const Touch& y : touches(earlier))
-                        conflict |= x.image == y.image && (x.writes || y.writes);
+                        conflict |= x.replica == y.replica && (x.writes || y.writes);
                 EXPECT_EQ(waits_for(later, earlier), conflict && !left_out(later, earlier))
                     << static_cast<int>(later_kind) << " after " << static_cast<int>(earlier_kind);
             }
@@ -180,21 +180,21 @@ TEST(Dependencies, HoldsEveryConflictOnAnImageButThreePairsOfTransfers) {
 TEST(Replaces, WritersReplaceWhatTheyWaitFor) {
     EXPECT_TRUE(replaces({kernel_out, a}, {kernel_in, a}, false));
     EXPECT_TRUE(replaces({kernel_out, a}, {kernel_out, a}, false));
-    EXPECT_TRUE(replaces({host_out, host_image}, {host_in, host_image}, false));
+    EXPECT_TRUE(replaces({host_out, host_replica}, {host_in, host_replica}, false));
     EXPECT_TRUE(replaces({peer_in, a}, {peer_in, a}, false));
 }
 
 TEST(Replaces, ReadersOfOneLaneReplaceEachOtherAndThoseOfTwoDoNot) {
     EXPECT_TRUE(replaces({kernel_in, a}, {kernel_in, a}, true));
     EXPECT_FALSE(replaces({kernel_in, a}, {kernel_in, a}, false));
-    EXPECT_FALSE(replaces({host_in, host_image}, {host_in, host_image}, false));
+    EXPECT_FALSE(replaces({host_in, host_replica}, {host_in, host_replica}, false));
 }
 
-TEST(Replaces, NotWhereAnotherImageStillNeedsTheOlder) {
+TEST(Replaces, NotWhereAnotherReplicaStillNeedsTheOlder) {
     // A host task waits for a transfer to the host, and for no kernel.
     EXPECT_FALSE(replaces({kernel_out, a}, {from_device, a}, false));
     // A kernel waits for the fetch of its data, and for no host task.
-    EXPECT_FALSE(replaces({host_out, host_image}, {to_device, a}, false));
+    EXPECT_FALSE(replaces({host_out, host_replica}, {to_device, a}, false));
     EXPECT_FALSE(replaces({kernel_in, a}, {kernel_in, b}, false));
 }
 

@@ -162,7 +162,8 @@ TEST_F(MisuseTest, TooManyControllersOfOneDatumAreRefusedByName) {
         const TileUse use{x(), Access::write};
         return on.launch("kernel", {&use, 1}, nothing);
     };
-    for (Image i = 1; i < ImageSet::capacity; ++i) EXPECT_NO_THROW(use_on(many.emplace_back(device)));
+    for (ReplicaNumber i = 1; i < ReplicaSet::capacity; ++i)
+        EXPECT_NO_THROW(use_on(many.emplace_back(device)));
     const Error error = thrown_by([&] { use_on(*other); });
     EXPECT_EQ(error.kind(), ErrorKind::unsupported);
     EXPECT_NE(error.message().find("'x'"), std::string::npos) << error.what();

@@ -29,7 +29,7 @@ void ProgramMachine::add_controller(Device& device, ControllerOptions options) {
         for (std::size_t from = 0; from < places_.size(); ++from)
             if (to != from && (places_[to].device == places_[from].device ||
                                places_[to].device->reaches(*places_[from].device)))
-                topology_.reachable[to].insert(static_cast<Image>(from + 1));
+                topology_.reachable[to].insert(static_cast<ReplicaNumber>(from + 1));
 }
 
 void ProgramMachine::add_lanes(unsigned count) {

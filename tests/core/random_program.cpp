@@ -152,7 +152,8 @@ std::string describe(const Program& program, const Topology& topology) {
     for (unsigned c = 0; c < topology.controllers(); ++c) {
         text += "controller " + std::to_string(c) + (topology.in_place[c] ? ": in place" : ": copies");
         for (unsigned other = 0; other < topology.controllers(); ++other)
-            if (topology.reachable[c].has(Image{other} + 1)) text += ", reaches " + std::to_string(other);
+            if (topology.reachable[c].has(ReplicaNumber{other} + 1))
+                text += ", reaches " + std::to_string(other);
         text += '\n';
     }
     for (std::size_t i = 0; i < program.data.size(); ++i)

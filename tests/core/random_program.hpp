@@ -13,15 +13,16 @@ namespace headrace::test {
 
 using Word = std::uint32_t;
 
-/// What the coherence rules ask about a machine: the controllers are images 1, 2, ... of every datum.
+/// What the coherence rules ask about a machine: the controllers are replicas 1, 2, ... of every datum.
 struct Topology {
-    std::vector<bool> in_place;      ///< by controller: kernels work on the host image
-    std::vector<ImageSet> reachable; ///< by controller: images that come to it without passing by the host
-    unsigned lanes = 0;              ///< host lanes beside those of the controllers
+    std::vector<bool> in_place; ///< by controller: kernels work on the host replica
+    std::vector<ReplicaSet>
+        reachable;      ///< by controller: replicas that come to it without passing by the host
+    unsigned lanes = 0; ///< host lanes beside those of the controllers
 
     [[nodiscard]] unsigned controllers() const { return static_cast<unsigned>(in_place.size()); }
-    [[nodiscard]] Image image(unsigned controller) const {
-        return in_place[controller] ? host_image : Image{controller} + 1;
+    [[nodiscard]] ReplicaNumber replica(unsigned controller) const {
+        return in_place[controller] ? host_replica : ReplicaNumber{controller} + 1;
     }
 };
 

@@ -20,36 +20,36 @@ void SerialModel::renew(unsigned datum) {
     has_warned_[datum] = false;
     const bool filled = spec.host == HostSide::borrowed;
     State state;
-    if (filled) state.current.insert(host_image);
+    if (filled) state.current.insert(host_replica);
     state.defined = filled;
     states_[datum].assign(spec.words, state);
     values_[datum].resize(spec.words);
     for (unsigned i = 0; i < spec.words; ++i) values_[datum][i] = initial(datum, i);
 }
 
-bool SerialModel::fetch(unsigned datum, State& word, Image image, Fault fault) {
+bool SerialModel::fetch(unsigned datum, State& word, ReplicaNumber replica, Fault fault) {
     if (word.poisoned) return false;
     if (word.current.empty()) {
         if (!has_warned_[datum]) ++warnings_[datum];
         has_warned_[datum] = true;
         return true;
     }
-    if (word.current.has(image)) return true;
-    if (image != host_image && !(word.current & topology_.reachable[image - 1]).empty()) {
+    if (word.current.has(replica)) return true;
+    if (replica != host_replica && !(word.current & topology_.reachable[replica - 1]).empty()) {
         if (fault == Fault::copy_peer) return false;
     } else {
-        if (!word.current.has(host_image)) {
+        if (!word.current.has(host_replica)) {
             if (fault == Fault::copy_out) return false;
-            word.current.insert(host_image);
+            word.current.insert(host_replica);
         }
-        if (image != host_image && fault == Fault::copy_in) return false;
+        if (replica != host_replica && fault == Fault::copy_in) return false;
     }
-    word.current.insert(image);
+    word.current.insert(replica);
     return true;
 }
 
-void SerialModel::drop(State& word, Image image) {
-    word.current.erase(image);
+void SerialModel::drop(State& word, ReplicaNumber replica) {
+    word.current.erase(replica);
     if (word.current.empty()) word.defined = false;
 }
 
@@ -59,7 +59,7 @@ bool SerialModel::touches_internal(const Step& step) const {
     });
 }
 
-Expected SerialModel::use(const Step& step, std::uint64_t number, Image image) {
+Expected SerialModel::use(const Step& step, std::uint64_t number, ReplicaNumber replica) {
     Expected expected;
     const bool computes = step.what == What::kernel || step.what == What::host_task;
     std::vector<Word*> words;
@@ -68,7 +68,7 @@ Expected SerialModel::use(const Step& step, std::uint64_t number, Image image) {
         for (unsigned i = range.begin; i < range.end; ++i) {
             State& word = states_[range.datum][i];
             defined.push_back(word.defined);
-            if (reads(range.access) && !fetch(range.datum, word, image, step.fault)) expected.fails = true;
+            if (reads(range.access) && !fetch(range.datum, word, replica, step.fault)) expected.fails = true;
         }
         words.push_back(values_[range.datum].data() + range.begin);
     }
@@ -79,7 +79,7 @@ Expected SerialModel::use(const Step& step, std::uint64_t number, Image image) {
     for (std::size_t r = 0; r < step.ranges.size(); ++r)
         for (unsigned i = 0; writes(step.ranges[r].access) && i < expected.defined[r].size(); ++i) {
             State& word = states_[step.ranges[r].datum][step.ranges[r].begin + i];
-            word.current = expected.fails ? ImageSet{} : ImageSet{image};
+            word.current = expected.fails ? ReplicaSet{} : ReplicaSet{replica};
             word.poisoned = expected.fails;
             word.defined =
                 !expected.fails &&
@@ -90,9 +90,9 @@ Expected SerialModel::use(const Step& step, std::uint64_t number, Image image) {
     return expected;
 }
 
-Expected SerialModel::move(const Step& step, Image from, Image to) {
+Expected SerialModel::move(const Step& step, ReplicaNumber from, ReplicaNumber to) {
     Expected expected;
-    const Fault fault = to == host_image ? Fault::copy_out : Fault::copy_in;
+    const Fault fault = to == host_replica ? Fault::copy_out : Fault::copy_in;
     const Range& range = step.ranges.front();
     const auto words = std::span(states_[range.datum]).subspan(range.begin, range.end - range.begin);
     expected.refused = std::ranges::any_of(words, [&](const State& word) { return !word.current.has(from); });
@@ -111,26 +111,27 @@ Expected SerialModel::run(const Step& step, std::uint64_t number) {
     switch (step.what) {
     case What::kernel:
     case What::prefetch: {
-        const Image image = topology_.image(step.on);
-        return use(step, number, image);
+        const ReplicaNumber replica = topology_.replica(step.on);
+        return use(step, number, replica);
     }
     case What::host_task:
     case What::gather:
         expected.refused = touches_internal(step);
-        return expected.refused ? expected : use(step, number, host_image);
+        return expected.refused ? expected : use(step, number, host_replica);
     case What::move_to:
     case What::move_from: {
         expected.refused = touches_internal(step);
         if (expected.refused) return expected;
-        const Image image = topology_.image(step.on);
-        return step.what == What::move_to ? move(step, host_image, image) : move(step, image, host_image);
+        const ReplicaNumber replica = topology_.replica(step.on);
+        return step.what == What::move_to ? move(step, host_replica, replica)
+                                          : move(step, replica, host_replica);
     }
     case What::host_wrote: {
         expected.refused = touches_internal(step);
         if (expected.refused) return expected;
         const Range& range = step.ranges.front();
         for (unsigned i = range.begin; i < range.end; ++i) {
-            states_[range.datum][i] = {{host_image}, false, true};
+            states_[range.datum][i] = {{host_replica}, false, true};
             values_[range.datum][i] = written_by_host(number, i);
         }
         return expected;
@@ -139,16 +140,16 @@ Expected SerialModel::run(const Step& step, std::uint64_t number) {
         expected.fails = is_poisoned(step.ranges.front());
         return expected;
     case What::release:
-        if (topology_.image(step.on) != host_image)
-            for (State& word : states_[step.ranges.front().datum]) drop(word, topology_.image(step.on));
+        if (topology_.replica(step.on) != host_replica)
+            for (State& word : states_[step.ranges.front().datum]) drop(word, topology_.replica(step.on));
         return expected;
     case What::renew_datum:
         renew(step.ranges.front().datum);
         return expected;
     case What::renew_controller:
-        if (topology_.image(step.on) != host_image)
+        if (topology_.replica(step.on) != host_replica)
             for (auto& words : states_)
-                for (State& word : words) drop(word, topology_.image(step.on));
+                for (State& word : words) drop(word, topology_.replica(step.on));
         return expected;
     case What::wait_all:
     case What::set_mode:

@@ -1,6 +1,6 @@
 // tests/core/serial_model.hpp - the meaning of a program of requests: it runs them one after another on plain
-// arrays, and keeps for every word which images hold it, by the rules of the specification written down once
-// more.
+// arrays, and keeps for every word which replicas hold it, by the rules of the specification written down
+// once more.
 #pragma once
 #include <core/random_program.hpp>
 
@@ -40,17 +40,17 @@ public:
 
 private:
     struct State {
-        ImageSet current;
+        ReplicaSet current;
         bool poisoned = false;
         bool defined = false;
     };
 
     void renew(unsigned datum);
-    /// Makes `image` current where something is; false if that fails, or what is there has failed.
-    bool fetch(unsigned datum, State& word, Image image, Fault fault);
-    void drop(State& word, Image image);
-    Expected use(const Step& step, std::uint64_t number, Image image);
-    Expected move(const Step& step, Image from, Image to);
+    /// Makes `replica` current where something is; false if that fails, or what is there has failed.
+    bool fetch(unsigned datum, State& word, ReplicaNumber replica, Fault fault);
+    void drop(State& word, ReplicaNumber replica);
+    Expected use(const Step& step, std::uint64_t number, ReplicaNumber replica);
+    Expected move(const Step& step, ReplicaNumber from, ReplicaNumber to);
     [[nodiscard]] bool touches_internal(const Step& step) const;
 
     const Program& program_;

@@ -11,8 +11,8 @@
 namespace headrace {
 namespace {
 
-constexpr Image a = 1, b = 2, c = 3;
-constexpr ImageSet nowhere;
+constexpr ReplicaNumber a = 1, b = 2, c = 3;
+constexpr ReplicaSet nowhere;
 
 // The table for one controller: request, sh sd before, what happens, sh sd after. Rows that the papers leave
 // out
@@ -32,83 +32,84 @@ constexpr Row rows[] = {
     {"H outputs", 1, 1, "", 1, 0},
 };
 
-ImageSet bits(int sh, int sd) {
-    ImageSet set;
-    if (sh != 0) set.insert(host_image);
+ReplicaSet bits(int sh, int sd) {
+    ReplicaSet set;
+    if (sh != 0) set.insert(host_replica);
     if (sd != 0) set.insert(a);
     return set;
 }
 
 std::string action_of(const TransferPlan& plan) {
     std::string action = plan.reads_nothing ? "warn" : "";
-    for (const Move move : plan.moves) action += move == Move{host_image, a} ? "HTD" : "DTH";
+    for (const Move move : plan.moves) action += move == Move{host_replica, a} ? "HTD" : "DTH";
     return action;
 }
 
 TEST(Transfers, EveryRowForOneController) {
     for (const Row& row : rows) {
         const std::string request = row.request;
-        const Image image = request[0] == 'K' ? a : host_image;
+        const ReplicaNumber replica = request[0] == 'K' ? a : host_replica;
         const bool is_input = request.substr(2) == "reads";
-        const TransferPlan plan = is_input ? plan_input(image, bits(row.sh, row.sd), nowhere)
-                                           : plan_output(image, bits(row.sh, row.sd), nowhere);
+        const TransferPlan plan = is_input ? plan_input(replica, bits(row.sh, row.sd), nowhere)
+                                           : plan_output(replica, bits(row.sh, row.sd), nowhere);
         EXPECT_EQ(action_of(plan), row.action) << request << ' ' << row.sh << row.sd;
         EXPECT_EQ(plan.current, bits(row.sh_after, row.sd_after)) << request << ' ' << row.sh << row.sd;
     }
 }
 
 TEST(Transfers, ReadAccessIsAnInputAndUpdateAnInputThenAnOutput) {
-    for (const Image image : {host_image, a})
+    for (const ReplicaNumber replica : {host_replica, a})
         for (int state = 0; state < 4; ++state) {
-            const ImageSet before = bits(state & 1, state >> 1);
-            const TransferPlan input = plan_input(image, before, nowhere);
-            const TransferPlan read = plan_access(image, Access::read, before, nowhere);
+            const ReplicaSet before = bits(state & 1, state >> 1);
+            const TransferPlan input = plan_input(replica, before, nowhere);
+            const TransferPlan read = plan_access(replica, Access::read, before, nowhere);
             EXPECT_EQ(action_of(read), action_of(input));
             EXPECT_EQ(read.current, input.current);
             for (const Access access : {Access::update, Access::accumulate}) {
-                const TransferPlan update = plan_access(image, access, before, nowhere);
+                const TransferPlan update = plan_access(replica, access, before, nowhere);
                 EXPECT_EQ(action_of(update), action_of(input));
-                EXPECT_EQ(update.current, plan_output(image, input.current, nowhere).current);
+                EXPECT_EQ(update.current, plan_output(replica, input.current, nowhere).current);
             }
         }
 }
 
-TEST(Transfers, WriteAccessMovesNothingAndClearsAllOtherImages) {
-    for (const Image image : {host_image, a, b})
-        for (const ImageSet before :
-             {nowhere, ImageSet{host_image}, ImageSet{a, b}, ImageSet{host_image, a, b}}) {
-            const TransferPlan plan = plan_access(image, Access::write, before, ImageSet{a, b});
+TEST(Transfers, WriteAccessMovesNothingAndClearsAllOtherReplicas) {
+    for (const ReplicaNumber replica : {host_replica, a, b})
+        for (const ReplicaSet before :
+             {nowhere, ReplicaSet{host_replica}, ReplicaSet{a, b}, ReplicaSet{host_replica, a, b}}) {
+            const TransferPlan plan = plan_access(replica, Access::write, before, ReplicaSet{a, b});
             EXPECT_FALSE(plan.reads_nothing);
             EXPECT_TRUE(plan.moves.empty());
-            EXPECT_EQ(plan.current, ImageSet{image});
+            EXPECT_EQ(plan.current, ReplicaSet{replica});
         }
 }
 
 TEST(Transfers, FromOneDeviceToAnotherDirectlyWhereTheHardwareCan) {
     const TransferPlan plan = plan_access(b, Access::read, {a}, {a});
     EXPECT_EQ(plan.moves, (std::vector<Move>{{a, b}}));
-    EXPECT_EQ(plan.current, (ImageSet{a, b})) << "the host image stays stale";
+    EXPECT_EQ(plan.current, (ReplicaSet{a, b})) << "the host replica stays stale";
 }
 
 TEST(Transfers, FromOneDeviceToAnotherThroughTheHostElse) {
     const TransferPlan plan = plan_access(b, Access::read, {a}, nowhere);
-    EXPECT_EQ(plan.moves, (std::vector<Move>{{a, host_image}, {host_image, b}}));
-    EXPECT_EQ(plan.current, (ImageSet{host_image, a, b}));
+    EXPECT_EQ(plan.moves, (std::vector<Move>{{a, host_replica}, {host_replica, b}}));
+    EXPECT_EQ(plan.current, (ReplicaSet{host_replica, a, b}));
 }
 
 TEST(Transfers, AReachablePeerIsPreferredToTheHost) {
-    EXPECT_EQ(plan_access(b, Access::read, {host_image, a, c}, {c}).moves, (std::vector<Move>{{c, b}}));
-    EXPECT_EQ(plan_access(b, Access::read, {host_image, a}, {c}).moves, (std::vector<Move>{{host_image, b}}));
+    EXPECT_EQ(plan_access(b, Access::read, {host_replica, a, c}, {c}).moves, (std::vector<Move>{{c, b}}));
+    EXPECT_EQ(plan_access(b, Access::read, {host_replica, a}, {c}).moves,
+              (std::vector<Move>{{host_replica, b}}));
 }
 
 TEST(Transfers, TheHostTakesItFromAnyDevice) {
-    EXPECT_EQ(plan_access(host_image, Access::read, {b, c}, {b, c}).moves,
-              (std::vector<Move>{{b, host_image}}));
+    EXPECT_EQ(plan_access(host_replica, Access::read, {b, c}, {b, c}).moves,
+              (std::vector<Move>{{b, host_replica}}));
 }
 
-TEST(Transfers, AWriterClearsAllOtherImages) {
-    EXPECT_EQ(plan_access(b, Access::update, {host_image, a, c}, nowhere).current, ImageSet{b});
-    EXPECT_EQ(plan_access(host_image, Access::update, {a, c}, nowhere).current, ImageSet{host_image});
+TEST(Transfers, AWriterClearsAllOtherReplicas) {
+    EXPECT_EQ(plan_access(b, Access::update, {host_replica, a, c}, nowhere).current, ReplicaSet{b});
+    EXPECT_EQ(plan_access(host_replica, Access::update, {a, c}, nowhere).current, ReplicaSet{host_replica});
 }
 
 } // namespace

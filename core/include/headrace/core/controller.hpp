@@ -142,11 +142,11 @@ private:
     [[nodiscard]] bool holds(Storage& storage) const;
     // With the storage's mutex held:
     [[nodiscard]] bool works_in_place(const Storage& storage) const;
-    /// `host_image` for kernels that work in place. If there is no replica, one of `wanted` is allocated.
-    [[nodiscard]] Image image_with(const Tile& needed, const Tile& wanted);
+    /// `host_replica` for kernels that work in place. If there is no replica, one of `wanted` is allocated.
+    [[nodiscard]] ReplicaNumber replica_with(const Tile& needed, const Tile& wanted);
     /// Removes the replica and returns its memory, which the caller frees.
-    [[nodiscard]] std::unique_ptr<Memory> drop(Storage& storage, Image image);
-    void free_image(Storage& storage);
+    [[nodiscard]] std::unique_ptr<Memory> drop(Storage& storage, ReplicaNumber replica);
+    void free_replica(Storage& storage);
     [[nodiscard]] std::vector<Resident> residents(std::span<const Tile> needed);
     [[nodiscard]] std::optional<Event> free_one(std::span<Resident> here, bool (*may_go)(const Resident&));
     [[nodiscard]] bool evict(Resident& resident);

@@ -129,16 +129,16 @@ private:
     void join(const Tile& tile);
     [[nodiscard]] void* host_locked();
     [[nodiscard]] Memory& host_view_locked();
-    /// `host_image` if the controller holds no replica.
-    [[nodiscard]] Image image_of(const Controller& controller) const noexcept;
-    [[nodiscard]] Holder& holder(Image image) { return holders_[image - 1]; }
+    /// `host_replica` if the controller holds no replica.
+    [[nodiscard]] ReplicaNumber replica_of(const Controller& controller) const noexcept;
+    [[nodiscard]] Holder& holder(ReplicaNumber replica) { return holders_[replica - 1]; }
     /// Removes the replica and returns its memory, which the caller frees.
-    [[nodiscard]] std::unique_ptr<Memory> drop(Image image);
+    [[nodiscard]] std::unique_ptr<Memory> drop(ReplicaNumber replica);
 
     /// Blocks until the tile has no unfinished request that `request` would wait for. With
-    /// `own_image_only`, only requests on `request.image` count. Locks mutex_ itself, and does not hold it
-    /// while it blocks.
-    void drain(const Tile& tile, const Request& request, bool own_image_only = false);
+    /// `own_replica_only`, only requests on `request.replica` count. Locks mutex_ itself, and does not hold
+    /// it while it blocks.
+    void drain(const Tile& tile, const Request& request, bool own_replica_only = false);
 
     std::string name_;
     Bytes bytes_;

@@ -120,7 +120,7 @@ private:
     [[nodiscard]] std::unique_lock<std::mutex> lock_without_users(bool also_readers);
     void join(const Controller* only);
     void join(const Joining& joining, std::span<const Replica* const> replicas);
-    void join_to_image(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
+    void join_to_host(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
     void write_unwritten(const Joining& joining, std::span<const Tile> parts);
     void lose(const ErrorPtr& error);
     void expect_no_failure();

@@ -82,7 +82,7 @@ public:
         const Joining* joining = nullptr; ///< how private replicas are joined; null: the job has none
 
         /// Any task writes any element: all tasks work on one replica.
-        [[nodiscard]] bool is_of_one_image() const {
+        [[nodiscard]] bool is_of_one_replica() const {
             return headrace::writes(access) && !slice.part && !joining;
         }
     };

@@ -13,8 +13,8 @@
 namespace headrace {
 
 /// A replica of a datum: 0 is the host's, the others belong to the controllers that hold the datum.
-using Image = std::uint32_t;
-inline constexpr Image host_image = 0;
+using ReplicaNumber = std::uint32_t;
+inline constexpr ReplicaNumber host_replica = 0;
 
 enum class RequestKind : std::uint8_t {
     kernel_in,   ///< a kernel reads its controller's replica
@@ -33,10 +33,10 @@ inline constexpr std::array all_request_kinds{
     RequestKind::to_device, RequestKind::from_device, RequestKind::peer_out, RequestKind::peer_in,
     RequestKind::release,   RequestKind::wait};
 
-/// One request on one datum. `image` identifies the controller; for `host_in` and `host_out`: host_image.
+/// One request on one datum. `replica` identifies the controller; for `host_in` and `host_out`: host_replica.
 struct Request {
     RequestKind kind;
-    Image image = host_image;
+    ReplicaNumber replica = host_replica;
     friend constexpr bool operator==(const Request&, const Request&) = default;
 };
 

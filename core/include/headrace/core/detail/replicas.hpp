@@ -69,34 +69,36 @@ public:
     /// True: the user has filled the storage, so the host replica is current. False: no replica is current.
     explicit Replicas(bool host_is_current);
 
-    [[nodiscard]] ImageSet current() const noexcept { return current_; }
+    [[nodiscard]] ReplicaSet current() const noexcept { return current_; }
     /// The Error of a failed writer, if no replica is current because of it; else null.
     [[nodiscard]] const ErrorPtr& poison() const noexcept { return poison_; }
-    /// The request that made the replica `image`; null: it ended with success, or there is none.
-    [[nodiscard]] const EventSlotPtr& producer(Image image) const noexcept { return producers_[image]; }
+    /// The request that made `replica`; null: it ended with success, or there is none.
+    [[nodiscard]] const EventSlotPtr& producer(ReplicaNumber replica) const noexcept {
+        return producers_[replica];
+    }
 
     /// Processes the outcomes of ended requests: if the producer of a replica failed, it is not current.
     void sweep();
     /// Adds the requests that `request` must wait for.
     void collect(const Request& request, Dependencies& dependencies) const;
-    /// Adds the producer of the replica `image`. A reader of the replica inherits the producer's failure.
-    void collect_producer(Image image, Dependencies& dependencies) const;
+    /// Adds the producer of `replica`. A reader of the replica inherits the producer's failure.
+    void collect_producer(ReplicaNumber replica, Dependencies& dependencies) const;
     /// Records a request. `lane`: the in-order stream that the request runs on; null if only its event orders
     /// the request.
     void record(const Request& request, const void* lane, const EventSlotPtr& slot);
 
-    /// The replica `image` becomes current, by a copy from another one.
-    void copied_to(Image image, const EventSlotPtr& producer);
-    /// Only the replica `image` is current. Clears `poison`.
-    void written(Image image, const EventSlotPtr& producer);
-    /// Removes the replica `image`.
-    void drop(Image image);
+    /// The replica `replica` becomes current, by a copy from another one.
+    void copied_to(ReplicaNumber replica, const EventSlotPtr& producer);
+    /// Only `replica` is current. Clears `poison`.
+    void written(ReplicaNumber replica, const EventSlotPtr& producer);
+    /// Removes `replica`.
+    void drop(ReplicaNumber replica);
 
-    /// Unfinished requests that `request` would wait for; with `own_image_only`, only those on its replica.
-    [[nodiscard]] std::vector<EventSlotPtr> unfinished(const Request& request, bool own_image_only) const;
-    /// True if no contents are lost with the replica `image`. No request may use it. (An unfinished copy to
+    /// Unfinished requests that `request` would wait for; with `own_replica_only`, only those on its replica.
+    [[nodiscard]] std::vector<EventSlotPtr> unfinished(const Request& request, bool own_replica_only) const;
+    /// True if no contents are lost with `replica`. No request may use it. (An unfinished copy to
     /// another replica may fail, but it comes from a third replica, which is current.)
-    [[nodiscard]] bool can_do_without(Image image) const noexcept;
+    [[nodiscard]] bool can_do_without(ReplicaNumber replica) const noexcept;
     /// The number of recorded requests; bounded for any number of submitted requests.
     [[nodiscard]] std::size_t remembered() const noexcept { return unfinished_.size(); }
     /// True if both have recorded the same requests, and the same replicas are current.
@@ -112,7 +114,7 @@ private:
 
     void compact();
 
-    ImageSet current_;
+    ReplicaSet current_;
     std::vector<EventSlotPtr> producers_; // by replica
     ErrorPtr poison_;
     std::vector<Unfinished> unfinished_;

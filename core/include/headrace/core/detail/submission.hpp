@@ -64,7 +64,7 @@ public:
 private:
     struct Use {
         Tile tile;
-        Image image; ///< the replica that the request works on
+        ReplicaNumber replica; ///< the replica that the request works on
         Access access;
         Storage::Stretches::iterator first; ///< the first stretch of the tile
         bool is_cut;                        ///< the tile has several stretches
@@ -95,7 +95,7 @@ private:
         std::vector<Piece> pieces = {}; ///< empty: copied in one piece, or failed
     };
 
-    [[nodiscard]] ImageSet reachable(const Use& use) const;
+    [[nodiscard]] ReplicaSet reachable(const Use& use) const;
     void fetch(const Use& use);
     void copy(Storage& storage, Storage::Stretch& stretch, Move move);
     void enqueue(Copy& copy);

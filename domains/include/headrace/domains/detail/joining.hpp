@@ -30,8 +30,8 @@ struct Replica {
 /// Source and destination of a join.
 struct JoinedReplicas {
     std::span<const Replica* const> replicas; ///< in the order of first use
-    std::byte* image;                         ///< the host replica
-    bool is_blank;                            ///< nothing was ever written: `image` has no contents
+    std::byte* on_host;                       ///< the host replica
+    bool is_blank;                            ///< nothing was ever written: `on_host` has no contents
     bool others_stay;                         ///< the domain has more private replicas, for a later join
 };
 
@@ -59,9 +59,9 @@ public:
     virtual void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const = 0;
     /// True: the whole host replica takes part. It is on the host and completely written before `join`, and
     /// is the newest afterwards. False: `join` itself tells the core which parts of it were written.
-    [[nodiscard]] virtual bool replaces_image() const noexcept { return true; }
+    [[nodiscard]] virtual bool replaces_host_replica() const noexcept { return true; }
     /// Writes the contents of elements that were never written into the host replica; zeroes by default.
-    virtual void write_unwritten(const DomainData& data, std::byte* image, Bytes begin, Bytes end) const;
+    virtual void write_unwritten(const DomainData& data, std::byte* on_host, Bytes begin, Bytes end) const;
 
 protected:
     Joining() = default;

@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
-    void write_unwritten(const DomainData& data, std::byte* image, Bytes begin, Bytes end) const override;
+    void write_unwritten(const DomainData& data, std::byte* on_host, Bytes begin, Bytes end) const override;
 
 private:
     Combine combine_;
@@ -69,7 +69,7 @@ public:
     [[nodiscard]] Bytes replica_bytes(const DomainData& data, const DeviceInfo& device) const override;
     [[nodiscard]] Event begin(DomainData& data, Memory& replica, Stream& stream) const override;
     void join(DomainData& data, const JoinedReplicas& joined, bool& is_mixed) const override;
-    void write_unwritten(const DomainData& data, std::byte* image, Bytes begin, Bytes end) const override;
+    void write_unwritten(const DomainData& data, std::byte* on_host, Bytes begin, Bytes end) const override;
 
 private:
     Combine combine_;
