@@ -74,7 +74,7 @@ public:
         stream_.copy_in(*memory_, 0, image_.data(), image_.size(), {}).wait();
         const auto begin = std::chrono::steady_clock::now();
         engine_->start(0, numbers);
-        while (engine_->collect() == headrace::Engine::State::parked) engine_->resume();
+        while (engine_->collect() == headrace::Engine::State::paused) engine_->resume();
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
         if (counts) rates_.push_back(static_cast<double>(numbers) / taken.count());
     }

@@ -119,12 +119,12 @@ public:
             std::this_thread::sleep_for(std::chrono::microseconds(20)); // all groups are idle
             const auto begin = Clock::now();
             if (!engine_->feed(trip, trip + 1)) throw std::logic_error("one range at a time has room");
-            // The launch may have parked: it goes on.
+            // The launch may have paused: it goes on.
             while (engine_->completed() != trip + 1 && seconds_since(begin) < 1e-3) {
             }
             if (engine_->completed() == trip + 1)
                 seconds.push_back(seconds_since(begin));
-            else if (engine_->collect() == headrace::Engine::State::parked)
+            else if (engine_->collect() == headrace::Engine::State::paused)
                 engine_->resume();
         }
         engine_->close();
@@ -134,7 +134,7 @@ public:
 
 private:
     void drain() {
-        while (engine_->collect() == headrace::Engine::State::parked) engine_->resume();
+        while (engine_->collect() == headrace::Engine::State::paused) engine_->resume();
     }
     Turn turn(const std::function<void()>& run) {
         stream_->fill_zero(*cells_, 0, cells_->size()).wait();

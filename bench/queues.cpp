@@ -184,7 +184,7 @@ public:
         const headrace::EngineCounters before = engine_->counters();
         const auto begin = std::chrono::steady_clock::now();
         engine_->start(0, seeds_);
-        while (engine_->collect() == headrace::Engine::State::parked) engine_->resume();
+        while (engine_->collect() == headrace::Engine::State::paused) engine_->resume();
         const std::chrono::duration<double> job = std::chrono::steady_clock::now() - begin;
         const headrace::EngineCounters after = engine_->counters();
         const std::uint64_t units = after.units - before.units, lanes = engine_->shape().lanes;

@@ -38,7 +38,7 @@ void LaunchSlot::ask_to_pause(LaunchState::Running& launch) {
             .would_be_taken(std::clamp(engine->consumed(), begin, end), now - begun_with_);
     };
     if (!job_->stopping() && !has_some()) return;
-    engine->request_park();
+    engine->request_pause();
     launch.asked_to_pause = true;
     slots_.stay_awake_for(awake_for_exchange);
 }
@@ -56,7 +56,7 @@ void LaunchSlot::settle() {
     ErrorPtr error = ended.outcome();
     try {
         Engine* const engine = engine_.get();
-        const bool has_paused = !error && engine && engine->collect() == Engine::State::parked;
+        const bool has_paused = !error && engine && engine->collect() == Engine::State::paused;
         if (!error) error = failure_;
         if (!error && has_paused && job->stopping())
             error = std::make_shared<const Error>(ErrorKind::cancelled, "the job was stopped");
@@ -165,7 +165,7 @@ void LaunchSlot::check() {
         Engine& engine = *engine_.get();
         engine.rebind(variant.bind(task));
         engine.start(range.begin, range.end).wait();
-        while (engine.collect() == Engine::State::parked) engine.resume().wait();
+        while (engine.collect() == Engine::State::paused) engine.resume().wait();
     };
     check_->check(
         range, run_again,
@@ -190,7 +190,7 @@ void LaunchSlot::fail(const ErrorPtr& error) {
 }
 
 void LaunchSlot::ask_to_end() {
-    if (is_injecting()) engine_.get()->request_park();
+    if (is_injecting()) engine_.get()->request_pause();
 }
 
 bool LaunchSlot::has_launch_under_way() const {

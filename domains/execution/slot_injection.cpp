@@ -17,7 +17,7 @@ constexpr auto still_growing = 5 * look_period; // since it last did: what is he
 void LaunchSlot::inject(LaunchState::Injecting& launch) {
     Engine& engine = *engine_.get();
     if (job_->stopping()) {
-        engine.request_park();
+        engine.request_pause();
         return end_injection();
     }
     try {
@@ -44,7 +44,7 @@ void LaunchSlot::inject(LaunchState::Injecting& launch) {
         launch.filled = engine.fed() - begun;
     } catch (...) {
         failure_ = current_error();
-        engine.request_park();
+        engine.request_pause();
         return end_injection();
     }
     // What the others wait for may be behind this launch, which must not wait for it then.
@@ -121,7 +121,7 @@ void LaunchSlot::end_injection() {
 
 void LaunchSlot::make_way() {
     state_.as<LaunchState::Injecting>()->wanting = false;
-    engine_.get()->request_park();
+    engine_.get()->request_pause();
 }
 
 bool LaunchSlot::wants_tasks_of(const JobExecution& job) const noexcept {

@@ -80,7 +80,7 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
 
 Engine::~Engine() {
     if (!running_) return;
-    if (fine_grained_host_coherence()) request_park();
+    if (fine_grained_host_coherence()) request_pause();
     static_cast<void>(launched_.outcome()); // the launch uses our memory; no caller gets its failure
 }
 
@@ -243,11 +243,11 @@ Event Engine::open(std::span<const Event> after) {
 
 bool Engine::feed(std::uint64_t begin, std::uint64_t end) { return feed_->add(begin, end); }
 void Engine::close() { feed_->close(); }
-void Engine::request_park() { feed_->ask_to_park(true); }
+void Engine::request_pause() { feed_->ask_to_pause(true); }
 
 Event Engine::launch(std::span<const Event> after) {
     image_->rounds = is_fed_ ? most_rounds : rounds_;
-    image_->park = HR_RUN;
+    image_->pause = HR_RUN;
     image_->status = HR_OK;
     image_->hungry = 0;
     image_->unheard = feed_ ? 1 : 0;
@@ -288,15 +288,15 @@ Engine::State Engine::collect() {
         throw Error{ErrorKind::kernel, status_text(image_->status)}.on_device(device_.info().id);
     launch_times_.push_back(
         launched_.times().value_or(EventTimes{enqueued_, std::chrono::steady_clock::now()}));
-    if (feed_) feed_->ask_to_park(false);
+    if (feed_) feed_->ask_to_pause(false);
     if (!is_fed_)
-        adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->park == HR_PARK_BUDGET);
-    if (!all_done() && image_->park == HR_RUN) // no group asked for a pause, but work is left
+        adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->pause == HR_PAUSE_BUDGET);
+    if (!all_done() && image_->pause == HR_RUN) // no group asked for a pause, but work is left
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
                                              " work units unaccounted for"}
             .on_device(device_.info().id);
     laid_out_ = true;
-    if (!all_done()) return State::parked;
+    if (!all_done()) return State::paused;
     if (is_fed_) feed_->finish();
     return State::finished;
 }
@@ -371,7 +371,7 @@ void Engine::carry_records_on() {
 
 Event Engine::resume() {
     HEADRACE_ASSERT(!running_ && laid_out_ && !all_done());
-    if (image_->park == HR_PARK_POOL) grow_pool();
+    if (image_->pause == HR_PAUSE_POOL) grow_pool();
     carry_records_on();
     image_->spill_count = static_cast<std::uint32_t>(image_->saved.value);
     image_->saved.value = 0;

@@ -16,7 +16,8 @@ void Feed::reset() {
     const std::scoped_lock lock(mutex_);
     // No launch reads the words now. Ranges that were not written need no reset.
     std::fill_n(words_->range, std::min<std::uint64_t>(ranges_, HR_FEED_RANGES), HrFeedRange{});
-    words_->fed = words_->park = words_->ranges = words_->consumed = words_->completed = words_->finished = 0;
+    words_->fed = words_->pause = words_->ranges = words_->consumed = words_->completed = words_->finished =
+        0;
     fed_ = ranges_ = next_ = 0;
     closed_ = false;
     most_completed_ = 0;
@@ -47,8 +48,8 @@ void Feed::close() {
     HostSync::store(words_->fed, fed_ | HR_FEED_CLOSED, HostSync::release); // as in add
 }
 
-void Feed::ask_to_park(bool asked) {
-    HostSync::store(words_->park, std::uint64_t{asked}, HostSync::relaxed); // relaxed: carries no data
+void Feed::ask_to_pause(bool asked) {
+    HostSync::store(words_->pause, std::uint64_t{asked}, HostSync::relaxed); // relaxed: carries no data
 }
 
 void Feed::finish() {

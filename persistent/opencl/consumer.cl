@@ -38,10 +38,10 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrPlan* plan, __global HrCo
     if (plan->count > 0) { // the round that has just ended
         g->delta -= plan->count;
         g->units += plan->count;
-        if (hr_end_round(g, c) && hr_load32(&c->park) != HR_RUN) g->parked = true;
+        if (hr_end_round(g, c) && hr_load32(&c->pause) != HR_RUN) g->paused = true;
     }
     plan->count = 0;
-    if (g->parked ||
+    if (g->paused ||
         !(hr_has_seeds(g) || hr_restore(g, c, spill) || hr_claim_seeds(g, c, HEADRACE_QUEUE_LANES))) {
         hr_leave(g, c, spill);
         return;

@@ -36,7 +36,7 @@ typedef struct HrGroup {
     ulong seed_next, seed_end; // a claimed range of seeds
     bool seeds_gone;           // the cursor has passed the end
     bool records_gone;         // all records are restored
-    bool parked;
+    bool paused;
     uint rounds, budget;
     long delta; // spawned less completed, not yet in `pending`
     ulong units, spawned;
@@ -51,7 +51,7 @@ HR_FUNCTION void hr_begin_group(__local HrGroup* g, __global HrControl* c) {
     g->seed_next = g->seed_end = 0;
     g->seeds_gone = g->records_gone = false;
     // A group that begins during a pause must not take what it would save.
-    g->parked = hr_load32(&c->park) != HR_RUN;
+    g->paused = hr_load32(&c->pause) != HR_RUN;
     g->rounds = 0;
     g->budget = c->rounds;
     g->delta = 0;
@@ -95,24 +95,24 @@ HR_FUNCTION void hr_set_once(__global uint* word, uint value) {
 }
 
 // Asks all groups to pause. The first reason stays.
-HR_FUNCTION void hr_park(__local HrGroup* g, __global HrControl* c, uint reason) {
-    hr_set_once(&c->park, reason);
-    g->parked = true;
+HR_FUNCTION void hr_pause(__local HrGroup* g, __global HrControl* c, uint reason) {
+    hr_set_once(&c->pause, reason);
+    g->paused = true;
 }
 HR_FUNCTION void hr_fail(__local HrGroup* g, __global HrControl* c, uint status) {
     hr_set_once(&c->status, status);
-    hr_park(g, c, HR_PARK_FAILED);
+    hr_pause(g, c, HR_PAUSE_FAILED);
 }
 
 // Counts a round. True every few rounds, when it is time to look around.
 HR_FUNCTION bool hr_end_round(__local HrGroup* g, __global HrControl* c) {
-    if (++g->rounds == g->budget) hr_park(g, c, HR_PARK_BUDGET);
+    if (++g->rounds == g->budget) hr_pause(g, c, HR_PAUSE_BUDGET);
     return g->rounds % HR_LOOK_EVERY == 0;
 }
 
 // True if the group must save what it holds.
 HR_FUNCTION bool hr_saves(const __local HrGroup* g, __global HrControl* c) {
-    return g->parked && hr_load32(&c->park) != HR_PARK_FAILED;
+    return g->paused && hr_load32(&c->pause) != HR_PAUSE_FAILED;
 }
 
 HR_FUNCTION __global HrRecord* hr_record(__global HrControl* c, __global uint* spill, uint part,

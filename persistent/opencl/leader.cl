@@ -390,8 +390,8 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
     ++g->tally[HR_IDLE];
     atomic_fetch_add_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
     for (uint polls = 0;; ++polls) {
-        if (hr_load32(&c->park) != HR_RUN) {
-            g->parked = true;
+        if (hr_load32(&c->pause) != HR_RUN) {
+            g->paused = true;
             return false;
         }
         if (hr_load(&c->pending.value) == 0) return false; // 0 is enough: docs/engine.md
@@ -518,7 +518,7 @@ HR_FUNCTION uint hr_lanes_with_room(__local HrGroup* g, __local HrProducer* p, _
         may_run = min(may_run, hr_liq_room(p, kind) / HR_PLACES);
     if (may_run == wanted) return p->active;
     ++g->tally[HR_NARROW_ROUNDS];
-    if (may_run == 0 && p->lacks_bundle) hr_park(g, c, HR_PARK_POOL);
+    if (may_run == 0 && p->lacks_bundle) hr_pause(g, c, HR_PAUSE_POOL);
     uint chosen = p->active; // the first of the active lanes
     for (uint lane = HEADRACE_QUEUE_LANES; popcount(chosen) > may_run;) chosen &= ~(1u << --lane);
     return chosen;
@@ -616,7 +616,7 @@ HR_FUNCTION bool hr_share_ranges(__local HrGroup* g, __local HrProducer* p, __gl
 // Called every few rounds. True if lanes must share with idle groups.
 HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                 __global HrSlot* slots) {
-    if (hr_load32(&c->park) != HR_RUN) g->parked = true;
+    if (hr_load32(&c->pause) != HR_RUN) g->paused = true;
     if (!HR_HAS_QUEUES || hr_load32(&c->hungry) == 0) return false;
     const uint kind = hr_liq_fullest(p);
 #if HEADRACE_RANGES
@@ -661,7 +661,7 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
     hr_take_in(g, p, c, slots);
     if (has_run && hr_end_round(g, c) && hr_look_around(g, p, c, slots)) return;
     for (;;) {
-        if (g->parked) p->stage = HR_AT_LEAVE;
+        if (g->paused) p->stage = HR_AT_LEAVE;
         if (p->stage == HR_AT_LEAVE) {
             hr_plan_leave(g, p, c, spill);
             return;
@@ -694,7 +694,7 @@ HR_FUNCTION void hr_lead(__local HrGroup* g, __local HrProducer* p, __global HrC
             p->stage = HR_AT_REFILL; // of the next round
             plan->chosen = hr_lanes_with_room(g, p, c);
             if (plan->chosen != 0 || plan->lanes != 0 || plan->bundle_units != 0) return;
-            if (hr_end_round(g, c) && hr_load32(&c->park) != HR_RUN) g->parked = true;
+            if (hr_end_round(g, c) && hr_load32(&c->pause) != HR_RUN) g->paused = true;
         }
     }
 }

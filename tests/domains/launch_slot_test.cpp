@@ -51,12 +51,12 @@ private:
     Script& script_;
 };
 
-/// A launch that does so many seeds, and then ends, or pauses for the reason `park`.
-std::function<void(HrControl&, HrFeed&)> does(std::uint64_t seeds, std::uint32_t park = HR_RUN) {
+/// A launch that does so many seeds, and then ends, or pauses for the reason `pause`.
+std::function<void(HrControl&, HrFeed&)> does(std::uint64_t seeds, std::uint32_t pause = HR_RUN) {
     return [=](HrControl& control, HrFeed&) {
         control.seed_cursor.value += seeds;
         control.pending.value -= seeds;
-        control.park = park;
+        control.pause = pause;
     };
 }
 
@@ -68,8 +68,8 @@ void does_what_is_injected(HrControl& control, HrFeed& feed) {
         HostSync::store(feed.completed, fed & ~HR_FEED_CLOSED, HostSync::release);
         const bool is_closed = (fed & HR_FEED_CLOSED) != 0;
         if (is_closed) control.intake.open = 0;
-        const bool is_asked = HostSync::load(feed.park, HostSync::relaxed) != 0;
-        control.park = is_asked ? HR_PARK_HOST : HR_RUN;
+        const bool is_asked = HostSync::load(feed.pause, HostSync::relaxed) != 0;
+        control.pause = is_asked ? HR_PAUSE_HOST : HR_RUN;
         if (is_closed || is_asked) return;
     }
 }
@@ -230,7 +230,7 @@ Taken a_task_in_one_launch() {
 Taken a_task_that_pauses() {
     Bench bench;
     bench.script.launch = [launch = 0](HrControl& control, HrFeed& feed) mutable {
-        does(50, ++launch < 2 ? HR_PARK_BUDGET : HR_RUN)(control, feed);
+        does(50, ++launch < 2 ? HR_PAUSE_BUDGET : HR_RUN)(control, feed);
     };
     const auto job = bench.submit(bench.scripted(100));
     bench.start(job);
@@ -268,7 +268,7 @@ Taken an_injected_launch_that_pauses() {
     const auto job = begin_small_tasks(bench, bench.scripted(640));
     bench.script.launch = [launch = 0](HrControl& control, HrFeed& feed) mutable {
         if (++launch == 1)
-            control.park = HR_PARK_BUDGET;
+            control.pause = HR_PAUSE_BUDGET;
         else
             does_all(control, feed);
     };
@@ -300,7 +300,7 @@ Taken held_tasks_that_wait_for_their_inputs() {
 
 Taken a_task_that_gives_all_up() {
     Bench bench;
-    bench.script.launch = does(10, HR_PARK_BUDGET);
+    bench.script.launch = does(10, HR_PAUSE_BUDGET);
     const auto job = bench.submit(bench.scripted(100));
     bench.start(job);
     const auto urgent = bench.submit(bench.scripted(100).priority(1));
@@ -344,7 +344,7 @@ Taken a_pause_that_waits_for_memory() {
     Bench& bench = full.bench;
     bench.script.shape = with_queues();
     bench.script.launch = [launch = 0](HrControl& control, HrFeed& feed) mutable {
-        does(50, ++launch < 2 ? HR_PARK_POOL : HR_RUN)(control, feed);
+        does(50, ++launch < 2 ? HR_PAUSE_POOL : HR_RUN)(control, feed);
     };
     // 256 KiB for the first pool, which doubles.
     const auto job = bench.submit(bench.scripted(100).tune({.wishes = {}, .bundles = 1024}));
@@ -358,7 +358,7 @@ Taken a_pause_that_waits_for_memory() {
 Taken a_pause_without_memory() {
     Bench bench({.memory = 400'000});
     bench.script.shape = with_queues();
-    bench.script.launch = does(50, HR_PARK_POOL);
+    bench.script.launch = does(50, HR_PAUSE_POOL);
     const auto job = bench.submit(bench.scripted(100).tune({.wishes = {}, .bundles = 1024}));
     bench.start(job);
     EXPECT_TRUE(bench.steps_until_free());
@@ -481,7 +481,7 @@ TEST_F(DeviceWorkerTest, LetsAMoreUrgentJobComeBetween) {
     script.launch = [&](HrControl& control, HrFeed& feed) { // pauses before its last seed, until it may end
         const bool ends = may_end;
         const std::uint64_t left = control.pending.value;
-        does(ends ? left : left > 1 ? 1 : 0, ends ? HR_RUN : HR_PARK_BUDGET)(control, feed);
+        does(ends ? left : left > 1 ? 1 : 0, ends ? HR_RUN : HR_PAUSE_BUDGET)(control, feed);
     };
     DeviceWorker worker(0, std::make_unique<FakeDevice>(scripted_device()), {}, 1, jobs);
     const auto first = jobs.submit(scripted(script, 100'000), worker.device().info());

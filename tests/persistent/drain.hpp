@@ -12,7 +12,7 @@ namespace headrace::test {
 inline std::uint64_t drain(Engine& engine, std::uint64_t begin, std::uint64_t end) {
     std::uint64_t resumed = 0;
     engine.start(begin, end);
-    for (; engine.collect() == Engine::State::parked; ++resumed) engine.resume();
+    for (; engine.collect() == Engine::State::paused; ++resumed) engine.resume();
     return resumed;
 }
 

@@ -161,7 +161,7 @@ TEST_P(EngineOnDevice, SeedsWithoutAUnitUseUpTheBudget) {
     Engine engine(device(), *stream_, bind(IrregularTree{}, SparseRoots{~std::uint64_t{0}}),
                   {.wishes = {}, .first_rounds = 2});
     engine.start(1, std::uint64_t{1} << 40);
-    EXPECT_EQ(engine.collect(), Engine::State::parked);
+    EXPECT_EQ(engine.collect(), Engine::State::paused);
     EXPECT_EQ(engine.remaining() + engine.counters().empty, (std::uint64_t{1} << 40) - 1);
 }
 
@@ -175,7 +175,7 @@ TEST_P(EngineOnDevice, NothingToDoIsDoneAtOnce) {
         EXPECT_TRUE(engine.feed(3, 3));
         EXPECT_TRUE(engine.feed(0, 0));
         engine.close();
-        while (engine.collect() == Engine::State::parked) engine.resume();
+        while (engine.collect() == Engine::State::paused) engine.resume();
         EXPECT_EQ(engine.fed(), 0u);
         EXPECT_EQ(engine.completed(), 0u);
         EXPECT_EQ(engine.counters().rounds, 0u);
@@ -238,8 +238,8 @@ TEST_P(EngineOnDevice, GroupKernelsProcessEachUnitOnceTogether) {
     expect_exactly_once(GroupVisit{}, Indices{}, 0, 10'000, tiny);
 }
 
-TEST_P(EngineOnDevice, GroupsThatParkBetweenTwoUnitsGoOnWithTheirSeeds) {
-    // Few rounds in each launch: where chains end, what is parked is nothing but claimed seeds.
+TEST_P(EngineOnDevice, GroupsThatPauseBetweenTwoUnitsGoOnWithTheirSeeds) {
+    // Few rounds in each launch: where chains end, what is paused is nothing but claimed seeds.
     for (const std::uint32_t longest : {1, 50}) {
         const EngineOptions often{.wishes = {.groups = 2}, .first_rounds = longest, .launch_time = 1ns};
         const auto counters = expect_exactly_once(Chain{}, ChainStarts{longest}, 0, 2000, often);
@@ -267,13 +267,13 @@ TEST_P(EngineOnDevice, SeedsAreCountedIn64Bits) {
     expect_exactly_once(Visit{}, Indices{}, begin, begin + 10000);
 }
 
-TEST_P(EngineOnDevice, ARangeBeyond32BitsParksAndCanBeLeft) {
+TEST_P(EngineOnDevice, ARangeBeyond32BitsPausesAndCanBeLeft) {
     Engine engine(device(), *stream_, bind(Visit{}, Indices{}), {.wishes = {}, .first_rounds = 2});
     const std::uint64_t end = std::uint64_t{5} << 36;
     engine.start(3, end);
-    ASSERT_EQ(engine.collect(), Engine::State::parked);
+    ASSERT_EQ(engine.collect(), Engine::State::paused);
     engine.resume();
-    ASSERT_EQ(engine.collect(), Engine::State::parked);
+    ASSERT_EQ(engine.collect(), Engine::State::paused);
     EXPECT_EQ(engine.remaining() + arrived().total(), end - 3);
     EXPECT_GT(engine.remaining(), std::uint64_t{1} << 36);
     drain(engine, 0, 10);
@@ -349,11 +349,11 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
                 while (!engine.feed(middle, next)) std::this_thread::yield();
                 while (!engine.feed(begin, middle)) std::this_thread::yield();
                 if (random() % 20 == 0) std::this_thread::sleep_for(1ms);
-                if (random() % 50 == 0) engine.request_park();
+                if (random() % 50 == 0) engine.request_pause();
             }
             engine.close();
         });
-        while (engine.collect() == Engine::State::parked) engine.resume();
+        while (engine.collect() == Engine::State::paused) engine.resume();
         feeder.join();
         EXPECT_EQ(arrived(), expected_arrivals(serial(kernel), seeds, 0, end));
         EXPECT_EQ(engine.completed(), end);
@@ -398,7 +398,7 @@ TEST_P(EngineOnDevice, LaunchTimesBeginWithTheLaunch) {
     std::this_thread::sleep_for(50ms);
     const auto opened = std::chrono::steady_clock::now();
     gate.complete();
-    while (engine.collect() == Engine::State::parked) engine.resume();
+    while (engine.collect() == Engine::State::paused) engine.resume();
     // A busy machine compares clocks late.
     EXPECT_GT(engine.launch_times().front().begin, opened - 25ms);
 }
@@ -414,7 +414,7 @@ TEST_P(EngineOnDevice, ABudgetKeepsLaunchesShort) {
 TEST_P(EngineOnDevice, AShorterAimDoesNotCutTheFirstBudget) {
     Engine engine(device(), *stream_, bind(Visit{}, Indices{}), {.wishes = {}, .first_rounds = 10'000});
     engine.aim_at(1ns);
-    EXPECT_EQ(drain(engine, 0, 5'000), 0u); // never parks: fewer rounds than that, whoever has them
+    EXPECT_EQ(drain(engine, 0, 5'000), 0u); // never pauses: fewer rounds than that, whoever has them
     EXPECT_EQ(arrived().total(), 5'000u);
     EXPECT_EQ(engine.launches(), 1u);
 }

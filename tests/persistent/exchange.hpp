@@ -1,5 +1,5 @@
 // tests/persistent/exchange.hpp - rounds of random work for two engines that run the same kernel on whatever
-// devices: whenever one is parked it may give some of its units and seeds away, and whoever has nothing takes
+// devices: whenever one is paused it may give some of its units and seeds away, and whoever has nothing takes
 // them, or gives them on. No unit may be lost or doubled.
 //
 // Environment as for soak.hpp.
@@ -43,14 +43,14 @@ public:
         return engine_ != nullptr;
     }
     [[nodiscard]] const Engine& engine() const { return *engine_; }
-    [[nodiscard]] bool is_parked() const { return parked_; }
+    [[nodiscard]] bool is_paused() const { return paused_; }
 
     /// Takes something, if it has nothing; else gives something, perhaps, and goes on.
     void step() {
-        if (parked_) {
+        if (paused_) {
             give();
             if (engine_->remaining() == 0) {
-                parked_ = false;
+                paused_ = false;
                 return;
             }
             engine_->resume();
@@ -58,7 +58,7 @@ public:
             return;
         }
         ++figures_.launches;
-        parked_ = engine_->collect() == Engine::State::parked;
+        paused_ = engine_->collect() == Engine::State::paused;
     }
 
     void add_arrived(ArrivalTable& sum) const {
@@ -127,7 +127,7 @@ private:
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Memory> words_;
     std::unique_ptr<Engine> engine_; // after what it uses
-    bool parked_ = false;
+    bool paused_ = false;
     bool took_units_ = false; ///< what it began with last
 };
 
@@ -142,7 +142,8 @@ bool exchange_round(Device& one, const BindOne& bind_one, Device& other, const B
     std::array sides{ExchangeSide(one, lots, table, figures), ExchangeSide(other, lots, table, figures)};
     const auto options = [&] {
         EngineOptions drawn = draw_options(lots);
-        // What a single seed makes much of parks seldom: it would take ten thousand launches of a round each.
+        // What a single seed makes much of pauses seldom: it would take ten thousand launches of a round
+        // each.
         if (work.units_per_seed > 1000) drawn.launch_time = std::chrono::milliseconds(100);
         return drawn;
     };
@@ -153,7 +154,7 @@ bool exchange_round(Device& one, const BindOne& bind_one, Device& other, const B
     const std::uint64_t most = std::min<std::uint64_t>(units_per_round * lots.below(40), 50'000);
     const std::uint64_t begin = lots.below(1000), end = begin + 1 + most / work.units_per_seed;
     table.ranges.push_back({begin, end});
-    while (!table.empty() || sides[0].is_parked() || sides[1].is_parked()) sides[lots.below(2)].step();
+    while (!table.empty() || sides[0].is_paused() || sides[1].is_paused()) sides[lots.below(2)].step();
 
     ArrivalTable arrived;
     std::uint64_t units = 0, empty = 0, spawned = 0;

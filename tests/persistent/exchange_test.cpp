@@ -1,4 +1,4 @@
-// What a parked engine has not begun, given to another: under host threads, for lane groups of all widths,
+// What a paused engine has not begun, given to another: under host threads, for lane groups of all widths,
 // where ThreadSanitizer sees all.
 #include "bind_on_threads.hpp"
 #include "drain.hpp"
@@ -52,7 +52,7 @@ constexpr EngineOptions longer{.wishes = {}, .first_rounds = 24, .launch_time = 
 TEST(Giving, LeavesAboutWhatTheShareSays) {
     Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, longer);
     bench.engine.start(0, 200);
-    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
     EXPECT_EQ(bench.engine.give(0.0).size(), 0u);
     const UnitBatch all = bench.engine.give(1.0);
     const std::uint64_t seeds = bench.engine.remaining(); // claimed and unclaimed: they stay
@@ -60,7 +60,7 @@ TEST(Giving, LeavesAboutWhatTheShareSays) {
 
     Bench<Narrow, BinaryTree, Roots> other(BinaryTree{{}, 1 << 14}, Roots{}, brief);
     other.engine.start(all);
-    ASSERT_EQ(other.engine.collect(), Engine::State::parked);
+    ASSERT_EQ(other.engine.collect(), Engine::State::paused);
     const auto held = static_cast<double>(other.engine.remaining());
     EXPECT_EQ(other.engine.give(0.5, other.engine.remaining()).size(), 0u); // asked for more than a half
     const auto given = static_cast<double>(other.engine.give(0.5).size());
@@ -73,7 +73,7 @@ TEST(Giving, SeedsThatNobodyClaimedComeBack) {
     Bench<Wide, Visit, Indices> giver(Visit{}, Indices{}, brief);
     Bench<Narrow, Visit, Indices> taker(Visit{}, Indices{}, {});
     giver.engine.start(7, 20'000);
-    ASSERT_EQ(giver.engine.collect(), Engine::State::parked);
+    ASSERT_EQ(giver.engine.collect(), Engine::State::paused);
     const SeedRange left = giver.engine.unclaimed();
     EXPECT_EQ(left.end, 20'000u);
     const std::uint64_t from = left.next + (left.end - left.next) / 3;
@@ -104,7 +104,7 @@ TEST(Giving, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
     }
     EXPECT_EQ(room, 8u); // two groups with inboxes of four
     taker.engine.start(units);
-    while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+    while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
     EXPECT_EQ(taker.arrived, expected);
 }
 
@@ -113,7 +113,7 @@ TEST(Giving, ARangeCountsAsWhatItHasAndIsCut) {
     Bench<Wide, Fireworks, Fuses> giver(fireworks, Fuses{}, longer);
     Bench<Narrow, Fireworks, Fuses> taker(fireworks, Fuses{}, {.wishes = {.liq_units = 256}});
     giver.engine.start(0, 1);
-    while (giver.engine.collect() == Engine::State::parked && giver.engine.counters().units < 1000)
+    while (giver.engine.collect() == Engine::State::paused && giver.engine.counters().units < 1000)
         giver.engine.resume();
     const std::uint64_t before = giver.engine.remaining();
     ASSERT_EQ(before, 100'001 - giver.engine.counters().units);
@@ -125,10 +125,10 @@ TEST(Giving, ARangeCountsAsWhatItHasAndIsCut) {
     EXPECT_LT(taker.engine.room(), 1000u);
     EXPECT_EQ(taker.engine.room(units), units.size()); // a range takes the room of one
     taker.engine.start(units);
-    while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+    while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
     EXPECT_EQ(taker.engine.counters().units, units.size());
     giver.engine.resume();
-    while (giver.engine.collect() == Engine::State::parked) giver.engine.resume();
+    while (giver.engine.collect() == Engine::State::paused) giver.engine.resume();
     ArrivalTable sum = giver.arrived;
     for (std::size_t word = 0; word < sum.words().size(); ++word)
         sum.words()[word] += taker.arrived.words()[word];
@@ -143,14 +143,14 @@ TEST(Giving, OfRangesInBundlesTheRestStays) {
             fireworks, Fuses{}, {.wishes = {.liq_units = 4}, .first_rounds = 20, .launch_time = 1ns});
         Bench<Narrow, Fireworks, Fuses> taker(fireworks, Fuses{}, {});
         giver.engine.start(0, 20);
-        while (giver.engine.collect() == Engine::State::parked) {
+        while (giver.engine.collect() == Engine::State::paused) {
             const std::uint64_t before = giver.engine.remaining();
             UnitBatch units = giver.engine.give(share);
             EXPECT_LE(static_cast<double>(units.size()), share * static_cast<double>(before));
             EXPECT_EQ(giver.engine.remaining(), before - units.size());
             while (units.size() > 0) {
                 taker.engine.start(units.split(std::min(taker.engine.room(units), units.size())));
-                while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+                while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
             }
             if (giver.engine.remaining() == 0) break;
             giver.engine.resume();
@@ -166,7 +166,7 @@ TEST(Giving, OfRangesInBundlesTheRestStays) {
 TEST(Giving, NoMoreBytesThanAllowed) {
     Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, longer);
     bench.engine.start(0, 200);
-    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
     const std::uint64_t before = bench.engine.remaining();
     const UnitBatch some = bench.engine.give(1.0, 1, 10 * sizeof(Node));
     EXPECT_EQ(some.size(), 10u);
@@ -190,7 +190,7 @@ TEST(Giving, UnitsOfAnotherShapeAreRefusedInWords) {
 TEST(Giving, ConsumersHaveNoUnitsToGive) {
     Bench<Narrow, Visit, Indices> bench(Visit{}, Indices{}, brief);
     bench.engine.start(0, 10'000);
-    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
     EXPECT_EQ(bench.engine.give(1.0).size(), 0u);
     EXPECT_EQ(bench.engine.room(), 0u);
 }
@@ -204,13 +204,13 @@ TEST(Giving, AFedLaunchGivesUnitsAndKeepsItsSeeds) {
     while (!giver.engine.feed(0, 300)) std::this_thread::yield();
     giver.engine.close();
     std::uint64_t given = 0;
-    while (giver.engine.collect() == Engine::State::parked) {
+    while (giver.engine.collect() == Engine::State::paused) {
         EXPECT_TRUE(giver.engine.unclaimed().empty());
         UnitBatch units = giver.engine.give(0.3);
         given += units.size();
         while (units.size() > 0) {
             taker.engine.start(units.split(std::min(units.size(), taker.engine.room())));
-            while (taker.engine.collect() == Engine::State::parked) taker.engine.resume();
+            while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
         }
         giver.engine.resume();
     }

@@ -1,5 +1,5 @@
-// Launches that the host feeds while they run, under host threads: whenever seeds come and whenever all park,
-// each unit arrives once.
+// Launches that the host feeds while they run, under host threads: whenever seeds come and whenever all
+// pause, each unit arrives once.
 #include "drain.hpp"
 #include "thread_bench.hpp"
 
@@ -35,10 +35,10 @@ void feed(Engine& engine, SeedRange range) {
 
 /// How the host behaves while the engine runs.
 struct Host {
-    std::uint64_t longest = 100; ///< seeds in a range
-    bool shuffled = true;        ///< ranges do not adjoin
-    unsigned one_in_sleeps = 50; ///< after a range; 0: never
-    unsigned one_in_parks = 100; ///< after a range; 0: never
+    std::uint64_t longest = 100;  ///< seeds in a range
+    bool shuffled = true;         ///< ranges do not adjoin
+    unsigned one_in_sleeps = 50;  ///< after a range; 0: never
+    unsigned one_in_pauses = 100; ///< after a range; 0: never
 };
 
 template <class Config, class Kernel, class Seeds>
@@ -57,11 +57,11 @@ EngineCounters expect_fed_exactly_once(Kernel kernel, const Seeds& seeds, std::u
             feed(engine, range);
             if (one_in(host.one_in_sleeps))
                 std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
-            if (one_in(host.one_in_parks)) engine.request_park();
+            if (one_in(host.one_in_pauses)) engine.request_pause();
         }
         engine.close();
     });
-    while (engine.collect() == Engine::State::parked) engine.resume();
+    while (engine.collect() == Engine::State::paused) engine.resume();
     feeder.join();
     EXPECT_EQ(bench.arrived, expected_arrivals(serial(kernel), seeds, 0, end));
     EXPECT_EQ(engine.counters().units, bench.arrived.total());
@@ -140,7 +140,7 @@ TEST(FeedingConsumers, TasksOfOneUnitAreKeptByWhoHearsOfThem) {
     EXPECT_EQ(bench.arrived.total(), tasks);
 }
 
-TYPED_TEST(Feeding, TreesArriveExactlyOnceWhilePoolsGrowAndAllPark) {
+TYPED_TEST(Feeding, TreesArriveExactlyOnceWhilePoolsGrowAndAllPause) {
     const IrregularTree tree{{}, std::uint64_t{1} << 30};
     expect_fed_exactly_once<TypeParam>(tree, Roots{}, 5000 / slower, roomy, {.longest = 20});
     expect_fed_exactly_once<TypeParam>(tree, Roots{}, 2000 / slower, tiny, {.longest = 20});
@@ -149,25 +149,25 @@ TYPED_TEST(Feeding, TreesArriveExactlyOnceWhilePoolsGrowAndAllPark) {
 
 TYPED_TEST(Feeding, ChainsArriveExactlyOnce) {
     expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 5000 / slower, roomy, {.longest = 20});
-    expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 2000 / slower, tiny, {.one_in_parks = 10});
+    expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 2000 / slower, tiny, {.one_in_pauses = 10});
 }
 
 TYPED_TEST(Feeding, SeveralKindsArriveExactlyOnce) {
     expect_fed_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 500 / slower, roomy, {.longest = 5});
     expect_fed_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 100, tiny,
-                                       {.longest = 5, .one_in_parks = 10});
+                                       {.longest = 5, .one_in_pauses = 10});
 }
 
 TYPED_TEST(Feeding, GroupKernelsProcessEachUnitOnceTogether) {
     const GroupTree tree{{{}, std::uint64_t{1} << 30}};
     expect_fed_exactly_once<TypeParam>(tree, Roots{}, 500, roomy, {.longest = 5});
     expect_fed_exactly_once<TypeParam>(tree, Roots{}, 200, tiny, {.longest = 5});
-    expect_fed_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, tiny, {.one_in_parks = 10});
+    expect_fed_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, tiny, {.one_in_pauses = 10});
 }
 
 TYPED_TEST(Feeding, MoreRangesThatDoNotAdjoinThanSegmentsNeedMoreLaunches) {
     constexpr std::uint64_t ranges = 5000, seeds = 65; // more than a group keeps, which takes no segment
-    // None parks but for want of segments.
+    // None pauses but for want of segments.
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
     const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
@@ -177,7 +177,7 @@ TYPED_TEST(Feeding, MoreRangesThatDoNotAdjoinThanSegmentsNeedMoreLaunches) {
         for (std::uint64_t i = 0; i < ranges; ++i) feed(engine, {2 * i * seeds, (2 * i + 1) * seeds});
         engine.close();
     });
-    while (engine.collect() == Engine::State::parked) engine.resume();
+    while (engine.collect() == Engine::State::paused) engine.resume();
     feeder.join();
     EXPECT_EQ(engine.launches(), 1 + ranges / HR_FEED_SEGMENTS);
     ArrivalTable expected;
@@ -190,7 +190,7 @@ TYPED_TEST(Feeding, TenThousandRangesThatAdjoinAreOneToTheLaunch) {
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
     expect_fed_exactly_once<TypeParam>(
         Visit{}, Indices{}, 10'000, patient,
-        {.longest = 1, .shuffled = false, .one_in_sleeps = 0, .one_in_parks = 0});
+        {.longest = 1, .shuffled = false, .one_in_sleeps = 0, .one_in_pauses = 0});
 }
 
 TYPED_TEST(Feeding, NothingFedEndsWhenItIsClosed) {
@@ -202,7 +202,7 @@ TYPED_TEST(Feeding, NothingFedEndsWhenItIsClosed) {
         std::this_thread::sleep_for(wait);
         EXPECT_TRUE(bench.engine.feed(5, 5));
         bench.engine.close();
-        while (bench.engine.collect() == Engine::State::parked) bench.engine.resume();
+        while (bench.engine.collect() == Engine::State::paused) bench.engine.resume();
         EXPECT_EQ(bench.arrived.total(), 0u);
     }
 }
@@ -227,7 +227,7 @@ TYPED_TEST(Feeding, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
     EXPECT_EQ(engine.launches(), 1u);
 }
 
-/// Feeds, parks now and then, and looks at what is told meanwhile.
+/// Feeds, pauses now and then, and looks at what is told meanwhile.
 template <class Config, class Kernel, class Seeds>
 void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std::uint64_t ranges,
                                   std::uint64_t in_range) {
@@ -239,7 +239,7 @@ void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std:
         for (std::uint64_t i = 0; i < ranges; ++i) {
             feed(engine, {i * in_range, (i + 1) * in_range});
             if (i % 7 == 0) std::this_thread::sleep_for(10us);
-            if (i % 101 == 100) engine.request_park();
+            if (i % 101 == 100) engine.request_pause();
         }
         engine.close();
     });
@@ -254,7 +254,7 @@ void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std:
             std::this_thread::yield();
         }
     });
-    while (engine.collect() == Engine::State::parked) engine.resume();
+    while (engine.collect() == Engine::State::paused) engine.resume();
     EXPECT_EQ(engine.completed(), ranges * in_range);
     EXPECT_EQ(bench.arrived, expected_arrivals(kernel, seeds, 0, ranges * in_range));
 }
@@ -267,19 +267,19 @@ TYPED_TEST(Feeding, WhatIsToldIsNeverTakenBack) {
     expect_nothing_is_taken_back<TypeParam>(Visit{}, Indices{}, 500, 65); // more than a group keeps
 }
 
-TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
+TYPED_TEST(Feeding, AnIdleLaunchPausesOnRequestAndInTimeAndGoesOn) {
     const TestDeadline deadline("a fed engine");
     FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{},
                                                  {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();
-    engine.request_park();
-    EXPECT_EQ(engine.collect(), Engine::State::parked);
+    engine.request_pause();
+    EXPECT_EQ(engine.collect(), Engine::State::paused);
     feed(engine, {0, 10});
     engine.resume();
     while (engine.completed() != 10) std::this_thread::sleep_for(20us);
-    engine.request_park();
-    EXPECT_EQ(engine.collect(), Engine::State::parked);
+    engine.request_pause();
+    EXPECT_EQ(engine.collect(), Engine::State::paused);
     EXPECT_EQ(engine.remaining(), 0u);
     engine.close();
     engine.resume();
@@ -288,13 +288,13 @@ TYPED_TEST(Feeding, AnIdleLaunchParksOnRequestAndInTimeAndGoesOn) {
 
     FedBench<TypeParam, Visit, Indices> brief(Visit{}, Indices{}, {.wishes = {}, .launch_time = 1ms});
     brief.engine.open();
-    EXPECT_EQ(brief.engine.collect(), Engine::State::parked);
+    EXPECT_EQ(brief.engine.collect(), Engine::State::paused);
     brief.engine.resume();
-    EXPECT_EQ(brief.engine.collect(), Engine::State::parked);
+    EXPECT_EQ(brief.engine.collect(), Engine::State::paused);
 }
 
-TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndParksOnRequest) {
-    const TestDeadline deadline("an engine that is asked to park");
+TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndPausesOnRequest) {
+    const TestDeadline deadline("an engine that is asked to pause");
     const EngineOptions patient{.wishes = {}, .first_rounds = 1u << 30};
     FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
     Engine& engine = bench.engine;
@@ -305,12 +305,12 @@ TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndParksOnRequest) {
         std::this_thread::yield();
         told = engine.consumed();
     }
-    engine.request_park();
-    ASSERT_EQ(engine.collect(), Engine::State::parked);
+    engine.request_pause();
+    ASSERT_EQ(engine.collect(), Engine::State::paused);
     const std::uint64_t end = engine.unclaimed().next;
     EXPECT_LE(told, end);
     engine.give_back(end);
-    while (engine.remaining() > 0) { // asked once, it parks once
+    while (engine.remaining() > 0) { // asked once, it pauses once
         engine.resume();
         EXPECT_EQ(engine.collect(), Engine::State::finished);
     }
@@ -334,7 +334,7 @@ TYPED_TEST(Feeding, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
         feed(engine, {0, end});
         std::this_thread::sleep_for(100us);
         engine.close();
-        while (engine.collect() == Engine::State::parked) engine.resume();
+        while (engine.collect() == Engine::State::paused) engine.resume();
     };
     run(900);
     EXPECT_THROW(run(5000), Error);

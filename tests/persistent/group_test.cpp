@@ -56,9 +56,9 @@ TYPED_TEST(GroupCode, ChainsArriveExactlyOnce) {
     EXPECT_EQ(counters.pushed, 0u);
 }
 
-TYPED_TEST(GroupCode, GroupsThatParkBetweenTwoUnitsGoOnWithTheirSeeds) {
+TYPED_TEST(GroupCode, GroupsThatPauseBetweenTwoUnitsGoOnWithTheirSeeds) {
     // A round in each launch. Who claims the first seeds is at work until the others have nothing left; then
-    // its chains end all at once, and what it parks is nothing but seeds.
+    // its chains end all at once, and what it pauses is nothing but seeds.
     const EngineOptions often{.wishes = {}, .first_rounds = 1, .launch_time = 1ns};
     constexpr std::uint32_t lanes = TypeParam::Lanes::size;
     expect_exactly_once<TypeParam>(SlowChain{}, FirstAreLong{lanes}, 40 * lanes, often);
@@ -167,7 +167,7 @@ TYPED_TEST(GroupCode, SeedsWithoutAUnitUseUpTheBudget) {
     Bench<TypeParam, IrregularTree, SparseRoots> bench(IrregularTree{}, SparseRoots{~std::uint64_t{0}},
                                                        {.wishes = {}, .first_rounds = 2});
     bench.engine.start(1, std::uint64_t{1} << 40);
-    EXPECT_EQ(bench.engine.collect(), Engine::State::parked);
+    EXPECT_EQ(bench.engine.collect(), Engine::State::paused);
     EXPECT_EQ(bench.engine.remaining() + bench.engine.counters().empty, (std::uint64_t{1} << 40) - 1);
 }
 
@@ -220,17 +220,17 @@ TYPED_TEST(GroupCode, AnExceptionStopsAllGroupsAndReachesTheHost) {
     EXPECT_EQ(bench.engine.remaining(), 0u);
 }
 
-TYPED_TEST(GroupCode, ARangeBeyond32BitsParksAndCanBeLeft) {
+TYPED_TEST(GroupCode, ARangeBeyond32BitsPausesAndCanBeLeft) {
     const TestDeadline deadline("the engine");
     Bench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, {.wishes = {}, .first_rounds = 2});
     const std::uint64_t end = std::uint64_t{5} << 32;
     bench.engine.start(3, end);
-    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
     bench.engine.resume();
-    ASSERT_EQ(bench.engine.collect(), Engine::State::parked);
+    ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
     EXPECT_EQ(bench.engine.remaining() + bench.arrived.total(), end - 3);
     EXPECT_GT(bench.engine.remaining(), std::uint64_t{1} << 34);
-    drain(bench.engine, 0, 10); // another start drops what was parked
+    drain(bench.engine, 0, 10); // another start drops what was paused
     EXPECT_EQ(bench.engine.remaining(), 0u);
 }
 
@@ -284,7 +284,7 @@ TEST(Budget, IsARoundWhereRoundsAreWhatTakesTheTime) {
 
 using Crowd = Config<16, ThreadRunner<6>>;
 
-TEST(OverflowPaths, APoolThatRunsOutParksGrowsAndLosesNothing) {
+TEST(OverflowPaths, APoolThatRunsOutPausesGrowsAndLosesNothing) {
     const TestDeadline deadline("the engine");
     // Three spawns a unit, an inbox for hardly one lane, one bundle: room runs out in every way.
     Bench<Crowd, IrregularTree, Roots> bench(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{},
@@ -317,7 +317,7 @@ TEST(OverflowPaths, AFullerKindIsPreferred) {
 }
 
 TEST(OverflowPaths, RecordsThatNobodyTookUpAreCarriedOn) {
-    // One group after the other: the first uses up the budget, the others only find that all parked.
+    // One group after the other: the first uses up the budget, the others only find that all paused.
     using Serial = Config<16, SerialRunner<4>>;
     const auto counters = expect_exactly_once<Serial>(
         BinaryTree{{}, 1 << 12}, Roots{}, 64,

@@ -121,7 +121,7 @@ TEST_P(OpenClEngine, SeedsOfTwoKindsAreAnError) {
                     {"hr_seed", "more than one kind"});
 }
 
-TEST_P(OpenClEngine, KindsSurviveManyParkings) {
+TEST_P(OpenClEngine, KindsSurviveManyPauses) {
     const Plant plant{{}, 9};
     Engine engine(device(), *stream_, bind_twin(plant, Sprouts{}, *words_),
                   {.wishes = {.groups = 3, .liq_units = 64},
@@ -241,7 +241,7 @@ TEST_P(OpenClEngine, TheDeviceSeesTheSameLayoutAsTheHost) {
         void hr_consume(HrLane* lane, ulong index, HEADRACE_PARAMETERS) {
             __global HrControl* c = (__global HrControl*)out;
             const ulong seen[] = {sizeof(HrControl), sizeof(HrSlot), sizeof(HrRecord), OFFSET(seed_end),
-                                  OFFSET(spill_count), OFFSET(pending), OFFSET(saved), OFFSET(park), OFFSET(status),
+                                  OFFSET(spill_count), OFFSET(pending), OFFSET(saved), OFFSET(pause), OFFSET(status),
                                   OFFSET(ways), OFFSET(counters.seed_claims),
                                   hr_record_words(3, 5, 8, 16), hr_spill_records_at(17), hr_slots_at(3, 4)};
             for (uint i = 0; i < sizeof(seen) / sizeof(ulong); ++i) out[i] = seen[i];
@@ -255,7 +255,7 @@ TEST_P(OpenClEngine, TheDeviceSeesTheSameLayoutAsTheHost) {
                                                  offsetof(HrControl, spill_count),
                                                  offsetof(HrControl, pending),
                                                  offsetof(HrControl, saved),
-                                                 offsetof(HrControl, park),
+                                                 offsetof(HrControl, pause),
                                                  offsetof(HrControl, status),
                                                  offsetof(HrControl, ways),
                                                  offsetof(HrControl, counters) +

@@ -153,7 +153,7 @@ int run_on_four_threads(const Kernel& kernel, const Seeds& seeds, std::uint64_t 
     Engine engine(device, stream, launcher.bind(&kernel, sizeof kernel, &seeds, sizeof seeds), options);
     engine.start(0, end).wait();
     int launches = 1;
-    for (; engine.collect() == Engine::State::parked; ++launches) engine.resume().wait();
+    for (; engine.collect() == Engine::State::paused; ++launches) engine.resume().wait();
     return launches;
 }
 

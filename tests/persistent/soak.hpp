@@ -1,5 +1,5 @@
 // tests/persistent/soak.hpp - rounds of random work for engines: two at a time on one device, set up so that
-// they park, grow and are resumed at random moments, or left with what they hold; no unit may be lost or
+// they pause, grow and are resumed at random moments, or left with what they hold; no unit may be lost or
 // doubled.
 //
 // HEADRACE_TEST_LAUNCHES=10000 asks for more than usual; HEADRACE_SEED=n HEADRACE_TEST_LAUNCHES=1 runs
@@ -129,7 +129,7 @@ inline EngineOptions draw_options(Lots& lots) {
 /// How often something happened, over all rounds.
 struct SoakFigures {
     std::uint64_t launches = 0, resumed = 0, grown = 0, finished = 0;
-    std::uint64_t left_parked = 0, left_running = 0;
+    std::uint64_t left_paused = 0, left_running = 0;
 };
 
 /// A stream with one engine after another, and memory in which arrivals are counted.
@@ -157,7 +157,7 @@ public:
         if (engine_->collect() == Engine::State::finished) return finish();
         if (lots_.one_in(200)) {
             expect_balance();
-            ++figures_.left_parked;
+            ++figures_.left_paused;
             return leave();
         }
         const std::uint32_t bundles = engine_->bundles();
@@ -268,13 +268,13 @@ void soak(Device& device, const Bind& bind, std::uint64_t usual_launches) {
             while (place.is_running()) place.step();
     }
     std::cout << figures.launches << " launches, " << figures.resumed << " of them resumed, " << figures.grown
-              << " with a larger pool; " << figures.finished << " ranges finished, " << figures.left_parked
-              << " left while parked, " << figures.left_running << " while running" << std::endl;
+              << " with a larger pool; " << figures.finished << " ranges finished, " << figures.left_paused
+              << " left while paused, " << figures.left_running << " while running" << std::endl;
     if (launches < 3000) return; // too few for everything to have happened
     EXPECT_GT(figures.resumed, 0u);
     EXPECT_GT(figures.grown, 0u);
     EXPECT_GT(figures.finished, 0u);
-    EXPECT_GT(figures.left_parked, 0u);
+    EXPECT_GT(figures.left_paused, 0u);
     EXPECT_GT(figures.left_running, 0u);
 }
 

@@ -29,7 +29,7 @@ using EngineCounters = HrCounters;
 /// Runs one kernel over ranges of seeds on one device, one range at a time.
 ///
 ///     Event event = engine.start(0, seeds, after);
-///     while (engine.collect() == Engine::State::parked) engine.resume();
+///     while (engine.collect() == Engine::State::paused) engine.resume();
 ///
 /// A launch ends when all work is done or when its budget is used up. A caller that wants to stop does not
 /// resume. If the engine has `fine_grained_host_coherence`, a launch pauses on request, and seeds can be
@@ -38,7 +38,7 @@ using EngineCounters = HrCounters;
 ///     Event event = engine.open(after);
 ///     if (!engine.feed(0, seeds)) ...; // any number of times
 ///     engine.close();
-///     while (engine.collect() == Engine::State::parked) engine.resume();
+///     while (engine.collect() == Engine::State::paused) engine.resume();
 ///
 /// Another engine with the same kernel, on any device, can do what a paused engine has not begun:
 ///
@@ -47,11 +47,11 @@ using EngineCounters = HrCounters;
 ///     if (engine.remaining() > 0) engine.resume();
 ///
 /// The engine borrows the device and the stream, which measures times (Timing::all). Threads: one at a time.
-/// Any thread may also call feed, close, request_park, fed, consumed and completed, between the begin and the
-/// end of the work. `start`, `open` and a failure lose the units in flight.
+/// Any thread may also call feed, close, request_pause, fed, consumed and completed, between the begin and
+/// the end of the work. `start`, `open` and a failure lose the units in flight.
 class HEADRACE_EXPORT Engine {
 public:
-    enum class State : std::uint8_t { finished, parked };
+    enum class State : std::uint8_t { finished, paused, parked [[deprecated("it is paused now")]] = paused };
 
     /// Prepares the kernel. Throws the device's errors and the errors of the kernel's compiler.
     Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kernel,
@@ -85,7 +85,8 @@ public:
     void close();
     /// Asks the launch to pause: soon, if units are short. Only if the engine has
     /// `fine_grained_host_coherence`.
-    void request_park();
+    void request_pause();
+    [[deprecated("it is request_pause now")]] void request_park() { request_pause(); }
     /// Number of seeds injected since `open`.
     [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }
     /// Injected seeds that lane groups have begun; slightly late, but never behind `completed`. After

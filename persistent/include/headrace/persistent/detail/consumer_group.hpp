@@ -10,7 +10,7 @@ class ConsumerGroup : Group<Sync, Lanes> {
         !SeedMade<Seeds>::may_be_none,
         "a consumer is called with every index: let it return at once where there is nothing to do");
     using Base = Group<Sync, Lanes>;
-    using Base::control_, Base::lanes_, Base::pace_, Base::parked_, Base::seeds_;
+    using Base::control_, Base::lanes_, Base::pace_, Base::paused_, Base::seeds_;
 
 public:
     static constexpr std::uint32_t queue_lanes = Lanes::size, kinds = 0, unit_words = 0, max_spawns = 0,
@@ -20,12 +20,12 @@ public:
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
                                       const LocalSums& sums = {}, std::uint32_t* pace = nullptr)
         : Base(lanes, view, group, local, sums, pace), kernel_(kernel), expand_(seeds) {
-        this->look_for_park(); // a group that begins during a pause has nothing to do
+        this->look_for_pause(); // a group that begins during a pause has nothing to do
     }
 
     /// Runs until nothing is left to take, or all groups pause.
     HEADRACE_GROUP_CODE void run() {
-        while (!parked_) {
+        while (!paused_) {
             if (seeds_.empty() && are_awaited_) tell_completed();
             if (seeds_.empty() && !restore() && !this->claim_seeds(pace_.lanes())) {
                 if (!wait_for_feed()) break;
@@ -36,11 +36,11 @@ public:
             if (this->end_round()) {
                 this->plan_next_look(visited_);
                 this->hear_host();
-                this->look_for_park();
+                this->look_for_pause();
             }
         }
         tell_completed();
-        if (parked_ && !this->failed()) save();
+        if (paused_ && !this->failed()) save();
         this->add_counters();
     }
 

@@ -31,13 +31,13 @@ typedef std::uint64_t hr_u64;
 #define HR_MAX_WAYS 8u
 #define HR_NO_BUNDLE 0xffffffffu
 
-// HrControl.park: why all groups pause. The first group that asks sets it (compare-exchange from HR_RUN).
-#define HR_RUN 0u         // no group asked: the launch ends when pending is 0
-#define HR_PARK_BUDGET 1u // a group used up its rounds, or the launch its time
-#define HR_PARK_POOL 2u   // a group had no room for the spawns of even one lane, and found no empty bundle
-#define HR_PARK_FAILED 3u // see HrControl.status; what groups hold is not saved
-#define HR_PARK_HOST 4u   // the host asked, through HrFeed.park
-#define HR_PARK_FEED 5u   // all segments are used up, and the host has injected more
+// HrControl.pause: why all groups pause. The first group that asks sets it (compare-exchange from HR_RUN).
+#define HR_RUN 0u          // no group asked: the launch ends when pending is 0
+#define HR_PAUSE_BUDGET 1u // a group used up its rounds, or the launch its time
+#define HR_PAUSE_POOL 2u   // a group had no room for the spawns of even one lane, and found no empty bundle
+#define HR_PAUSE_FAILED 3u // see HrControl.status; what groups hold is not saved
+#define HR_PAUSE_HOST 4u   // the host asked, through HrFeed.pause
+#define HR_PAUSE_FEED 5u   // all segments are used up, and the host has injected more
 
 // HrControl.status: the first failure.
 #define HR_OK 0u
@@ -83,8 +83,8 @@ typedef struct HrFeedRange {
 
 typedef struct HrFeed {
     // Written by the host.
-    hr_u64 fed;  // injected seeds, written after their ranges; HR_FEED_CLOSED: no more will follow
-    hr_u64 park; // not 0: all groups should pause; one load reads both words
+    hr_u64 fed;   // injected seeds, written after their ranges; HR_FEED_CLOSED: no more will follow
+    hr_u64 pause; // not 0: all groups should pause; one load reads both words
     hr_u64 unused[14];
     // Written by the launch.
     hr_u64 ranges;    // ranges that it has finished: their slots may be reused
@@ -170,7 +170,7 @@ typedef struct HrControl {
     HrLine saved;       // records saved in the other half
 
     // One cache line that working groups read every few rounds.
-    hr_u32 park;
+    hr_u32 pause;
     hr_u32 hungry; // idle groups, now
     hr_u32 status;
     hr_u32 unheard; // 1: the host's words can be read, and no group is the injection poller now
@@ -219,10 +219,10 @@ HR_FUNCTION hr_u64 hr_spill_records_at(hr_u32 groups) { return ((hr_u64)groups +
 #ifndef __OPENCL_C_VERSION__
 static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 512 && sizeof(HrSlot) == 16);
 static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
-static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, park) == 640);
+static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, pause) == 640);
 static_assert(offsetof(HrControl, counters) == 768 && sizeof(HrControl) == 1024);
 static_assert(sizeof(HrIntake) == 128 && sizeof(HrSegment) == 32);
-static_assert(offsetof(HrFeed, park) == 8 && offsetof(HrFeed, ranges) == 128 &&
+static_assert(offsetof(HrFeed, pause) == 8 && offsetof(HrFeed, ranges) == 128 &&
               offsetof(HrFeed, range) == 256);
 #endif
 #endif

@@ -24,7 +24,7 @@ public:
     /// Injects [begin, end). False if HR_FEED_RANGES ranges wait that do not adjoin and are not accepted.
     [[nodiscard]] bool add(std::uint64_t begin, std::uint64_t end);
     void close();
-    void ask_to_park(bool asked);
+    void ask_to_pause(bool asked);
     /// Marks all injected seeds as completed.
     void finish();
 

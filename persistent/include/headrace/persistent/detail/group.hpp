@@ -89,8 +89,8 @@ protected:
     HEADRACE_GROUP_CODE std::uint32_t hear_as_all() const {
         if (!fine_grained_host_coherence()) return HR_RUN;
         if (group_ == 0) return static_cast<std::uint32_t>(intake().listen(0).why);
-        const bool asked = Sync::WithHost::load(view_.feed->park, Sync::WithHost::relaxed) != 0;
-        return asked ? HR_PARK_HOST : HR_RUN; // relaxed: carries no data
+        const bool asked = Sync::WithHost::load(view_.feed->pause, Sync::WithHost::relaxed) != 0;
+        return asked ? HR_PAUSE_HOST : HR_RUN; // relaxed: carries no data
     }
 
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
@@ -127,11 +127,11 @@ protected:
             intake().stop_listening();
             return why;
         });
-        if (reason != HR_RUN) park(reason);
+        if (reason != HR_RUN) pause(reason);
     }
 
     /// Pauses longer if more groups are idle, because they all read the same few words.
-    HEADRACE_GROUP_CODE void pause(std::uint32_t polls) const {
+    HEADRACE_GROUP_CODE void back_off(std::uint32_t polls) const {
         constexpr std::uint32_t few = 512;
         constexpr std::uint32_t at_once = 6; // after this number of polls, a group pauses longer
         const std::uint32_t crowd =
@@ -159,7 +159,7 @@ protected:
                 if (!now.kept.empty()) tally_.known = intake().taken_over();
                 return now;
             });
-            if (heard.why != HR_RUN) park(static_cast<std::uint32_t>(heard.why));
+            if (heard.why != HR_RUN) pause(static_cast<std::uint32_t>(heard.why));
             if (!heard.kept.empty()) {
                 seeds_ = heard.kept;
                 count(&GroupTally::seed_claims);
@@ -169,11 +169,11 @@ protected:
             state = lanes_.by_leader([&]() -> std::uint32_t {
                 // No branch between the loads: none waits for the result of another. relaxed, all: `pending`
                 // == 0 is enough; see docs/engine.md, "Termination is exact".
-                const bool all_park = Sync::load(control_.park, Sync::relaxed) != HR_RUN;
+                const bool all_pause = Sync::load(control_.pause, Sync::relaxed) != HR_RUN;
                 bool is_open = is_fed() && intake().is_open();
                 bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
                 bool something_left = records_left() | seeds_left();
-                if (all_park) return leave_parked;
+                if (all_pause) return leave_paused;
                 if (is_fed() && !is_open) { // the other values may be from before the end
                     is_open = !intake().has_ended();
                     nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
@@ -190,7 +190,7 @@ protected:
                 if (listens)
                     Sync::WithHost::pause(polls);
                 else
-                    pause(polls);
+                    back_off(polls);
             });
         }
         lanes_.by_leader([&] {
@@ -198,21 +198,21 @@ protected:
         });
         lanes_.sync(); // the leader may have acquired; now all lanes may read what the host wrote
         pace_.note_wait();
-        parked_ = state == leave_parked;
+        paused_ = state == leave_paused;
         return state == go_on;
     }
 
     /// Asks all groups to pause. The first reason stays.
-    HEADRACE_GROUP_CODE void park(std::uint32_t reason) {
+    HEADRACE_GROUP_CODE void pause(std::uint32_t reason) {
         lanes_.by_leader([&] {
             std::uint32_t expected = HR_RUN;
             // relaxed: it publishes nothing; the host reads it after the launch. The exchange may fail
             // spuriously, so it is repeated.
-            while (!Sync::compare_exchange(control_.park, expected, reason, Sync::relaxed) &&
+            while (!Sync::compare_exchange(control_.pause, expected, reason, Sync::relaxed) &&
                    expected == HR_RUN) {
             }
         });
-        parked_ = true;
+        paused_ = true;
     }
 
     /// The first failure of any group becomes the launch's failure.
@@ -224,7 +224,7 @@ protected:
                    expected == HR_OK) {
             }
         });
-        park(HR_PARK_FAILED);
+        pause(HR_PAUSE_FAILED);
     }
 
     /// Counts a round. True every few rounds, when it is time to look around.
@@ -240,7 +240,7 @@ protected:
     /// pause if the budget is used up.
     HEADRACE_GROUP_CODE void plan_next_look(std::uint64_t completed) {
         const std::uint32_t budget = control_.rounds;
-        if (rounds_ == budget) park(HR_PARK_BUDGET);
+        if (rounds_ == budget) pause(HR_PAUSE_BUDGET);
         pace_.note_look(completed);
         next_look_ = budget - rounds_ < pace_.rounds() ? budget : rounds_ + pace_.rounds();
     }
@@ -251,7 +251,7 @@ protected:
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
             // relaxed, all: hints; code that acts on them looks again.
-            return (Sync::load(control_.park, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
+            return (Sync::load(control_.pause, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
                     unheard()) == 0;
         });
         if (quiet) plan_next_look(tally_.units);
@@ -265,14 +265,14 @@ protected:
         return Sync::load(control_.unheard, Sync::relaxed); // relaxed: a hint
     }
 
-    HEADRACE_GROUP_CODE void look_for_park() {
-        if (lanes_.by_leader([&] { return Sync::load(control_.park, Sync::relaxed); }) != HR_RUN)
-            parked_ = true; // relaxed: see park
+    HEADRACE_GROUP_CODE void look_for_pause() {
+        if (lanes_.by_leader([&] { return Sync::load(control_.pause, Sync::relaxed); }) != HR_RUN)
+            paused_ = true; // relaxed: see pause
     }
 
     HEADRACE_GROUP_CODE bool failed() const {
-        return lanes_.by_leader([&] { return Sync::load(control_.park, Sync::relaxed); }) ==
-               HR_PARK_FAILED; // relaxed: see park
+        return lanes_.by_leader([&] { return Sync::load(control_.pause, Sync::relaxed); }) ==
+               HR_PAUSE_FAILED; // relaxed: see pause
     }
 
     /// The next record to restore; null if there is none left.
@@ -340,13 +340,13 @@ protected:
     SeedRange seeds_;
     bool seeds_gone_ = false;   ///< the cursor has passed the end
     bool records_gone_ = false; ///< all records are restored
-    bool parked_ = false;
+    bool paused_ = false;
     std::uint32_t rounds_ = 0;
     Pace<Sync, Lanes> pace_;
     std::uint32_t next_look_; ///< number of rounds at the next look; at most the budget
 
 private:
-    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_parked = 2, poll_again = 3;
+    static constexpr std::uint32_t go_on = 0, leave_finished = 1, leave_paused = 2, poll_again = 3;
 
     HEADRACE_GROUP_CODE HrRecord* record(std::uint32_t half, std::uint64_t number) const {
         const std::uint64_t words =

@@ -38,12 +38,12 @@ public:
     HEADRACE_GROUP_CODE Heard listen(std::uint32_t wanted) const {
         if (segments_ == nullptr) return {{0, 0}, listen_unfed()};
         tell();
-        const std::uint32_t why = is_late() ? HR_PARK_BUDGET : HR_RUN;
+        const std::uint32_t why = is_late() ? HR_PAUSE_BUDGET : HR_RUN;
         const bool is_idle = wanted != 0 && in_.completed == in_.seeds;
         TwoWords said{};
         std::uint64_t upto = 0;
         for (std::uint32_t looks = 0; looks < looks_at_once; ++looks) {
-            // relaxed: `fed` and `park` carry no data. Both loads cross the bus at the same time.
+            // relaxed: `fed` and `pause` carry no data. Both loads cross the bus at the same time.
             said = WithHost::load_two(&feed_.fed);
             // acquire: pairs with Feed::add, for the range and for the data that its units will read. If the
             // host has not begun this range, `upto` is no more than what has been accepted.
@@ -51,7 +51,7 @@ public:
             if (said.first != in_.seeds || said.second != 0 || upto > in_.seeds || !is_idle) break;
         }
         const std::uint64_t fed = said.first & ~HR_FEED_CLOSED;
-        if (said.second != 0) return {{0, 0}, HR_PARK_HOST};
+        if (said.second != 0) return {{0, 0}, HR_PAUSE_HOST};
         if (why != HR_RUN) return {{0, 0}, why};
         const SeedRange kept = upto > in_.seeds ? take(upto, wanted) : take_next_ranges(fed, wanted);
         // release: pairs with has_ended. After it, nothing is added to `pending` or to the segments.
@@ -60,7 +60,7 @@ public:
         if (has_room() || fed <= in_.seeds || seeds_left()) return {kept, HR_RUN};
         // relaxed: the host reads it after the launch. The next launch begins with an empty table.
         Sync::store(in_.current, in_.segments, Sync::relaxed);
-        return {kept, HR_PARK_FEED};
+        return {kept, HR_PAUSE_FEED};
     }
 
     /// Number of seeds accepted since `open`. Only the injection poller calls this.
@@ -132,7 +132,7 @@ private:
         if (claimed > control_.seed_end) claimed = control_.seed_end;
         if (claimed != in_.consumed)
             WithHost::store(feed_.consumed, in_.consumed = claimed, WithHost::relaxed);
-        return WithHost::load(feed_.park, WithHost::relaxed) != 0 ? HR_PARK_HOST : HR_RUN;
+        return WithHost::load(feed_.pause, WithHost::relaxed) != 0 ? HR_PAUSE_HOST : HR_RUN;
     }
 
     /// The injected range with the next seeds.

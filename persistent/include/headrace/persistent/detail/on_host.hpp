@@ -79,7 +79,7 @@ private:
             // before it starts again. relaxed: the host reads after the launch.
             std::fill_n(sums.words, sums.count, 0);
             HostSync::store(view.control->status, HR_THREW, HostSync::relaxed);
-            HostSync::store(view.control->park, HR_PARK_FAILED, HostSync::relaxed);
+            HostSync::store(view.control->pause, HR_PAUSE_FAILED, HostSync::relaxed);
             throw;
         }
     }

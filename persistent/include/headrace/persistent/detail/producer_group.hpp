@@ -10,7 +10,7 @@ template <class Sync, class Lanes, class Kernel, class Seeds>
 class ProducerGroup : HeldUnits<Sync, Lanes, Kernel> {
     using Base = HeldUnits<Sync, Lanes, Kernel>;
     using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
-        Base::pace_, Base::parked_, Base::running_, Base::tally_, Base::seeds_, Base::state_,
+        Base::pace_, Base::paused_, Base::running_, Base::tally_, Base::seeds_, Base::state_,
         Base::take_from_liq, Base::view_;
     using Base::called, Base::first_called, Base::lane_count, Base::least, Base::staged;
     using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
@@ -41,12 +41,12 @@ public:
           giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
           enough_(view.control->enough),
           spare_(view.spill[group]) {
-        this->look_for_park(); // a group that begins during a pause must not take what it would save
+        this->look_for_pause(); // a group that begins during a pause must not take what it would save
     }
 
     /// Runs until no unit is left anywhere, or all groups pause.
     HEADRACE_GROUP_CODE void run() {
-        while (!parked_) {
+        while (!paused_) {
             while (Lanes::count(active_) < enough()) {
                 refill();
                 if (!has_ranges || !ranges_follow_ || gaps_alone_) break;
@@ -346,7 +346,7 @@ private:
             }
             if (may_run == wanted) return active_;
             this->count(&GroupTally::narrow_rounds);
-            if (may_run == 0 && last == Push::no_bundle) this->park(HR_PARK_POOL);
+            if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
             return lanes_.ballot([&](std::uint32_t lane) {
                 return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
             });
@@ -435,7 +435,7 @@ private:
         const auto idle = [&] {
             // relaxed, both: hints. A pause waits for this unit too, even if no group counts as idle.
             return lanes_.by_leader([&] {
-                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.park, Sync::relaxed);
+                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.pause, Sync::relaxed);
             }) != 0;
         };
         lanes_.sync(); // all lanes have read the unit, which the first spawned unit overwrites
@@ -528,13 +528,13 @@ private:
         this->plan_next_look(tally_.units);
         this->hear_host();
         struct Seen {
-            std::uint32_t park, hungry;
+            std::uint32_t pause, hungry;
         };
         auto seen = lanes_.by_leader([&]() -> Seen {
             // relaxed, both: hints. What follows from them has its own orders.
-            return {Sync::load(control_.park, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
+            return {Sync::load(control_.pause, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
         });
-        if (seen.park != HR_RUN) parked_ = true;
+        if (seen.pause != HR_RUN) paused_ = true;
         if constexpr (has_ranges)
             if (seen.hungry != 0 && share_ranges()) seen.hungry = 0;
         if constexpr (LanesTakeTurns<Lanes>)
@@ -678,7 +678,7 @@ private:
 
     HEADRACE_GROUP_CODE void leave() {
         this->flush();
-        if (parked_ && !this->failed()) this->save();
+        if (paused_ && !this->failed()) this->save();
         lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
         this->add_counters(empty_);
     }
