@@ -1,5 +1,5 @@
-// bench/feeding.cpp - what do many short tasks cost beside one launch, when they are fed to a kernel that
-// runs, and how long is the way of one into it?
+// bench/feeding.cpp - what do many short tasks cost beside one launch, when they are injected into a kernel
+// that runs, and how long is the way of one into it?
 //
 // All programs leave the same marks, or the bench fails. They take turns; the first turn is dropped. Times
 // are the host's, from the first call until it knows that all is done. Prints Markdown tables of medians.
@@ -90,11 +90,11 @@ public:
             }
         });
     }
-    Turn fed() {
+    Turn injected() {
         return turn([&] {
             engine_->open();
             for (std::uint64_t task = 0; task < options_.tasks; ++task)
-                if (!engine_->feed(task * options_.units, (task + 1) * options_.units))
+                if (!engine_->inject(task * options_.units, (task + 1) * options_.units))
                     throw std::logic_error("ranges that adjoin are one");
             engine_->close();
             drain();
@@ -111,14 +111,14 @@ public:
         }
         return seconds;
     }
-    /// From the call of feed to the host's seeing that the unit is completed.
+    /// From the call of inject to the host's seeing that the unit is completed.
     std::vector<double> trips() {
         std::vector<double> seconds;
         engine_->open();
         for (std::uint64_t trip = 0; trip < options_.trips; ++trip) {
             std::this_thread::sleep_for(std::chrono::microseconds(20)); // all groups are idle
             const auto begin = Clock::now();
-            if (!engine_->feed(trip, trip + 1)) throw std::logic_error("one range at a time has room");
+            if (!engine_->inject(trip, trip + 1)) throw std::logic_error("one range at a time has room");
             // The launch may have paused: it goes on.
             while (engine_->completed() != trip + 1 && seconds_since(begin) < 1e-3) {
             }
@@ -218,7 +218,7 @@ void run(const Options& options) {
                        }});
 #endif
     all.push_back({"engine, one launch", [&] { return bare.one_launch(); }});
-    if (bare.fine_grained_host_coherence()) all.push_back({"engine, fed", [&] { return bare.fed(); }});
+    if (bare.fine_grained_host_coherence()) all.push_back({"engine, fed", [&] { return bare.injected(); }});
     all.push_back({"engine, a launch each", [&] { return bare.a_launch_each(); }});
     all.push_back({"job of one task", [&] { return whole.turn(); }});
     all.push_back({"job of all tasks", [&] { return many.turn(); }});

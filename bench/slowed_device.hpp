@@ -14,8 +14,8 @@ namespace bench {
 /// GPU takes some microseconds more, in which it is timed; these count as its own, and so does the time in
 /// which the host enqueues it (the first time it loads the kernel).
 ///
-/// Running kernels do not hear the host: what is fed to them would be done at full speed. Processors and CUDA
-/// devices alone; others throw `unsupported`.
+/// Running kernels do not hear the host: what is injected into them would be done at full speed. Processors
+/// and CUDA devices alone; others throw `unsupported`.
 ///
 /// Threads   as Device; `slow_down` and `fail` any
 class SlowedDevice final : public headrace::Device {

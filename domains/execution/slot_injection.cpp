@@ -26,7 +26,7 @@ void LaunchSlot::inject(LaunchState::Injecting& launch) {
         for (; begun_ < injected_ && held_[begun_].upto <= begun; ++begun_)
             job_->begun(slots_.number(), held_[begun_].work_range, held_[begun_].work_range.work_units());
         const auto now = Clock::now();
-        const std::uint64_t left = engine.fed() - begun;
+        const std::uint64_t left = engine.injected() - begun;
         if (left == 0) look_closely_until_ = std::max(look_closely_until_, now + look_period);
         if (launch.wanting && 2 * left < launch.filled && small_.can_grow()) {
             small_.grow(!job_->has_several_devices());
@@ -41,7 +41,7 @@ void LaunchSlot::inject(LaunchState::Injecting& launch) {
             launch.wanting = hold_more(std::min(wanted - ahead, most_at_once()));
             inject_what_is_ready();
         }
-        launch.filled = engine.fed() - begun;
+        launch.filled = engine.injected() - begun;
     } catch (...) {
         failure_ = current_error();
         engine.request_pause();
@@ -97,8 +97,8 @@ void LaunchSlot::inject_what_is_ready() {
         if (!next.ready.done()) return;
         next.ready.wait(); // throws what an input failed with
         const IndexRange range = next.work_range.range;
-        if (!engine.feed(range.begin, range.end)) return;
-        next.upto = engine.fed();
+        if (!engine.inject(range.begin, range.end)) return;
+        next.upto = engine.injected();
         job_->launched(slots_.number(), range, range.size());
     }
 }

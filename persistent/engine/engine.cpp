@@ -74,7 +74,7 @@ Engine::Engine(Device& device, Stream& stream, std::unique_ptr<BoundKernel> kern
             device.info().id);
     image_owner_ = device_.allocate_host(sizeof(HrControl));
     image_ = new (image_owner_.get()) HrControl{};
-    if (fine_grained_host_coherence()) feed_ = std::make_unique<Feed>(device_);
+    if (fine_grained_host_coherence()) injection_ = std::make_unique<InjectionQueue>(device_);
     prepare();
 }
 
@@ -205,10 +205,10 @@ void Engine::grow_pool() {
 }
 
 /// Drops what a paused launch left behind, and the queues of a failed launch.
-void Engine::reserve(bool to_be_fed) {
+void Engine::reserve(bool to_be_opened) {
     HEADRACE_ASSERT(!running_);
     if (!laid_out_ || image_->pending.value != 0) lay_out();
-    if (to_be_fed && !segments_) segments_ = device_.allocate(HR_FEED_SEGMENTS * sizeof(HrSegment));
+    if (to_be_opened && !segments_) segments_ = device_.allocate(HR_INJECTION_SEGMENTS * sizeof(HrSegment));
 }
 
 void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
@@ -219,14 +219,14 @@ void Engine::begin_at(std::uint64_t seed, std::uint64_t end) {
     image_->seed_end = end;
     image_->spill_count = 0;
     image_->saved.value = 0;
-    image_->intake = HrIntake{};
-    if (feed_) feed_->reset();
+    image_->poller = HrPoller{};
+    if (injection_) injection_->reset();
     launch_times_.clear();
 }
 
 Event Engine::start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after) {
     begin_at(begin, end);
-    is_fed_ = false;
+    is_opened_ = false;
     return launch(after);
 }
 
@@ -234,26 +234,26 @@ Event Engine::open(std::span<const Event> after) {
     HEADRACE_ASSERT(fine_grained_host_coherence());
     reserve(true);
     begin_at(0, 0);
-    image_->intake.open = 1;
+    image_->poller.open = 1;
     // A launch that is late from the beginning would accept nothing.
-    image_->intake.time = static_cast<std::uint64_t>(std::max<std::int64_t>(options_.launch_time.count(), 1));
-    is_fed_ = true;
+    image_->poller.time = static_cast<std::uint64_t>(std::max<std::int64_t>(options_.launch_time.count(), 1));
+    is_opened_ = true;
     return launch(after);
 }
 
-bool Engine::feed(std::uint64_t begin, std::uint64_t end) { return feed_->add(begin, end); }
-void Engine::close() { feed_->close(); }
-void Engine::request_pause() { feed_->ask_to_pause(true); }
+bool Engine::inject(std::uint64_t begin, std::uint64_t end) { return injection_->add(begin, end); }
+void Engine::close() { injection_->close(); }
+void Engine::request_pause() { injection_->ask_to_pause(true); }
 
 Event Engine::launch(std::span<const Event> after) {
-    image_->rounds = is_fed_ ? most_rounds : rounds_;
+    image_->rounds = is_opened_ ? most_rounds : rounds_;
     image_->pause = HR_RUN;
     image_->status = HR_OK;
     image_->hungry = 0;
-    image_->unheard = feed_ ? 1 : 0;
-    image_->intake.deadline = 0;
-    if (image_->intake.current == image_->intake.segments) // all are used up
-        image_->intake.current = image_->intake.segments = 0;
+    image_->unpolled = injection_ ? 1 : 0;
+    image_->poller.deadline = 0;
+    if (image_->poller.current == image_->poller.segments) // all are used up
+        image_->poller.current = image_->poller.segments = 0;
     image_->restored.value = 0;
     running_ = true;
     laid_out_ = false; // until collect() has seen that it ended well
@@ -261,10 +261,10 @@ Event Engine::launch(std::span<const Event> after) {
     ++launches_;
     launched_ = stream_.launch(
         [this, useful = useful_groups()](const NativeStream& native) {
-            kernel_->enqueue(native,
-                             {*image_, *control_, *slots_, *bundle_words_, *spill_,
-                              feed_ ? feed_->words() : nullptr, is_fed_ ? segments_.get() : nullptr,
-                              shape_.groups, useful, shape_.liq_units, image_->ring_slots, image_->ways});
+            kernel_->enqueue(native, {*image_, *control_, *slots_, *bundle_words_, *spill_,
+                                      injection_ ? injection_->words() : nullptr,
+                                      is_opened_ ? segments_.get() : nullptr, shape_.groups, useful,
+                                      shape_.liq_units, image_->ring_slots, image_->ways});
         },
         after);
     return launched_;
@@ -273,7 +273,7 @@ Event Engine::launch(std::span<const Event> after) {
 /// The number of groups that would find work. A consumer's group that finds neither a record nor a seed has
 /// nothing else to do.
 std::uint32_t Engine::useful_groups() const noexcept {
-    if (shape_.kinds > 0 || is_fed_) return shape_.groups;
+    if (shape_.kinds > 0 || is_opened_) return shape_.groups;
     const std::uint64_t seeds = image_->seed_end - image_->seed_cursor.value;
     const std::uint32_t least = shape_.least_claim != 0 ? shape_.least_claim : shape_.lanes;
     const std::uint64_t claims = (seeds + least - 1) / least + image_->spill_count;
@@ -288,8 +288,8 @@ Engine::State Engine::collect() {
         throw Error{ErrorKind::kernel, status_text(image_->status)}.on_device(device_.info().id);
     launch_times_.push_back(
         launched_.times().value_or(EventTimes{enqueued_, std::chrono::steady_clock::now()}));
-    if (feed_) feed_->ask_to_pause(false);
-    if (!is_fed_)
+    if (injection_) injection_->ask_to_pause(false);
+    if (!is_opened_)
         adapt_budget(launch_times_.back().end - launch_times_.back().begin, image_->pause == HR_PAUSE_BUDGET);
     if (!all_done() && image_->pause == HR_RUN) // no group asked for a pause, but work is left
         throw Error{ErrorKind::internal, "a launch ended with " + std::to_string(image_->pending.value) +
@@ -297,11 +297,11 @@ Engine::State Engine::collect() {
             .on_device(device_.info().id);
     laid_out_ = true;
     if (!all_done()) return State::paused;
-    if (is_fed_) feed_->finish();
+    if (is_opened_) injection_->finish();
     return State::finished;
 }
 
-bool Engine::all_done() const noexcept { return image_->pending.value == 0 && image_->intake.open == 0; }
+bool Engine::all_done() const noexcept { return image_->pending.value == 0 && image_->poller.open == 0; }
 
 /// Returns whether rounds take more than a quarter of a launch's time. Two launches show it, if one had at
 /// least 1.5 times the rounds of the other. If they cannot show it, returns true.

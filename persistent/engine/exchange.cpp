@@ -318,7 +318,7 @@ Event Engine::start(const UnitBatch& units, std::span<const Event> after) {
             .on_device(device_.info().id);
     begin_at(0, 0);
     put_into_records(units);
-    is_fed_ = false;
+    is_opened_ = false;
     return launch(after);
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 /// What the launches of a kernel do. They run on the thread of a fake stream.
 struct Script {
-    std::function<void(HrControl& control, HrFeed& feed)> launch;
+    std::function<void(HrControl& control, HrInjection& injection)> launch;
     EngineShape shape = {.lanes = 4, .groups = 1, .least_claim = 1};
 };
 
@@ -41,7 +41,7 @@ public:
     explicit ScriptedKernel(Script& script) : script_(script) {}
     EngineShape prepare(const NativeStream&, const EngineWishes&) override { return script_.shape; }
     void enqueue(const NativeStream&, const EngineMemory& memory) override {
-        script_.launch(memory.image, *memory.feed);
+        script_.launch(memory.image, *memory.injection);
     }
     [[nodiscard]] bool is_same(const BoundKernel& other) const override {
         return &static_cast<const ScriptedKernel&>(other).script_ == &script_;
@@ -52,8 +52,8 @@ private:
 };
 
 /// A launch that does so many seeds, and then ends, or pauses for the reason `pause`.
-std::function<void(HrControl&, HrFeed&)> does(std::uint64_t seeds, std::uint32_t pause = HR_RUN) {
-    return [=](HrControl& control, HrFeed&) {
+std::function<void(HrControl&, HrInjection&)> does(std::uint64_t seeds, std::uint32_t pause = HR_RUN) {
+    return [=](HrControl& control, HrInjection&) {
         control.seed_cursor.value += seeds;
         control.pending.value -= seeds;
         control.pause = pause;
@@ -61,25 +61,25 @@ std::function<void(HrControl&, HrFeed&)> does(std::uint64_t seeds, std::uint32_t
 }
 
 /// A launch that does what is injected, until it is closed or asked to pause.
-void does_what_is_injected(HrControl& control, HrFeed& feed) {
+void does_what_is_injected(HrControl& control, HrInjection& injection) {
     for (;; std::this_thread::yield()) {
-        const std::uint64_t fed = HostSync::load(feed.fed, HostSync::acquire);
-        HostSync::store(feed.consumed, fed & ~HR_FEED_CLOSED, HostSync::relaxed);
-        HostSync::store(feed.completed, fed & ~HR_FEED_CLOSED, HostSync::release);
-        const bool is_closed = (fed & HR_FEED_CLOSED) != 0;
-        if (is_closed) control.intake.open = 0;
-        const bool is_asked = HostSync::load(feed.pause, HostSync::relaxed) != 0;
+        const std::uint64_t injected = HostSync::load(injection.injected, HostSync::acquire);
+        HostSync::store(injection.consumed, injected & ~HR_INJECTION_CLOSED, HostSync::relaxed);
+        HostSync::store(injection.completed, injected & ~HR_INJECTION_CLOSED, HostSync::release);
+        const bool is_closed = (injected & HR_INJECTION_CLOSED) != 0;
+        if (is_closed) control.poller.open = 0;
+        const bool is_asked = HostSync::load(injection.pause, HostSync::relaxed) != 0;
         control.pause = is_asked ? HR_PAUSE_HOST : HR_RUN;
         if (is_closed || is_asked) return;
     }
 }
 
 /// A launch that does all that it gets, in one of the two ways.
-void does_all(HrControl& control, HrFeed& feed) {
-    if (control.intake.open != 0)
-        does_what_is_injected(control, feed);
+void does_all(HrControl& control, HrInjection& injection) {
+    if (control.poller.open != 0)
+        does_what_is_injected(control, injection);
     else
-        does(control.pending.value)(control, feed);
+        does(control.pending.value)(control, injection);
 }
 
 } // namespace
@@ -229,8 +229,8 @@ Taken a_task_in_one_launch() {
 
 Taken a_task_that_pauses() {
     Bench bench;
-    bench.script.launch = [launch = 0](HrControl& control, HrFeed& feed) mutable {
-        does(50, ++launch < 2 ? HR_PAUSE_BUDGET : HR_RUN)(control, feed);
+    bench.script.launch = [launch = 0](HrControl& control, HrInjection& injection) mutable {
+        does(50, ++launch < 2 ? HR_PAUSE_BUDGET : HR_RUN)(control, injection);
     };
     const auto job = bench.submit(bench.scripted(100));
     bench.start(job);
@@ -266,11 +266,11 @@ Taken small_tasks_that_are_injected() {
 Taken an_injected_launch_that_pauses() {
     Bench bench;
     const auto job = begin_small_tasks(bench, bench.scripted(640));
-    bench.script.launch = [launch = 0](HrControl& control, HrFeed& feed) mutable {
+    bench.script.launch = [launch = 0](HrControl& control, HrInjection& injection) mutable {
         if (++launch == 1)
             control.pause = HR_PAUSE_BUDGET;
         else
-            does_all(control, feed);
+            does_all(control, injection);
     };
     bench.start(job);
     EXPECT_TRUE(bench.steps_until_done(job));
@@ -343,8 +343,8 @@ Taken a_pause_that_waits_for_memory() {
     FullBench full(1 << 20, 700'000);
     Bench& bench = full.bench;
     bench.script.shape = with_queues();
-    bench.script.launch = [launch = 0](HrControl& control, HrFeed& feed) mutable {
-        does(50, ++launch < 2 ? HR_PAUSE_POOL : HR_RUN)(control, feed);
+    bench.script.launch = [launch = 0](HrControl& control, HrInjection& injection) mutable {
+        does(50, ++launch < 2 ? HR_PAUSE_POOL : HR_RUN)(control, injection);
     };
     // 256 KiB for the first pool, which doubles.
     const auto job = bench.submit(bench.scripted(100).tune({.wishes = {}, .bundles = 1024}));
@@ -378,7 +378,7 @@ Taken a_hook_that_throws() {
 
 Taken a_launch_that_fails() {
     Bench bench;
-    bench.script.launch = [](HrControl&, HrFeed&) { throw std::runtime_error("not in the mood"); };
+    bench.script.launch = [](HrControl&, HrInjection&) { throw std::runtime_error("not in the mood"); };
     const auto job = bench.submit(bench.scripted(100));
     bench.start(job);
     EXPECT_TRUE(bench.steps_until_free());
@@ -478,10 +478,11 @@ TEST_F(DeviceWorkerTest, LetsAMoreUrgentJobComeBetween) {
     std::atomic<bool> may_end = false;
     Script script, urgent;
     urgent.launch = does(100);
-    script.launch = [&](HrControl& control, HrFeed& feed) { // pauses before its last seed, until it may end
+    script.launch = [&](HrControl& control,
+                        HrInjection& injection) { // pauses before its last seed, until it may end
         const bool ends = may_end;
         const std::uint64_t left = control.pending.value;
-        does(ends ? left : left > 1 ? 1 : 0, ends ? HR_RUN : HR_PAUSE_BUDGET)(control, feed);
+        does(ends ? left : left > 1 ? 1 : 0, ends ? HR_RUN : HR_PAUSE_BUDGET)(control, injection);
     };
     DeviceWorker worker(0, std::make_unique<FakeDevice>(scripted_device()), {}, 1, jobs);
     const auto first = jobs.submit(scripted(script, 100'000), worker.device().info());
@@ -499,7 +500,7 @@ TEST_F(DeviceWorkerTest, LetsAMoreUrgentJobComeBetween) {
 TEST_F(DeviceWorkerTest, TakesNoTaskAfterItsDeviceIsLost) {
     Jobs jobs;
     Script script;
-    script.launch = [](HrControl&, HrFeed&) { throw Error(*device_error()); };
+    script.launch = [](HrControl&, HrInjection&) { throw Error(*device_error()); };
     DeviceWorker worker(0, std::make_unique<FakeDevice>(scripted_device()), {}, 2, jobs);
     const auto first = jobs.submit(scripted(script, 100), worker.device().info());
     worker.wake();

@@ -172,11 +172,11 @@ TEST_P(EngineOnDevice, NothingToDoIsDoneAtOnce) {
         EXPECT_EQ(engine.counters().rounds, 0u);
         if (!engine.fine_grained_host_coherence()) return;
         engine.open();
-        EXPECT_TRUE(engine.feed(3, 3));
-        EXPECT_TRUE(engine.feed(0, 0));
+        EXPECT_TRUE(engine.inject(3, 3));
+        EXPECT_TRUE(engine.inject(0, 0));
         engine.close();
         while (engine.collect() == Engine::State::paused) engine.resume();
-        EXPECT_EQ(engine.fed(), 0u);
+        EXPECT_EQ(engine.injected(), 0u);
         EXPECT_EQ(engine.completed(), 0u);
         EXPECT_EQ(engine.counters().rounds, 0u);
     };
@@ -339,29 +339,29 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
         Engine engine(device(), *stream_, bind(kernel, seeds), options);
         if (!engine.fine_grained_host_coherence()) return false;
         engine.open();
-        std::thread feeder([&] {
+        std::thread injector([&] {
             std::mt19937_64 random(end);
             for (std::uint64_t next = 0; next < end;) {
                 const std::uint64_t begin = next;
                 next = std::min(end, next + random() % (end / 100));
                 // Every other pair of ranges is swapped, so that they do not adjoin.
                 const std::uint64_t middle = begin + (next - begin) / 2;
-                while (!engine.feed(middle, next)) std::this_thread::yield();
-                while (!engine.feed(begin, middle)) std::this_thread::yield();
+                while (!engine.inject(middle, next)) std::this_thread::yield();
+                while (!engine.inject(begin, middle)) std::this_thread::yield();
                 if (random() % 20 == 0) std::this_thread::sleep_for(1ms);
                 if (random() % 50 == 0) engine.request_pause();
             }
             engine.close();
         });
         while (engine.collect() == Engine::State::paused) engine.resume();
-        feeder.join();
+        injector.join();
         EXPECT_EQ(arrived(), expected_arrivals(serial(kernel), seeds, 0, end));
         EXPECT_EQ(engine.completed(), end);
         return true;
     };
     const EngineOptions brief{.wishes = {}, .launch_time = 2ms};
     if (!expect_fed(Visit{}, Indices{}, 1'000'000, {}))
-        GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
+        GTEST_SKIP() << "the host cannot inject seeds into a kernel that runs on this device";
     expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 100'000, {});
     expect_fed(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 20'000, tiny);
     expect_fed(Chain{}, ChainStarts{200}, 20'000, brief);
@@ -377,18 +377,18 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
 TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {
     Engine engine(device(), *stream_, bind(BinaryTree{{}, 8}, Roots{}), {.wishes = {}, .launch_time = 1h});
     if (!engine.fine_grained_host_coherence())
-        GTEST_SKIP() << "the host cannot feed a kernel that runs on this device";
+        GTEST_SKIP() << "the host cannot inject seeds into a kernel that runs on this device";
     engine.open();
-    for (std::uint64_t fed = 0; fed < 1000;) {
-        const std::uint64_t more = 1 + fed % 70;
-        ASSERT_TRUE(engine.feed(fed, fed + more));
-        fed += more;
-        while (engine.completed() != fed) std::this_thread::yield();
+    for (std::uint64_t injected = 0; injected < 1000;) {
+        const std::uint64_t more = 1 + injected % 70;
+        ASSERT_TRUE(engine.inject(injected, injected + more));
+        injected += more;
+        while (engine.completed() != injected) std::this_thread::yield();
     }
     engine.close();
     EXPECT_EQ(engine.collect(), Engine::State::finished);
     EXPECT_EQ(engine.launches(), 1u);
-    EXPECT_EQ(arrived().total(), 15 * engine.fed());
+    EXPECT_EQ(arrived().total(), 15 * engine.injected());
 }
 
 TEST_P(EngineOnDevice, LaunchTimesBeginWithTheLaunch) {

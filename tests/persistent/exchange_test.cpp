@@ -196,12 +196,12 @@ TEST(Giving, ConsumersHaveNoUnitsToGive) {
 }
 
 TEST(Giving, AFedLaunchGivesUnitsAndKeepsItsSeeds) {
-    const TestDeadline deadline("a fed engine");
+    const TestDeadline deadline("an engine with injection");
     const BinaryTree tree{{}, 1 << 12};
     Bench<Wide, BinaryTree, Roots, LaterStream> giver(tree, Roots{}, {.wishes = {}, .launch_time = 2ms});
     Bench<Narrow, BinaryTree, Roots> taker(tree, Roots{}, {});
     giver.engine.open();
-    while (!giver.engine.feed(0, 300)) std::this_thread::yield();
+    while (!giver.engine.inject(0, 300)) std::this_thread::yield();
     giver.engine.close();
     std::uint64_t given = 0;
     while (giver.engine.collect() == Engine::State::paused) {

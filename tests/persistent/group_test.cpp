@@ -302,13 +302,13 @@ TEST(OverflowPaths, APoolThatRunsOutPausesGrowsAndLosesNothing) {
               expected_arrivals(IrregularTree{{}, std::uint64_t{1} << 30}, Roots{}, 0, 20000 / slower));
 }
 
-TEST(OverflowPaths, HungryGroupsAreFed) {
+TEST(OverflowPaths, IdleGroupsGetUnits) {
     // On a busy machine one group may have ended before another has begun.
     for (int tries = 0; tries < 100; ++tries) {
         const auto counters = expect_exactly_once<Crowd>(BinaryTree{{}, 1 << 18}, Roots{}, 1, roomy);
         if (counters.idle > 0 && counters.shared > 0 && counters.popped > 0) return;
     }
-    FAIL() << "a hundred times nobody was hungry, or nobody was fed";
+    FAIL() << "a hundred times no group was idle, or no idle group got units";
 }
 
 TEST(OverflowPaths, AFullerKindIsPreferred) {

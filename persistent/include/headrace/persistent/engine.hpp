@@ -2,7 +2,7 @@
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/persistent/detail/engine_memory.hpp>
-#include <headrace/persistent/detail/feed.hpp>
+#include <headrace/persistent/detail/injection_queue.hpp>
 #include <headrace/persistent/detail/seeds.hpp>
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/unit_batch.hpp>
@@ -36,7 +36,7 @@ using EngineCounters = HrCounters;
 /// injected while it runs:
 ///
 ///     Event event = engine.open(after);
-///     if (!engine.feed(0, seeds)) ...; // any number of times
+///     if (!engine.inject(0, seeds)) ...; // any number of times
 ///     engine.close();
 ///     while (engine.collect() == Engine::State::paused) engine.resume();
 ///
@@ -47,8 +47,8 @@ using EngineCounters = HrCounters;
 ///     if (engine.remaining() > 0) engine.resume();
 ///
 /// The engine borrows the device and the stream, which measures times (Timing::all). Threads: one at a time.
-/// Any thread may also call feed, close, request_pause, fed, consumed and completed, between the begin and
-/// the end of the work. `start`, `open` and a failure lose the units in flight.
+/// Any thread may also call inject, close, request_pause, injected, consumed and completed, between the begin
+/// and the end of the work. `start`, `open` and a failure lose the units in flight.
 class HEADRACE_EXPORT Engine {
 public:
     enum class State : std::uint8_t { finished, paused, parked [[deprecated("it is paused now")]] = paused };
@@ -62,7 +62,7 @@ public:
 
     /// Allocates what the next `start`, or `open`, would allocate. Throws
     /// out_of_memory. The caller can free memory and call it again.
-    void reserve(bool to_be_fed = false);
+    void reserve(bool to_be_opened = false);
     /// Begins with seeds [begin, end); end is at most 2^63. The event completes when the first launch has
     /// ended.
     Event start(std::uint64_t begin, std::uint64_t end, std::span<const Event> after = {});
@@ -73,14 +73,17 @@ public:
     [[deprecated("it is fine_grained_host_coherence now"), nodiscard]] bool hears_host() const noexcept {
         return fine_grained_host_coherence();
     }
-    /// Begins without seeds; `feed` injects them. A launch ends when the engine is closed and all work is
+    /// Begins without seeds; `inject` injects them. A launch ends when the engine is closed and all work is
     /// done, when a pause is requested, or after `launch_time`. Its budget is a time and not rounds, because
     /// idle groups count no rounds. Only if the engine has `fine_grained_host_coherence`. The event is as
     /// that of `start`.
     Event open(std::span<const Event> after = {});
     /// Injects seeds [begin, end) into the running launch, or the one that resumes; end is below 2^63. The
     /// data that their units read is in place. False if the launch must accept earlier seeds first.
-    [[nodiscard]] bool feed(std::uint64_t begin, std::uint64_t end);
+    [[nodiscard]] bool inject(std::uint64_t begin, std::uint64_t end);
+    [[deprecated("it is inject now"), nodiscard]] bool feed(std::uint64_t begin, std::uint64_t end) {
+        return inject(begin, end);
+    }
     /// Says that no more seeds will be injected.
     void close();
     /// Asks the launch to pause: soon, if units are short. Only if the engine has
@@ -88,14 +91,15 @@ public:
     void request_pause();
     [[deprecated("it is request_pause now")]] void request_park() { request_pause(); }
     /// Number of seeds injected since `open`.
-    [[nodiscard]] std::uint64_t fed() const { return feed_->fed(); }
+    [[nodiscard]] std::uint64_t injected() const { return injection_->injected(); }
+    [[deprecated("it is injected now"), nodiscard]] std::uint64_t fed() const { return injected(); }
     /// Injected seeds that lane groups have begun; slightly late, but never behind `completed`. After
     /// `start`: the first seed that no group has claimed, slightly late; 0 until a group reports.
-    [[nodiscard]] std::uint64_t consumed() const { return feed_->consumed(); }
+    [[nodiscard]] std::uint64_t consumed() const { return injection_->consumed(); }
     /// Number of injected seeds, in order, that are completed with all units spawned from them. Transferred
     /// units are not waited for. The number rises whenever no other work is left; after `close`, perhaps only
     /// in `collect`. Local sums are complete in memory when the launch has ended.
-    [[nodiscard]] std::uint64_t completed() const { return feed_->completed(); }
+    [[nodiscard]] std::uint64_t completed() const { return injection_->completed(); }
 
     /// Waits for the launch and returns how it ended. Throws the launch's failure.
     State collect();
@@ -183,16 +187,16 @@ private:
     bool is_first_budget_ = true; ///< no launch has tried it yet
     PastLaunch past_{};           ///< the last launch
     std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
-    std::unique_ptr<Feed> feed_; ///< null unless it has `fine_grained_host_coherence`
+    std::unique_ptr<InjectionQueue> injection_; ///< null unless it has `fine_grained_host_coherence`
     std::shared_ptr<void> image_owner_;
     HrControl* image_ = nullptr; ///< the host's copy of the control block
     Event launched_;
     std::chrono::steady_clock::time_point enqueued_;
     std::vector<EventTimes> launch_times_;
     std::uint64_t launches_ = 0;
-    bool running_ = false;  ///< a launch is not collected yet
-    bool is_fed_ = false;   ///< the running or paused launch was opened
-    bool laid_out_ = false; ///< the queues are as an ended launch or `lay_out` left them
+    bool running_ = false;   ///< a launch is not collected yet
+    bool is_opened_ = false; ///< the running or paused launch was opened
+    bool laid_out_ = false;  ///< the queues are as an ended launch or `lay_out` left them
 };
 
 } // namespace headrace

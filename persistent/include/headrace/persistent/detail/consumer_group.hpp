@@ -28,7 +28,7 @@ public:
         while (!paused_) {
             if (seeds_.empty() && are_awaited_) tell_completed();
             if (seeds_.empty() && !restore() && !this->claim_seeds(pace_.lanes())) {
-                if (!wait_for_feed()) break;
+                if (!wait_for_seeds()) break;
                 are_awaited_ = !seeds_.empty();
                 continue;
             }
@@ -66,8 +66,8 @@ private:
     }
 
     /// Waits for seeds. False if there will be no more, or all groups pause.
-    HEADRACE_GROUP_CODE bool wait_for_feed() {
-        if (!this->is_fed()) return false;
+    HEADRACE_GROUP_CODE bool wait_for_seeds() {
+        if (!this->is_opened()) return false;
         tell_completed();
         this->count(&GroupTally::idle);
         return this->template wait_until<true>(pace_.lanes(), [] { return false; });

@@ -8,8 +8,8 @@
 //   bundles   word[bundles][unit_words][lanes], so that a group moves a bundle in coalesced accesses
 //   spill     word[groups], each group's spare bundle; then two halves of `groups` records: HrRecord and its
 //             units
-// HrFeed in host memory exists if a running launch can see the host's words. HrSegment[HR_FEED_SEGMENTS] in
-// device memory exists if seeds are injected.
+// HrInjection in host memory exists if a running launch can see the host's words.
+// HrSegment[HR_INJECTION_SEGMENTS] in device memory exists if seeds are injected.
 #ifndef HEADRACE_PERSISTENT_CONTROL_H
 #define HEADRACE_PERSISTENT_CONTROL_H
 
@@ -32,12 +32,12 @@ typedef std::uint64_t hr_u64;
 #define HR_NO_BUNDLE 0xffffffffu
 
 // HrControl.pause: why all groups pause. The first group that asks sets it (compare-exchange from HR_RUN).
-#define HR_RUN 0u          // no group asked: the launch ends when pending is 0
-#define HR_PAUSE_BUDGET 1u // a group used up its rounds, or the launch its time
-#define HR_PAUSE_POOL 2u   // a group had no room for the spawns of even one lane, and found no empty bundle
-#define HR_PAUSE_FAILED 3u // see HrControl.status; what groups hold is not saved
-#define HR_PAUSE_HOST 4u   // the host asked, through HrFeed.pause
-#define HR_PAUSE_FEED 5u   // all segments are used up, and the host has injected more
+#define HR_RUN 0u            // no group asked: the launch ends when pending is 0
+#define HR_PAUSE_BUDGET 1u   // a group used up its rounds, or the launch its time
+#define HR_PAUSE_POOL 2u     // a group had no room for the spawns of even one lane, and found no empty bundle
+#define HR_PAUSE_FAILED 3u   // see HrControl.status; what groups hold is not saved
+#define HR_PAUSE_HOST 4u     // the host asked, through HrInjection.pause
+#define HR_PAUSE_SEGMENTS 5u // all segments are used up, and the host has injected more
 
 // HrControl.status: the first failure.
 #define HR_OK 0u
@@ -72,19 +72,19 @@ typedef struct HrSlot {
 // writer at a time: the host, or the injection poller; `finished` has many. Injected
 // seeds are counted from 0, whatever their indices. Injected seed number n has the
 // index n + offset, with the offset of the first range that has an `upto` above n.
-#define HR_FEED_RANGES 1024u   // ranges that the host has injected and the launch has not accepted
-#define HR_FEED_SEGMENTS 4096u // segments that a launch accepts
-#define HR_FEED_CLOSED ((hr_u64)1 << 63)
+#define HR_INJECTION_RANGES 1024u   // ranges that the host has injected and the launch has not accepted
+#define HR_INJECTION_SEGMENTS 4096u // segments that a launch accepts
+#define HR_INJECTION_CLOSED ((hr_u64)1 << 63)
 
-typedef struct HrFeedRange {
+typedef struct HrInjectionRange {
     hr_u64 offset;
     hr_u64 upto; // number of seeds up to the end of this range; the last range may still grow
-} HrFeedRange;
+} HrInjectionRange;
 
-typedef struct HrFeed {
+typedef struct HrInjection {
     // Written by the host.
-    hr_u64 fed;   // injected seeds, written after their ranges; HR_FEED_CLOSED: no more will follow
-    hr_u64 pause; // not 0: all groups should pause; one load reads both words
+    hr_u64 injected; // injected seeds, written after their ranges; HR_INJECTION_CLOSED: no more will follow
+    hr_u64 pause;    // not 0: all groups should pause; one load reads both words
     hr_u64 unused[14];
     // Written by the launch.
     hr_u64 ranges;    // ranges that it has finished: their slots may be reused
@@ -93,8 +93,8 @@ typedef struct HrFeed {
     hr_u64 finished; // the same, by the group that completed the last unit; ahead of `completed` or behind it
     hr_u64 unused_line[12];
 
-    HrFeedRange range[HR_FEED_RANGES]; // range r is at r % HR_FEED_RANGES
-} HrFeed;
+    HrInjectionRange range[HR_INJECTION_RANGES]; // range r is at r % HR_INJECTION_RANGES
+} HrInjection;
 
 // Seeds that a launch has accepted together, in device memory. Launches
 // that were not opened use the seed range of HrControl instead.
@@ -106,7 +106,7 @@ typedef struct HrSegment {
 } HrSegment;
 
 // The launch's end of the injection queue.
-typedef struct HrIntake {
+typedef struct HrPoller {
     hr_u64 time; // nanoseconds that a launch may take; written by the host alone
 
     hr_u64 open;     // not 0: more seeds may be injected
@@ -120,7 +120,7 @@ typedef struct HrIntake {
     hr_u64 consumed, completed; // as the host was last told
     hr_u64 deadline;            // by the device's clock; 0: no group has polled yet
     hr_u64 unused[5];
-} HrIntake;
+} HrPoller;
 
 // Sums over all launches of an engine. Each group counts locally and adds when it leaves.
 typedef struct HrCounters {
@@ -173,11 +173,11 @@ typedef struct HrControl {
     hr_u32 pause;
     hr_u32 hungry; // idle groups, now
     hr_u32 status;
-    hr_u32 unheard; // 1: the host's words can be read, and no group is the injection poller now
+    hr_u32 unpolled; // 1: the host's words can be read, and no group is the injection poller now
     hr_u32 unused_line[28];
 
     HrCounters counters;
-    HrIntake intake;
+    HrPoller poller;
 } HrControl;
 
 // What a paused group held. Its units follow: for each kind a block of unit_words rows of hr_record_room()
@@ -221,8 +221,8 @@ static_assert(sizeof(HrLine) == 128 && sizeof(HrTickets) == 512 && sizeof(HrSlot
 static_assert(sizeof(HrCounters) == 128 && sizeof(HrRecord) == 64);
 static_assert(offsetof(HrControl, pending) == 128 && offsetof(HrControl, pause) == 640);
 static_assert(offsetof(HrControl, counters) == 768 && sizeof(HrControl) == 1024);
-static_assert(sizeof(HrIntake) == 128 && sizeof(HrSegment) == 32);
-static_assert(offsetof(HrFeed, pause) == 8 && offsetof(HrFeed, ranges) == 128 &&
-              offsetof(HrFeed, range) == 256);
+static_assert(sizeof(HrPoller) == 128 && sizeof(HrSegment) == 32);
+static_assert(offsetof(HrInjection, pause) == 8 && offsetof(HrInjection, ranges) == 128 &&
+              offsetof(HrInjection, range) == 256);
 #endif
 #endif

@@ -13,7 +13,7 @@ struct EngineView {
     HrSlot* slots;
     std::uint32_t* bundles;
     std::uint32_t* spill;
-    HrFeed* feed;                   ///< null: the launch cannot see the host's words
+    HrInjection* injection;         ///< null: the launch cannot see the host's words
     HrSegment* segments;            ///< null: no seeds are injected into this launch
     std::uint32_t ring_slots, ways; ///< as in the control block, without a read of memory
 };
@@ -24,10 +24,10 @@ struct EngineMemory {
     Memory& slots;
     Memory& bundles;
     Memory& spill;
-    HrFeed* feed;         ///< null: the launch cannot see the host's words
-    Memory* segments;     ///< null: no seeds are injected into this launch
-    std::uint32_t groups; ///< lane groups that a launch may have
-    std::uint32_t useful; ///< number of groups that would find work
+    HrInjection* injection; ///< null: the launch cannot see the host's words
+    Memory* segments;       ///< null: no seeds are injected into this launch
+    std::uint32_t groups;   ///< lane groups that a launch may have
+    std::uint32_t useful;   ///< number of groups that would find work
     std::uint32_t liq_units;
     std::uint32_t ring_slots, ways; ///< as in the control block
 
@@ -36,7 +36,7 @@ struct EngineMemory {
                 static_cast<HrSlot*>(slots.address()),
                 static_cast<std::uint32_t*>(bundles.address()),
                 static_cast<std::uint32_t*>(spill.address()),
-                feed,
+                injection,
                 segments ? static_cast<HrSegment*>(segments->address()) : nullptr,
                 ring_slots,
                 ways};

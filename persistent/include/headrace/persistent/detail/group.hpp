@@ -1,7 +1,7 @@
 // persistent/detail/group.hpp - what the groups of producers and
 // consumers share: seeds, the budget, pauses, the pending count.
 #pragma once
-#include <headrace/persistent/detail/intake.hpp>
+#include <headrace/persistent/detail/injection_poller.hpp>
 #include <headrace/persistent/detail/pace.hpp>
 #include <headrace/persistent/detail/ring.hpp>
 #include <headrace/persistent/group_kernel.hpp>
@@ -62,8 +62,8 @@ protected:
             if (delta == 0 || (only_more && static_cast<std::int64_t>(delta) < 0)) return;
             // relaxed: the ring's release and acquire order units that leave the group after this. A group
             // that reads 0 reads nothing else.
-            if (is_fed())
-                intake().add_pending(delta, tally_.known);
+            if (is_opened())
+                poller().add_pending(delta, tally_.known);
             else
                 Sync::fetch_add(control_.pending.value, delta, Sync::relaxed);
             tally_.told = tally_.net;
@@ -78,9 +78,9 @@ protected:
         });
     }
 
-    HEADRACE_GROUP_CODE bool fine_grained_host_coherence() const { return view_.feed != nullptr; }
-    HEADRACE_GROUP_CODE bool is_fed() const { return view_.segments != nullptr; }
-    HEADRACE_GROUP_CODE Intake<Sync> intake() const { return Intake<Sync>(view_); }
+    HEADRACE_GROUP_CODE bool fine_grained_host_coherence() const { return view_.injection != nullptr; }
+    HEADRACE_GROUP_CODE bool is_opened() const { return view_.segments != nullptr; }
+    HEADRACE_GROUP_CODE InjectionPoller<Sync> poller() const { return InjectionPoller<Sync>(view_); }
 
     /// True on host threads: there the host's words are as near as other memory.
     static constexpr bool host_threads = std::is_same_v<typename Sync::WithHost, Sync>;
@@ -88,15 +88,15 @@ protected:
     /// one word for that. Group 0 tells the host how far the launch is. For a leader.
     HEADRACE_GROUP_CODE std::uint32_t hear_as_all() const {
         if (!fine_grained_host_coherence()) return HR_RUN;
-        if (group_ == 0) return static_cast<std::uint32_t>(intake().listen(0).why);
-        const bool asked = Sync::WithHost::load(view_.feed->pause, Sync::WithHost::relaxed) != 0;
+        if (group_ == 0) return static_cast<std::uint32_t>(poller().poll(0).why);
+        const bool asked = Sync::WithHost::load(view_.injection->pause, Sync::WithHost::relaxed) != 0;
         return asked ? HR_PAUSE_HOST : HR_RUN; // relaxed: carries no data
     }
 
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
-        if (is_fed()) {
+        if (is_opened()) {
             seeds_ = lanes_.by_leader(
-                [&] { return intake().claim(at_least, most_seeds(), tally_.known, tally_.segments); });
+                [&] { return poller().claim(at_least, most_seeds(), tally_.known, tally_.segments); });
             lanes_.sync(); // the leader has acquired; now all lanes may read what the host wrote
         } else {
             if (seeds_gone_) return false;
@@ -121,10 +121,10 @@ protected:
         if (!fine_grained_host_coherence()) return;
         const std::uint32_t reason = lanes_.by_leader([&]() -> std::uint32_t {
             if constexpr (host_threads)
-                if (!is_fed()) return hear_as_all();
-            if (!intake().try_listen()) return HR_RUN;
-            const auto why = static_cast<std::uint32_t>(intake().listen(0).why);
-            intake().stop_listening();
+                if (!is_opened()) return hear_as_all();
+            if (!poller().try_poll()) return HR_RUN;
+            const auto why = static_cast<std::uint32_t>(poller().poll(0).why);
+            poller().stop_polling();
             return why;
         });
         if (reason != HR_RUN) pause(reason);
@@ -146,17 +146,17 @@ protected:
     /// group that finds none does not wait for the groups that have the last ones.
     template <bool SeedsAlone = false, class F>
     HEADRACE_GROUP_CODE bool wait_until(std::uint32_t wanted, F&& others_left) {
-        bool listens = false; // the leader's copy counts
+        bool is_poller = false; // the leader's copy counts
         std::uint32_t state = poll_again;
         for (std::uint32_t polls = 0;; ++polls) {
             const Heard heard = lanes_.by_leader([&]() -> Heard {
                 if constexpr (host_threads)
-                    if (!is_fed()) return {{0, 0}, hear_as_all()};
-                listens = listens || (fine_grained_host_coherence() && intake().try_listen());
-                if (!listens) return {{0, 0}, HR_RUN};
+                    if (!is_opened()) return {{0, 0}, hear_as_all()};
+                is_poller = is_poller || (fine_grained_host_coherence() && poller().try_poll());
+                if (!is_poller) return {{0, 0}, HR_RUN};
                 // A group that waits has found no records. Records come first.
-                const Heard now = intake().listen(wanted);
-                if (!now.kept.empty()) tally_.known = intake().taken_over();
+                const Heard now = poller().poll(wanted);
+                if (!now.kept.empty()) tally_.known = poller().taken_over();
                 return now;
             });
             if (heard.why != HR_RUN) pause(static_cast<std::uint32_t>(heard.why));
@@ -170,12 +170,12 @@ protected:
                 // No branch between the loads: none waits for the result of another. relaxed, all: `pending`
                 // == 0 is enough; see docs/engine.md, "Termination is exact".
                 const bool all_pause = Sync::load(control_.pause, Sync::relaxed) != HR_RUN;
-                bool is_open = is_fed() && intake().is_open();
+                bool is_open = is_opened() && poller().is_open();
                 bool nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
                 bool something_left = records_left() | seeds_left();
                 if (all_pause) return leave_paused;
-                if (is_fed() && !is_open) { // the other values may be from before the end
-                    is_open = !intake().has_ended();
+                if (is_opened() && !is_open) { // the other values may be from before the end
+                    is_open = !poller().has_ended();
                     nothing_pending = Sync::load(control_.pending.value, Sync::relaxed) == 0;
                     something_left = records_left() | seeds_left();
                 }
@@ -187,14 +187,14 @@ protected:
             if (state == poll_again && others_left()) state = go_on;
             if (state != poll_again) break;
             lanes_.by_leader([&] {
-                if (listens)
+                if (is_poller)
                     Sync::WithHost::pause(polls);
                 else
                     back_off(polls);
             });
         }
         lanes_.by_leader([&] {
-            if (listens) intake().stop_listening();
+            if (is_poller) poller().stop_polling();
         });
         lanes_.sync(); // the leader may have acquired; now all lanes may read what the host wrote
         pace_.note_wait();
@@ -252,17 +252,17 @@ protected:
         const bool quiet = lanes_.by_leader([&] {
             // relaxed, all: hints; code that acts on them looks again.
             return (Sync::load(control_.pause, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
-                    unheard()) == 0;
+                    unpolled()) == 0;
         });
         if (quiet) plan_next_look(tally_.units);
         return quiet;
     }
 
     /// Not 0 if the host's words are to be read, or may be. For a leader.
-    HEADRACE_GROUP_CODE std::uint32_t unheard() const {
+    HEADRACE_GROUP_CODE std::uint32_t unpolled() const {
         if constexpr (host_threads)
-            if (!is_fed()) return hear_as_all();
-        return Sync::load(control_.unheard, Sync::relaxed); // relaxed: a hint
+            if (!is_opened()) return hear_as_all();
+        return Sync::load(control_.unpolled, Sync::relaxed); // relaxed: a hint
     }
 
     HEADRACE_GROUP_CODE void look_for_pause() {
@@ -304,7 +304,7 @@ protected:
         return Sync::load(control_.restored.value, Sync::relaxed) < control_.spill_count;
     }
     HEADRACE_GROUP_CODE bool seeds_left() const { // for the leader
-        if (is_fed()) return intake().seeds_left();
+        if (is_opened()) return poller().seeds_left();
         return Sync::load(control_.seed_cursor.value, Sync::relaxed) < control_.seed_end; // relaxed: a guess
     }
 

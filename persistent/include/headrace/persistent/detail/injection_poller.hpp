@@ -1,5 +1,5 @@
-// persistent/detail/intake.hpp - the launch's end of the injection queue: the host's requests and seeds.
-// feed.hpp is the host's end. control.h has the memory that both share.
+// persistent/detail/injection_poller.hpp - the launch's end of the injection queue: the host's requests and
+// seeds. injection_queue.hpp is the host's end. control.h has the memory that both share.
 #pragma once
 #include <headrace/persistent/detail/engine_memory.hpp>
 #include <headrace/persistent/detail/seeds.hpp>
@@ -14,53 +14,56 @@ struct Heard {
 
 /// Borrows the engine's memory. Only a group's leader calls its functions.
 template <class Sync>
-class Intake {
+class InjectionPoller {
     using WithHost = typename Sync::WithHost;
 
 public:
-    HEADRACE_GROUP_CODE explicit Intake(const EngineView& view)
-        : control_(*view.control), in_(view.control->intake), feed_(*view.feed), segments_(view.segments) {}
+    HEADRACE_GROUP_CODE explicit InjectionPoller(const EngineView& view)
+        : control_(*view.control),
+          in_(view.control->poller),
+          injection_(*view.injection),
+          segments_(view.segments) {}
 
     /// Tries to make this group the injection poller. No group waits to become it.
-    HEADRACE_GROUP_CODE bool try_listen() const {
-        std::uint32_t unheard = 1;
-        // acquire: pairs with stop_listening, for what the last poller has noted.
-        return Sync::load(control_.unheard, Sync::relaxed) != 0 &&
-               Sync::compare_exchange(control_.unheard, unheard, 0u, Sync::acquire);
+    HEADRACE_GROUP_CODE bool try_poll() const {
+        std::uint32_t unpolled = 1;
+        // acquire: pairs with stop_polling, for what the last poller has noted.
+        return Sync::load(control_.unpolled, Sync::relaxed) != 0 &&
+               Sync::compare_exchange(control_.unpolled, unpolled, 0u, Sync::acquire);
     }
-    HEADRACE_GROUP_CODE void stop_listening() const {
-        Sync::store(control_.unheard, 1u, Sync::release); // release: pairs with try_listen
+    HEADRACE_GROUP_CODE void stop_polling() const {
+        Sync::store(control_.unpolled, 1u, Sync::release); // release: pairs with try_poll
     }
 
     /// Reads the host's words, and tells the host how far the launch is. An
     /// idle group keeps up to `wanted` of the first new seeds, so that a short
     /// task begins as early as possible. Only the injection poller calls this.
-    HEADRACE_GROUP_CODE Heard listen(std::uint32_t wanted) const {
-        if (segments_ == nullptr) return {{0, 0}, listen_unfed()};
+    HEADRACE_GROUP_CODE Heard poll(std::uint32_t wanted) const {
+        if (segments_ == nullptr) return {{0, 0}, poll_unopened()};
         tell();
         const std::uint32_t why = is_late() ? HR_PAUSE_BUDGET : HR_RUN;
         const bool is_idle = wanted != 0 && in_.completed == in_.seeds;
         TwoWords said{};
         std::uint64_t upto = 0;
         for (std::uint32_t looks = 0; looks < looks_at_once; ++looks) {
-            // relaxed: `fed` and `pause` carry no data. Both loads cross the bus at the same time.
-            said = WithHost::load_two(&feed_.fed);
-            // acquire: pairs with Feed::add, for the range and for the data that its units will read. If the
-            // host has not begun this range, `upto` is no more than what has been accepted.
+            // relaxed: `injected` and `pause` carry no data. Both loads cross the bus at the same time.
+            said = WithHost::load_two(&injection_.injected);
+            // acquire: pairs with InjectionQueue::add, for the range and for the data that its units will
+            // read. If the host has not begun this range, `upto` is no more than what has been accepted.
             upto = WithHost::load(range().upto, WithHost::acquire);
             if (said.first != in_.seeds || said.second != 0 || upto > in_.seeds || !is_idle) break;
         }
-        const std::uint64_t fed = said.first & ~HR_FEED_CLOSED;
+        const std::uint64_t injected = said.first & ~HR_INJECTION_CLOSED;
         if (said.second != 0) return {{0, 0}, HR_PAUSE_HOST};
         if (why != HR_RUN) return {{0, 0}, why};
-        const SeedRange kept = upto > in_.seeds ? take(upto, wanted) : take_next_ranges(fed, wanted);
+        const SeedRange kept = upto > in_.seeds ? take(upto, wanted) : take_next_ranges(injected, wanted);
         // release: pairs with has_ended. After it, nothing is added to `pending` or to the segments.
-        if ((said.first & HR_FEED_CLOSED) != 0 && in_.seeds == fed)
+        if ((said.first & HR_INJECTION_CLOSED) != 0 && in_.seeds == injected)
             Sync::store(in_.open, std::uint64_t{0}, Sync::release);
-        if (has_room() || fed <= in_.seeds || seeds_left()) return {kept, HR_RUN};
+        if (has_room() || injected <= in_.seeds || seeds_left()) return {kept, HR_RUN};
         // relaxed: the host reads it after the launch. The next launch begins with an empty table.
         Sync::store(in_.current, in_.segments, Sync::relaxed);
-        return {kept, HR_PAUSE_FEED};
+        return {kept, HR_PAUSE_SEGMENTS};
     }
 
     /// Number of seeds accepted since `open`. Only the injection poller calls this.
@@ -75,7 +78,8 @@ public:
         const std::uint64_t before = Sync::fetch_add(control_.pending.value, net, Sync::release);
         if (before + net != 0 || known == 0) return;
         static_cast<void>(Sync::load(control_.pending.value, Sync::acquire)); // any value will do
-        WithHost::store(feed_.finished, known, WithHost::release); // release: pairs with Feed::completed
+        WithHost::store(injection_.finished, known,
+                        WithHost::release); // release: pairs with InjectionQueue::completed
     }
 
     /// Claims seeds of the first segment that has some; empty if no segment has any now. Raises `known`: see
@@ -117,7 +121,7 @@ public:
 
     /// True if the host injects no more, and all injected seeds are in `pending` and in the segments.
     HEADRACE_GROUP_CODE bool has_ended() const {
-        return Sync::load(in_.open, Sync::acquire) == 0; // acquire: pairs with listen
+        return Sync::load(in_.open, Sync::acquire) == 0; // acquire: pairs with poll
     }
 
 private:
@@ -126,36 +130,39 @@ private:
 
     /// For a launch that was not opened: tells the host how many seeds
     /// are claimed. Returns why all groups should pause, or HR_RUN.
-    HEADRACE_GROUP_CODE std::uint64_t listen_unfed() const {
+    HEADRACE_GROUP_CODE std::uint64_t poll_unopened() const {
         // relaxed, all: numbers and requests carry no data.
         std::uint64_t claimed = Sync::load(control_.seed_cursor.value, Sync::relaxed);
         if (claimed > control_.seed_end) claimed = control_.seed_end;
         if (claimed != in_.consumed)
-            WithHost::store(feed_.consumed, in_.consumed = claimed, WithHost::relaxed);
-        return WithHost::load(feed_.pause, WithHost::relaxed) != 0 ? HR_PAUSE_HOST : HR_RUN;
+            WithHost::store(injection_.consumed, in_.consumed = claimed, WithHost::relaxed);
+        return WithHost::load(injection_.pause, WithHost::relaxed) != 0 ? HR_PAUSE_HOST : HR_RUN;
     }
 
     /// The injected range with the next seeds.
-    HEADRACE_GROUP_CODE HrFeedRange& range() const { return feed_.range[in_.ranges % HR_FEED_RANGES]; }
+    HEADRACE_GROUP_CODE HrInjectionRange& range() const {
+        return injection_.range[in_.ranges % HR_INJECTION_RANGES];
+    }
 
-    HEADRACE_GROUP_CODE bool has_room() const { return in_.segments < HR_FEED_SEGMENTS; }
+    HEADRACE_GROUP_CODE bool has_room() const { return in_.segments < HR_INJECTION_SEGMENTS; }
 
     /// Accepts all injected seeds, also beyond the current range. Returns the seeds that the group keeps.
-    HEADRACE_GROUP_CODE SeedRange take_next_ranges(std::uint64_t fed, std::uint32_t wanted) const {
+    HEADRACE_GROUP_CODE SeedRange take_next_ranges(std::uint64_t injected, std::uint32_t wanted) const {
         SeedRange kept{0, 0};
-        if (fed > in_.seeds)
-            // acquire: pairs with Feed::add. A range that ends at `in_.seeds` does not grow after it.
-            fed = WithHost::load(feed_.fed, WithHost::acquire) & ~HR_FEED_CLOSED;
-        while (fed > in_.seeds && has_room()) {
-            // relaxed, both: ordered by the acquire of `fed`. Nothing beyond `fed` is accepted.
+        if (injected > in_.seeds)
+            // acquire: pairs with InjectionQueue::add. A range that ends at `in_.seeds` does not grow after
+            // it.
+            injected = WithHost::load(injection_.injected, WithHost::acquire) & ~HR_INJECTION_CLOSED;
+        while (injected > in_.seeds && has_room()) {
+            // relaxed, both: ordered by the acquire of `injected`. Nothing beyond `injected` is accepted.
             std::uint64_t upto = WithHost::load(range().upto, WithHost::relaxed);
             if (upto == in_.seeds) {
                 in_.knows_offset = 0;
-                // release: pairs with Feed::add, which may reuse the slot after this read.
-                WithHost::store(feed_.ranges, ++in_.ranges, WithHost::release);
+                // release: pairs with InjectionQueue::add, which may reuse the slot after this read.
+                WithHost::store(injection_.ranges, ++in_.ranges, WithHost::release);
                 upto = WithHost::load(range().upto, WithHost::relaxed);
             }
-            const SeedRange first = take(upto < fed ? upto : fed, kept.empty() ? wanted : 0);
+            const SeedRange first = take(upto < injected ? upto : injected, kept.empty() ? wanted : 0);
             if (kept.empty()) kept = first;
         }
         return kept;
@@ -167,7 +174,7 @@ private:
     HEADRACE_GROUP_CODE SeedRange take(std::uint64_t upto, std::uint32_t wanted) const {
         if (!has_room()) return {0, 0};
         if (in_.knows_offset == 0) {
-            // relaxed: the host wrote it before the `upto` or `fed` that we have acquired.
+            // relaxed: the host wrote it before the `upto` or `injected` that we have acquired.
             in_.offset = WithHost::load(range().offset, WithHost::relaxed);
             in_.knows_offset = 1;
         }
@@ -195,9 +202,9 @@ private:
             if (left == 0) move_on(current);
         }
         if (consumed != in_.consumed) // relaxed: carries no data
-            WithHost::store(feed_.consumed, in_.consumed = consumed, WithHost::relaxed);
-        if (all_completed) // release: pairs with Feed::completed
-            WithHost::store(feed_.completed, in_.completed = in_.seeds, WithHost::release);
+            WithHost::store(injection_.consumed, in_.consumed = consumed, WithHost::relaxed);
+        if (all_completed) // release: pairs with InjectionQueue::completed
+            WithHost::store(injection_.completed, in_.completed = in_.seeds, WithHost::release);
     }
 
     /// Moves `current` on from a used-up segment. One of the groups that find it does so for all.
@@ -217,8 +224,8 @@ private:
     }
 
     HrControl& control_;
-    HrIntake& in_;
-    HrFeed& feed_;
+    HrPoller& in_;
+    HrInjection& injection_;
     HrSegment* segments_;
 };
 

@@ -1,5 +1,5 @@
-// Launches that the host feeds while they run, under host threads: whenever seeds come and whenever all
-// pause, each unit arrives once.
+// Launches that get seeds from the host while they run, under host threads: whenever seeds come and whenever
+// all pause, each unit arrives once.
 #include "drain.hpp"
 #include "thread_bench.hpp"
 
@@ -29,8 +29,8 @@ std::vector<SeedRange> cut(std::uint64_t end, std::uint64_t longest, std::mt1993
     return ranges;
 }
 
-void feed(Engine& engine, SeedRange range) {
-    while (!engine.feed(range.next, range.end)) std::this_thread::sleep_for(20us);
+void inject(Engine& engine, SeedRange range) {
+    while (!engine.inject(range.next, range.end)) std::this_thread::sleep_for(20us);
 }
 
 /// How the host behaves while the engine runs.
@@ -42,9 +42,9 @@ struct Host {
 };
 
 template <class Config, class Kernel, class Seeds>
-EngineCounters expect_fed_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
-                                       const EngineOptions& options, const Host& host) {
-    const TestDeadline deadline("a fed engine");
+EngineCounters expect_injected_exactly_once(Kernel kernel, const Seeds& seeds, std::uint64_t end,
+                                            const EngineOptions& options, const Host& host) {
+    const TestDeadline deadline("an engine with injection");
     FedBench<Config, Kernel, Seeds> bench(kernel, seeds, options);
     Engine& engine = bench.engine;
     std::mt19937_64 random(Config::Lanes::size * 1000 + end);
@@ -52,9 +52,9 @@ EngineCounters expect_fed_exactly_once(Kernel kernel, const Seeds& seeds, std::u
     if (host.shuffled) std::shuffle(ranges.begin(), ranges.end(), random);
     const auto one_in = [&](unsigned n) { return n != 0 && random() % n == 0; };
     engine.open();
-    std::thread feeder([&] {
+    std::thread injector([&] {
         for (const SeedRange& range : ranges) {
-            feed(engine, range);
+            inject(engine, range);
             if (one_in(host.one_in_sleeps))
                 std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
             if (one_in(host.one_in_pauses)) engine.request_pause();
@@ -62,11 +62,11 @@ EngineCounters expect_fed_exactly_once(Kernel kernel, const Seeds& seeds, std::u
         engine.close();
     });
     while (engine.collect() == Engine::State::paused) engine.resume();
-    feeder.join();
+    injector.join();
     EXPECT_EQ(bench.arrived, expected_arrivals(serial(kernel), seeds, 0, end));
     EXPECT_EQ(engine.counters().units, bench.arrived.total());
     EXPECT_EQ(engine.remaining(), 0u);
-    EXPECT_EQ(engine.fed(), end);
+    EXPECT_EQ(engine.injected(), end);
     EXPECT_EQ(engine.consumed(), end);
     EXPECT_EQ(engine.completed(), end);
     EXPECT_EQ(engine.counters().saved, engine.counters().restored);
@@ -74,21 +74,21 @@ EngineCounters expect_fed_exactly_once(Kernel kernel, const Seeds& seeds, std::u
 }
 
 template <class Config>
-class Feeding : public testing::Test {};
+class Injection : public testing::Test {};
 using Configs =
     testing::Types<Config<1, ThreadRunner<5>>, Config<3, ThreadRunner<4>>, Config<16, ThreadRunner<1>>,
                    Config<64, ThreadRunner<6>>, Config<16, SerialRunner<5>>,
                    Config<3, ThreadRunner<16>>>; // the last has several rings
-TYPED_TEST_SUITE(Feeding, Configs);
+TYPED_TEST_SUITE(Injection, Configs);
 
 constexpr EngineOptions roomy{};
 /// Everything so small that every way out is taken, time included.
 constexpr EngineOptions tiny{.wishes = {.liq_units = 4}, .bundles = 1, .launch_time = 2ms};
 
-TYPED_TEST(Feeding, AConsumersIndicesArriveExactlyOnce) {
-    expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {});
-    expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, tiny, {.longest = 500});
-    expect_fed_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {.shuffled = false});
+TYPED_TEST(Injection, AConsumersIndicesArriveExactlyOnce) {
+    expect_injected_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {});
+    expect_injected_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, tiny, {.longest = 500});
+    expect_injected_exactly_once<TypeParam>(Visit{}, Indices{}, 100'000 / slower, roomy, {.shuffled = false});
 }
 
 /// Counts the lane groups that have left.
@@ -111,27 +111,28 @@ struct LastToLeave {
     }
 };
 
-TEST(FeedingConsumers, WhoFindsNoMoreSeedsDoesNotWaitForTheLastUnits) {
-    const TestDeadline deadline("a fed engine");
+TEST(InjectionIntoConsumers, WhoFindsNoMoreSeedsDoesNotWaitForTheLastUnits) {
+    const TestDeadline deadline("an engine with injection");
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
     CountingRunner::left = 0;
     FedBench<Config<3, CountingRunner>, LastToLeave, Indices> bench(LastToLeave{}, Indices{}, patient);
     bench.engine.open();
-    feed(bench.engine, {0, 1});
+    inject(bench.engine, {0, 1});
     bench.engine.close();
     EXPECT_EQ(bench.engine.collect(), Engine::State::finished);
     EXPECT_EQ(bench.arrived.total(), 1u);
 }
 
-TEST(FeedingConsumers, TasksOfOneUnitAreKeptByWhoHearsOfThem) {
-    const TestDeadline deadline("a fed engine");
+TEST(InjectionIntoConsumers, TasksOfOneUnitAreKeptByWhoHearsOfThem) {
+    const TestDeadline deadline("an engine with injection");
     FedBench<Config<16, ThreadRunner<1>>, Visit, Indices> bench(Visit{}, Indices{},
                                                                 {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();
-    constexpr std::uint64_t tasks = HR_FEED_SEGMENTS + 100; // as segments they would not fit into a launch
+    constexpr std::uint64_t tasks =
+        HR_INJECTION_SEGMENTS + 100; // as segments they would not fit into a launch
     for (std::uint64_t i = 0; i < tasks; ++i) {
-        feed(engine, {2 * i, 2 * i + 1});
+        inject(engine, {2 * i, 2 * i + 1});
         while (engine.completed() != i + 1) std::this_thread::yield();
     }
     engine.close();
@@ -140,104 +141,105 @@ TEST(FeedingConsumers, TasksOfOneUnitAreKeptByWhoHearsOfThem) {
     EXPECT_EQ(bench.arrived.total(), tasks);
 }
 
-TYPED_TEST(Feeding, TreesArriveExactlyOnceWhilePoolsGrowAndAllPause) {
+TYPED_TEST(Injection, TreesArriveExactlyOnceWhilePoolsGrowAndAllPause) {
     const IrregularTree tree{{}, std::uint64_t{1} << 30};
-    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 5000 / slower, roomy, {.longest = 20});
-    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 2000 / slower, tiny, {.longest = 20});
-    expect_fed_exactly_once<TypeParam>(BinaryTree{{}, 1 << 9}, Roots{}, 50, tiny, {.longest = 3});
+    expect_injected_exactly_once<TypeParam>(tree, Roots{}, 5000 / slower, roomy, {.longest = 20});
+    expect_injected_exactly_once<TypeParam>(tree, Roots{}, 2000 / slower, tiny, {.longest = 20});
+    expect_injected_exactly_once<TypeParam>(BinaryTree{{}, 1 << 9}, Roots{}, 50, tiny, {.longest = 3});
 }
 
-TYPED_TEST(Feeding, ChainsArriveExactlyOnce) {
-    expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 5000 / slower, roomy, {.longest = 20});
-    expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 2000 / slower, tiny, {.one_in_pauses = 10});
+TYPED_TEST(Injection, ChainsArriveExactlyOnce) {
+    expect_injected_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 5000 / slower, roomy, {.longest = 20});
+    expect_injected_exactly_once<TypeParam>(Chain{}, ChainStarts{100}, 2000 / slower, tiny,
+                                            {.one_in_pauses = 10});
 }
 
-TYPED_TEST(Feeding, SeveralKindsArriveExactlyOnce) {
-    expect_fed_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 500 / slower, roomy, {.longest = 5});
-    expect_fed_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 100, tiny,
-                                       {.longest = 5, .one_in_pauses = 10});
+TYPED_TEST(Injection, SeveralKindsArriveExactlyOnce) {
+    expect_injected_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 500 / slower, roomy, {.longest = 5});
+    expect_injected_exactly_once<TypeParam>(Plant{{}, 7}, Sprouts{}, 100, tiny,
+                                            {.longest = 5, .one_in_pauses = 10});
 }
 
-TYPED_TEST(Feeding, GroupKernelsProcessEachUnitOnceTogether) {
+TYPED_TEST(Injection, GroupKernelsProcessEachUnitOnceTogether) {
     const GroupTree tree{{{}, std::uint64_t{1} << 30}};
-    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 500, roomy, {.longest = 5});
-    expect_fed_exactly_once<TypeParam>(tree, Roots{}, 200, tiny, {.longest = 5});
-    expect_fed_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, tiny, {.one_in_pauses = 10});
+    expect_injected_exactly_once<TypeParam>(tree, Roots{}, 500, roomy, {.longest = 5});
+    expect_injected_exactly_once<TypeParam>(tree, Roots{}, 200, tiny, {.longest = 5});
+    expect_injected_exactly_once<TypeParam>(GroupVisit{}, Indices{}, 3000, tiny, {.one_in_pauses = 10});
 }
 
-TYPED_TEST(Feeding, MoreRangesThatDoNotAdjoinThanSegmentsNeedMoreLaunches) {
+TYPED_TEST(Injection, MoreRangesThatDoNotAdjoinThanSegmentsNeedMoreLaunches) {
     constexpr std::uint64_t ranges = 5000, seeds = 65; // more than a group keeps, which takes no segment
     // None pauses but for want of segments.
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
-    const TestDeadline deadline("a fed engine");
+    const TestDeadline deadline("an engine with injection");
     FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
     Engine& engine = bench.engine;
     engine.open();
-    std::thread feeder([&] {
-        for (std::uint64_t i = 0; i < ranges; ++i) feed(engine, {2 * i * seeds, (2 * i + 1) * seeds});
+    std::thread injector([&] {
+        for (std::uint64_t i = 0; i < ranges; ++i) inject(engine, {2 * i * seeds, (2 * i + 1) * seeds});
         engine.close();
     });
     while (engine.collect() == Engine::State::paused) engine.resume();
-    feeder.join();
-    EXPECT_EQ(engine.launches(), 1 + ranges / HR_FEED_SEGMENTS);
+    injector.join();
+    EXPECT_EQ(engine.launches(), 1 + ranges / HR_INJECTION_SEGMENTS);
     ArrivalTable expected;
     for (std::uint64_t i = 0; i < ranges; ++i)
         for (std::uint64_t seed = 0; seed < seeds; ++seed) expected.view().arrive(2 * i * seeds + seed);
     EXPECT_EQ(bench.arrived, expected);
 }
 
-TYPED_TEST(Feeding, TenThousandRangesThatAdjoinAreOneToTheLaunch) {
+TYPED_TEST(Injection, TenThousandRangesThatAdjoinAreOneToTheLaunch) {
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
-    expect_fed_exactly_once<TypeParam>(
+    expect_injected_exactly_once<TypeParam>(
         Visit{}, Indices{}, 10'000, patient,
         {.longest = 1, .shuffled = false, .one_in_sleeps = 0, .one_in_pauses = 0});
 }
 
-TYPED_TEST(Feeding, NothingFedEndsWhenItIsClosed) {
+TYPED_TEST(Injection, NothingInjectedEndsWhenItIsClosed) {
     for (const auto wait : {0us, 300us}) {
-        const auto counters = expect_fed_exactly_once<TypeParam>(Chain{}, ChainStarts{9}, 0, roomy, {});
+        const auto counters = expect_injected_exactly_once<TypeParam>(Chain{}, ChainStarts{9}, 0, roomy, {});
         EXPECT_EQ(counters.units, 0u);
         FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, roomy);
         bench.engine.open();
         std::this_thread::sleep_for(wait);
-        EXPECT_TRUE(bench.engine.feed(5, 5));
+        EXPECT_TRUE(bench.engine.inject(5, 5));
         bench.engine.close();
         while (bench.engine.collect() == Engine::State::paused) bench.engine.resume();
         EXPECT_EQ(bench.arrived.total(), 0u);
     }
 }
 
-TYPED_TEST(Feeding, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
-    const TestDeadline deadline("a fed engine");
+TYPED_TEST(Injection, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
+    const TestDeadline deadline("an engine with injection");
     FedBench<TypeParam, Chain, ChainStarts> bench(Chain{}, ChainStarts{20},
                                                   {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();
-    for (std::uint64_t fed = 0; fed < 50;) {
-        const std::uint64_t more = 1 + fed % 3;
-        feed(engine, {fed, fed + more});
-        fed += more;
-        while (engine.completed() != fed) std::this_thread::sleep_for(20us);
-        EXPECT_EQ(engine.consumed(), fed);
+    for (std::uint64_t injected = 0; injected < 50;) {
+        const std::uint64_t more = 1 + injected % 3;
+        inject(engine, {injected, injected + more});
+        injected += more;
+        while (engine.completed() != injected) std::this_thread::sleep_for(20us);
+        EXPECT_EQ(engine.consumed(), injected);
         // Plain reads of what units wrote: ThreadSanitizer sees whether `completed` orders them.
-        EXPECT_EQ(bench.arrived, expected_arrivals(Chain{}, ChainStarts{20}, 0, fed));
+        EXPECT_EQ(bench.arrived, expected_arrivals(Chain{}, ChainStarts{20}, 0, injected));
     }
     engine.close();
     EXPECT_EQ(engine.collect(), Engine::State::finished);
     EXPECT_EQ(engine.launches(), 1u);
 }
 
-/// Feeds, pauses now and then, and looks at what is told meanwhile.
+/// Injects, pauses now and then, and looks at what is told meanwhile.
 template <class Config, class Kernel, class Seeds>
 void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std::uint64_t ranges,
                                   std::uint64_t in_range) {
-    const TestDeadline deadline("a fed engine");
+    const TestDeadline deadline("an engine with injection");
     FedBench<Config, Kernel, Seeds> bench(kernel, seeds, {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();
-    std::jthread feeder([&] {
+    std::jthread injector([&] {
         for (std::uint64_t i = 0; i < ranges; ++i) {
-            feed(engine, {i * in_range, (i + 1) * in_range});
+            inject(engine, {i * in_range, (i + 1) * in_range});
             if (i % 7 == 0) std::this_thread::sleep_for(10us);
             if (i % 101 == 100) engine.request_pause();
         }
@@ -260,22 +262,22 @@ void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std:
 }
 
 /// Whoever finishes tells so, and they may overtake each other.
-TYPED_TEST(Feeding, WhatIsToldIsNeverTakenBack) {
+TYPED_TEST(Injection, WhatIsToldIsNeverTakenBack) {
     expect_nothing_is_taken_back<TypeParam>(Chain{}, ChainStarts{2}, 2000, 1);
     expect_nothing_is_taken_back<TypeParam>(Chain{}, ChainStarts{9}, 500, 65);
     expect_nothing_is_taken_back<TypeParam>(Visit{}, Indices{}, 2000, 1);
     expect_nothing_is_taken_back<TypeParam>(Visit{}, Indices{}, 500, 65); // more than a group keeps
 }
 
-TYPED_TEST(Feeding, AnIdleLaunchPausesOnRequestAndInTimeAndGoesOn) {
-    const TestDeadline deadline("a fed engine");
+TYPED_TEST(Injection, AnIdleLaunchPausesOnRequestAndInTimeAndGoesOn) {
+    const TestDeadline deadline("an engine with injection");
     FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{},
                                                  {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     engine.open();
     engine.request_pause();
     EXPECT_EQ(engine.collect(), Engine::State::paused);
-    feed(engine, {0, 10});
+    inject(engine, {0, 10});
     engine.resume();
     while (engine.completed() != 10) std::this_thread::sleep_for(20us);
     engine.request_pause();
@@ -293,7 +295,7 @@ TYPED_TEST(Feeding, AnIdleLaunchPausesOnRequestAndInTimeAndGoesOn) {
     EXPECT_EQ(brief.engine.collect(), Engine::State::paused);
 }
 
-TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndPausesOnRequest) {
+TYPED_TEST(Injection, ALaunchThatIsNotOpenedTellsHowFarItIsAndPausesOnRequest) {
     const TestDeadline deadline("an engine that is asked to pause");
     const EngineOptions patient{.wishes = {}, .first_rounds = 1u << 30};
     FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, patient);
@@ -317,21 +319,21 @@ TYPED_TEST(Feeding, ALaunchThatIsNotFedTellsHowFarItIsAndPausesOnRequest) {
     EXPECT_EQ(bench.arrived, expected_arrivals(Visit{}, Indices{}, 0, end));
 }
 
-TYPED_TEST(Feeding, AnEngineMayGoAwayWhileItsLaunchIsOpen) {
-    const TestDeadline deadline("a fed engine");
+TYPED_TEST(Injection, AnEngineMayGoAwayWhileItsLaunchIsOpen) {
+    const TestDeadline deadline("an engine with injection");
     FedBench<TypeParam, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 20}, Roots{},
                                                  {.wishes = {}, .launch_time = 1h});
     bench.engine.open();
-    feed(bench.engine, {0, 100});
+    inject(bench.engine, {0, 100});
 }
 
-TYPED_TEST(Feeding, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
-    const TestDeadline deadline("a fed engine");
+TYPED_TEST(Injection, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
+    const TestDeadline deadline("an engine with injection");
     FedBench<TypeParam, Liar, Roots> bench(Liar{}, Roots{}, roomy);
     Engine& engine = bench.engine;
     const auto run = [&](std::uint64_t end) {
         engine.open();
-        feed(engine, {0, end});
+        inject(engine, {0, end});
         std::this_thread::sleep_for(100us);
         engine.close();
         while (engine.collect() == Engine::State::paused) engine.resume();
@@ -341,7 +343,7 @@ TYPED_TEST(Feeding, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
     run(900);
     EXPECT_EQ(engine.remaining(), 0u);
     const std::uint64_t before = engine.counters().units;
-    drain(engine, 0, 900); // an engine that was fed starts as ever
+    drain(engine, 0, 900); // an engine that had injections starts as ever
     EXPECT_EQ(engine.counters().units, before + 900);
 }
 
