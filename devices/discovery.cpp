@@ -169,7 +169,7 @@ private:
         const unsigned cores = candidate.info.compute_units;
         if (candidate.info.physical_id != "cpu" || !candidate.open_part) return candidate.open();
         if (!divided_) {
-            const unsigned spare = cores_for_feeding(cores);
+            const unsigned spare = cores_for_submission(cores);
             return spare > 0 ? candidate.open_part(cores - spare) : candidate.open();
         }
         if (cores < 2) return candidate.open(); // both devices share the core
@@ -180,7 +180,7 @@ private:
 
     /// The number of cores left free for the host threads that serve GPUs: one for each GPU and one for the
     /// program, at most a quarter of all cores. Otherwise these threads would wait for threads that compute.
-    [[nodiscard]] unsigned cores_for_feeding(unsigned cores) const {
+    [[nodiscard]] unsigned cores_for_submission(unsigned cores) const {
         const auto is_gpu = [this](const Choice& choice) { return info_of(choice).physical_id != "cpu"; };
         const auto gpus = static_cast<unsigned>(std::ranges::count_if(choices_, is_gpu));
         return gpus == 0 ? 0 : std::min(gpus + 1, cores / 4);

@@ -72,7 +72,7 @@ FlowStream::FlowStream(Lanes lanes, Size size, const Settings& settings, headrac
     for (std::size_t i = 0; i < pairs; ++i) add_pair();
     for (std::size_t i = 0; i < lanes_.devices.size(); ++i) add_device();
     pipeline_.emplace(lanes_.devices, make_pieces(), pairs);
-    pipeline_->feed_apart(); // a pair has some thousand launches
+    pipeline_->submit_apart(); // a pair has some thousand launches
 }
 
 FlowStream::Picture::Picture(const char* name, Size size, headrace::Device* pinned, headrace::Filter filter)

@@ -397,7 +397,7 @@ void JobExecution::settle_if_ended(std::unique_lock<std::mutex> lock) {
         if (is_unheard) log_failure(*error, job_.name());
         return promise_.fail(error);
     }
-    if (scheduling_.listener && scheduling_.listener->done) scheduling_.listener->done(*this);
+    if (scheduling_.observer && scheduling_.observer->done) scheduling_.observer->done(*this);
     promise_.complete(ran);
 }
 

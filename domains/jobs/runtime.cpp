@@ -234,7 +234,7 @@ private:
         return std::make_shared<JobExecution>(
             std::move(own),
             JobExecution::Scheduling{std::move(policy), policy_name(job),
-                                     options_.model != "peak" && options_.powers.empty(), expected, listener_,
+                                     options_.model != "peak" && options_.powers.empty(), expected, observer_,
                                      kernel,
                                      next_number_.fetch_add(1, std::memory_order_relaxed), // only a number
                                      continuations_, std::move(one_memory)},
@@ -537,8 +537,8 @@ private:
     const ProcessMark process_;
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
-    const std::shared_ptr<const JobExecution::Listener> listener_ =
-        std::make_shared<const JobExecution::Listener>([this] { wake_all(); },
+    const std::shared_ptr<const JobExecution::Observer> observer_ =
+        std::make_shared<const JobExecution::Observer>([this] { wake_all(); },
                                                        [this](const JobExecution& done) { learn(done); });
     const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< complete when the runtime has started
     mutable std::mutex mutex_;

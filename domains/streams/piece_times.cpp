@@ -1,6 +1,6 @@
 // domains/streams/piece_times.cpp - see piece_times.hpp.
 #include "streams/piece_times.hpp"
-#include "streams/listeners.hpp"
+#include "streams/pending_callbacks.hpp"
 #include <headrace/core/log.hpp>
 
 #include <fmt/format.h>
@@ -50,16 +50,15 @@ double try_pieces(const PieceTimes::Submit& submit, std::size_t controller, std:
 std::vector<Clock::time_point> ends_of_pieces(const PieceTimes::Submit& submit, std::size_t controller,
                                               std::size_t pieces) {
     using Times = std::vector<Clock::time_point>;
-    const auto times = std::make_shared<Times>(pieces + 1, Clock::now()); // listeners may outlive a failure
-    Listeners listeners;
+    const auto times = std::make_shared<Times>(pieces + 1, Clock::now()); // callbacks may outlive a failure
+    PendingCallbacks callbacks;
     std::vector<Event> events;
     for (std::size_t piece = 0; piece < pieces; ++piece) {
         events.push_back(submit(piece, controller));
-        listeners.listen(events.back(),
-                         [times, piece](const ErrorPtr&) { (*times)[piece + 1] = Clock::now(); });
+        callbacks.add(events.back(), [times, piece](const ErrorPtr&) { (*times)[piece + 1] = Clock::now(); });
     }
     for (const Event& event : events) event.wait();
-    listeners.wait();
+    callbacks.wait();
     return *times;
 }
 

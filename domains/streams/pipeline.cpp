@@ -1,10 +1,10 @@
 // domains/streams/pipeline.cpp - runs items through their stages: see pipeline.hpp. The division among
 // devices: pipeline_division.cpp.
-#include "streams/feeder.hpp"
 #include "streams/item_spans.hpp"
-#include "streams/listeners.hpp"
 #include "streams/part_times.hpp"
+#include "streams/pending_callbacks.hpp"
 #include "streams/piece_times.hpp"
+#include "streams/submitter.hpp"
 #include <headrace/domains/streams/pipeline.hpp>
 #include <headrace/internal/domains/streams/earliest_end.hpp>
 #include <headrace/internal/domains/streams/estimated_times.hpp>
@@ -35,15 +35,15 @@ double sum(const std::vector<double>& pieces, const StreamCut& cut) {
 } // namespace
 
 /// Submits the parts of an item on the threads of their controllers, one part after another.
-class Pipeline::Feeding {
+class Pipeline::Submitters {
 public:
-    explicit Feeding(std::size_t controllers) : feeders_(controllers) {}
+    explicit Submitters(std::size_t controllers) : threads_(controllers) {}
 
     /// Runs `work` on the controller's thread when `before` has ended, unless `before` failed.
     Event part(std::size_t controller, const Event& before, std::function<void()> work) {
         auto done = std::make_shared<Promise>();
         const Event event = done->event();
-        feeders_[controller].ask([before, done, work = std::move(work)] {
+        threads_[controller].ask([before, done, work = std::move(work)] {
             try {
                 before.wait();
                 work();
@@ -71,8 +71,8 @@ public:
     }
 
 private:
-    std::deque<Feeder> feeders_;
-    Feeder ends_;
+    std::deque<Submitter> threads_;
+    Submitter ends_;
 };
 
 /// At any exit from a stream, waits until no item is unfinished: the functions of the ends are the caller's.
@@ -88,7 +88,7 @@ struct Pipeline::EndOfAll {
                 } catch (const Error&) { // the first failure is reported already
                 }
         }
-        pipeline.listeners_->wait();
+        pipeline.callbacks_->wait();
     }
 };
 
@@ -96,7 +96,7 @@ Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece
     : controllers_(std::move(controllers)),
       pieces_(std::move(pieces)),
       places_(places),
-      listeners_(std::make_unique<Listeners>()) {
+      callbacks_(std::make_unique<PendingCallbacks>()) {
     if (controllers_.empty() || pieces_.empty() || places_.empty())
         refuse("a pipeline needs a controller, a piece of work and a place for an item at least");
     cuts_ = {{0, 0, pieces_.size()}};
@@ -157,8 +157,8 @@ void Pipeline::find_division(PerformanceModel& model) {
     may_give_whole_items_ = true;
 }
 
-void Pipeline::feed_apart() {
-    if (controllers_.size() > 1) feeding_ = std::make_unique<Feeding>(controllers_.size());
+void Pipeline::submit_apart() {
+    if (controllers_.size() > 1) submitters_ = std::make_unique<Submitters>(controllers_.size());
 }
 
 std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
@@ -219,7 +219,7 @@ void Pipeline::take_items(const StreamEnds& ends) {
         }
         const std::vector<StreamCut> whole{{sole.value_or(0), 0, pieces_.size()}};
         places_[place].done = submit(ends, items_, place, *there, sole ? whole : cuts_);
-        listeners_->listen(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
+        callbacks_->add(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
     }
 }
 
@@ -236,7 +236,7 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
                        const std::vector<StreamCut>& cuts) {
     const auto shown = spans_ ? std::make_shared<ItemSpans::Item>() : nullptr;
     if (is_timed() || shown)
-        listeners_->listen(there, [this, times = times_, item, shown](const ErrorPtr& error) {
+        callbacks_->add(there, [this, times = times_, item, shown](const ErrorPtr& error) {
             if (!error) times->arrived(item);
             if (shown) spans_->arrived(*shown);
         });
@@ -247,7 +247,7 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
                            text = text_of(part, item)] {
             const Event last = submit_part(cut, item, place);
             if (!is_timed() && !shown && !whole_items_) return;
-            listeners_->listen(last, [this, cut, item, times, part, shown, text](const ErrorPtr& error) {
+            callbacks_->add(last, [this, cut, item, times, part, shown, text](const ErrorPtr& error) {
                 if (whole_items_)
                     earliest_->ended(cut.device, !error);
                 else if (!error)
@@ -256,13 +256,13 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
                     spans_->ended(*shown, cut.device, controllers_[cut.device]->device().info().id, text);
             });
         };
-        if (feeding_)
-            before = feeding_->part(cuts[part].device, before, work);
+        if (submitters_)
+            before = submitters_->part(cuts[part].device, before, work);
         else
             work();
     }
-    if (!feeding_) return ends.end(item, place);
-    return feeding_->end(before, [&ends, item, place] { return ends.end(item, place); });
+    if (!submitters_) return ends.end(item, place);
+    return submitters_->end(before, [&ends, item, place] { return ends.end(item, place); });
 }
 
 Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t place) {

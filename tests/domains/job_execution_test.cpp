@@ -15,8 +15,8 @@ namespace headrace::test {
 namespace {
 
 /// Counts how often others are to be asked again.
-std::shared_ptr<const JobExecution::Listener> counts(int& asked) {
-    return std::make_shared<const JobExecution::Listener>([&asked] { ++asked; });
+std::shared_ptr<const JobExecution::Observer> counts(int& asked) {
+    return std::make_shared<const JobExecution::Observer>([&asked] { ++asked; });
 }
 
 TEST(JobExecution, TasksAreSizedByCapability) {
@@ -67,7 +67,7 @@ TEST(JobExecution, WhereNobodyWorksWhoWasNotRefusedIsAskedAgain) {
     int asked = 0;
     JobExecution job(
         Job("j", 10),
-        {.policy = std::make_unique<Refusal>(), .policy_name = "refusal", .listener = counts(asked)},
+        {.policy = std::make_unique<Refusal>(), .policy_name = "refusal", .observer = counts(asked)},
         {{4, &two.fast, {}, nullptr}, {7, &two.slow, {}, nullptr}}, {});
     job.start();
     EXPECT_EQ(job.next(4), std::nullopt);
@@ -86,7 +86,7 @@ struct FarApart {
     int asked = 0;
     JobExecution job{
         Job("j", 1'000'000),
-        {.policy = make_policy("adaptive"), .policy_name = "adaptive", .listener = counts(asked)},
+        {.policy = make_policy("adaptive"), .policy_name = "adaptive", .observer = counts(asked)},
         {{4, &two.fast, {.peak = 1, .units_per_second = 1e6, .certain = true}, nullptr},
          {7, &two.slow, {.peak = 1, .units_per_second = 1e4, .certain = true}, nullptr}},
         {}};
@@ -172,7 +172,7 @@ struct WithReserve {
                      {.policy = make_policy("adaptive"),
                       .policy_name = "adaptive",
                       .expected_seconds = expected,
-                      .listener = counts(asked)},
+                      .observer = counts(asked)},
                      {{4, &two.fast, {.peak = 1, .units_per_second = 1e6}, nullptr},
                       {7, &two.slow, {.peak = 1, .units_per_second = 9e5}, nullptr, "it is in the way"}},
                      {}};

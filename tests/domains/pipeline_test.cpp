@@ -34,7 +34,7 @@ TEST(Pipeline, AnyMappingGivesTheSameItemsInTheirOrder) {
             begin = end;
         }
         stream.pipeline().map(cuts);
-        if (random() % 2 == 0) stream.pipeline().feed_apart();
+        if (random() % 2 == 0) stream.pipeline().submit_apart();
         const auto items = static_cast<std::int64_t>(random() % 30);
         EXPECT_EQ(stream.run(items), items);
         EXPECT_EQ(stream.ended(), in_order(items));
@@ -66,7 +66,7 @@ TEST(Pipeline, WhoSubmitsToOneDeviceKeepsNobodyWaiting) {
         };
         const auto by_one = time();
         EXPECT_GE(by_one, 400ms);
-        stream.pipeline().feed_apart();
+        stream.pipeline().submit_apart();
         EXPECT_LT(time(), 0.9 * by_one) << "half of it, on an idle machine";
     });
 }
@@ -108,7 +108,7 @@ TEST(Pipeline, TracesShowPartsOfItems) {
     };
     for (const bool apart : {false, true}) {
         Stream stream(2, 3, 4);
-        if (apart) stream.pipeline().feed_apart();
+        if (apart) stream.pipeline().submit_apart();
         Trace trace;
         stream.pipeline().map({{1, 0, 1}, {0, 1, 3}});
         stream.run(7);
@@ -128,7 +128,7 @@ TEST(Pipeline, AFailureEndsTheStreamAndNothingIsUnderWayThen) {
     for (const int how : {0, 1, 2, 3}) {
         const bool whole = how % 2 == 1;
         Stream stream(2, 2, 3);
-        if (how > 1) stream.pipeline().feed_apart();
+        if (how > 1) stream.pipeline().submit_apart();
         if (whole)
             stream.pipeline().give_whole_items();
         else
@@ -148,7 +148,7 @@ TEST(Pipeline, TheFirstFailureIsTheFirstItems) {
     for (const bool apart : {false, true}) {
         Stream stream(2, 2, 3);
         stream.pipeline().map_one_to_one();
-        if (apart) stream.pipeline().feed_apart();
+        if (apart) stream.pipeline().submit_apart();
         for (const std::int64_t broken : {2, 3, 4, 5, 6}) {
             stream.breaks_from(broken);
             try {

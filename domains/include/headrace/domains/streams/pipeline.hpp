@@ -25,7 +25,7 @@ class EstimatedTimes;
 class EarliestEnd;
 class FreePlaces;
 class ItemSpans;
-class Listeners;
+class PendingCallbacks;
 class PartTimes;
 class PieceTimes;
 
@@ -112,7 +112,8 @@ public:
     /// of hundreds of requests: a device accepts about 100 and then blocks the caller, while other
     /// devices would have no work. `submit` of pieces on different controllers is then called
     /// concurrently.
-    void feed_apart();
+    void submit_apart();
+    [[deprecated("it is submit_apart now")]] void feed_apart() { submit_apart(); }
     /// The report then has the times of parts in a given mapping. Cost: a few callbacks an item.
     void time_parts() noexcept { times_parts_ = true; }
 
@@ -126,7 +127,7 @@ public:
 
 private:
     struct EndOfAll;
-    class Feeding; // threads that submit
+    class Submitters; // threads that submit
 
     void take_items(const StreamEnds& ends);
     Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there,
@@ -170,8 +171,8 @@ private:
     std::unique_ptr<EarliestEnd> earliest_; ///< if whole items are given
     std::vector<std::int64_t> given_;       ///< number of whole items for each controller in the last run
     std::shared_ptr<PartTimes> times_;      ///< of the current parts; unfinished items may have others
-    std::unique_ptr<Listeners> listeners_;  ///< of unfinished items; they report to the members above
-    std::unique_ptr<Feeding> feeding_;
+    std::unique_ptr<PendingCallbacks> callbacks_; ///< of unfinished items; they report to the members above
+    std::unique_ptr<Submitters> submitters_;
     PerformanceModel* model_ = nullptr;         ///< null: the mapping was given
     std::unique_ptr<PieceTimes> piece_times_;   ///< null: not known
     std::unique_ptr<EstimatedTimes> estimated_; ///< piece times, corrected by drift

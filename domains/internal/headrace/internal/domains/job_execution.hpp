@@ -83,7 +83,7 @@ public:
         std::string why = {}; ///< for the report of devices that therefore have no work
     };
     /// Receives notices of jobs; one for all jobs of a runtime.
-    struct Listener {
+    struct Observer {
         /// Called under the job's lock: devices that were refused should ask again.
         std::function<void()> ask_again = {};
         /// Called when the job has ended, before any waiter is notified.
@@ -94,7 +94,7 @@ public:
         std::string policy_name;
         bool learns = true;          ///< measurements update capabilities
         double expected_seconds = 0; ///< with devices on standby: they join after twice this time
-        std::shared_ptr<const Listener> listener = nullptr;
+        std::shared_ptr<const Observer> observer = nullptr;
         KernelKey kernel = {};                                 ///< key of measurements for jobs like this one
         std::uint64_t number = 0;                              ///< of the submission, in its runtime
         std::weak_ptr<Continuations> continuations = {};       ///< of the runtime
@@ -326,7 +326,7 @@ private:
         ask_again(); // as in stop
     }
     void ask_again() const {
-        if (scheduling_.listener && scheduling_.listener->ask_again) scheduling_.listener->ask_again();
+        if (scheduling_.observer && scheduling_.observer->ask_again) scheduling_.observer->ask_again();
     }
     bool enter_parts(IndexRange units);
     void leave_parts(IndexRange units);

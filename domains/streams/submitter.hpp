@@ -1,4 +1,4 @@
-// domains/streams/feeder.hpp - a thread that submits requests. Internal to domains/streams/.
+// domains/streams/submitter.hpp - a thread that submits requests. Internal to domains/streams/.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -15,12 +15,12 @@ namespace headrace {
 ///
 /// Threads   any; the work throws nothing
 /// Lifetime  the destructor runs all remaining work
-class HEADRACE_EXPORT Feeder {
+class HEADRACE_EXPORT Submitter {
 public:
-    Feeder();
-    ~Feeder();
-    Feeder(const Feeder&) = delete; // its thread holds its address
-    Feeder& operator=(const Feeder&) = delete;
+    Submitter();
+    ~Submitter();
+    Submitter(const Submitter&) = delete; // its thread holds its address
+    Submitter& operator=(const Submitter&) = delete;
 
     void ask(std::function<void()> work);
 

@@ -1,5 +1,5 @@
-// domains/streams/listeners.hpp - continuations that a caller can wait for, before it destroys what they use.
-// Internal to domains/streams/.
+// domains/streams/pending_callbacks.hpp - continuations that a caller can wait for, before it destroys what
+// they use. Internal to domains/streams/.
 #pragma once
 #include <headrace/core/event.hpp>
 
@@ -11,11 +11,11 @@
 namespace headrace {
 
 /// Threads   any
-class Listeners {
+class PendingCallbacks {
 public:
     /// `hear(error)` is called when the event has settled, in the thread that settles it.
     template <class Hear>
-    void listen(const Event& event, Hear hear) {
+    void add(const Event& event, Hear hear) {
         left_->fetch_add(1, std::memory_order_relaxed);
         // A reference of its own: `this` may be gone before the waiting thread wakes.
         event.then([left = left_, hear = std::move(hear)](const ErrorPtr& error) {
