@@ -106,8 +106,7 @@ int main(int argc, char** argv) {
 
         // Once everywhere without a clock: drivers allocate and compile at first use.
         for (const Window& window : {windows.front(), windows.back()})
-            zoom.compute(std::vector<Window>(zoom.places(), window), 1,
-                         [](std::size_t, headrace::In<int>) {});
+            zoom.compute(std::vector<Window>(zoom.slots(), window), 1, [](std::size_t, headrace::In<int>) {});
         machine.timed([&] { zoom.compute(windows, options.threshold, finish); });
 
         const double pixels = static_cast<double>(width) * height;

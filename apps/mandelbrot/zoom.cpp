@@ -25,19 +25,19 @@ headrace::Device& whose_memory(controller_program::Machine& machine, std::size_t
 
 } // namespace
 
-Zoom::Place::Place(controller_program::Machine& machine, std::size_t number, Size size)
+Zoom::Slot::Slot(controller_program::Machine& machine, std::size_t number, Size size)
     : steps("steps " + std::to_string(number), {size.height, size.width}, whose_memory(machine, number)),
       lane(machine.lane("picture " + std::to_string(number))) {}
 
 Zoom::Zoom(controller_program::Machine& machine, Size size, int threads) : size_(size) {
     // One frame after another needs no more than one place a device, which then stays in the caches.
     const std::size_t more = machine.is_asynchronous() ? static_cast<std::size_t>(threads) : 0;
-    for (std::size_t i = 0; i < machine.device_count() + more; ++i) places_.emplace_back(machine, i, size);
+    for (std::size_t i = 0; i < machine.device_count() + more; ++i) slots_.emplace_back(machine, i, size);
     std::vector<headrace::Controller*> controllers;
     for (std::size_t i = 0; i < machine.device_count() * frames_at_once; ++i)
         controllers.push_back(&machine.controller(i));
     const auto compute = [this](const headrace::StreamStep& step) { return compute_picture(step); };
-    pipeline_.emplace(controllers, std::vector<headrace::StreamPiece>{{"picture", compute}}, places_.size());
+    pipeline_.emplace(controllers, std::vector<headrace::StreamPiece>{{"picture", compute}}, slots_.size());
     pipeline_->give_whole_items();
 }
 
@@ -45,7 +45,7 @@ Event Zoom::compute_picture(const headrace::StreamStep& step) {
     const auto [width, height] = size_;
     const auto plane = headrace::grid(height, width);
     const Window& window = windows_[static_cast<std::size_t>(step.item)];
-    headrace::Array<int>& steps = places_[step.place].steps;
+    headrace::Array<int>& steps = slots_[step.slot].steps;
     if (window.is_coarse(width, height))
         return launch<Mandelbrot>(step.controller, plane, steps, threshold_,
                                   window.raster<float>(width, height));
@@ -57,11 +57,11 @@ void Zoom::compute(std::span<const Window> windows, int threshold, const Finish&
     windows_ = windows;
     threshold_ = threshold;
     const auto is_there = [](std::int64_t, std::size_t) { return std::optional(Event{}); };
-    const auto end = [&](std::int64_t number, std::size_t place) {
+    const auto end = [&](std::int64_t number, std::size_t slot) {
         return host_task(
-            places_[place].lane,
+            slots_[slot].lane,
             [&finish, number](headrace::In<int> steps) { finish(static_cast<std::size_t>(number), steps); },
-            places_[place].steps);
+            slots_[slot].steps);
     };
     pipeline_->run({is_there, end}, std::ssize(windows));
 }

@@ -30,7 +30,7 @@ public:
     Zoom& operator=(const Zoom&) = delete;
 
     /// Pictures that can be under way at once.
-    [[nodiscard]] std::size_t places() const noexcept { return places_.size(); }
+    [[nodiscard]] std::size_t slots() const noexcept { return slots_.size(); }
 
     /// Computes a picture of each window and finishes it. Blocks. The next picture goes to the
     /// device that should be done with it first, so that each does as many as it can.
@@ -39,8 +39,8 @@ public:
     void compute(std::span<const Window> windows, int threshold, const Finish& finish);
 
 private:
-    struct Place {
-        Place(controller_program::Machine& machine, std::size_t number, Size size);
+    struct Slot {
+        Slot(controller_program::Machine& machine, std::size_t number, Size size);
 
         headrace::Array<int> steps;
         headrace::HostLane& lane;
@@ -49,7 +49,7 @@ private:
     headrace::Event compute_picture(const headrace::StreamStep& step);
 
     Size size_;
-    std::deque<Place> places_;
+    std::deque<Slot> slots_;
     std::optional<headrace::Pipeline> pipeline_;
     std::span<const Window> windows_; ///< of the present `compute`
     int threshold_ = 0;

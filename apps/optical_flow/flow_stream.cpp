@@ -48,11 +48,11 @@ std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size, std::
     // 0.79 of the time that one at once takes, 7680 x 4320 0.91.
     constexpr std::size_t pixels = 1 << 23; // of all of them
     const std::size_t fill = std::clamp<std::size_t>(pixels / size.pixels(), 2, 8);
-    // Each has a controller, which comes to have images of all places, of 6 planes, and of their frames; an
+    // Each has a controller, which comes to have replicas of all slots, of 6 planes, and of their frames; an
     // equation, of 4; two pyramids, of a plane together. With coarser levels, a third more.
     const auto bytes = [&](std::size_t pairs) {
-        const std::size_t places = 2 * devices * pairs;
-        return pairs * (6 * places + (places + 1 + read_ahead) + 5) * size.pixels() * sizeof(float) * 4 / 3;
+        const std::size_t slots = 2 * devices * pairs;
+        return pairs * (6 * slots + (slots + 1 + read_ahead) + 5) * size.pixels() * sizeof(float) * 4 / 3;
     };
     constexpr std::size_t controllers = headrace::ImageSet::capacity - 2; // of all devices; the host has one
     std::size_t pairs = fill;
@@ -172,8 +172,8 @@ std::int64_t FlowStream::run(FrameSource& source, const Finish& finish, std::int
         return second.read;
     };
     std::int64_t finished = 0; // the writing lane's
-    const auto end = [&](std::int64_t pair, std::size_t place) {
-        PairLevel& found = pairs_[place].levels.back();
+    const auto end = [&](std::int64_t pair, std::size_t slot) {
+        PairLevel& found = pairs_[slot].levels.back();
         return host_task(
             lanes_.writing, "finish",
             [&finish, &finished, pair](headrace::In<float> u, headrace::In<float> v) {
@@ -217,7 +217,7 @@ void FlowStream::shrink(const StreamStep& step, int coarsest) {
 }
 
 Event FlowStream::work(const Block& block, const StreamStep& step) {
-    Pair& pair = pairs_[step.place];
+    Pair& pair = pairs_[step.slot];
     PairLevel& here = pair.levels[block.level];
     const bool begins = block.begin == 0;
     if (step.arrives) shrink(step, block.level);
@@ -238,7 +238,7 @@ Event FlowStream::work(const Block& block, const StreamStep& step) {
 }
 
 void FlowStream::begin_level(const StreamStep& step, int level) {
-    auto& levels = pairs_[step.place].levels;
+    auto& levels = pairs_[step.slot].levels;
     PairLevel& here = levels[level];
     if (level == 0) {
         launch<Clear>(step.controller, headrace::grid(here.u.pixels.size()), here.u.pixels, here.v.pixels);
@@ -253,7 +253,7 @@ void FlowStream::begin_level(const StreamStep& step, int level) {
 }
 
 void FlowStream::linearise(const StreamStep& step, int level) {
-    PairLevel& here = pairs_[step.place].levels[level];
+    PairLevel& here = pairs_[step.slot].levels[level];
     Equation& equation = own_[step.device].equations[level];
     const Picture &first = level_of(step, 0, level), &second = level_of(step, 1, level);
     launch<Warp>(step.controller, grid(level), second.picture, here.u.pixels, here.v.pixels, equation.warped,
@@ -265,7 +265,7 @@ void FlowStream::linearise(const StreamStep& step, int level) {
 
 /// Returns the event of the last launch; without iterations, of nothing.
 Event FlowStream::relax(const StreamStep& step, int level, int iterations) {
-    Pair& pair = pairs_[step.place];
+    Pair& pair = pairs_[step.slot];
     PairLevel& here = pair.levels[level];
     const Equation& equation = own_[step.device].equations[level];
     Event last;

@@ -11,14 +11,14 @@ std::optional<WorkRange> JobExecution::next_given(std::size_t device) {
     std::unique_lock lock(mutex_);
     if (!started_ || stop_reason_ || !share_of(device)) return std::nullopt;
     Running& run = running();
-    auto work_range = hand_out(device, run.schedule.next_transferred(place_of(device), run.now()));
+    auto work_range = hand_out(device, run.schedule.next_transferred(participant_of(device), run.now()));
     if (!work_range) settle_if_ended(std::move(lock));
     return work_range;
 }
 
 bool JobExecution::idle(std::size_t device, bool is_idle) {
     const std::scoped_lock lock(mutex_);
-    return share_of(device) != nullptr && running().schedule.idle(place_of(device), is_idle);
+    return share_of(device) != nullptr && running().schedule.idle(participant_of(device), is_idle);
 }
 
 bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
@@ -26,8 +26,9 @@ bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint6
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return false;
     Running& run = running();
-    return ask([&] { return run.schedule.would_take(place_of(giver), seeds, lanes, seconds, run.now()); },
-               false);
+    return ask(
+        [&] { return run.schedule.would_take(participant_of(giver), seeds, lanes, seconds, run.now()); },
+        false);
 }
 
 bool JobExecution::others_may_take_over(std::size_t device) const {
@@ -35,13 +36,14 @@ bool JobExecution::others_may_take_over(std::size_t device) const {
     const std::scoped_lock lock(mutex_);
     if (!share_of(device)) return true; // all of them are others
     Running& run = running();
-    return ask([&] { return run.schedule.others_may_take_over(place_of(device), run.now()); }, false);
+    return ask([&] { return run.schedule.others_may_take_over(participant_of(device), run.now()); }, false);
 }
 
 std::uint64_t JobExecution::make_way(std::size_t device, IndexRange task, std::uint64_t unclaimed) {
     const std::scoped_lock lock(mutex_);
-    const std::uint64_t end = ask(
-        [&] { return running().schedule.make_way(place_of(device), work_of(task), unclaimed); }, task.end);
+    const std::uint64_t end =
+        ask([&] { return running().schedule.make_way(participant_of(device), work_of(task), unclaimed); },
+            task.end);
     shorten(device, task, end);
     return end;
 }
@@ -66,7 +68,8 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
     Running& run = running();
     const std::uint64_t end = ask(
         [&] {
-            return run.schedule.transfer_seeds(place_of(giver), work_of(task), unclaimed, lanes, run.now());
+            return run.schedule.transfer_seeds(participant_of(giver), work_of(task), unclaimed, lanes,
+                                               run.now());
         },
         task.end);
     shorten(giver, task, end);
@@ -77,7 +80,7 @@ Schedule::Demand JobExecution::appetite(std::size_t giver, std::uint64_t lanes, 
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return {};
     Running& run = running();
-    return ask([&] { return run.schedule.demand(place_of(giver), lanes, left, run.now()); },
+    return ask([&] { return run.schedule.demand(participant_of(giver), lanes, left, run.now()); },
                Schedule::Demand{});
 }
 
@@ -85,7 +88,9 @@ void JobExecution::give(std::size_t giver, UnitBatch units) {
     const std::scoped_lock lock(mutex_);
     Running& run = running();
     const auto batches = ask(
-        [&] { return run.schedule.transfer_units(place_of(giver), units.size(), units.bytes(), run.now()); },
+        [&] {
+            return run.schedule.transfer_units(participant_of(giver), units.size(), units.bytes(), run.now());
+        },
         std::vector<Work>());
     for (const Work& batch : batches)
         run.batches[batch.range.begin] = std::make_shared<const UnitBatch>(units.split(batch.range.size()));
@@ -97,7 +102,7 @@ WorkRange JobExecution::keep(std::size_t device, const WorkRange& work_range, st
     UnitBatch left = *work_range.units;
     UnitBatch kept = left.split(units);
     const Schedule::Kept now =
-        run.schedule.keep(place_of(device), work_of(work_range), kept.size(), run.now());
+        run.schedule.keep(participant_of(device), work_of(work_range), kept.size(), run.now());
     run.batches[now.rest.range.begin] = std::make_shared<const UnitBatch>(std::move(left));
     run.batches[now.kept.range.begin] = std::make_shared<const UnitBatch>(std::move(kept));
     run.batches.erase(work_range.range.begin); // the two stand for it

@@ -18,7 +18,7 @@ std::vector<const DeviceInfo*> JobExecution::coexecution_set() const {
     const std::scoped_lock lock(mutex_);
     std::vector<const DeviceInfo*> set;
     for (const Share& share : running().shares)
-        if (share.participant.standby.empty() && !running().schedule.stands_by(place_of(share)))
+        if (share.participant.standby.empty() && !running().schedule.stands_by(participant_of(share)))
             set.push_back(share.participant.info);
     return set;
 }
@@ -29,7 +29,7 @@ double JobExecution::seconds_of_coexecution_set() const {
     Running& run = running();
     double of_set = 0, of_all = 0;
     for (const Share& share : run.shares) {
-        const std::size_t place = place_of(share);
+        const std::size_t place = participant_of(share);
         const Schedule::Account& account = run.schedule.account(place);
         // Transferred units count as nothing, but took their time.
         const double work = account.units_received > 0
@@ -44,7 +44,7 @@ double JobExecution::seconds_of_coexecution_set() const {
 bool JobExecution::has_losses() const {
     const std::scoped_lock lock(mutex_);
     return std::ranges::any_of(running().shares, [&](const Share& share) {
-        const Schedule::Account& account = running().schedule.account(place_of(share));
+        const Schedule::Account& account = running().schedule.account(participant_of(share));
         return account.is_lost || account.is_full;
     });
 }
@@ -84,14 +84,14 @@ JobStanding JobExecution::standing() const {
     for (const auto& [of, task] : running_->in_flight) {
         standing.tasks.push_back(task);
         standing.tasks.back().begun =
-            running_->schedule.begun_units(place_of(task.number), work_of(task.work_range));
+            running_->schedule.begun_units(participant_of(task.number), work_of(task.work_range));
     }
     return standing;
 }
 
 DeviceReport JobExecution::report_of(const Share& share) const {
     const Counters& counters = share.counters;
-    const std::size_t place = place_of(share);
+    const std::size_t place = participant_of(share);
     const Schedule& schedule = running().schedule;
     const Schedule::Account& account = schedule.account(place);
     return {.id = share.participant.info->id,

@@ -124,7 +124,7 @@ std::optional<WorkRange> JobExecution::next(std::size_t device, std::uint64_t mo
     const Share* const share = share_of(device);
     if (!started_ || stop_reason_ || !share) return std::nullopt;
     Running& run = running();
-    const std::size_t place = place_of(*share);
+    const std::size_t place = participant_of(*share);
     auto work_range = hand_out(
         device, ask([&] { return run.schedule.next(place, run.now(), most_tasks); }, std::optional<Work>()));
     if (stop_reason_) {
@@ -139,7 +139,7 @@ std::optional<WorkRange> JobExecution::hand_out(std::size_t device, const std::o
     if (!work) return std::nullopt;
     WorkRange work_range = work_range_of(*work);
     if (!work_range.units && !enter_parts(work_range.range)) {
-        running().schedule.returned(place_of(device), *work, false);
+        running().schedule.returned(participant_of(device), *work, false);
         return std::nullopt;
     }
     note_task(device, work_range);
@@ -192,12 +192,12 @@ void JobExecution::begun(std::size_t device, const WorkRange& work_range, std::u
     TaskInFlight* task = in_flight(device, work_range);
     if (!task) return;
     task->last_sign = Clock::now();
-    running().schedule.begun(place_of(device), work_of(work_range), units);
+    running().schedule.begun(participant_of(device), work_of(work_range), units);
 }
 
 void JobExecution::ran(std::size_t device, const WorkRange& work_range, Clock::duration busy) {
     const std::scoped_lock lock(mutex_);
-    running().schedule.ran(place_of(device), work_of(work_range), busy);
+    running().schedule.ran(participant_of(device), work_of(work_range), busy);
 }
 
 void JobExecution::paused(std::size_t device, const WorkRange& work_range, std::uint64_t units,
@@ -209,7 +209,7 @@ void JobExecution::paused(std::size_t device, const WorkRange& work_range, std::
     Running& run = running();
     ask(
         [&] {
-            run.schedule.progressed(place_of(device), work_of(work_range), units, busy, run.now());
+            run.schedule.progressed(participant_of(device), work_of(work_range), units, busy, run.now());
             return true;
         },
         false);
@@ -237,7 +237,7 @@ void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& wo
     counters.engine += figures.engine;
     ask(
         [&] {
-            run.schedule.completed(place_of(share), works, busy, run.now());
+            run.schedule.completed(participant_of(share), works, busy, run.now());
             return true;
         },
         false);
@@ -247,7 +247,7 @@ void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& wo
 void JobExecution::abandoned(std::size_t device, const WorkRange& work_range, ErrorPtr error) {
     std::unique_lock lock(mutex_);
     forget_task(device, work_range);
-    running().schedule.returned(place_of(device), work_of(work_range), !error);
+    running().schedule.returned(participant_of(device), work_of(work_range), !error);
     if (error) {
         auto told = std::make_shared<Error>(*error);
         told->on_device(participant(device)->info->id).in_job(job_.name());
@@ -292,13 +292,13 @@ bool JobExecution::stopping() const {
 bool JobExecution::wants(std::size_t device) const {
     const std::scoped_lock lock(mutex_);
     if (!started_ || stop_reason_ || !share_of(device)) return false;
-    return running().schedule.wants(place_of(device), running().now());
+    return running().schedule.wants(participant_of(device), running().now());
 }
 
 std::optional<double> JobExecution::expected_seconds(std::size_t device, const WorkRange& work_range) const {
     const std::scoped_lock lock(mutex_);
     if (!share_of(device)) return std::nullopt;
-    return running().schedule.expected_seconds(place_of(device), work_of(work_range));
+    return running().schedule.expected_seconds(participant_of(device), work_of(work_range));
 }
 
 double JobExecution::charged_seconds() const {

@@ -28,11 +28,11 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error,
         forget_task(device, work_range);
         works.push_back(work_of(work_range));
     }
-    const Schedule::Loss loss = run.schedule.lost(place_of(*share), works);
+    const Schedule::Loss loss = run.schedule.lost(participant_of(*share), works);
     for (const IndexRange range : loss.again) leave_parts(range);
     if (run.schedule.takes_wake()) ask_again(); // the job goes on in another memory
     if (loss.outcome == Schedule::Outcome::has_transferred_units) {
-        const std::uint64_t given = run.schedule.account(place_of(*share)).units_transferred;
+        const std::uint64_t given = run.schedule.account(participant_of(*share)).units_transferred;
         if (!stop_reason_)
             stop_reason_ = std::make_shared<const Error>(
                 Error(error->kind(), error->message() +
@@ -52,7 +52,7 @@ bool JobExecution::leave_memory(std::size_t device, const WorkRange& work_range)
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return false;
     Schedule& schedule = running().schedule;
-    if (!schedule.leave_memory(place_of(device), work_of(work_range))) return false;
+    if (!schedule.leave_memory(participant_of(device), work_of(work_range))) return false;
     forget_task(device, work_range);
     if (!work_range.units) leave_parts(work_range.range);
     if (schedule.takes_wake()) ask_again();

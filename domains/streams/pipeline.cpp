@@ -8,7 +8,7 @@
 #include <headrace/domains/streams/pipeline.hpp>
 #include <headrace/internal/domains/streams/earliest_end.hpp>
 #include <headrace/internal/domains/streams/estimated_times.hpp>
-#include <headrace/internal/domains/streams/free_places.hpp>
+#include <headrace/internal/domains/streams/free_slots.hpp>
 
 #include <fmt/format.h>
 
@@ -80,7 +80,7 @@ struct Pipeline::EndOfAll {
     const Pipeline& pipeline;
     const int exceptions = std::uncaught_exceptions();
     ~EndOfAll() {
-        for (const Place& place : pipeline.places_) static_cast<void>(place.done.outcome());
+        for (const Slot& slot : pipeline.slots_) static_cast<void>(slot.done.outcome());
         if (std::uncaught_exceptions() != exceptions) {
             // If an item was not submitted to its end, some of its requests may be pending.
             for (Controller* controller : pipeline.controllers_) try {
@@ -92,13 +92,13 @@ struct Pipeline::EndOfAll {
     }
 };
 
-Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places)
+Pipeline::Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t slots)
     : controllers_(std::move(controllers)),
       pieces_(std::move(pieces)),
-      places_(places),
+      slots_(slots),
       callbacks_(std::make_unique<PendingCallbacks>()) {
-    if (controllers_.empty() || pieces_.empty() || places_.empty())
-        refuse("a pipeline needs a controller, a piece of work and a place for an item at least");
+    if (controllers_.empty() || pieces_.empty() || slots_.empty())
+        refuse("a pipeline needs a controller, a piece of work and a slot for an item at least");
     cuts_ = {{0, 0, pieces_.size()}};
     for (std::size_t i = 0; i < controllers_.size(); ++i) {
         const auto device = std::ranges::find(firsts_, &controllers_[i]->device(), [this](std::size_t first) {
@@ -162,8 +162,8 @@ void Pipeline::submit_apart() {
 }
 
 std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
-    std::ranges::fill(places_, Place{});
-    free_ = std::make_unique<FreePlaces>(places_.size());
+    std::ranges::fill(slots_, Slot{});
+    free_ = std::make_unique<FreeSlots>(slots_.size());
     remapped_ = 0;
     given_.assign(controllers_.size(), 0);
     mapped_at_ = 0;
@@ -177,9 +177,9 @@ std::int64_t Pipeline::run(const StreamEnds& ends, std::int64_t most) {
     if (whole_items_) earliest_->begin();
     spans_ = ItemSpans::make(controllers_.size());
     const auto finish = [this] { // the first failure is that of the first item
-        std::vector<Place> left = places_;
-        std::ranges::sort(left, {}, &Place::item);
-        for (const Place& place : left) place.done.wait();
+        std::vector<Slot> left = slots_;
+        std::ranges::sort(left, {}, &Slot::item);
+        for (const Slot& slot : left) slot.done.wait();
     };
     try {
         take_items(ends);
@@ -201,16 +201,16 @@ void Pipeline::take_items(const StreamEnds& ends) {
         free_->wait();
         std::optional<std::size_t> sole; // the controller of the whole item
         if (whole_items_) sole = earliest_->next();
-        const std::size_t place = free_->take(sole);
-        if (places_[place].done.outcome()) return; // then an earlier item may have failed as well
-        const std::optional<Event> there = ends.begin(items_, place);
+        const std::size_t slot = free_->take(sole);
+        if (slots_[slot].done.outcome()) return; // then an earlier item may have failed as well
+        const std::optional<Event> there = ends.begin(items_, slot);
         if (!there) return;
-        places_[place] = {*there, items_}; // in case it cannot be submitted
+        slots_[slot] = {*there, items_}; // in case it cannot be submitted
         if (mapping_) {
             follow_drift(items_);
         } else if (model_ && !whole_items_) {
             there->wait();
-            divide(items_, place);
+            divide(items_, slot);
             if (whole_items_) sole = earliest_->next();
         }
         if (sole) {
@@ -218,21 +218,21 @@ void Pipeline::take_items(const StreamEnds& ends) {
             ++given_[*sole];
         }
         const std::vector<StreamCut> whole{{sole.value_or(0), 0, pieces_.size()}};
-        places_[place].done = submit(ends, items_, place, *there, sole ? whole : cuts_);
-        callbacks_->add(places_[place].done, [this, place](const ErrorPtr&) { free_->give_back(place); });
+        slots_[slot].done = submit(ends, items_, slot, *there, sole ? whole : cuts_);
+        callbacks_->add(slots_[slot].done, [this, slot](const ErrorPtr&) { free_->give_back(slot); });
     }
 }
 
-Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place) {
+Event Pipeline::submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t slot) {
     return pieces_[piece].submit({.controller = *controllers_[cut.device],
                                   .device = cut.device,
-                                  .place = place,
+                                  .slot = slot,
                                   .item = item,
                                   .arrives = piece == cut.begin});
 }
 
 /// Returns the event that ends the item.
-Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there,
+Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t slot, const Event& there,
                        const std::vector<StreamCut>& cuts) {
     const auto shown = spans_ ? std::make_shared<ItemSpans::Item>() : nullptr;
     if (is_timed() || shown)
@@ -243,9 +243,9 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
     Event before;
     for (std::size_t part = 0; part < cuts.size(); ++part) {
         // Copies all it needs: the mapping may have changed when the part is submitted.
-        const auto work = [this, cut = cuts[part], item, place, times = times_, part, shown,
+        const auto work = [this, cut = cuts[part], item, slot, times = times_, part, shown,
                            text = text_of(part, item)] {
-            const Event last = submit_part(cut, item, place);
+            const Event last = submit_part(cut, item, slot);
             if (!is_timed() && !shown && !whole_items_) return;
             callbacks_->add(last, [this, cut, item, times, part, shown, text](const ErrorPtr& error) {
                 if (whole_items_)
@@ -261,14 +261,13 @@ Event Pipeline::submit(const StreamEnds& ends, std::int64_t item, std::size_t pl
         else
             work();
     }
-    if (!submitters_) return ends.end(item, place);
-    return submitters_->end(before, [&ends, item, place] { return ends.end(item, place); });
+    if (!submitters_) return ends.end(item, slot);
+    return submitters_->end(before, [&ends, item, slot] { return ends.end(item, slot); });
 }
 
-Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t place) {
+Event Pipeline::submit_part(const StreamCut& cut, std::int64_t item, std::size_t slot) {
     Event last;
-    for (std::size_t piece = cut.begin; piece < cut.end; ++piece)
-        last = submit_piece(piece, cut, item, place);
+    for (std::size_t piece = cut.begin; piece < cut.end; ++piece) last = submit_piece(piece, cut, item, slot);
     return last;
 }
 

@@ -47,10 +47,10 @@ void Pipeline::compare_with(const PerformanceModel& model) {
     if (!piece_times_->look_up(model)) piece_times_.reset();
 }
 
-void Pipeline::divide(std::int64_t item, std::size_t place) {
+void Pipeline::divide(std::int64_t item, std::size_t slot) {
     piece_times_ = std::make_unique<PieceTimes>(controllers_, firsts_, pieces_);
     const auto submit = [&](std::size_t piece, std::size_t controller) {
-        return submit_piece(piece, {controller, 0, pieces_.size()}, item, place);
+        return submit_piece(piece, {controller, 0, pieces_.size()}, item, slot);
     };
     piece_times_->measure(*model_, submit, items_from(item).value_or(many) >= enough);
     estimated_ = std::make_unique<EstimatedTimes>(piece_times_->seconds());

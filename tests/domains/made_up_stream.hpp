@@ -24,14 +24,14 @@ namespace headrace::test {
 
 using namespace std::chrono_literals;
 
-/// Items are numbers, which every piece changes in a way of its own, each in the tiles of its place; and the
+/// Items are numbers, which every piece changes in a way of its own, each in the tiles of its slot; and the
 /// last piece adds up what it sees on its device.
 class Stream {
 public:
     static constexpr std::uint64_t numbers = 257;
 
     /// `memory_of_last`: the last device's.
-    Stream(std::size_t devices, std::size_t pieces, std::size_t places, bool has_peers = true,
+    Stream(std::size_t devices, std::size_t pieces, std::size_t slots, bool has_peers = true,
            Bytes memory_of_last = Bytes{1} << 30)
         : pieces_(pieces), delays_(devices, std::vector<std::chrono::microseconds>(pieces)) {
         for (std::size_t i = 0; i < devices; ++i) {
@@ -43,9 +43,9 @@ public:
             devices_.emplace_back(options);
             controllers_.emplace_back(devices_.back());
         }
-        for (std::size_t i = 0; i < places; ++i)
+        for (std::size_t i = 0; i < slots; ++i)
             items_.emplace_back("item " + std::to_string(i), numbers * sizeof(std::uint64_t));
-        for (std::size_t i = 0; i < places; ++i) writing_.emplace_back("writing");
+        for (std::size_t i = 0; i < slots; ++i) writing_.emplace_back("writing");
         std::vector<Controller*> all;
         for (Controller& each : controllers_) all.push_back(&each);
         std::vector<StreamPiece> made;
@@ -53,7 +53,7 @@ public:
             made.push_back({"piece " + std::to_string(piece),
                             [this, piece](const StreamStep& step) { return work(piece, step); },
                             numbers * sizeof(std::uint64_t)});
-        pipeline_.emplace(all, made, places);
+        pipeline_.emplace(all, made, slots);
     }
 
     Pipeline& pipeline() { return *pipeline_; }
@@ -81,24 +81,24 @@ public:
         ended_.clear();
         under_way_ = most_under_way_ = 0;
         return pipeline_->run(
-            {.begin = [this, items](std::int64_t item, std::size_t place) -> std::optional<Event> {
+            {.begin = [this, items](std::int64_t item, std::size_t slot) -> std::optional<Event> {
                  if (item == items) return std::nullopt;
                  if (item == has_no_input_) throw Error{ErrorKind::internal, "there is no item"};
                  most_under_way_ = std::max<std::size_t>(most_under_way_, ++under_way_);
                  ++being_read_;
-                 return reading_.run("read", std::array{TileUse{tile(place), Access::write}},
-                                     [this, item, place] {
+                 return reading_.run("read", std::array{TileUse{tile(slot), Access::write}},
+                                     [this, item, slot] {
                                          std::this_thread::sleep_for(reading_takes_);
                                          --being_read_;
                                          for (std::uint64_t i = 0; i < numbers; ++i)
-                                             host(place)[i] = static_cast<std::uint64_t>(item) + i;
+                                             host(slot)[i] = static_cast<std::uint64_t>(item) + i;
                                      });
              },
              .end =
-                 [this, in_order](std::int64_t item, std::size_t place) {
-                     return writing_[in_order ? 0 : place].run("write",
-                                                               std::array{TileUse{tile(place), Access::read}},
-                                                               [this, item, place] { check(item, place); });
+                 [this, in_order](std::int64_t item, std::size_t slot) {
+                     return writing_[in_order ? 0 : slot].run("write",
+                                                              std::array{TileUse{tile(slot), Access::read}},
+                                                              [this, item, slot] { check(item, slot); });
                  }},
             items + 1);
     }
@@ -116,16 +116,16 @@ public:
     }
 
 private:
-    Tile tile(std::size_t place) { return items_[place].tile(); }
-    std::uint64_t* host(std::size_t place) { return static_cast<std::uint64_t*>(items_[place].host()); }
+    Tile tile(std::size_t slot) { return items_[slot].tile(); }
+    std::uint64_t* host(std::size_t slot) { return static_cast<std::uint64_t*>(items_[slot].host()); }
     static std::uint64_t changed(std::uint64_t number, std::size_t piece) { return 31 * number + piece; }
 
     Event work(std::size_t piece, const StreamStep& step) {
         std::this_thread::sleep_for(submitting_takes_);
         if (step.item >= breaks_from_ && piece == 1)
             throw Error{ErrorKind::internal, "item " + std::to_string(step.item) + " cannot be submitted"};
-        Memory& memory = step.controller.memory(items_[step.place]);
-        return step.controller.launch("piece", std::array{TileUse{tile(step.place), Access::update}},
+        Memory& memory = step.controller.memory(items_[step.slot]);
+        return step.controller.launch("piece", std::array{TileUse{tile(step.slot), Access::update}},
                                       [this, piece, &memory, step](const NativeStream&) {
                                           std::chrono::microseconds delay{};
                                           {
@@ -146,11 +146,11 @@ private:
                                       });
     }
 
-    void check(std::int64_t item, std::size_t place) {
+    void check(std::int64_t item, std::size_t slot) {
         for (std::uint64_t i = 0; i < numbers; ++i) {
             std::uint64_t expected = static_cast<std::uint64_t>(item) + i;
             for (std::size_t piece = 0; piece < pieces_; ++piece) expected = changed(expected, piece);
-            if (host(place)[i] != expected)
+            if (host(slot)[i] != expected)
                 throw Error{ErrorKind::internal, "item " + std::to_string(item) + " is wrong"};
         }
         const std::scoped_lock lock(mutex_);

@@ -21,8 +21,8 @@ namespace {
 TEST(Pipeline, AnyMappingGivesTheSameItemsInTheirOrder) {
     std::mt19937_64 random(fresh_seed());
     for (int turn = 0; turn < 20; ++turn) {
-        const std::size_t devices = 1 + random() % 4, pieces = 1 + random() % 7, places = 1 + random() % 5;
-        Stream stream(devices, pieces, places, random() % 2 == 0);
+        const std::size_t devices = 1 + random() % 4, pieces = 1 + random() % 7, slots = 1 + random() % 5;
+        Stream stream(devices, pieces, slots, random() % 2 == 0);
         std::vector<std::size_t> order(devices);
         std::iota(order.begin(), order.end(), 0);
         std::ranges::shuffle(order, random);

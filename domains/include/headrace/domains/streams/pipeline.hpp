@@ -23,7 +23,7 @@ namespace headrace {
 
 class EstimatedTimes;
 class EarliestEnd;
-class FreePlaces;
+class FreeSlots;
 class ItemSpans;
 class PendingCallbacks;
 class PartTimes;
@@ -33,7 +33,10 @@ class PieceTimes;
 struct StreamStep {
     Controller& controller;
     std::size_t device; ///< number of the controller
-    std::size_t place;  ///< the item's slot, below Pipeline::places(); no other unfinished item has it
+    union {
+        std::size_t slot; ///< of the item, below Pipeline::slots(); no other unfinished item has it
+        [[deprecated("it is slot now")]] std::size_t place;
+    };
     std::int64_t item;
     bool arrives; ///< the item was on another device before, or on none
 };
@@ -43,7 +46,7 @@ struct StreamStep {
 struct StreamPiece {
     std::string name; ///< key of measurements: says what and how large it is
     /// Submits launches to the step's controller and returns the event of the last one. Tiles that pieces
-    /// pass on belong to the item (its place). Tiles that only one piece uses may belong to the device.
+    /// pass on belong to the item's slot. Tiles that only one piece uses may belong to the device.
     std::function<Event(const StreamStep&)> submit;
     Bytes bytes_in = 0; ///< input moved from the device of the previous piece, if that is another
 };
@@ -53,9 +56,9 @@ struct StreamPiece {
 struct StreamEnds {
     /// Returns the event of the item's arrival; nothing: there are no more items, and this is none. May wait
     /// for the item.
-    std::function<std::optional<Event>(std::int64_t item, std::size_t place)> begin;
-    /// Returns the event that ends the item. Its slot (`place`) is then free.
-    std::function<Event(std::int64_t item, std::size_t place)> end;
+    std::function<std::optional<Event>(std::int64_t item, std::size_t slot)> begin;
+    /// Returns the event that ends the item. Its `slot` is then free.
+    std::function<Event(std::int64_t item, std::size_t slot)> end;
 };
 
 /// The pieces of one device, without times: the first three members of StagePart.
@@ -63,7 +66,7 @@ struct StreamCut {
     std::size_t device, begin, end;
 };
 
-/// Works on one item per slot (`places`) at once, each with the requests of its pieces. Only the coherence
+/// Works on one item per slot (`slots`) at once, each with the requests of its pieces. Only the coherence
 /// core moves data. With a set of tiles for every slot, devices, copies and host tasks overlap.
 ///
 /// Threads   one
@@ -73,13 +76,14 @@ struct StreamCut {
 ///           devices: the case of optical flow", 2025. There the user chooses the cut points in advance
 class HEADRACE_EXPORT Pipeline {
 public:
-    /// Errors: invalid_argument without controllers, pieces or places.
-    Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t places);
+    /// Errors: invalid_argument without controllers, pieces or slots.
+    Pipeline(std::vector<Controller*> controllers, std::vector<StreamPiece> pieces, std::size_t slots);
     ~Pipeline();
     Pipeline(const Pipeline&) = delete; // callbacks of events hold its address
     Pipeline& operator=(const Pipeline&) = delete;
 
-    [[nodiscard]] std::size_t places() const noexcept { return places_.size(); }
+    [[nodiscard]] std::size_t slots() const noexcept { return slots_.size(); }
+    [[deprecated("it is slots now"), nodiscard]] std::size_t places() const noexcept { return slots(); }
     [[nodiscard]] std::size_t pieces() const noexcept { return pieces_.size(); }
 
     /// Uses these parts for every item: all pieces, in their order. Default: the first device has all pieces.
@@ -130,14 +134,14 @@ private:
     class Submitters; // threads that submit
 
     void take_items(const StreamEnds& ends);
-    Event submit(const StreamEnds& ends, std::int64_t item, std::size_t place, const Event& there,
+    Event submit(const StreamEnds& ends, std::int64_t item, std::size_t slot, const Event& there,
                  const std::vector<StreamCut>& cuts);
-    Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t place);
+    Event submit_part(const StreamCut& cut, std::int64_t item, std::size_t slot);
     [[nodiscard]] bool is_timed() const;
     [[nodiscard]] std::string text_of(std::size_t part, std::int64_t item) const;
-    Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t place);
+    Event submit_piece(std::size_t piece, const StreamCut& cut, std::int64_t item, std::size_t slot);
     [[nodiscard]] StreamCosts costs(const std::vector<std::vector<double>>& piece_seconds) const;
-    void divide(std::int64_t item, std::size_t place);
+    void divide(std::int64_t item, std::size_t slot);
     void expect_items();
     void choose_division(std::int64_t item);
     [[nodiscard]] std::optional<std::size_t> items_from(std::int64_t item) const;
@@ -159,14 +163,14 @@ private:
     std::vector<std::size_t> device_of_; ///< for each controller: the index in firsts_
     const std::vector<StreamPiece> pieces_;
     /// An item slot. If `done` is complete, the slot is free.
-    struct Place {
+    struct Slot {
         Event done{};
         std::int64_t item = -1; ///< the last item in it
     };
-    std::vector<Place> places_;
+    std::vector<Slot> slots_;
     std::vector<StreamCut> cuts_;
     bool whole_items_ = false, may_give_whole_items_ = false, times_parts_ = false;
-    std::unique_ptr<FreePlaces> free_;
+    std::unique_ptr<FreeSlots> free_;
     std::unique_ptr<ItemSpans> spans_;      ///< null: no trace wants them
     std::unique_ptr<EarliestEnd> earliest_; ///< if whole items are given
     std::vector<std::int64_t> given_;       ///< number of whole items for each controller in the last run

@@ -297,10 +297,12 @@ private:
     Share* share_of(std::size_t device);
     [[nodiscard]] const Share* share_of(std::size_t device) const;
     /// Index of the device among the participants, in the schedule and for policies.
-    [[nodiscard]] std::size_t place_of(const Share& share) const {
+    [[nodiscard]] std::size_t participant_of(const Share& share) const {
         return static_cast<std::size_t>(&share - running().shares.data());
     }
-    [[nodiscard]] std::size_t place_of(std::size_t device) const { return place_of(*share_of(device)); }
+    [[nodiscard]] std::size_t participant_of(std::size_t device) const {
+        return participant_of(*share_of(device));
+    }
     /// Null: the task has ended.
     TaskInFlight* in_flight(std::size_t device, const WorkRange& work_range);
     static Key key(std::size_t device, const WorkRange& work_range) {
