@@ -76,7 +76,7 @@ std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::u
     return end;
 }
 
-Schedule::Demand JobExecution::appetite(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const {
+Schedule::Demand JobExecution::demand(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const {
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return {};
     Running& run = running();

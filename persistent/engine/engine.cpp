@@ -249,7 +249,7 @@ Event Engine::launch(std::span<const Event> after) {
     image_->rounds = is_opened_ ? most_rounds : rounds_;
     image_->pause = HR_RUN;
     image_->status = HR_OK;
-    image_->hungry = 0;
+    image_->idle_groups = 0;
     image_->unpolled = injection_ ? 1 : 0;
     image_->poller.deadline = 0;
     if (image_->poller.current == image_->poller.segments) // all are used up

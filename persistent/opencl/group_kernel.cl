@@ -53,7 +53,7 @@ float hr_shuffle_float(HrKernelGroup* group, float mine, uint from) {
 }
 
 bool hr_others_are_idle(HrKernelGroup* group) {
-    const uint asked = get_local_id(0) != 0 ? 0 : hr_load32(&group->control->hungry) | hr_load32(&group->control->pause);
+    const uint asked = get_local_id(0) != 0 ? 0 : hr_load32(&group->control->idle_groups) | hr_load32(&group->control->pause);
     return hr_shuffle_uint(group, asked, 0) != 0;
 }
 

@@ -384,11 +384,11 @@ HR_FUNCTION void hr_pause(uint polls) {
 // Waits. True if there may be something to take; false if there never will be, or all groups pause.
 HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                   __global HrSlot* slots) {
-    volatile __global atomic_uint* hungry = (volatile __global atomic_uint*)&c->hungry;
+    volatile __global atomic_uint* idle = (volatile __global atomic_uint*)&c->idle_groups;
     hr_flush(g, c);
     if (HR_HAS_QUEUES) hr_return_spare(g, p, c, slots);
     ++g->tally[HR_IDLE];
-    atomic_fetch_add_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
+    atomic_fetch_add_explicit(idle, 1u, memory_order_relaxed, memory_scope_device);
     for (uint polls = 0;; ++polls) {
         if (hr_load32(&c->pause) != HR_RUN) {
             g->paused = true;
@@ -403,7 +403,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
         if (something) break;
         hr_pause(polls);
     }
-    atomic_fetch_sub_explicit(hungry, 1u, memory_order_relaxed, memory_scope_device);
+    atomic_fetch_sub_explicit(idle, 1u, memory_order_relaxed, memory_scope_device);
     return true;
 }
 
@@ -617,7 +617,7 @@ HR_FUNCTION bool hr_share_ranges(__local HrGroup* g, __local HrProducer* p, __gl
 HR_FUNCTION bool hr_look_around(__local HrGroup* g, __local HrProducer* p, __global HrControl* c,
                                 __global HrSlot* slots) {
     if (hr_load32(&c->pause) != HR_RUN) g->paused = true;
-    if (!HR_HAS_QUEUES || hr_load32(&c->hungry) == 0) return false;
+    if (!HR_HAS_QUEUES || hr_load32(&c->idle_groups) == 0) return false;
     const uint kind = hr_liq_fullest(p);
 #if HEADRACE_RANGES
     if (hr_share_ranges(g, p, c, slots, hr_liq_size(p, kind))) return true;

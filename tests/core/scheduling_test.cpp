@@ -213,16 +213,16 @@ private:
         for (std::size_t giver = 0; giver < state_.size(); ++giver) {
             if (state_[giver].lost || state_[giver].tasks.empty()) continue;
             double all = rates_.capability(giver);
-            std::vector<std::size_t> hungry;
+            std::vector<std::size_t> idle;
             for (std::size_t i = 0; i < state_.size(); ++i)
                 if (has_nothing(state_[i]) && rates_.capability(i) > 0 && takes_over(i))
-                    hungry.push_back(i), all += rates_.capability(i);
+                    idle.push_back(i), all += rates_.capability(i);
             for (Task& task : state_[giver].tasks) {
                 const double begun =
                     task.begin == never ? 0 : made_up_[giver].done_units(task.begin, now_) + 1;
                 const double unbegun = std::floor(static_cast<double>(task.units) - begun);
                 if (unbegun < worth_it * rates_.capability(giver)) continue;
-                for (const std::size_t i : hungry) {
+                for (const std::size_t i : idle) {
                     const auto his = static_cast<std::uint64_t>(unbegun * rates_.capability(i) / all);
                     if (his < made_up_[i].least || his >= task.units) continue;
                     task.units -= his;

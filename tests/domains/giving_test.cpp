@@ -363,14 +363,14 @@ TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
     const auto job = two.run(Job("j", 100).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
     EXPECT_EQ(job->next(7), std::nullopt);
-    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0); // nobody said so
+    EXPECT_EQ(job->demand(4, 32, 1000).share, 0); // nobody said so
     job->idle(7, true);
-    EXPECT_NEAR(job->appetite(4, 32, 1000).share, 300.0 / 1300, 1e-12);
+    EXPECT_NEAR(job->demand(4, 32, 1000).share, 300.0 / 1300, 1e-12);
     job->idle(7, false);
-    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0);
+    EXPECT_EQ(job->demand(4, 32, 1000).share, 0);
     job->idle(7, true);
     job->give(4, batch(30));
-    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0); // it has something now
+    EXPECT_EQ(job->demand(4, 32, 1000).share, 0); // it has something now
     const auto given = job->next_given(7);
     ASSERT_TRUE(given);
     EXPECT_EQ(given->units->size(), 30u);
@@ -416,7 +416,7 @@ TEST(GivingBooks, NobodyGivesWhileThereIsWorkThatNobodyHas) {
     const auto job = two.run(Job("j", 1000).share_units());
     const IndexRange task = *job->next(4);
     job->idle(7, true); // the policy does not want it
-    EXPECT_EQ(job->appetite(4, 32, 1000).share, 0);
+    EXPECT_EQ(job->demand(4, 32, 1000).share, 0);
     EXPECT_EQ(job->give_back(4, task, 50, 32), task.end);
 }
 
@@ -427,9 +427,9 @@ TEST(GivingBooks, NobodyGivesWhatIsTooLittleForALaneGroup) {
     const auto job = two.run(Job("j", 200).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
     job->idle(7, true);
-    EXPECT_EQ(job->appetite(4, 256, 1000).least, 64u);
-    EXPECT_EQ(job->appetite(4, 256, 100).share, 0);  // 3 / 13 of 100
-    EXPECT_EQ(job->appetite(4, 1, 1000).least, 1u);  // the giver's are units for a whole group
+    EXPECT_EQ(job->demand(4, 256, 1000).least, 64u);
+    EXPECT_EQ(job->demand(4, 256, 100).share, 0);    // 3 / 13 of 100
+    EXPECT_EQ(job->demand(4, 1, 1000).least, 1u);    // the giver's are units for a whole group
     EXPECT_EQ(job->give_back(4, all, 50, 32), 200u); // 3 / 13 of 150
     EXPECT_EQ(job->give_back(4, all, 50, 1), 200u - 34);
 }
@@ -570,7 +570,7 @@ TEST(GivingBooks, UnitsThatNobodyWantsAnyMoreAreForWhoeverAsks) {
     const auto job = two.run(Job("j", 1).share_units());
     ASSERT_TRUE(job->next(4));
     job->idle(7, true);
-    ASSERT_GT(job->appetite(4, 32, 1000).share, 0);
+    ASSERT_GT(job->demand(4, 32, 1000).share, 0);
     job->retire(7, lost(), {});
     job->give(4, batch(10));
     EXPECT_EQ(job->next_given(4).value().units->size(), 10u);

@@ -208,7 +208,7 @@ TEST_P(OpenClEngine, ScratchThatDoesNotFitIsAnError) {
 
 TEST_P(OpenClEngine, LanesThatGoOnAreSetAsideForAFullerKind) {
     constexpr std::uint64_t seeds = 500, links = 100;
-    // A group alone: others that are hungry would take what has to gather here.
+    // A group alone: others that are idle would take what has to gather here.
     Engine engine(device(), *stream_, bind_twin(twin("SHEDDING", 2, 16, 2), *words_, links - 1),
                   {.wishes = {.groups = 1}});
     drain(engine, 0, seeds);

@@ -179,7 +179,7 @@ public:
     [[nodiscard]] std::uint64_t give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
                                           std::uint64_t lanes);
     /// The share of the donor's units for idle devices, and the smallest number worth a transfer.
-    [[nodiscard]] Schedule::Demand appetite(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const;
+    [[nodiscard]] Schedule::Demand demand(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const;
     /// Transfers units of the donor's tasks to idle devices, or to the next device that asks.
     void give(std::size_t giver, UnitBatch units);
     /// The device has room for only `units` of the range at once; the next devices that ask get the others.

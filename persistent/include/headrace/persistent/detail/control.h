@@ -171,7 +171,7 @@ typedef struct HrControl {
 
     // One cache line that working groups read every few rounds.
     hr_u32 pause;
-    hr_u32 hungry; // idle groups, now
+    hr_u32 idle_groups; // idle groups, now
     hr_u32 status;
     hr_u32 unpolled; // 1: the host's words can be read, and no group is the injection poller now
     hr_u32 unused_line[28];

@@ -135,7 +135,7 @@ protected:
         constexpr std::uint32_t few = 512;
         constexpr std::uint32_t at_once = 6; // after this number of polls, a group pauses longer
         const std::uint32_t crowd =
-            polls < at_once ? 0 : Sync::load(control_.hungry, Sync::relaxed) / few; // relaxed: a hint
+            polls < at_once ? 0 : Sync::load(control_.idle_groups, Sync::relaxed) / few; // relaxed: a hint
         for (std::uint32_t i = 0; i <= crowd; ++i) Sync::pause(polls);
     }
 
@@ -251,8 +251,8 @@ protected:
         if (rounds_ == control_.rounds) return false;
         const bool quiet = lanes_.by_leader([&] {
             // relaxed, all: hints; code that acts on them looks again.
-            return (Sync::load(control_.pause, Sync::relaxed) | Sync::load(control_.hungry, Sync::relaxed) |
-                    unpolled()) == 0;
+            return (Sync::load(control_.pause, Sync::relaxed) |
+                    Sync::load(control_.idle_groups, Sync::relaxed) | unpolled()) == 0;
         });
         if (quiet) plan_next_look(tally_.units);
         return quiet;

@@ -435,7 +435,8 @@ private:
         const auto idle = [&] {
             // relaxed, both: hints. A pause waits for this unit too, even if no group counts as idle.
             return lanes_.by_leader([&] {
-                return Sync::load(control_.hungry, Sync::relaxed) | Sync::load(control_.pause, Sync::relaxed);
+                return Sync::load(control_.idle_groups, Sync::relaxed) |
+                       Sync::load(control_.pause, Sync::relaxed);
             }) != 0;
         };
         lanes_.sync(); // all lanes have read the unit, which the first spawned unit overwrites
@@ -513,7 +514,7 @@ private:
     HEADRACE_GROUP_CODE bool is_asked() {
         if constexpr (LanesTakeTurns<Lanes>) {
             if (!has_queues || (liq_.empty() && Lanes::count(active_) < 2)) return false;
-            if (Sync::load(control_.hungry, Sync::relaxed) == 0) return false; // relaxed: a hint
+            if (Sync::load(control_.idle_groups, Sync::relaxed) == 0) return false; // relaxed: a hint
             this->look_now();
             return true;
         } else {
@@ -528,25 +529,26 @@ private:
         this->plan_next_look(tally_.units);
         this->hear_host();
         struct Seen {
-            std::uint32_t pause, hungry;
+            std::uint32_t pause, idle;
         };
         auto seen = lanes_.by_leader([&]() -> Seen {
             // relaxed, both: hints. What follows from them has its own orders.
-            return {Sync::load(control_.pause, Sync::relaxed), Sync::load(control_.hungry, Sync::relaxed)};
+            return {Sync::load(control_.pause, Sync::relaxed),
+                    Sync::load(control_.idle_groups, Sync::relaxed)};
         });
         if (seen.pause != HR_RUN) paused_ = true;
         if constexpr (has_ranges)
-            if (seen.hungry != 0 && share_ranges()) seen.hungry = 0;
+            if (seen.idle != 0 && share_ranges()) seen.idle = 0;
         if constexpr (LanesTakeTurns<Lanes>)
             if (pace_.is_slow()) {
-                share_evenly(seen.hungry);
-                seen.hungry = 0;
+                share_evenly(seen.idle);
+                seen.idle = 0;
             }
         if constexpr (has_queues) {
             const std::uint32_t kind = liq_.template fullest<called>();
             const std::uint32_t half = (liq_.size(kind) + 1) / 2;
             // One bundle. In a group kernel units are heavy: one bundle of one unit for each idle group.
-            std::uint32_t bundles = is_wide<Lanes> ? least(seen.hungry, half) : least(seen.hungry, 1);
+            std::uint32_t bundles = is_wide<Lanes> ? least(seen.idle, half) : least(seen.idle, 1);
             for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
                 this->count(&GroupTally::shared);
         }
@@ -554,13 +556,13 @@ private:
 
     /// Shares heavy units evenly among all idle groups, including units in lanes that are not begun. Does
     /// nothing if the GIQ has a bundle for them already.
-    HEADRACE_GROUP_CODE void share_evenly(std::uint32_t hungry) {
-        if (hungry == 0 || !has_queues) return;
+    HEADRACE_GROUP_CODE void share_evenly(std::uint32_t idle) {
+        if (idle == 0 || !has_queues) return;
         if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();
         const std::uint32_t kind = liq_.template fullest<called>(), own = active_ == 0 ? 1 : 0;
         if (giq_.full(kind) != 0) return;
-        const std::uint32_t share = liq_.size(kind) / (hungry + 1);
-        for (; hungry > 0 && liq_.size(kind) > own; --hungry) {
+        const std::uint32_t share = liq_.size(kind) / (idle + 1);
+        for (; idle > 0 && liq_.size(kind) > own; --idle) {
             if (push_oldest(kind, share == 0 ? 1 : share) != Push::done) return;
             this->count(&GroupTally::shared);
         }
@@ -658,20 +660,20 @@ private:
         this->flush();
         if constexpr (has_queues) return_spare();
         this->count(&GroupTally::idle);
-        add_to_hungry(1);
+        add_to_idle_groups(1);
         // Takes a bundle while the group still counts as idle. Of all groups that see a bundle, one gets it.
         // The others need not change the count.
         const bool goes_on = this->wait_until(1, [&] {
             if constexpr (has_queues) return take_bundle();
             return false;
         });
-        if (goes_on) add_to_hungry(~0u);
+        if (goes_on) add_to_idle_groups(~0u);
         return goes_on;
     }
 
-    HEADRACE_GROUP_CODE void add_to_hungry(std::uint32_t amount) {
+    HEADRACE_GROUP_CODE void add_to_idle_groups(std::uint32_t amount) {
         // relaxed: a hint.
-        lanes_.by_leader([&] { Sync::fetch_add(control_.hungry, amount, Sync::relaxed); });
+        lanes_.by_leader([&] { Sync::fetch_add(control_.idle_groups, amount, Sync::relaxed); });
     }
 
     // ---- leaving --------------------------------------------------------------------------------
