@@ -1,4 +1,4 @@
-// core/coherence/eviction.cpp - what a controller evicts when its device is full: see Controller::make_room.
+// core/coherence/eviction.cpp - what a controller evicts when its device is full: see Controller::evict.
 // At most one storage is locked at a time, and none while events are asked, because asking a driver may run
 // continuations.
 #include <headrace/core/controller.hpp>
@@ -91,7 +91,7 @@ std::vector<Controller::Resident> Controller::residents(std::span<const Tile> ne
 }
 
 /// Frees the replica if no request is in the way and no data is lost.
-bool Controller::evict(Resident& resident) {
+bool Controller::try_to_evict(Resident& resident) {
     std::unique_ptr<Memory> freed; // destroyed after the locks are released: drivers may need long
     resident.with_replica(*this, [&](Storage& storage, ReplicaNumber replica) {
         resident.look_again(storage, replica);
@@ -157,7 +157,7 @@ std::optional<Event> Controller::free_one(std::span<Resident> here, bool (*may_g
     for (const Resident* resident : these) // some requests may have ended without the host knowing it
         for (const EventSlotPtr& slot : resident->in_the_way) static_cast<void>(slot->get().done());
     for (Resident* resident : these)
-        if (evict(*resident)) return Event{};
+        if (try_to_evict(*resident)) return Event{};
     for (const Resident* resident : these)
         if (resident->in_the_way.empty())
             if (std::optional<Event> written = write_back(*resident)) return written;
@@ -169,7 +169,7 @@ std::optional<Event> Controller::free_one(std::span<Resident> here, bool (*may_g
     return first_of(in_the_way);
 }
 
-Event Controller::make_room(const Error& lack, std::span<const Tile> needed) {
+Event Controller::evict(const Error& lack, std::span<const Tile> needed) {
     std::vector<Resident> here = residents(needed);
     using Which = bool (*)(const Resident&);
     constexpr Which is_elsewhere = [](const Resident& one) { return one.is_elsewhere; };

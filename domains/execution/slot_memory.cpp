@@ -14,7 +14,7 @@ void LaunchSlot::make_memory(const Error& lack) {
     Event freed;
     try {
         const Task& task = *held_.front().task;
-        freed = slots_.controller().make_room(lack, data_of(job_->job(), task.range(), in_windows_));
+        freed = slots_.controller().evict(lack, data_of(job_->job(), task.range(), in_windows_));
     } catch (const Error&) {
         if (begins && (makes_do_with_less() || goes_elsewhere())) return;
         throw; // it says what is needed

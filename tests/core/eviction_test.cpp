@@ -48,10 +48,10 @@ protected:
         return std::vector<unsigned char>(size, value);
     }
 
-    Event make_room(std::initializer_list<Storage*> needed) {
+    Event evict(std::initializer_list<Storage*> needed) {
         std::vector<Tile> parts;
         for (Storage* storage : needed) parts.push_back(storage->tile());
-        return controller.make_room(lack, parts);
+        return controller.evict(lack, parts);
     }
     Bytes taken() const { return device.options().memory - device.free_memory(); }
 
@@ -65,9 +65,9 @@ protected:
 TEST_F(EvictionTest, WhatWasNotUsedForLongestGoesFirst) {
     Storage a("a", 30, words.data()), b("b", 31, words.data()), c("c", 32, words.data());
     for (Storage* storage : {&a, &b, &c, &a}) read(*storage).wait();
-    EXPECT_TRUE(make_room({}).done());
+    EXPECT_TRUE(evict({}).done());
     EXPECT_EQ(taken(), 30U + 32);
-    EXPECT_TRUE(make_room({}).done());
+    EXPECT_TRUE(evict({}).done());
     EXPECT_EQ(taken(), 30U);
     read(b).wait(); // comes back
     EXPECT_EQ(taken(), 30U + 31);
@@ -77,7 +77,7 @@ TEST_F(EvictionTest, WhatIsElsewhereTooGoesBeforeWhatIsHereAlone) {
     Storage dirty("dirty", 30), clean("clean", 31, words.data());
     write(dirty, 7);
     read(clean).wait();
-    EXPECT_TRUE(make_room({}).done());
+    EXPECT_TRUE(evict({}).done());
     EXPECT_EQ(taken(), 30U);
     EXPECT_EQ(device.bytes_out(), 0U);
 }
@@ -85,10 +85,10 @@ TEST_F(EvictionTest, WhatIsElsewhereTooGoesBeforeWhatIsHereAlone) {
 TEST_F(EvictionTest, WhatIsHereAloneGoesToTheHostFirst) {
     Storage dirty("dirty", 30);
     write(dirty, 7);
-    const Event on_its_way = make_room({});
+    const Event on_its_way = evict({});
     on_its_way.wait();
     EXPECT_EQ(taken(), 30U) << "it is freed when the host has it";
-    EXPECT_TRUE(make_room({}).done());
+    EXPECT_TRUE(evict({}).done());
     EXPECT_EQ(taken(), 0U);
     EXPECT_EQ(gathered(dirty), full_of(7, 30));
 }
@@ -100,8 +100,8 @@ TEST_F(EvictionTest, OnlyThePartsThatAreHereAloneGoToTheHost) {
     auto* here = static_cast<std::byte*>(controller.memory(datum).address());
     controller.launch("kernel", {&part, 1}, [=](const NativeStream&) { std::memset(here + 10, 9, 4); });
     controller.wait_all();
-    make_room({}).wait();
-    EXPECT_TRUE(make_room({}).done());
+    evict({}).wait();
+    EXPECT_TRUE(evict({}).done());
     EXPECT_EQ(device.bytes_out(), 4U);
     auto expected = full_of(0, 30);
     std::fill_n(expected.begin() + 10, 4, 9);
@@ -117,7 +117,7 @@ TEST_F(EvictionTest, WhatAKernelUsesIsWaitedFor) {
     const Event ended = controller.submit("kernel", {&use, 1}, [&](std::span<const Event> after) {
         return stream->launch([end = second.event()](const NativeStream&) { end.wait(); }, after);
     });
-    const Event room = make_room({});
+    const Event room = evict({});
     EXPECT_FALSE(room.done());
     EXPECT_EQ(taken(), 61U);
     second.complete();
@@ -135,10 +135,10 @@ TEST_F(EvictionTest, WhatAnotherDeviceIsCopyingStaysUntilItHasIt) {
         run_on(other, datum, Access::read, [&, from = other.memory(datum).address()](const NativeStream&) {
             std::memcpy(seen.data(), from, seen.size());
         });
-    const Event room = make_room({});
+    const Event room = evict({});
     EXPECT_FALSE(room.done());
     gate.complete();
-    while (taken() > 0) make_room({}).wait();
+    while (taken() > 0) evict({}).wait();
     copied.wait();
     EXPECT_EQ(large.bytes_peer(), 30U);
     EXPECT_EQ(seen, std::vector<std::byte>(30, std::byte{5}));
@@ -151,7 +151,7 @@ TEST_F(EvictionTest, ACopyElsewhereThatHasFailedIsNone) {
     write(datum, 5);
     large.fail_next(FakeRequest::copy_peer);
     EXPECT_NE(run_on(other, datum, Access::read).outcome(), nullptr);
-    while (taken() > 0) make_room({}).wait();
+    while (taken() > 0) evict({}).wait();
     EXPECT_EQ(gathered(datum), full_of(5, 30));
 }
 
@@ -159,7 +159,7 @@ TEST_F(EvictionTest, WhatCannotBeBroughtToTheHostStays) {
     Storage datum("datum", 30);
     write(datum, 5);
     device.fail_next(FakeRequest::copy_out);
-    const Event room = make_room({});
+    const Event room = evict({});
     EXPECT_NE(room.outcome(), nullptr);
     EXPECT_EQ(taken(), 30U);
     EXPECT_EQ(gathered(datum), full_of(5, 30));
@@ -171,7 +171,7 @@ TEST_F(EvictionTest, WhatIsNeededStaysAndTheErrorSaysWhatIsInTheWay) {
     read(needed).wait();
     write(scratch, 1);
     try {
-        static_cast<void>(make_room({&needed, &wanted}));
+        static_cast<void>(evict({&needed, &wanted}));
         ADD_FAILURE() << "there was nothing to free";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
@@ -186,9 +186,9 @@ TEST_F(EvictionTest, WhatIsNeededStaysAndTheErrorSaysWhatIsInTheWay) {
 TEST_F(EvictionTest, InternalDataGoOnlyWhereAnotherDeviceHasThem) {
     Storage scratch("scratch", 20, internal);
     write(scratch, 3);
-    EXPECT_THROW(static_cast<void>(make_room({})), Error);
+    EXPECT_THROW(static_cast<void>(evict({})), Error);
     run_on(other, scratch, Access::read).wait();
-    EXPECT_TRUE(make_room({}).done());
+    EXPECT_TRUE(evict({}).done());
     EXPECT_EQ(taken(), 0U);
     const std::byte* here = static_cast<const std::byte*>(controller.memory(scratch).address());
     std::vector<std::byte> seen(20);
@@ -218,7 +218,7 @@ TEST_F(EvictionTest, OneMayMakeRoomWhileOthersUseAndEndTheirData) {
         Storage datum("mine", 30);
         write(datum, i & 0x7f);
         try {
-            while (taken() > 60) make_room({}).wait();
+            while (taken() > 60) evict({}).wait();
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::out_of_memory) << error.what(); // nothing is here any more
         }

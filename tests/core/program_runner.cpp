@@ -297,7 +297,7 @@ private:
                 return request();
             } catch (const Error& error) {
                 if (error.kind() != ErrorKind::out_of_memory) throw;
-                room = controller.make_room(error, needed);
+                room = controller.evict(error, needed);
             }
             machine_.let_go();
             room.wait();

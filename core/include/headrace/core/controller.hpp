@@ -124,7 +124,11 @@ public:
     /// nothing to free or to wait for. Results of `memory` for data that is not needed may become invalid.
     /// If a replica of needed data holds another part, it goes before all others. A replica that holds more
     /// than the needed part goes last.
-    [[nodiscard]] Event make_room(const Error& lack, std::span<const Tile> needed);
+    [[nodiscard]] Event evict(const Error& lack, std::span<const Tile> needed);
+    [[deprecated("it is evict now"), nodiscard]] Event make_room(const Error& lack,
+                                                                 std::span<const Tile> needed) {
+        return evict(lack, needed);
+    }
 
 private:
     friend class Submission;
@@ -137,7 +141,7 @@ private:
     using Lifelines = std::vector<std::weak_ptr<Storage::Lifeline>>;
     /// Data aligned in the whole datum is aligned in a window, too. Same as Device::allocate.
     static constexpr Bytes window_alignment = 64;
-    struct Resident; // a datum that is held here, for make_room
+    struct Resident; // a datum that is held here, for evict
 
     [[nodiscard]] bool holds(Storage& storage) const;
     // With the storage's mutex held:
@@ -149,7 +153,7 @@ private:
     void free_replica(Storage& storage);
     [[nodiscard]] std::vector<Resident> residents(std::span<const Tile> needed);
     [[nodiscard]] std::optional<Event> free_one(std::span<Resident> here, bool (*may_go)(const Resident&));
-    [[nodiscard]] bool evict(Resident& resident);
+    [[nodiscard]] bool try_to_evict(Resident& resident);
     [[nodiscard]] std::optional<Event> write_back(const Resident& resident);
     [[nodiscard]] std::string why_it_is_full(std::span<const Tile> needed, std::vector<Resident> here) const;
     Event explicit_move(const Tile& tile, bool to_host);
