@@ -71,22 +71,22 @@ std::uint64_t JobExecution::finished_units() const {
     return running().schedule.completed_units();
 }
 
-JobStanding JobExecution::standing() const {
+ExecutionStatus JobExecution::status() const {
     const std::scoped_lock lock(mutex_);
-    JobStanding standing{.job = job_.name(),
-                         .work_units = job_.work_units(),
-                         .started = started_,
-                         .last_sign = {},
-                         .tasks = {}};
-    if (!running_) return standing;
-    standing.finished = running_->schedule.completed_units();
-    standing.last_sign = running_->last_sign;
+    ExecutionStatus status{.job = job_.name(),
+                           .work_units = job_.work_units(),
+                           .started = started_,
+                           .last_sign = {},
+                           .tasks = {}};
+    if (!running_) return status;
+    status.finished = running_->schedule.completed_units();
+    status.last_sign = running_->last_sign;
     for (const auto& [of, task] : running_->in_flight) {
-        standing.tasks.push_back(task);
-        standing.tasks.back().begun =
+        status.tasks.push_back(task);
+        status.tasks.back().begun =
             running_->schedule.begun_units(participant_of(task.number), work_of(task.work_range));
     }
-    return standing;
+    return status;
 }
 
 DeviceReport JobExecution::report_of(const Share& share) const {

@@ -27,7 +27,7 @@ void add(std::string& report, const std::string& clause) {
 
 } // namespace
 
-std::string who_waits_for_what(std::span<const JobStanding> unfinished, Clock::time_point now,
+std::string who_waits_for_what(std::span<const ExecutionStatus> unfinished, Clock::time_point now,
                                std::chrono::nanoseconds patience) {
     const auto seconds_since = [now](Clock::time_point then) {
         return fmt::format("{:.1f} s", std::chrono::duration<double>(now - then).count());
@@ -38,10 +38,10 @@ std::string who_waits_for_what(std::span<const JobStanding> unfinished, Clock::t
         return now - std::max(last_sign, compiled) >= patience;
     };
     const bool any_in_flight =
-        std::ranges::any_of(unfinished, [](const JobStanding& job) { return !job.tasks.empty(); });
+        std::ranges::any_of(unfinished, [](const ExecutionStatus& job) { return !job.tasks.empty(); });
 
     std::string hangs, waits;
-    for (const JobStanding& job : unfinished) {
+    for (const ExecutionStatus& job : unfinished) {
         const std::string who = fmt::format("job '{}'", job.job);
         const std::string how_far = fmt::format("{} of {} work units finished", job.finished, job.work_units);
         for (const TaskInFlight& task : job.tasks)
@@ -80,9 +80,9 @@ void Watchdog::look(const std::stop_token& stop) {
         const bool comes_late = Clock::now() - since > pause + often;
         pause = often;
         if (passes_over = comes_late && !passes_over; passes_over) continue;
-        std::vector<JobStanding> standings;
-        for (const auto& job : unfinished_()) standings.push_back(job->standing());
-        const std::string report = who_waits_for_what(standings, Clock::now(), patience_);
+        std::vector<ExecutionStatus> statuses;
+        for (const auto& job : unfinished_()) statuses.push_back(job->status());
+        const std::string report = who_waits_for_what(statuses, Clock::now(), patience_);
         if (report.empty()) continue;
         pause = patience_;
         log_error(report);

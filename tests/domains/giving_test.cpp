@@ -506,7 +506,7 @@ TEST(GivingBooks, SeedsComeBackWhereTheJobMayBeCut) {
     ASSERT_EQ(all, (IndexRange{0, 1300}));
     job->idle(7, true);
     EXPECT_EQ(job->give_back(4, all, 10, 32), 1100u); // 3 / 13, kept are whole grains
-    EXPECT_EQ(job->standing().tasks.at(0).work_range.range, (IndexRange{0, 1100}));
+    EXPECT_EQ(job->status().tasks.at(0).work_range.range, (IndexRange{0, 1100}));
     job->finished(4, {IndexRange{0, 1100}}, {});
     EXPECT_FALSE(job->event().done());
     EXPECT_EQ(job->next(7), std::nullopt);

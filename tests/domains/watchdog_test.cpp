@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// ---- what is said of which standing
+// ---- what is said of which status
 // ------------------------------------------------------------------------------------------------
 
 /// A job of 1000 units, 100 of them finished, whose last sign of life was a minute ago.
@@ -33,7 +33,7 @@ protected:
     static constexpr std::chrono::seconds patience = 10s;
     const Clock::time_point now_ = Clock::now();
 
-    JobStanding job(std::string name) const {
+    ExecutionStatus job(std::string name) const {
         return {.job = std::move(name),
                 .work_units = 1000,
                 .finished = 100,
@@ -47,20 +47,20 @@ protected:
                 .work_range = IndexRange{100, 150},
                 .last_sign = now_ - silent_for};
     }
-    std::string report(const std::vector<JobStanding>& jobs) const {
+    std::string report(const std::vector<ExecutionStatus>& jobs) const {
         return who_waits_for_what(jobs, now_, patience);
     }
 };
 
 TEST_F(WhoWaitsForWhat, NothingIsSaidWhileTasksShowSignsOfLife) {
-    JobStanding busy = job("busy");
+    ExecutionStatus busy = job("busy");
     busy.tasks = {task(9s), task(0s)};
     EXPECT_EQ(report({}), "");
     EXPECT_EQ(report({busy}), "");
 }
 
 TEST_F(WhoWaitsForWhat, ALaunchThatDoesNotEndIsNamed) {
-    JobStanding stuck = job("stuck");
+    ExecutionStatus stuck = job("stuck");
     stuck.tasks = {task(0s), task(12s)};
     stuck.tasks[1].launches = 4;
     stuck.tasks[1].units_left = 77;
@@ -70,7 +70,7 @@ TEST_F(WhoWaitsForWhat, ALaunchThatDoesNotEndIsNamed) {
 }
 
 TEST_F(WhoWaitsForWhat, ATaskThatNeverBeganSaysWhy) {
-    JobStanding stuck = job("stuck");
+    ExecutionStatus stuck = job("stuck");
     stuck.tasks = {task(12s)};
     EXPECT_NE(report({stuck}).find("12.0 s: it is being prepared"), std::string::npos);
     stuck.tasks[0].launches = 1;
@@ -79,7 +79,7 @@ TEST_F(WhoWaitsForWhat, ATaskThatNeverBeganSaysWhy) {
 }
 
 TEST_F(WhoWaitsForWhat, JobsBehindAHangAreNamedToo) {
-    JobStanding stuck = job("stuck"), beside = job("beside"), after = job("after");
+    ExecutionStatus stuck = job("stuck"), beside = job("beside"), after = job("after");
     stuck.tasks = {task(12s)};
     after.started = false;
     const std::string line = report({stuck, beside, after});
@@ -92,7 +92,7 @@ TEST_F(WhoWaitsForWhat, JobsBehindAHangAreNamedToo) {
 }
 
 TEST_F(WhoWaitsForWhat, AJobThatWaitsForOthersWhichGetOnDoesNotHang) {
-    JobStanding busy = job("busy"), beside = job("beside"), after = job("after");
+    ExecutionStatus busy = job("busy"), beside = job("beside"), after = job("after");
     busy.tasks = {task(1s)};
     after.started = false;
     EXPECT_EQ(report({busy, beside, after}), "");
@@ -107,17 +107,17 @@ TEST_F(WhoWaitsForWhat, WorkThatNobodyTakesIsAHang) {
 // ---- what jobs know of their tasks
 // ------------------------------------------------------------------------------------------------
 
-TEST(Standing, FollowsATaskFromItsRangeToItsEnd) {
+TEST(ExecutionStatus, FollowsATaskFromItsRangeToItsEnd) {
     DeviceInfo info;
     info.id = "fake";
     JobExecution job(Job("j", 100), {make_policy("demand"), "demand"}, {{4, &info, {}, nullptr}}, {});
-    EXPECT_FALSE(job.standing().started);
+    EXPECT_FALSE(job.status().started);
     job.start();
-    const auto begun = job.standing();
+    const auto begun = job.status();
     EXPECT_TRUE(begun.started && begun.tasks.empty());
 
     const IndexRange range = *job.next(4);
-    auto task = job.standing().tasks.at(0);
+    auto task = job.status().tasks.at(0);
     EXPECT_EQ(task.device, "fake");
     EXPECT_EQ(task.work_range.range, range);
     EXPECT_EQ(task.launches, 0u);
@@ -125,7 +125,7 @@ TEST(Standing, FollowsATaskFromItsRangeToItsEnd) {
 
     auto expect_sign = [&, last = task.last_sign](std::uint64_t launches, std::uint64_t units_left,
                                                   std::size_t awaited) mutable {
-        task = job.standing().tasks.at(0);
+        task = job.status().tasks.at(0);
         EXPECT_EQ(task.launches, launches);
         EXPECT_EQ(task.units_left, units_left);
         EXPECT_EQ(task.awaited, awaited);
@@ -138,14 +138,14 @@ TEST(Standing, FollowsATaskFromItsRangeToItsEnd) {
     expect_sign(1, 10, 0);
     job.launched(4, range, 7);
     expect_sign(2, 7, 0);
-    const auto before = job.standing();
+    const auto before = job.status();
     job.inputs_came(4, range); // told late: no sign of what happens now
-    EXPECT_EQ(job.standing().tasks.at(0).last_sign, before.tasks.at(0).last_sign);
+    EXPECT_EQ(job.status().tasks.at(0).last_sign, before.tasks.at(0).last_sign);
 
     job.finished(4, {range}, {});
-    EXPECT_TRUE(job.standing().tasks.empty());
-    EXPECT_EQ(job.standing().finished, range.size());
-    EXPECT_GT(job.standing().last_sign, before.last_sign);
+    EXPECT_TRUE(job.status().tasks.empty());
+    EXPECT_EQ(job.status().finished, range.size());
+    EXPECT_GT(job.status().last_sign, before.last_sign);
     job.inputs_came(4, range); // told too late
 }
 

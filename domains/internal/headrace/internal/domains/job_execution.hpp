@@ -52,7 +52,7 @@ struct TaskInFlight {
 };
 
 /// The progress of a job, for a report about why it does not end.
-struct JobStanding {
+struct ExecutionStatus {
     std::string job;
     std::uint64_t work_units = 0, finished = 0;
     bool started = false; ///< its predecessors have ended
@@ -239,7 +239,7 @@ public:
 
     [[nodiscard]] double seconds_so_far() const; ///< until the last task ended
     [[nodiscard]] std::uint64_t finished_units() const;
-    [[nodiscard]] JobStanding standing() const;
+    [[nodiscard]] ExecutionStatus status() const;
     /// May wait some milliseconds for energy meters.
     [[nodiscard]] JobReport report() const;
 

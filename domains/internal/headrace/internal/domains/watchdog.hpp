@@ -18,7 +18,7 @@ namespace headrace {
 
 /// One line about all unfinished jobs, if a task has shown no progress for `patience`, or if no device took
 /// remaining work for that time; else empty.
-[[nodiscard]] HEADRACE_EXPORT std::string who_waits_for_what(std::span<const JobStanding> unfinished,
+[[nodiscard]] HEADRACE_EXPORT std::string who_waits_for_what(std::span<const ExecutionStatus> unfinished,
                                                              std::chrono::steady_clock::time_point now,
                                                              std::chrono::nanoseconds patience);
 
