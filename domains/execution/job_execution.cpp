@@ -216,7 +216,7 @@ void JobExecution::paused(std::size_t device, const WorkRange& work_range, std::
 }
 
 void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& work_ranges,
-                            const TaskFigures& figures) {
+                            const TaskMetrics& metrics) {
     std::unique_lock lock(mutex_);
     Running& run = running();
     Share& share = *share_of(device);
@@ -229,12 +229,12 @@ void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& wo
     }
     run.end = Clock::now();
     const auto busy_before = share.busy.total();
-    for (const EventTimes& launch : figures.launches) share.busy.add(launch);
+    for (const EventTimes& launch : metrics.launches) share.busy.add(launch);
     const auto busy = share.busy.total() - busy_before;
     counters.finished_seconds = seconds_taken();
-    counters.bytes_in += figures.bytes_in;
-    counters.bytes_out += figures.bytes_out;
-    counters.engine += figures.engine;
+    counters.bytes_in += metrics.bytes_in;
+    counters.bytes_out += metrics.bytes_out;
+    counters.engine += metrics.engine;
     ask(
         [&] {
             run.schedule.completed(participant_of(share), works, busy, run.now());

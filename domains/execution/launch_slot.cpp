@@ -1,6 +1,6 @@
 // domains/execution/launch_slot.cpp - a launch begins or resumes: see launch_slot.hpp.
 #include "execution/footprint.hpp"
-#include "execution/task_figures.hpp"
+#include "execution/task_metrics.hpp"
 #include <headrace/internal/domains/launch_slot.hpp>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void LaunchSlot::start(const std::shared_ptr<JobExecution>& job, const WorkRange
     state_.enter(LaunchState::Preparing{});
     job_ = job;
     begun_with_ = Clock::now();
-    figures_ = {};
+    metrics_ = {};
     held_.push_back(hold(work_range));
     go();
 }
@@ -99,7 +99,7 @@ void LaunchSlot::begin() {
     if (variant.bind) {
         Engine& engine = engine_.bind(slots_.device(), *stream_, variant.bind(task));
         engine.aim_at(slots_.launch_time(*job_));
-        engine_before_ = engine_figures(engine);
+        engine_before_ = engine_metrics(engine);
         if (const auto& units = first.work_range.units; units && engine.room() > 0)
             if (const std::uint64_t room = engine.room(*units); units->size() > room) {
                 first.work_range = job_->keep(slots_.number(), first.work_range, room);
@@ -203,8 +203,8 @@ Event LaunchSlot::submit(HeldTask& held, const Inputs& inputs, const StartTask& 
                           },
                           {.unit = "tasks", .part_of = job_->span()});
     const Traffic after = controller.traffic(); // near enough: jobs that overlap may share the difference
-    figures_.bytes_in += after.in - before.in;
-    figures_.bytes_out += after.out - before.out;
+    metrics_.bytes_in += after.in - before.in;
+    metrics_.bytes_out += after.out - before.out;
     return started.value_or(submitted);
 }
 

@@ -1,6 +1,6 @@
 // domains/execution/paused_work.cpp - see paused_work.hpp.
 #include "execution/paused_work.hpp"
-#include "execution/task_figures.hpp"
+#include "execution/task_metrics.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // domains/execution/slot_end.cpp - a launch pauses, ends or fails: see launch_slot.hpp.
 #include "execution/paused_work.hpp"
-#include "execution/task_figures.hpp"
+#include "execution/task_metrics.hpp"
 #include <headrace/internal/domains/launch_slot.hpp>
 
 #include <algorithm>
@@ -103,15 +103,15 @@ bool LaunchSlot::goes_on_after_pause() {
 void LaunchSlot::collect() {
     std::uint64_t lanes = 0;
     if (const Engine* const engine = engine_.get()) {
-        figures_.engine = engine_figures(*engine) - engine_before_;
+        metrics_.engine = engine_metrics(*engine) - engine_before_;
         const auto launches = engine->launch_times();
-        figures_.launches.assign(launches.begin(), launches.end());
+        metrics_.launches.assign(launches.begin(), launches.end());
         const EngineShape& shape = engine->shape();
         if (shape.kinds == 0) lanes = std::uint64_t{shape.groups} * shape.lanes;
     } else if (const auto times = state_.as<LaunchState::Collecting>()->ended.times()) {
-        figures_.launches = {*times};
+        metrics_.launches = {*times};
     }
-    const auto& launches = figures_.launches;
+    const auto& launches = metrics_.launches;
     const auto ended = static_cast<std::ptrdiff_t>(injected_ > 0 ? injected_ : held_.size());
     std::vector<WorkRange> work_ranges;
     std::uint64_t units = 0;
@@ -126,13 +126,13 @@ void LaunchSlot::collect() {
     }
     small_.learn(tasks(0, work_ranges.size()), units, sum(launches), lanes);
     held_.erase(held_.begin(), held_.begin() + ended);
-    const TaskFigures figures = std::exchange(figures_, {});
+    const TaskMetrics metrics = std::exchange(metrics_, {});
     try {
-        call_hook(job_->job().after_tasks(), info(), work_ranges, figures);
+        call_hook(job_->job().after_tasks(), info(), work_ranges, metrics);
     } catch (...) {
         job_->stop(current_error());
     }
-    job_->finished(slots_.number(), work_ranges, figures);
+    job_->finished(slots_.number(), work_ranges, metrics);
     if (job_->has_returns()) slots_.jobs().wake_all(); // there is work again for devices that got none before
     if (!held_.empty()) return begin_held_tasks();
     clear();
@@ -144,7 +144,7 @@ void LaunchSlot::begin_held_tasks() {
     try {
         const Event ready = std::exchange(held_.front().ready, {});
         report_launch(held_.front(), {ready});
-        engine_before_ = engine_figures(*engine_.get());
+        engine_before_ = engine_metrics(*engine_.get());
         Event ended = engine_.get()->open(std::array{ready});
         injected_ = begun_ = 0;
         state_.enter(

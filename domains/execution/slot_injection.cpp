@@ -1,5 +1,5 @@
 // domains/execution/slot_injection.cpp - small tasks go to a launch that runs: see launch_slot.hpp.
-#include "execution/task_figures.hpp"
+#include "execution/task_metrics.hpp"
 #include <headrace/internal/domains/launch_slot.hpp>
 
 #include <algorithm>

@@ -62,7 +62,7 @@ std::string text(const Figure& figure, std::string_view unit = "") {
 
 } // namespace
 
-EngineFigures& EngineFigures::operator+=(const EngineFigures& other) {
+EngineMetrics& EngineMetrics::operator+=(const EngineMetrics& other) {
     launches += other.launches;
     units += other.units;
     spawned += other.spawned;
@@ -71,7 +71,7 @@ EngineFigures& EngineFigures::operator+=(const EngineFigures& other) {
     return *this;
 }
 
-double EngineFigures::lanes_at_work() const {
+double EngineMetrics::lanes_at_work() const {
     return lane_turns == 0 ? 0 : static_cast<double>(units) / static_cast<double>(lane_turns);
 }
 

@@ -20,7 +20,7 @@ enum {
     HR_IDLE,
     HR_SEED_CLAIMS,
     HR_EMPTY,
-    HR_TALLIES
+    HR_COUNTERS
 };
 
 #ifdef HEADRACE_BY_GROUP
@@ -40,7 +40,7 @@ typedef struct HrGroup {
     uint rounds, budget;
     long delta; // spawned less completed, not yet in `pending`
     ulong units, spawned;
-    uint tally[HR_TALLIES];
+    uint counters[HR_COUNTERS];
 #ifdef HEADRACE_BY_GROUP
     ulong exchange[2][HEADRACE_LANES]; // group_kernel.cl
 #endif
@@ -56,7 +56,7 @@ HR_FUNCTION void hr_begin_group(__local HrGroup* g, __global HrControl* c) {
     g->budget = c->rounds;
     g->delta = 0;
     g->units = g->spawned = 0;
-    for (uint i = 0; i < HR_TALLIES; ++i) g->tally[i] = 0;
+    for (uint i = 0; i < HR_COUNTERS; ++i) g->counters[i] = 0;
 }
 
 // Adds to `pending` what this group has spawned less what it has completed since the last call.
@@ -83,7 +83,7 @@ HR_FUNCTION bool hr_claim_seeds(__local HrGroup* g, __global HrControl* c, ulong
     if (g->seeds_gone) return false;
     g->seed_next = first;
     g->seed_end = wanted < end - first ? first + wanted : end;
-    ++g->tally[HR_SEED_CLAIMS];
+    ++g->counters[HR_SEED_CLAIMS];
     return true;
 }
 
@@ -130,14 +130,14 @@ HR_FUNCTION ulong hr_claim_record(__local HrGroup* g, __global HrControl* c) {
     if (hr_load(&c->restored.value) < count) number = hr_fetch_add(&c->restored.value, 1);
     g->records_gone = number >= count;
     if (g->records_gone) return count;
-    ++g->tally[HR_RESTORED];
+    ++g->counters[HR_RESTORED];
     return number;
 }
 
 // A record to save into.
 HR_FUNCTION __global HrRecord* hr_new_record(__local HrGroup* g, __global HrControl* c,
                                              __global uint* spill) {
-    ++g->tally[HR_SAVED];
+    ++g->counters[HR_SAVED];
     return hr_record(c, spill, c->spill_half ^ 1u, hr_fetch_add(&c->saved.value, 1));
 }
 
@@ -146,8 +146,8 @@ HR_FUNCTION void hr_add_counters(const __local HrGroup* g, __global HrControl* c
     hr_fetch_add(sums, g->units);
     hr_fetch_add(sums + 1, g->spawned);
     hr_fetch_add(sums + 2, g->rounds);
-    for (uint i = 0; i < HR_TALLIES; ++i)
-        if (g->tally[i] != 0) hr_fetch_add(sums + 3 + i, g->tally[i]);
+    for (uint i = 0; i < HR_COUNTERS; ++i)
+        if (g->counters[i] != 0) hr_fetch_add(sums + 3 + i, g->counters[i]);
 }
 
 // Local memory is one argument: the state of a group in HEADRACE_LOCAL_STATE bytes, its kernel's scratch,

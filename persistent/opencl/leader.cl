@@ -135,7 +135,7 @@ HR_FUNCTION bool hr_return_spare(__local HrGroup* g, __local HrProducer* p, __gl
                                  __global HrSlot* slots) {
     if (p->spare == HR_NO_BUNDLE) return true;
     if (!hr_push_any(g, c, slots, HEADRACE_KINDS, p->spare)) {
-        ++g->tally[HR_SLOT_BUSY];
+        ++g->counters[HR_SLOT_BUSY];
         return false;
     }
     p->spare = HR_NO_BUNDLE;
@@ -168,7 +168,7 @@ HR_FUNCTION bool hr_plan_bundle(__local HrGroup* g, __local HrProducer* p, __glo
     p->top[kind] += plan->bundle_units - plan->from_bundle;
     p->spare = plan->bundle; // empty when the lanes have acted
     p->last_popped = kind;
-    ++g->tally[HR_POPPED];
+    ++g->counters[HR_POPPED];
     return true;
 }
 
@@ -192,7 +192,7 @@ HR_FUNCTION bool hr_plan_range_bundle(__local HrGroup* g, __local HrProducer* p,
     p->top[kind] += plan->bundle_units;
     p->spare = plan->bundle; // empty when the lanes have acted
     p->last_popped = kind;
-    ++g->tally[HR_POPPED];
+    ++g->counters[HR_POPPED];
     return true;
 }
 
@@ -387,7 +387,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
     volatile __global atomic_uint* idle = (volatile __global atomic_uint*)&c->idle_groups;
     hr_flush(g, c);
     if (HR_HAS_QUEUES) hr_return_spare(g, p, c, slots);
-    ++g->tally[HR_IDLE];
+    ++g->counters[HR_IDLE];
     atomic_fetch_add_explicit(idle, 1u, memory_order_relaxed, memory_scope_device);
     for (uint polls = 0;; ++polls) {
         if (hr_load32(&c->pause) != HR_RUN) {
@@ -413,7 +413,7 @@ HR_FUNCTION bool hr_plan_share(__local HrGroup* g, __local HrProducer* p, __glob
     if (p->spare == HR_NO_BUNDLE) {
         ulong entry = 0;
         if (!hr_pop_any(g, c, slots, HEADRACE_KINDS, &entry)) {
-            ++g->tally[HR_NO_BUNDLE_LEFT];
+            ++g->counters[HR_NO_BUNDLE_LEFT];
             return false;
         }
         p->spare = (uint)entry;
@@ -436,7 +436,7 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
     const uint kind = p->plan.kind;
     if (g->delta > 0) hr_flush(g, c); // before other groups can complete units that are not counted
     if (!hr_push_any(g, c, slots, kind, hr_entry(p->plan.bundle, p->plan.bundle_units))) {
-        ++g->tally[HR_SLOT_BUSY];
+        ++g->counters[HR_SLOT_BUSY];
         return false;
     }
 #if HEADRACE_RANGES
@@ -447,7 +447,7 @@ HR_FUNCTION bool hr_finish_share(__local HrGroup* g, __local HrProducer* p, __gl
 #endif
         p->bottom[kind] += p->plan.bundle_units;
     p->spare = HR_NO_BUNDLE;
-    ++g->tally[HR_PUSHED];
+    ++g->counters[HR_PUSHED];
     return true;
 }
 
@@ -492,7 +492,7 @@ HR_FUNCTION bool hr_plan_fuller_kind(__local HrGroup* g, __local HrProducer* p, 
     p->top[p->running] += held;
     p->active = 0;
     p->running = kind;
-    ++g->tally[HR_SWITCHES];
+    ++g->counters[HR_SWITCHES];
     return true;
 }
 
@@ -517,7 +517,7 @@ HR_FUNCTION uint hr_lanes_with_room(__local HrGroup* g, __local HrProducer* p, _
     for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
         may_run = min(may_run, hr_liq_room(p, kind) / HR_PLACES);
     if (may_run == wanted) return p->active;
-    ++g->tally[HR_NARROW_ROUNDS];
+    ++g->counters[HR_NARROW_ROUNDS];
     if (may_run == 0 && p->lacks_bundle) hr_pause(g, c, HR_PAUSE_POOL);
     uint chosen = p->active; // the first of the active lanes
     for (uint lane = HEADRACE_QUEUE_LANES; popcount(chosen) > may_run;) chosen &= ~(1u << --lane);
@@ -533,7 +533,7 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
     if (plan->act == HR_SHARE) {
         const bool shared = hr_finish_share(g, p, c, slots);
         if (p->stage == HR_AT_ROOM && !shared) ++p->room_kind; // this kind gets no more room
-        if (p->shares && shared) ++g->tally[HR_SHARED];
+        if (p->shares && shared) ++g->counters[HR_SHARED];
         p->shares = false;
     }
     plan->act = HR_FILL; // fills no lane if nothing is planned
@@ -545,7 +545,7 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
         p->active &= ~skipped;
         plan->chosen &= ~skipped;
         g->delta -= popcount(skipped);
-        g->tally[HR_EMPTY] += popcount(skipped);
+        g->counters[HR_EMPTY] += popcount(skipped);
     }
 #if HEADRACE_RANGES
     if (plan->range_part != 0) { // it is now the newest range; spawned ranges come after it
@@ -561,7 +561,7 @@ HR_FUNCTION void hr_take_in(__local HrGroup* g, __local HrProducer* p, __global 
         const uint made = p->added[p->seed_kind];
         g->delta -= seeds;
         g->spawned -= made;
-        g->tally[HR_EMPTY] += seeds - made;
+        g->counters[HR_EMPTY] += seeds - made;
     } else if (plan->chosen == 0) {
         return;
     }

@@ -402,7 +402,7 @@ TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
     job.give(4, batch(30));
     const auto given = job.next_given(7);
     ASSERT_TRUE(given);
-    TaskFigures tenth; // of a second
+    TaskMetrics tenth; // of a second
     const auto begin = std::chrono::steady_clock::now();
     tenth.launches = {{begin, begin + 100ms}};
     job.finished(4, {*all}, tenth);

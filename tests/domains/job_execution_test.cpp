@@ -124,9 +124,9 @@ TEST(JobExecution, WhoIsLeftOutIsAskedWhenTheOtherProvesSlow) {
     const auto first = far.job.next(4);
     ASSERT_TRUE(first);
     const auto begin = std::chrono::steady_clock::now();
-    TaskFigures figures;
-    figures.launches = {{begin, begin + std::chrono::seconds(10)}}; // a twentieth of what was expected
-    far.job.finished(4, {*first}, figures);
+    TaskMetrics metrics;
+    metrics.launches = {{begin, begin + std::chrono::seconds(10)}}; // a twentieth of what was expected
+    far.job.finished(4, {*first}, metrics);
     EXPECT_GT(far.asked, before);
     EXPECT_TRUE(far.job.next(7));
 }
@@ -138,10 +138,10 @@ TEST(JobExecution, ATaskIsChargedLittleBeforehandAndWhatItTookAtItsPauses) {
     far.job.start();
     auto now = std::chrono::steady_clock::now();
     const auto ended_after = [&](const WorkRange& work_range, std::chrono::milliseconds time) {
-        TaskFigures figures;
-        figures.launches = {{now, now + time}};
+        TaskMetrics metrics;
+        metrics.launches = {{now, now + time}};
         now += time;
-        far.job.finished(4, {work_range}, figures);
+        far.job.finished(4, {work_range}, metrics);
     };
     const auto first = far.job.next(4);
     ASSERT_TRUE(first);

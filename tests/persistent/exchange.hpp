@@ -12,7 +12,7 @@
 namespace headrace::test {
 
 /// How often something happened, over all rounds.
-struct ExchangeFigures {
+struct ExchangeMetrics {
     std::uint64_t launches = 0, batches = 0, units = 0, ranges = 0, given_on = 0;
 };
 
@@ -26,11 +26,11 @@ struct ExchangeTable {
 /// One engine, with memory in which arrivals are counted.
 class ExchangeSide {
 public:
-    ExchangeSide(Device& device, Lots& lots, ExchangeTable& table, ExchangeFigures& figures)
+    ExchangeSide(Device& device, Lots& lots, ExchangeTable& table, ExchangeMetrics& metrics)
         : device_(device),
           lots_(lots),
           table_(table),
-          figures_(figures),
+          metrics_(metrics),
           stream_(device.make_stream(Timing::all)),
           words_(device.allocate(sizeof(std::uint64_t) * 2 * Arrivals::cells)) {
         stream_->fill_zero(*words_, 0, words_->size()).wait();
@@ -57,7 +57,7 @@ public:
         } else if (!take()) {
             return;
         }
-        ++figures_.launches;
+        ++metrics_.launches;
         paused_ = engine_->collect() == Engine::State::paused;
     }
 
@@ -78,15 +78,15 @@ private:
             engine_->give_back(from);
             table_.ranges.push_back({from, seeds.end});
             given += seeds.end - from;
-            ++figures_.ranges;
+            ++metrics_.ranges;
         }
         if (lots_.one_in(2)) {
             const double share = lots_.one_of({0.0, 0.1, 0.5, 0.9, 1.0});
             UnitBatch units = engine_->give(share, lots_.one_of({0u, 1u, 20u}));
             given += units.size();
             EXPECT_LE(static_cast<double>(units.size()), share * static_cast<double>(before));
-            figures_.units += units.size();
-            figures_.given_on += units.size() > 0 && took_units_ ? 1 : 0;
+            metrics_.units += units.size();
+            metrics_.given_on += units.size() > 0 && took_units_ ? 1 : 0;
             if (units.size() > 0) table_.batches.push_back(std::move(units));
         }
         EXPECT_EQ(engine_->remaining(), before - given);
@@ -107,7 +107,7 @@ private:
         EXPECT_EQ(mine.size(), taken);
         if (units.size() > 0) table_.batches.push_back(std::move(units));
         took_units_ = true;
-        ++figures_.batches;
+        ++metrics_.batches;
         engine_->start(mine);
         return true;
     }
@@ -123,7 +123,7 @@ private:
     Device& device_;
     Lots& lots_;
     ExchangeTable& table_;
-    ExchangeFigures& figures_;
+    ExchangeMetrics& metrics_;
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Memory> words_;
     std::unique_ptr<Engine> engine_; // after what it uses
@@ -134,12 +134,12 @@ private:
 /// One job for both engines. False if one of them has no such kernel.
 template <class BindOne, class BindOther>
 bool exchange_round(Device& one, const BindOne& bind_one, Device& other, const BindOther& bind_other,
-                    std::uint64_t seed, ExchangeFigures& figures) {
+                    std::uint64_t seed, ExchangeMetrics& metrics) {
     Lots lots(seed), same_lots(seed);
     const SoakWork work = draw_work(lots, bind_one), twin = draw_work(same_lots, bind_other);
     SCOPED_TRACE(work.name);
     ExchangeTable table;
-    std::array sides{ExchangeSide(one, lots, table, figures), ExchangeSide(other, lots, table, figures)};
+    std::array sides{ExchangeSide(one, lots, table, metrics), ExchangeSide(other, lots, table, metrics)};
     const auto options = [&] {
         EngineOptions drawn = draw_options(lots);
         // What a single seed makes much of pauses seldom: it would take ten thousand launches of a round
@@ -181,25 +181,25 @@ void exchange(Device& one, const BindOne& bind_one, Device& other, const BindOth
     const std::uint64_t first = test::first_seed();
     const std::uint64_t launches = test::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
     test::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
-    ExchangeFigures figures;
+    ExchangeMetrics metrics;
     // A round may take many launches: enough rounds as well.
     const auto is_enough = [&](std::uint64_t rounds) {
-        return figures.launches >= launches && rounds >= launches / 100;
+        return metrics.launches >= launches && rounds >= launches / 100;
     };
     for (std::uint64_t seed = first; !is_enough(seed - first) && !::testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE("HEADRACE_SEED=" + std::to_string(seed) + " HEADRACE_TEST_LAUNCHES=1");
         watch.now_at(seed);
-        exchange_round(one, bind_one, other, bind_other, seed, figures);
+        exchange_round(one, bind_one, other, bind_other, seed, metrics);
     }
-    std::cout << figures.launches << " launches; " << figures.units << " units given, taken in "
-              << figures.batches << " batches, " << figures.given_on
-              << " times by one who had been given its own; " << figures.ranges << " ranges of seeds"
+    std::cout << metrics.launches << " launches; " << metrics.units << " units given, taken in "
+              << metrics.batches << " batches, " << metrics.given_on
+              << " times by one who had been given its own; " << metrics.ranges << " ranges of seeds"
               << std::endl;
     if (launches < 3000) return; // too few for everything to have happened
-    EXPECT_GT(figures.units, 0u);
-    EXPECT_GT(figures.batches, 0u);
-    EXPECT_GT(figures.given_on, 0u);
-    EXPECT_GT(figures.ranges, 0u);
+    EXPECT_GT(metrics.units, 0u);
+    EXPECT_GT(metrics.batches, 0u);
+    EXPECT_GT(metrics.given_on, 0u);
+    EXPECT_GT(metrics.ranges, 0u);
 }
 
 } // namespace headrace::test

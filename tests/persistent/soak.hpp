@@ -127,7 +127,7 @@ inline EngineOptions draw_options(Lots& lots) {
 }
 
 /// How often something happened, over all rounds.
-struct SoakFigures {
+struct SoakMetrics {
     std::uint64_t launches = 0, resumed = 0, grown = 0, finished = 0;
     std::uint64_t left_paused = 0, left_running = 0;
 };
@@ -136,11 +136,11 @@ struct SoakFigures {
 template <class Bind>
 class SoakPlace {
 public:
-    SoakPlace(Device& device, const Bind& bind, Lots& lots, SoakFigures& figures)
+    SoakPlace(Device& device, const Bind& bind, Lots& lots, SoakMetrics& metrics)
         : device_(device),
           bind_(bind),
           lots_(lots),
-          figures_(figures),
+          metrics_(metrics),
           stream_(device.make_stream(Timing::all)),
           words_(device.allocate(sizeof(std::uint64_t) * 2 * Arrivals::cells)) {}
 
@@ -151,20 +151,20 @@ public:
         if (!running_) return begin();
         if (lots_.one_in(200)) {
             engine_.reset(); // waits for the launch
-            ++figures_.left_running;
+            ++metrics_.left_running;
             return leave();
         }
         if (engine_->collect() == Engine::State::finished) return finish();
         if (lots_.one_in(200)) {
             expect_balance();
-            ++figures_.left_paused;
+            ++metrics_.left_paused;
             return leave();
         }
         const std::uint32_t bundles = engine_->bundles();
         engine_->resume();
-        ++figures_.launches;
-        ++figures_.resumed;
-        figures_.grown += engine_->bundles() > bundles ? 1 : 0;
+        ++metrics_.launches;
+        ++metrics_.resumed;
+        metrics_.grown += engine_->bundles() > bundles ? 1 : 0;
     }
 
 private:
@@ -185,7 +185,7 @@ private:
         begin_ = lots_.one_in(4) ? (std::uint64_t{1} << 32) - lots_.below(1 + seeds) : lots_.below(1000);
         end_ = begin_ + seeds;
         engine_->start(begin_, end_);
-        ++figures_.launches;
+        ++metrics_.launches;
         running_ = true;
     }
 
@@ -205,7 +205,7 @@ private:
         const EngineCounters counters = expect_balance();
         EXPECT_EQ(counters.pushed - before_.pushed, counters.popped - before_.popped);
         EXPECT_EQ(counters.saved - before_.saved, counters.restored - before_.restored);
-        ++figures_.finished;
+        ++metrics_.finished;
         running_ = false;
     }
 
@@ -241,7 +241,7 @@ private:
     Device& device_;
     const Bind& bind_;
     Lots& lots_;
-    SoakFigures& figures_;
+    SoakMetrics& metrics_;
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Memory> words_;
     SoakWork work_;
@@ -257,25 +257,25 @@ void soak(Device& device, const Bind& bind, std::uint64_t usual_launches) {
     const std::uint64_t first = test::first_seed();
     const std::uint64_t launches = test::from_environment("HEADRACE_TEST_LAUNCHES", usual_launches);
     test::Watch watch("HEADRACE_TEST_LAUNCHES=1", std::chrono::minutes(2));
-    SoakFigures figures;
-    for (std::uint64_t seed = first; figures.launches < launches && !::testing::Test::HasFailure(); ++seed) {
+    SoakMetrics metrics;
+    for (std::uint64_t seed = first; metrics.launches < launches && !::testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE("HEADRACE_SEED=" + std::to_string(seed) + " HEADRACE_TEST_LAUNCHES=1");
         watch.now_at(seed);
         Lots lots(seed);
-        std::array places{SoakPlace(device, bind, lots, figures), SoakPlace(device, bind, lots, figures)};
+        std::array places{SoakPlace(device, bind, lots, metrics), SoakPlace(device, bind, lots, metrics)};
         for (std::uint64_t steps = 50 + lots.below(50); steps > 0; --steps) places[lots.below(2)].step();
         for (SoakPlace<Bind>& place : places)
             while (place.is_running()) place.step();
     }
-    std::cout << figures.launches << " launches, " << figures.resumed << " of them resumed, " << figures.grown
-              << " with a larger pool; " << figures.finished << " ranges finished, " << figures.left_paused
-              << " left while paused, " << figures.left_running << " while running" << std::endl;
+    std::cout << metrics.launches << " launches, " << metrics.resumed << " of them resumed, " << metrics.grown
+              << " with a larger pool; " << metrics.finished << " ranges finished, " << metrics.left_paused
+              << " left while paused, " << metrics.left_running << " while running" << std::endl;
     if (launches < 3000) return; // too few for everything to have happened
-    EXPECT_GT(figures.resumed, 0u);
-    EXPECT_GT(figures.grown, 0u);
-    EXPECT_GT(figures.finished, 0u);
-    EXPECT_GT(figures.left_paused, 0u);
-    EXPECT_GT(figures.left_running, 0u);
+    EXPECT_GT(metrics.resumed, 0u);
+    EXPECT_GT(metrics.grown, 0u);
+    EXPECT_GT(metrics.finished, 0u);
+    EXPECT_GT(metrics.left_paused, 0u);
+    EXPECT_GT(metrics.left_running, 0u);
 }
 
 } // namespace headrace::test

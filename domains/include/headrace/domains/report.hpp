@@ -22,17 +22,18 @@ struct EngineChoice {
 };
 
 /// Counters of the persistent engine, summed over launches.
-struct HEADRACE_EXPORT EngineFigures {
+struct HEADRACE_EXPORT EngineMetrics {
     std::uint64_t launches = 0;
     std::uint64_t units = 0; ///< work units completed, spawned ones included
     std::uint64_t spawned = 0;
     std::uint64_t lane_turns = 0; ///< lanes x calls of the kernel by a whole lane group
     EngineChoice choice{};        ///< that of the last task
 
-    EngineFigures& operator+=(const EngineFigures& other);
+    EngineMetrics& operator+=(const EngineMetrics& other);
     /// The average share of a lane group's lanes that had a unit.
     [[nodiscard]] double lanes_at_work() const;
 };
+using EngineFigures [[deprecated("it is EngineMetrics now")]] = EngineMetrics;
 
 /// The part of one device in a job.
 struct DeviceReport {
@@ -51,7 +52,7 @@ struct DeviceReport {
     std::uint64_t seeds_given = 0;    ///< seeds of its tasks, not begun, transferred to devices without work
     std::uint64_t units_given = 0;    ///< the same, for units spawned by its tasks: Job::share_units
     std::uint64_t units_received = 0; ///< transferred from other devices, in tasks that it finished
-    EngineFigures engine;
+    EngineMetrics engine;
     Figure energy_joules;        ///< all that the hardware used meanwhile, for all programs
     Figure energy_delay_product; ///< joule seconds: with the job's seconds
     std::string reserve;         ///< why the device was on standby; empty: it was not

@@ -33,10 +33,10 @@ namespace headrace {
 class Continuations;
 
 /// What finished tasks add to the report of their device.
-struct TaskFigures {
+struct TaskMetrics {
     std::vector<EventTimes> launches; ///< of kernels, by the device's own clock
     std::uint64_t bytes_in = 0, bytes_out = 0;
-    EngineFigures engine;
+    EngineMetrics engine;
 };
 
 /// A task that a device has, as its worker last reported it.
@@ -152,7 +152,7 @@ public:
     /// The same. The device worked on nothing else since its last report.
     void paused(std::size_t device, const WorkRange& work_range, std::uint64_t units, Clock::duration busy);
     /// Tasks that ended together, as the tasks of one launch do.
-    void finished(std::size_t device, const std::vector<WorkRange>& work_ranges, const TaskFigures& figures);
+    void finished(std::size_t device, const std::vector<WorkRange>& work_ranges, const TaskMetrics& metrics);
     /// The task will not be finished. `error` is null if the job is being stopped.
     void abandoned(std::size_t device, const WorkRange& work_range, ErrorPtr error);
     /// The device will retire soon; the job does not end before that.
@@ -250,7 +250,7 @@ private:
         std::uint64_t tasks = 0;     ///< finished
         double finished_seconds = 0; ///< end of the last of them, since the job began
         Bytes bytes_in = 0, bytes_out = 0;
-        EngineFigures engine;
+        EngineMetrics engine;
     };
     struct Share {
         const Participant& participant;

@@ -155,8 +155,8 @@ private:
     std::vector<HeldTask> held_; ///< the first began the launch
     std::size_t injected_ = 0;   ///< of `held_`, if the launch was opened; the others wait for their inputs
     std::size_t begun_ = 0;      ///< of `held_`: the launch has begun these
-    TaskFigures figures_;
-    EngineFigures engine_before_;
+    TaskMetrics metrics_;
+    EngineMetrics engine_before_;
     std::unique_ptr<CheckedTask> check_; ///< null: the task is not checked
     Clock::time_point begun_with_;       ///< the first task
     bool steps_aside_ = false;           ///< until its next pause

@@ -69,7 +69,7 @@ private:
     HEADRACE_GROUP_CODE bool wait_for_seeds() {
         if (!this->is_opened()) return false;
         tell_completed();
-        this->count(&GroupTally::idle);
+        this->count(&GroupCounters::idle);
         return this->template wait_until<true>(pace_.lanes(), [] { return false; });
     }
 

@@ -10,7 +10,7 @@
 namespace headrace {
 
 /// A group's counters, in its local memory because a kernel needs the registers. Only its leader uses them.
-struct GroupTally {
+struct GroupCounters {
     std::uint64_t units; ///< completed
     std::uint64_t net;   ///< spawned less completed, modulo 2^64
     std::uint64_t told;  ///< that much of `net` is in `pending`: docs/engine.md's delta is net - told
@@ -19,14 +19,14 @@ struct GroupTally {
     std::uint32_t segments; ///< of the injection, that the group has seen
     std::uint64_t known;    ///< seeds accepted before the group got its last seeds, or fewer
 };
-static_assert(sizeof(GroupTally) == 80 && sizeof(GroupTally) % 16 == 0);
+static_assert(sizeof(GroupCounters) == 80 && sizeof(GroupCounters) % 16 == 0);
 
 /// Words of local (shared) memory that a group needs: its counters, its kernel's scratch, then its LIQ. A
 /// multiple of 16 bytes, so that the next group's scratch is aligned as well.
 constexpr std::uint32_t group_local_words(std::uint32_t kinds, std::uint32_t unit_words,
                                           std::uint32_t liq_units, std::uint32_t scratch) {
-    constexpr std::uint32_t tally = sizeof(GroupTally) / 4;
-    return (tally + scratch + kinds * unit_words * liq_units + 3) / 4 * 4;
+    constexpr std::uint32_t counters = sizeof(GroupCounters) / 4;
+    return (counters + scratch + kinds * unit_words * liq_units + 3) / 4 * 4;
 }
 
 /// The part of a lane group that does not depend on kinds. All members are uniform over the group: on a GPU
@@ -40,41 +40,41 @@ protected:
           view_(view),
           sums_(sums),
           control_(*view.control),
-          tally_(*reinterpret_cast<GroupTally*>(local)),
-          local_(local + sizeof(GroupTally) / 4),
+          counters_(*reinterpret_cast<GroupCounters*>(local)),
+          local_(local + sizeof(GroupCounters) / 4),
           group_(group),
           seeds_{0, 0},
           pace_(pace),
           next_look_(view.control->rounds < pace_.rounds() ? view.control->rounds : pace_.rounds()) {
-        lanes_.by_leader([&] { tally_ = GroupTally{}; });
+        lanes_.by_leader([&] { counters_ = GroupCounters{}; });
         lanes_.sync();
     }
 
-    HEADRACE_GROUP_CODE void count(std::uint32_t GroupTally::*counter) {
-        lanes_.by_leader([&] { ++(tally_.*counter); });
+    HEADRACE_GROUP_CODE void count(std::uint32_t GroupCounters::*counter) {
+        lanes_.by_leader([&] { ++(counters_.*counter); });
     }
 
     /// Adds to `pending` what this group has spawned less what it has completed since the last call.
     /// `only_more`: only if that is positive.
     HEADRACE_GROUP_CODE void flush(bool only_more = false) {
         lanes_.by_leader([&] {
-            const std::uint64_t delta = tally_.net - tally_.told;
+            const std::uint64_t delta = counters_.net - counters_.told;
             if (delta == 0 || (only_more && static_cast<std::int64_t>(delta) < 0)) return;
             // relaxed: the ring's release and acquire order units that leave the group after this. A group
             // that reads 0 reads nothing else.
             if (is_opened())
-                poller().add_pending(delta, tally_.known);
+                poller().add_pending(delta, counters_.known);
             else
                 Sync::fetch_add(control_.pending.value, delta, Sync::relaxed);
-            tally_.told = tally_.net;
+            counters_.told = counters_.net;
         });
     }
 
     /// Counts completed units, and `net`: units spawned less units completed.
     HEADRACE_GROUP_CODE void book(std::uint64_t completed, std::int64_t net) {
         lanes_.by_leader([&] {
-            tally_.units += completed;
-            tally_.net += static_cast<std::uint64_t>(net);
+            counters_.units += completed;
+            counters_.net += static_cast<std::uint64_t>(net);
         });
     }
 
@@ -96,7 +96,7 @@ protected:
     HEADRACE_GROUP_CODE bool claim_seeds(std::uint32_t at_least) {
         if (is_opened()) {
             seeds_ = lanes_.by_leader(
-                [&] { return poller().claim(at_least, most_seeds(), tally_.known, tally_.segments); });
+                [&] { return poller().claim(at_least, most_seeds(), counters_.known, counters_.segments); });
             lanes_.sync(); // the leader has acquired; now all lanes may read what the host wrote
         } else {
             if (seeds_gone_) return false;
@@ -107,7 +107,7 @@ protected:
             seeds_gone_ = seeds_.empty();
         }
         if (seeds_.empty()) return false;
-        count(&GroupTally::seed_claims);
+        count(&GroupCounters::seed_claims);
         return true;
     }
 
@@ -156,13 +156,13 @@ protected:
                 if (!is_poller) return {{0, 0}, HR_RUN};
                 // A group that waits has found no records. Records come first.
                 const Heard now = poller().poll(wanted);
-                if (!now.kept.empty()) tally_.known = poller().taken_over();
+                if (!now.kept.empty()) counters_.known = poller().taken_over();
                 return now;
             });
             if (heard.why != HR_RUN) pause(static_cast<std::uint32_t>(heard.why));
             if (!heard.kept.empty()) {
                 seeds_ = heard.kept;
-                count(&GroupTally::seed_claims);
+                count(&GroupCounters::seed_claims);
                 state = go_on;
                 break;
             }
@@ -254,7 +254,7 @@ protected:
             return (Sync::load(control_.pause, Sync::relaxed) |
                     Sync::load(control_.idle_groups, Sync::relaxed) | unpolled()) == 0;
         });
-        if (quiet) plan_next_look(tally_.units);
+        if (quiet) plan_next_look(counters_.units);
         return quiet;
     }
 
@@ -285,13 +285,13 @@ protected:
         });
         records_gone_ = number >= control_.spill_count;
         if (records_gone_) return nullptr;
-        count(&GroupTally::restored);
+        count(&GroupCounters::restored);
         return record(control_.spill_half, number);
     }
 
     /// A record to save into. There are as many as groups: docs/engine.md, "Records suffice".
     HEADRACE_GROUP_CODE HrRecord* new_record() {
-        count(&GroupTally::saved);
+        count(&GroupCounters::saved);
         const auto number = lanes_.by_leader([&] {
             // relaxed: it only claims a record. The next launch reads what is in it.
             return Sync::fetch_add(control_.saved.value, std::uint64_t{1}, Sync::relaxed);
@@ -312,21 +312,21 @@ protected:
     HEADRACE_GROUP_CODE void add_counters(std::uint64_t empty = 0) {
         lanes_.by_leader([&] {
             HrCounters& sum = control_.counters;
-            add(sum.units, tally_.units);
-            add(sum.spawned, tally_.units + tally_.net + empty);
+            add(sum.units, counters_.units);
+            add(sum.spawned, counters_.units + counters_.net + empty);
             add(sum.empty, empty);
             add(sum.rounds, pace_.whole_rounds(rounds_));
-            add(sum.pushed, tally_.pushed);
-            add(sum.popped, tally_.popped);
-            add(sum.shared, tally_.shared);
-            add(sum.no_bundle, tally_.no_bundle);
-            add(sum.slot_busy, tally_.slot_busy);
-            add(sum.narrow_rounds, tally_.narrow_rounds);
-            add(sum.switches, tally_.switches);
-            add(sum.saved, tally_.saved);
-            add(sum.restored, tally_.restored);
-            add(sum.idle, tally_.idle);
-            add(sum.seed_claims, tally_.seed_claims);
+            add(sum.pushed, counters_.pushed);
+            add(sum.popped, counters_.popped);
+            add(sum.shared, counters_.shared);
+            add(sum.no_bundle, counters_.no_bundle);
+            add(sum.slot_busy, counters_.slot_busy);
+            add(sum.narrow_rounds, counters_.narrow_rounds);
+            add(sum.switches, counters_.switches);
+            add(sum.saved, counters_.saved);
+            add(sum.restored, counters_.restored);
+            add(sum.idle, counters_.idle);
+            add(sum.seed_claims, counters_.seed_claims);
         });
     }
 
@@ -334,7 +334,7 @@ protected:
     EngineView view_;
     LocalSums sums_;
     HrControl& control_;
-    GroupTally& tally_;
+    GroupCounters& counters_;
     std::uint32_t* local_; ///< the memory after the counters
     std::uint32_t group_;
     SeedRange seeds_;

@@ -10,7 +10,7 @@ template <class Sync, class Lanes, class Kernel, class Seeds>
 class ProducerGroup : HeldUnits<Sync, Lanes, Kernel> {
     using Base = HeldUnits<Sync, Lanes, Kernel>;
     using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
-        Base::pace_, Base::paused_, Base::running_, Base::tally_, Base::seeds_, Base::state_,
+        Base::pace_, Base::paused_, Base::running_, Base::counters_, Base::seeds_, Base::state_,
         Base::take_from_liq, Base::view_;
     using Base::called, Base::first_called, Base::lane_count, Base::least, Base::staged;
     using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
@@ -276,7 +276,7 @@ private:
         lanes_.sync(); // all lanes have read the bundle before its reuse, and see the LIQ's new units
         spare_ = bundle;
         last_popped_ = kind;
-        this->count(&GroupTally::popped);
+        this->count(&GroupCounters::popped);
         if (holds_ranges) ranges_follow_ = true;
         return true;
     }
@@ -295,7 +295,7 @@ private:
         set_lanes_aside();
         take_from_liq(kind);
         lanes_.sync(); // all lanes have read before one of them overwrites
-        this->count(&GroupTally::switches);
+        this->count(&GroupCounters::switches);
     }
 
     /// The same for a range that can fill the group, if the running kind has too few units.
@@ -313,7 +313,7 @@ private:
         if (!fills) return;
         set_lanes_aside();
         expand_ranges();
-        this->count(&GroupTally::switches);
+        this->count(&GroupCounters::switches);
     }
 
     HEADRACE_GROUP_CODE void set_lanes_aside() {
@@ -345,7 +345,7 @@ private:
                 may_run = least(may_run, liq_.room(kind) / each_may_spawn);
             }
             if (may_run == wanted) return active_;
-            this->count(&GroupTally::narrow_rounds);
+            this->count(&GroupCounters::narrow_rounds);
             if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
             return lanes_.ballot([&](std::uint32_t lane) {
                 return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
@@ -526,7 +526,7 @@ private:
     static constexpr std::uint32_t free_bundles = kinds; ///< ring number of empty bundles
 
     HEADRACE_GROUP_CODE void look_around() {
-        this->plan_next_look(tally_.units);
+        this->plan_next_look(counters_.units);
         this->hear_host();
         struct Seen {
             std::uint32_t pause, idle;
@@ -550,7 +550,7 @@ private:
             // One bundle. In a group kernel units are heavy: one bundle of one unit for each idle group.
             std::uint32_t bundles = is_wide<Lanes> ? least(seen.idle, half) : least(seen.idle, 1);
             for (; bundles > 0 && half > 0 && push_oldest(kind, half) == Push::done; --bundles)
-                this->count(&GroupTally::shared);
+                this->count(&GroupCounters::shared);
         }
     }
 
@@ -564,7 +564,7 @@ private:
         const std::uint32_t share = liq_.size(kind) / (idle + 1);
         for (; idle > 0 && liq_.size(kind) > own; --idle) {
             if (push_oldest(kind, share == 0 ? 1 : share) != Push::done) return;
-            this->count(&GroupTally::shared);
+            this->count(&GroupCounters::shared);
         }
     }
 
@@ -580,7 +580,7 @@ private:
             else
                 shared = push_half<std::remove_pointer_t<decltype(kind_tag)>, kind>();
         });
-        if (shared) this->count(&GroupTally::shared);
+        if (shared) this->count(&GroupCounters::shared);
         return shared;
     }
 
@@ -591,7 +591,7 @@ private:
         const std::uint64_t left = kept.end - kept.begin;
         if (left < 2 || left < liq_.size(liq_.template fullest<called>())) return false;
         if (!find_bundle()) {
-            this->count(&GroupTally::no_bundle);
+            this->count(&GroupCounters::no_bundle);
             return false;
         }
         auto given = kept;
@@ -606,7 +606,7 @@ private:
     /// Pushes the oldest units of a kind to the GIQ, at most one bundle.
     HEADRACE_GROUP_CODE Push push_oldest(std::uint32_t kind, std::uint32_t at_most) {
         if (!find_bundle()) {
-            this->count(&GroupTally::no_bundle);
+            this->count(&GroupCounters::no_bundle);
             return Push::no_bundle;
         }
         const std::uint32_t units = least(least(liq_.size(kind), at_most), lane_count);
@@ -625,11 +625,11 @@ private:
         this->flush(true); // before other groups can complete units that are not counted
         lanes_.sync();     // all lanes have written; now the leader may release
         if (!giq_.try_push(kind, hr_entry(spare_, units))) {
-            this->count(&GroupTally::slot_busy);
+            this->count(&GroupCounters::slot_busy);
             return false;
         }
         spare_ = HR_NO_BUNDLE;
-        this->count(&GroupTally::pushed);
+        this->count(&GroupCounters::pushed);
         return true;
     }
 
@@ -648,7 +648,7 @@ private:
         if (spare_ == HR_NO_BUNDLE) return true;
         // The sync before the leader's release is the one that ended this group's reads of the bundle.
         if (!giq_.try_push(free_bundles, spare_)) {
-            this->count(&GroupTally::slot_busy);
+            this->count(&GroupCounters::slot_busy);
             return false;
         }
         spare_ = HR_NO_BUNDLE;
@@ -659,7 +659,7 @@ private:
     HEADRACE_GROUP_CODE bool wait_for_work() {
         this->flush();
         if constexpr (has_queues) return_spare();
-        this->count(&GroupTally::idle);
+        this->count(&GroupCounters::idle);
         add_to_idle_groups(1);
         // Takes a bundle while the group still counts as idle. Of all groups that see a bundle, one gets it.
         // The others need not change the count.

@@ -1,4 +1,4 @@
-// domains/execution/task_figures.hpp - what tasks took, as reports and hooks of users get it. Private to
+// domains/execution/task_metrics.hpp - what tasks took, as reports and hooks of users get it. Private to
 // domains/.
 #pragma once
 #include <headrace/core/device.hpp>
@@ -13,8 +13,8 @@
 namespace headrace {
 
 /// An engine counts over all its tasks: a task has the difference of two of these.
-[[nodiscard]] EngineFigures engine_figures(const Engine& engine);
-[[nodiscard]] EngineFigures operator-(const EngineFigures& now, const EngineFigures& before);
+[[nodiscard]] EngineMetrics engine_metrics(const Engine& engine);
+[[nodiscard]] EngineMetrics operator-(const EngineMetrics& now, const EngineMetrics& before);
 
 /// How long the launches took together.
 [[nodiscard]] std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches);
@@ -24,6 +24,6 @@ namespace headrace {
 
 /// Calls a hook of the user, if there is one, with what `work_ranges` took.
 void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<WorkRange>& work_ranges,
-               const TaskFigures& figures);
+               const TaskMetrics& metrics);
 
 } // namespace headrace

@@ -1,9 +1,9 @@
-// domains/execution/task_figures.cpp - see task_figures.hpp.
-#include "execution/task_figures.hpp"
+// domains/execution/task_metrics.cpp - see task_metrics.hpp.
+#include "execution/task_metrics.hpp"
 
 namespace headrace {
 
-EngineFigures engine_figures(const Engine& engine) {
+EngineMetrics engine_metrics(const Engine& engine) {
     const EngineCounters counters = engine.counters();
     return {.launches = engine.launches(),
             .units = counters.units,
@@ -16,7 +16,7 @@ EngineFigures engine_figures(const Engine& engine) {
                        .bundles = engine.bundles()}};
 }
 
-EngineFigures operator-(const EngineFigures& now, const EngineFigures& before) {
+EngineMetrics operator-(const EngineMetrics& now, const EngineMetrics& before) {
     return {.launches = now.launches - before.launches,
             .units = now.units - before.units,
             .spawned = now.spawned - before.spawned,
@@ -35,7 +35,7 @@ std::string task_name(const JobExecution& job, const WorkRange& work_range) {
 }
 
 void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector<WorkRange>& work_ranges,
-               const TaskFigures& figures) {
+               const TaskMetrics& metrics) {
     if (!hook) return;
     std::vector<IndexRange> ranges;
     std::uint64_t units = 0;
@@ -44,14 +44,14 @@ void call_hook(const TaskHook& hook, const DeviceInfo& device, const std::vector
         if (!work_range.units) ranges.push_back(work_range.range);
     }
     BusyTime busy;
-    for (const EventTimes& launch : figures.launches) busy.add(launch);
+    for (const EventTimes& launch : metrics.launches) busy.add(launch);
     const double seconds = std::chrono::duration<double>(busy.total()).count();
     hook({.device = device.id,
           .ranges = ranges,
           .seconds = seconds,
           .units_per_second = seconds > 0 ? static_cast<double>(units) / seconds : 0,
-          .bytes_in = figures.bytes_in,
-          .bytes_out = figures.bytes_out});
+          .bytes_in = metrics.bytes_in,
+          .bytes_out = metrics.bytes_out});
 }
 
 } // namespace headrace
