@@ -32,8 +32,8 @@ void add_device(DeviceReport& to, const DeviceReport& from) {
     to.finished_seconds += from.finished_seconds;
     to.bytes_in += from.bytes_in;
     to.bytes_out += from.bytes_out;
-    to.seeds_given += from.seeds_given;
-    to.units_given += from.units_given;
+    to.seeds_transferred += from.seeds_transferred;
+    to.units_transferred += from.units_transferred;
     to.units_received += from.units_received;
     to.engine += from.engine;
     add_figure(to.energy_joules, from.energy_joules);

@@ -62,7 +62,7 @@ void DeviceWorker::start_a_task(LaunchSlot& slot) {
             slots, [&](const auto& other) { return other->job() == job && other->lets_others_in(); });
     });
     for (const auto& job : jobs)
-        if (const auto work_range = job->next_given(slots_.number()))
+        if (const auto work_range = job->next_transferred(slots_.number()))
             return start(slot, job, *work_range, true);
     for (const auto& job : jobs) {
         // A launch that takes more tasks of the job gets them.

@@ -36,7 +36,7 @@ void JobExecution::retire(std::size_t device, const ErrorPtr& error,
         if (!stop_reason_)
             stop_reason_ = std::make_shared<const Error>(
                 Error(error->kind(), error->message() +
-                                         "; what it did cannot be computed again, since it had given " +
+                                         "; what it did cannot be computed again, since it had transferred " +
                                          std::to_string(given) + " work units of it to other devices")
                     .on_device(share->participant.info->id)
                     .in_job(job_.name())

@@ -34,7 +34,7 @@ void PausedWork::report_progress(bool is_shared) const {
         job_.paused(device_, task_, upto - task_.range.begin, busy);
 }
 
-bool PausedWork::give_up_seeds() {
+bool PausedWork::transfer_seeds() {
     const SeedRange unclaimed = engine_.unclaimed();
     if (unclaimed.empty()) return false;
     const std::uint64_t cut = job_.make_way(device_, task_.range, unclaimed.next);
@@ -63,9 +63,9 @@ bool PausedWork::share_units(std::chrono::nanoseconds launch_time) {
     if (left == 0) return false; // it paused when all it has left was injected a moment ago
     const Schedule::Demand demand = job_.demand(device_, engine_.shape().lanes, left);
     if (demand.share == 0) return false;
-    UnitBatch units = engine_.give(demand.share, demand.least, demand.most_bytes);
+    UnitBatch units = engine_.transfer(demand.share, demand.least, demand.most_bytes);
     if (units.size() == 0) return false;
-    job_.give(device_, std::move(units));
+    job_.transfer(device_, std::move(units));
     return true;
 }
 

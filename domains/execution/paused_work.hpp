@@ -28,7 +28,7 @@ public:
     /// tasks too, which are reported when they begin.
     void report_progress(bool is_shared) const;
     /// What no lane group has begun waits until it is this job's turn again. False if there is no such work.
-    [[nodiscard]] bool give_up_seeds();
+    [[nodiscard]] bool transfer_seeds();
     /// Transfers to other devices some of its seeds that no lane group has claimed. False if there are none,
     /// or no device for them.
     [[nodiscard]] bool share_seeds();

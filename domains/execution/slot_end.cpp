@@ -84,10 +84,10 @@ bool LaunchSlot::goes_on_after_pause() {
     PausedWork work(*job_, slots_.number(), engine, held_.front().work_range);
     work.report_progress(held_.size() > 1 || injected_ > 0);
     const bool makes_way = slots_.another_is_more_urgent(*job_) || slots_.have_none_for_next();
-    const bool gave_up = makes_way && work.give_up_seeds();
-    steps_aside_ = makes_way && !gave_up && Clock::now() - begun_with_ > before_stepping_aside;
-    if (gave_up) slots_.jobs().wake_all(); // devices without work may take these
-    if (gave_up && engine.remaining() == 0) return false;
+    const bool has_transferred = makes_way && work.transfer_seeds();
+    steps_aside_ = makes_way && !has_transferred && Clock::now() - begun_with_ > before_stepping_aside;
+    if (has_transferred) slots_.jobs().wake_all(); // devices without work may take these
+    if (has_transferred && engine.remaining() == 0) return false;
     if (steps_aside_) slots_.wake();                 // another slot is to be filled
     const bool has_units = engine.shape().kinds > 0; // a consumer has seeds alone
     if (work.share_seeds() || (has_units && work.share_units(slots_.launch_time(*job_))))

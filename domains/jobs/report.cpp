@@ -28,8 +28,8 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
         {"slowdown", device.slowdown},
         {"bytes_in", device.bytes_in},
         {"bytes_out", device.bytes_out},
-        {"seeds_given", device.seeds_given},
-        {"units_given", device.units_given},
+        {"seeds_given", device.seeds_transferred},
+        {"units_given", device.units_transferred},
         {"units_received", device.units_received},
         {"capability", device.capability},
         {"energy_joules", to_json(device.energy_joules)},
@@ -100,10 +100,10 @@ std::string JobReport::table() const {
                            "{:.1f} % of lanes at work\n",
                            choice.groups, choice.lanes, choice.refill_lanes, choice.inbox_units,
                            choice.bundles, 100 * device.engine.lanes_at_work());
-        if (device.seeds_given + device.units_given + device.units_received > 0)
+        if (device.seeds_transferred + device.units_transferred + device.units_received > 0)
             fmt::format_to(std::back_inserter(out),
-                           "    gave {} seeds and {} units to other devices, received {} units\n",
-                           device.seeds_given, device.units_given, device.units_received);
+                           "    transferred {} seeds and {} units to other devices, received {} units\n",
+                           device.seeds_transferred, device.units_transferred, device.units_received);
         if (device.slowdown >= much_slower)
             fmt::format_to(
                 std::back_inserter(out),

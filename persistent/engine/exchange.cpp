@@ -134,7 +134,7 @@ void Engine::give_back(std::uint64_t from) {
     image_->seed_end = from;
 }
 
-UnitBatch Engine::give(double share, std::uint64_t at_least, Bytes at_most) {
+UnitBatch Engine::transfer(double share, std::uint64_t at_least, Bytes at_most) {
     HEADRACE_ASSERT(!running_ && laid_out_ && share >= 0 && share <= 1);
     UnitBatch units(shape_.kinds, shape_.unit_words, shape_.ranges);
     const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));

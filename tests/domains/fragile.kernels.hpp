@@ -61,7 +61,7 @@ struct Shared {
 /// done so many; never, if none are named.
 struct FragileTree {
     using Units = Kinds<Kind<Node, 2>>;
-    enum class Loses { nobody, giver, receiver };
+    enum class Loses { nobody, donor, recipient };
     Sum<std::uint32_t> nodes;
     std::uint32_t depth;
     Loses loses;
@@ -71,7 +71,7 @@ struct FragileTree {
     void operator()(auto& lane, Node node) const {
         if (node.depth == 0) shared->rooted = device;
         const bool gives = shared->rooted == device;
-        if (loses == (gives ? Loses::giver : Loses::receiver) && shared->done[1 - shared->rooted] > 5000 &&
+        if (loses == (gives ? Loses::donor : Loses::recipient) && shared->done[1 - shared->rooted] > 5000 &&
             !shared->lost.exchange(true))
             throw Error{ErrorKind::device, "gone in mid-job"}.on_device(device == 0 ? "cpu:a" : "cpu:b");
         ++shared->done[device];

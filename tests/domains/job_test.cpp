@@ -162,11 +162,11 @@ TEST_P(Jobs, UnitsGoToDevicesThatHaveNothingToDo) {
     std::uint64_t units = 0, given = 0, received = 0;
     for (const DeviceReport& device : handle.report().devices) {
         units += device.engine.units;
-        given += device.units_given;
+        given += device.units_transferred;
         received += device.units_received;
     }
     EXPECT_EQ(units, (2U << depth) - 1);
-    EXPECT_EQ(given, received); // whether there is any is a matter of speed: giving_test.cpp
+    EXPECT_EQ(given, received); // whether there is any is a matter of speed: transfer_test.cpp
 }
 
 TEST_P(Jobs, TheReportSaysHowTheEngineWasSetUp) {

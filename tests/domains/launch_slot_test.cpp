@@ -298,7 +298,7 @@ Taken held_tasks_that_wait_for_their_inputs() {
     return bench.taken();
 }
 
-Taken a_task_that_gives_all_up() {
+Taken a_task_that_transfers_all() {
     Bench bench;
     bench.script.launch = does(10, HR_PAUSE_BUDGET);
     const auto job = bench.submit(bench.scripted(100));
@@ -425,7 +425,7 @@ TEST_F(LaunchSlotTest, InjectsMoreAfterAPause) { an_injected_launch_that_pauses(
 TEST_F(LaunchSlotTest, OpensAnotherLaunchForTasksThatWaitForInputs) {
     held_tasks_that_wait_for_their_inputs();
 }
-TEST_F(LaunchSlotTest, GivesUpWhatIsUnbegunToAMoreUrgentJob) { a_task_that_gives_all_up(); }
+TEST_F(LaunchSlotTest, GivesUpWhatIsUnbegunToAMoreUrgentJob) { a_task_that_transfers_all(); }
 TEST_F(LaunchSlotTest, WaitsForMemory) { a_task_that_waits_for_memory(); }
 TEST_F(LaunchSlotTest, WaitsForMemoryForAPausedTask) { a_pause_that_waits_for_memory(); }
 TEST_F(LaunchSlotTest, FailsAPausedTaskThatGetsNoMemory) { a_pause_without_memory(); }
@@ -440,7 +440,7 @@ TEST_F(LaunchSlotTest, TakesEveryTransitionOfItsTableAndNoOther) {
     Taken taken;
     for (const auto scenario :
          {a_task_in_one_launch, a_task_that_pauses, small_tasks_that_are_injected,
-          an_injected_launch_that_pauses, held_tasks_that_wait_for_their_inputs, a_task_that_gives_all_up,
+          an_injected_launch_that_pauses, held_tasks_that_wait_for_their_inputs, a_task_that_transfers_all,
           a_task_that_waits_for_memory, a_pause_that_waits_for_memory, a_pause_without_memory,
           a_hook_that_throws, a_launch_that_fails, a_device_that_is_lost_while_it_is_injected_to,
           a_device_that_is_lost_while_it_is_full})

@@ -32,7 +32,7 @@ TEST(JobReport, JsonHasNumbersOrReasons) {
     JobReport report = two_devices();
     report.energy_joules.why_absent = "no meter";
     report.balance.value = 0.5;
-    report.devices[0].seeds_given = 7;
+    report.devices[0].seeds_transferred = 7;
     report.devices[1].units_received = 9;
     const auto json = nlohmann::json::parse(report.json());
     EXPECT_EQ(json["devices"].size(), 2U);

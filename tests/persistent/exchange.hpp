@@ -82,7 +82,7 @@ private:
         }
         if (lots_.one_in(2)) {
             const double share = lots_.one_of({0.0, 0.1, 0.5, 0.9, 1.0});
-            UnitBatch units = engine_->give(share, lots_.one_of({0u, 1u, 20u}));
+            UnitBatch units = engine_->transfer(share, lots_.one_of({0u, 1u, 20u}));
             given += units.size();
             EXPECT_LE(static_cast<double>(units.size()), share * static_cast<double>(before));
             metrics_.units += units.size();

@@ -49,12 +49,12 @@ constexpr EngineOptions brief{.wishes = {}, .first_rounds = 2, .launch_time = 1n
 /// Groups have some units in their inboxes, also where units are slow and run one by one.
 constexpr EngineOptions longer{.wishes = {}, .first_rounds = 24, .launch_time = 1ns};
 
-TEST(Giving, LeavesAboutWhatTheShareSays) {
+TEST(Transfer, LeavesAboutWhatTheShareSays) {
     Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, longer);
     bench.engine.start(0, 200);
     ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
-    EXPECT_EQ(bench.engine.give(0.0).size(), 0u);
-    const UnitBatch all = bench.engine.give(1.0);
+    EXPECT_EQ(bench.engine.transfer(0.0).size(), 0u);
+    const UnitBatch all = bench.engine.transfer(1.0);
     const std::uint64_t seeds = bench.engine.remaining(); // claimed and unclaimed: they stay
     ASSERT_GT(all.size(), 15u);
 
@@ -62,39 +62,39 @@ TEST(Giving, LeavesAboutWhatTheShareSays) {
     other.engine.start(all);
     ASSERT_EQ(other.engine.collect(), Engine::State::paused);
     const auto held = static_cast<double>(other.engine.remaining());
-    EXPECT_EQ(other.engine.give(0.5, other.engine.remaining()).size(), 0u); // asked for more than a half
-    const auto given = static_cast<double>(other.engine.give(0.5).size());
+    EXPECT_EQ(other.engine.transfer(0.5, other.engine.remaining()).size(), 0u); // asked for more than a half
+    const auto given = static_cast<double>(other.engine.transfer(0.5).size());
     EXPECT_LE(given, 0.5 * held);
     EXPECT_GE(given, 0.5 * held - Narrow::Lanes::size); // a bundle at most
     EXPECT_EQ(bench.engine.remaining(), seeds);
 }
 
-TEST(Giving, SeedsThatNobodyClaimedComeBack) {
-    Bench<Wide, Visit, Indices> giver(Visit{}, Indices{}, brief);
-    Bench<Narrow, Visit, Indices> taker(Visit{}, Indices{}, {});
-    giver.engine.start(7, 20'000);
-    ASSERT_EQ(giver.engine.collect(), Engine::State::paused);
-    const SeedRange left = giver.engine.unclaimed();
+TEST(Transfer, SeedsThatNobodyClaimedComeBack) {
+    Bench<Wide, Visit, Indices> donor(Visit{}, Indices{}, brief);
+    Bench<Narrow, Visit, Indices> recipient(Visit{}, Indices{}, {});
+    donor.engine.start(7, 20'000);
+    ASSERT_EQ(donor.engine.collect(), Engine::State::paused);
+    const SeedRange left = donor.engine.unclaimed();
     EXPECT_EQ(left.end, 20'000u);
     const std::uint64_t from = left.next + (left.end - left.next) / 3;
-    giver.engine.give_back(from);
-    EXPECT_EQ(giver.engine.unclaimed().end, from);
-    while (giver.engine.remaining() > 0) {
-        giver.engine.resume();
-        giver.engine.collect();
+    donor.engine.give_back(from);
+    EXPECT_EQ(donor.engine.unclaimed().end, from);
+    while (donor.engine.remaining() > 0) {
+        donor.engine.resume();
+        donor.engine.collect();
     }
-    EXPECT_EQ(giver.arrived, expected_arrivals(Visit{}, Indices{}, 7, from));
-    drain(taker.engine, from, 20'000);
-    EXPECT_EQ(taker.arrived, expected_arrivals(Visit{}, Indices{}, from, 20'000));
+    EXPECT_EQ(donor.arrived, expected_arrivals(Visit{}, Indices{}, 7, from));
+    drain(recipient.engine, from, 20'000);
+    EXPECT_EQ(recipient.arrived, expected_arrivals(Visit{}, Indices{}, from, 20'000));
 }
 
-TEST(Giving, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
+TEST(Transfer, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
     // One kind only, as many as there is room for: a full inbox in every group.
-    Bench<Wide, Plant, Sprouts> giver(Plant{{}, 3}, Sprouts{}, brief);
+    Bench<Wide, Plant, Sprouts> donor(Plant{{}, 3}, Sprouts{}, brief);
     const EngineOptions narrow{.wishes = {.liq_units = 4}, .bundles = 1};
-    Bench<Narrow, Plant, Sprouts> taker(Plant{{}, 3}, Sprouts{}, narrow);
+    Bench<Narrow, Plant, Sprouts> recipient(Plant{{}, 3}, Sprouts{}, narrow);
     UnitBatch units(3, sizeof(Bud) / 4);
-    const std::uint64_t room = taker.engine.room();
+    const std::uint64_t room = recipient.engine.room();
     ArrivalTable expected;
     for (std::uint64_t id = 0; id < room; ++id) {
         const Leaf leaf = Plant::leaf(mix(id));
@@ -103,77 +103,77 @@ TEST(Giving, AnEngineTakesAsMuchAsItHasRoomForWhateverTheKind) {
         expected.view().arrive(mix(id));
     }
     EXPECT_EQ(room, 8u); // two groups with inboxes of four
-    taker.engine.start(units);
-    while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
-    EXPECT_EQ(taker.arrived, expected);
+    recipient.engine.start(units);
+    while (recipient.engine.collect() == Engine::State::paused) recipient.engine.resume();
+    EXPECT_EQ(recipient.arrived, expected);
 }
 
-TEST(Giving, ARangeCountsAsWhatItHasAndIsCut) {
+TEST(Transfer, ARangeCountsAsWhatItHasAndIsCut) {
     const Fireworks fireworks{{}, 1, 100'000};
-    Bench<Wide, Fireworks, Fuses> giver(fireworks, Fuses{}, longer);
-    Bench<Narrow, Fireworks, Fuses> taker(fireworks, Fuses{}, {.wishes = {.liq_units = 256}});
-    giver.engine.start(0, 1);
-    while (giver.engine.collect() == Engine::State::paused && giver.engine.counters().units < 1000)
-        giver.engine.resume();
-    const std::uint64_t before = giver.engine.remaining();
-    ASSERT_EQ(before, 100'001 - giver.engine.counters().units);
-    const UnitBatch units = giver.engine.give(0.3);
+    Bench<Wide, Fireworks, Fuses> donor(fireworks, Fuses{}, longer);
+    Bench<Narrow, Fireworks, Fuses> recipient(fireworks, Fuses{}, {.wishes = {.liq_units = 256}});
+    donor.engine.start(0, 1);
+    while (donor.engine.collect() == Engine::State::paused && donor.engine.counters().units < 1000)
+        donor.engine.resume();
+    const std::uint64_t before = donor.engine.remaining();
+    ASSERT_EQ(before, 100'001 - donor.engine.counters().units);
+    const UnitBatch units = donor.engine.transfer(0.3);
     EXPECT_LE(units.size(), 0.3 * static_cast<double>(before));
     EXPECT_GT(units.size(), 0.3 * static_cast<double>(before) - 3 * Wide::Lanes::size);
     EXPECT_LT(units.stored(), 1000u);
-    EXPECT_EQ(giver.engine.remaining(), before - units.size());
-    EXPECT_LT(taker.engine.room(), 1000u);
-    EXPECT_EQ(taker.engine.room(units), units.size()); // a range takes the room of one
-    taker.engine.start(units);
-    while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
-    EXPECT_EQ(taker.engine.counters().units, units.size());
-    giver.engine.resume();
-    while (giver.engine.collect() == Engine::State::paused) giver.engine.resume();
-    ArrivalTable sum = giver.arrived;
+    EXPECT_EQ(donor.engine.remaining(), before - units.size());
+    EXPECT_LT(recipient.engine.room(), 1000u);
+    EXPECT_EQ(recipient.engine.room(units), units.size()); // a range takes the room of one
+    recipient.engine.start(units);
+    while (recipient.engine.collect() == Engine::State::paused) recipient.engine.resume();
+    EXPECT_EQ(recipient.engine.counters().units, units.size());
+    donor.engine.resume();
+    while (donor.engine.collect() == Engine::State::paused) donor.engine.resume();
+    ArrivalTable sum = donor.arrived;
     for (std::size_t word = 0; word < sum.words().size(); ++word)
-        sum.words()[word] += taker.arrived.words()[word];
+        sum.words()[word] += recipient.arrived.words()[word];
     EXPECT_EQ(sum, expected_arrivals(fireworks, Fuses{}, 0, 1));
 }
 
-TEST(Giving, OfRangesInBundlesTheRestStays) {
+TEST(Transfer, OfRangesInBundlesTheRestStays) {
     // An inbox for so few that most ranges are in bundles.
     const Fireworks fireworks{{}, 3, 2000};
     for (const double share : {0.01, 0.5, 0.99, 1.0}) {
-        Bench<Wide, Fireworks, Fuses> giver(
+        Bench<Wide, Fireworks, Fuses> donor(
             fireworks, Fuses{}, {.wishes = {.liq_units = 4}, .first_rounds = 20, .launch_time = 1ns});
-        Bench<Narrow, Fireworks, Fuses> taker(fireworks, Fuses{}, {});
-        giver.engine.start(0, 20);
-        while (giver.engine.collect() == Engine::State::paused) {
-            const std::uint64_t before = giver.engine.remaining();
-            UnitBatch units = giver.engine.give(share);
+        Bench<Narrow, Fireworks, Fuses> recipient(fireworks, Fuses{}, {});
+        donor.engine.start(0, 20);
+        while (donor.engine.collect() == Engine::State::paused) {
+            const std::uint64_t before = donor.engine.remaining();
+            UnitBatch units = donor.engine.transfer(share);
             EXPECT_LE(static_cast<double>(units.size()), share * static_cast<double>(before));
-            EXPECT_EQ(giver.engine.remaining(), before - units.size());
+            EXPECT_EQ(donor.engine.remaining(), before - units.size());
             while (units.size() > 0) {
-                taker.engine.start(units.split(std::min(taker.engine.room(units), units.size())));
-                while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
+                recipient.engine.start(units.split(std::min(recipient.engine.room(units), units.size())));
+                while (recipient.engine.collect() == Engine::State::paused) recipient.engine.resume();
             }
-            if (giver.engine.remaining() == 0) break;
-            giver.engine.resume();
+            if (donor.engine.remaining() == 0) break;
+            donor.engine.resume();
         }
-        ArrivalTable sum = giver.arrived;
+        ArrivalTable sum = donor.arrived;
         for (std::size_t word = 0; word < sum.words().size(); ++word)
-            sum.words()[word] += taker.arrived.words()[word];
+            sum.words()[word] += recipient.arrived.words()[word];
         EXPECT_EQ(sum, expected_arrivals(fireworks, Fuses{}, 0, 20));
-        EXPECT_GT(taker.engine.counters().units, 0u);
+        EXPECT_GT(recipient.engine.counters().units, 0u);
     }
 }
 
-TEST(Giving, NoMoreBytesThanAllowed) {
+TEST(Transfer, NoMoreBytesThanAllowed) {
     Bench<Wide, BinaryTree, Roots> bench(BinaryTree{{}, 1 << 14}, Roots{}, longer);
     bench.engine.start(0, 200);
     ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
     const std::uint64_t before = bench.engine.remaining();
-    const UnitBatch some = bench.engine.give(1.0, 1, 10 * sizeof(Node));
+    const UnitBatch some = bench.engine.transfer(1.0, 1, 10 * sizeof(Node));
     EXPECT_EQ(some.size(), 10u);
     EXPECT_EQ(bench.engine.remaining(), before - 10);
 }
 
-TEST(Giving, UnitsOfAnotherShapeAreRefusedInWords) {
+TEST(Transfer, UnitsOfAnotherShapeAreRefusedInWords) {
     Bench<Narrow, BinaryTree, Roots> bench(BinaryTree{{}, 4}, Roots{}, {});
     try {
         bench.engine.start(UnitBatch(3, 7));
@@ -187,37 +187,37 @@ TEST(Giving, UnitsOfAnotherShapeAreRefusedInWords) {
     EXPECT_EQ(bench.arrived.total(), 70u);
 }
 
-TEST(Giving, ConsumersHaveNoUnitsToGive) {
+TEST(Transfer, ConsumersHaveNoUnitsToTransfer) {
     Bench<Narrow, Visit, Indices> bench(Visit{}, Indices{}, brief);
     bench.engine.start(0, 10'000);
     ASSERT_EQ(bench.engine.collect(), Engine::State::paused);
-    EXPECT_EQ(bench.engine.give(1.0).size(), 0u);
+    EXPECT_EQ(bench.engine.transfer(1.0).size(), 0u);
     EXPECT_EQ(bench.engine.room(), 0u);
 }
 
-TEST(Giving, AFedLaunchGivesUnitsAndKeepsItsSeeds) {
+TEST(Transfer, ALaunchWithInjectionTransfersUnitsAndKeepsItsSeeds) {
     const TestDeadline deadline("an engine with injection");
     const BinaryTree tree{{}, 1 << 12};
-    Bench<Wide, BinaryTree, Roots, LaterStream> giver(tree, Roots{}, {.wishes = {}, .launch_time = 2ms});
-    Bench<Narrow, BinaryTree, Roots> taker(tree, Roots{}, {});
-    giver.engine.open();
-    while (!giver.engine.inject(0, 300)) std::this_thread::yield();
-    giver.engine.close();
+    Bench<Wide, BinaryTree, Roots, LaterStream> donor(tree, Roots{}, {.wishes = {}, .launch_time = 2ms});
+    Bench<Narrow, BinaryTree, Roots> recipient(tree, Roots{}, {});
+    donor.engine.open();
+    while (!donor.engine.inject(0, 300)) std::this_thread::yield();
+    donor.engine.close();
     std::uint64_t given = 0;
-    while (giver.engine.collect() == Engine::State::paused) {
-        EXPECT_TRUE(giver.engine.unclaimed().empty());
-        UnitBatch units = giver.engine.give(0.3);
+    while (donor.engine.collect() == Engine::State::paused) {
+        EXPECT_TRUE(donor.engine.unclaimed().empty());
+        UnitBatch units = donor.engine.transfer(0.3);
         given += units.size();
         while (units.size() > 0) {
-            taker.engine.start(units.split(std::min(units.size(), taker.engine.room())));
-            while (taker.engine.collect() == Engine::State::paused) taker.engine.resume();
+            recipient.engine.start(units.split(std::min(units.size(), recipient.engine.room())));
+            while (recipient.engine.collect() == Engine::State::paused) recipient.engine.resume();
         }
-        giver.engine.resume();
+        donor.engine.resume();
     }
     EXPECT_GT(given, 0u);
-    ArrivalTable sum = giver.arrived;
+    ArrivalTable sum = donor.arrived;
     for (std::size_t word = 0; word < sum.words().size(); ++word)
-        sum.words()[word] += taker.arrived.words()[word];
+        sum.words()[word] += recipient.arrived.words()[word];
     EXPECT_EQ(sum, expected_arrivals(tree, Roots{}, 0, 300));
 }
 

@@ -49,8 +49,14 @@ struct DeviceReport {
     /// down. 0: speeds were given, not measured.
     double slowdown = 0;
     std::uint64_t bytes_in = 0, bytes_out = 0;
-    std::uint64_t seeds_given = 0;    ///< seeds of its tasks, not begun, transferred to devices without work
-    std::uint64_t units_given = 0;    ///< the same, for units spawned by its tasks: Job::share_units
+    union { ///< seeds of its tasks, not begun, transferred to devices without work
+        std::uint64_t seeds_transferred = 0;
+        [[deprecated("it is seeds_transferred now")]] std::uint64_t seeds_given;
+    };
+    union { ///< the same, for units spawned by its tasks: Job::share_units
+        std::uint64_t units_transferred = 0;
+        [[deprecated("it is units_transferred now")]] std::uint64_t units_given;
+    };
     std::uint64_t units_received = 0; ///< transferred from other devices, in tasks that it finished
     EngineMetrics engine;
     Figure energy_joules;        ///< all that the hardware used meanwhile, for all programs

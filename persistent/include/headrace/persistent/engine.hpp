@@ -114,7 +114,11 @@ public:
     /// at most `at_most` bytes. Takes none if that is fewer than `at_least`. A
     /// range counts as many units as it has indices, and may be cut. Seeds stay.
     /// The engine can resume with the rest. Throws the errors of the copies.
-    [[nodiscard]] UnitBatch give(double share, std::uint64_t at_least = 1, Bytes at_most = ~Bytes{0});
+    [[nodiscard]] UnitBatch transfer(double share, std::uint64_t at_least = 1, Bytes at_most = ~Bytes{0});
+    [[deprecated("it is transfer now"), nodiscard]] UnitBatch give(double share, std::uint64_t at_least = 1,
+                                                                   Bytes at_most = ~Bytes{0}) {
+        return transfer(share, at_least, at_most);
+    }
     /// Begins with these units, at most `room`, instead of seeds. Throws invalid_argument if their kinds,
     /// words or ranges are not those of this kernel.
     Event start(const UnitBatch& units, std::span<const Event> after = {});

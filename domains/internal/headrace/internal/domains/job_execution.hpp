@@ -139,7 +139,7 @@ public:
     /// True if some seeds were returned in this way.
     [[nodiscard]] bool has_returns() const;
     /// Units or seeds transferred to this device, or transferred units that no device has.
-    [[nodiscard]] std::optional<WorkRange> next_given(std::size_t device);
+    [[nodiscard]] std::optional<WorkRange> next_transferred(std::size_t device);
     /// Progress of a task: a launch with `units_left` remaining units is enqueued behind `awaited` unfinished
     /// requests (launched); these requests have ended (inputs_came).
     void launched(std::size_t device, const WorkRange& work_range, std::uint64_t units_left,
@@ -162,7 +162,7 @@ public:
     /// devices, or no device is left.
     void retire(std::size_t device, const ErrorPtr& error, const std::vector<WorkRange>& in_flight);
 
-    // Transfers of work that a device has not begun, to devices without work: giving.cpp.
+    // Transfers of work that a device has not begun, to devices without work: job_transfers.cpp.
 
     /// The worker has no work at all, in any job, or has work again. Returns true if other workers should be
     /// woken: they may have work for it, or may now take what was transferred to it meanwhile.
@@ -170,18 +170,18 @@ public:
     /// True if a device is idle, and the donor's `seeds` that have not begun take so long that a transfer is
     /// worth a pause of the donor's launch. At the pace of its task they take `seconds`; the known speed of
     /// the device may give a longer time. `lanes`: of the donor's groups.
-    [[nodiscard]] bool would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
+    [[nodiscard]] bool would_take(std::size_t donor, std::uint64_t seeds, std::uint64_t lanes,
                                   double seconds = 0) const;
     /// Transfers seeds of the donor's task that have not begun, from `unclaimed` on, to idle devices. Each
     /// gets a share by capability, unless the share does not fill a lane group of the device. `lanes`: of the
     /// donor's groups. Returns the new end of the task. Transfers nothing while the job has work that no
     /// device has, or if it updates data.
-    [[nodiscard]] std::uint64_t give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
+    [[nodiscard]] std::uint64_t give_back(std::size_t donor, IndexRange task, std::uint64_t unclaimed,
                                           std::uint64_t lanes);
     /// The share of the donor's units for idle devices, and the smallest number worth a transfer.
-    [[nodiscard]] Schedule::Demand demand(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const;
+    [[nodiscard]] Schedule::Demand demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left) const;
     /// Transfers units of the donor's tasks to idle devices, or to the next device that asks.
-    void give(std::size_t giver, UnitBatch units);
+    void transfer(std::size_t donor, UnitBatch units);
     /// The device has room for only `units` of the range at once; the next devices that ask get the others.
     [[nodiscard]] WorkRange keep(std::size_t device, const WorkRange& work_range, std::uint64_t units);
 

@@ -17,12 +17,12 @@ struct WorkRange {
 
     WorkRange(IndexRange of_the_job, std::uint64_t tasks_in_it = 1) // NOLINT: converts from a range
         : range(of_the_job), tasks(tasks_in_it) {}
-    WorkRange(IndexRange numbers, UnitBatch given)
-        : range(numbers), units(std::make_shared<const UnitBatch>(std::move(given))) {}
+    WorkRange(IndexRange numbers, UnitBatch transferred)
+        : range(numbers), units(std::make_shared<const UnitBatch>(std::move(transferred))) {}
 
-    /// "[0, 512)", "given units [0, 512)"
+    /// "[0, 512)", "transferred units [0, 512)"
     [[nodiscard]] std::string text() const {
-        return (units ? "given units [" : "[") + std::to_string(range.begin) + ", " +
+        return (units ? "transferred units [" : "[") + std::to_string(range.begin) + ", " +
                std::to_string(range.end) + ")";
     }
     /// The job's own work units in it: transferred units come from work units that are counted already.

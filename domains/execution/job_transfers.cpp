@@ -1,5 +1,5 @@
-// domains/execution/giving.cpp - what a device has not begun goes to others: how a job asks its schedule, and
-// which units a batch of it has. See job_execution.hpp.
+// domains/execution/job_transfers.cpp - what a device has not begun goes to others: how a job asks its
+// schedule, and which units a batch of it has. See job_execution.hpp.
 #include "execution/schedule_work.hpp"
 #include <headrace/internal/domains/job_execution.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-std::optional<WorkRange> JobExecution::next_given(std::size_t device) {
+std::optional<WorkRange> JobExecution::next_transferred(std::size_t device) {
     std::unique_lock lock(mutex_);
     if (!started_ || stop_reason_ || !share_of(device)) return std::nullopt;
     Running& run = running();
@@ -21,13 +21,13 @@ bool JobExecution::idle(std::size_t device, bool is_idle) {
     return share_of(device) != nullptr && running().schedule.idle(participant_of(device), is_idle);
 }
 
-bool JobExecution::would_take(std::size_t giver, std::uint64_t seeds, std::uint64_t lanes,
+bool JobExecution::would_take(std::size_t donor, std::uint64_t seeds, std::uint64_t lanes,
                               double seconds) const {
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return false;
     Running& run = running();
     return ask(
-        [&] { return run.schedule.would_take(participant_of(giver), seeds, lanes, seconds, run.now()); },
+        [&] { return run.schedule.would_take(participant_of(donor), seeds, lanes, seconds, run.now()); },
         false);
 }
 
@@ -61,35 +61,35 @@ void JobExecution::shorten(std::size_t device, IndexRange task, std::uint64_t en
     static_cast<void>(enter_parts({task.begin, end})); // if it fails, so does the job
 }
 
-std::uint64_t JobExecution::give_back(std::size_t giver, IndexRange task, std::uint64_t unclaimed,
+std::uint64_t JobExecution::give_back(std::size_t donor, IndexRange task, std::uint64_t unclaimed,
                                       std::uint64_t lanes) {
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return task.end;
     Running& run = running();
     const std::uint64_t end = ask(
         [&] {
-            return run.schedule.transfer_seeds(participant_of(giver), work_of(task), unclaimed, lanes,
+            return run.schedule.transfer_seeds(participant_of(donor), work_of(task), unclaimed, lanes,
                                                run.now());
         },
         task.end);
-    shorten(giver, task, end);
+    shorten(donor, task, end);
     return end;
 }
 
-Schedule::Demand JobExecution::demand(std::size_t giver, std::uint64_t lanes, std::uint64_t left) const {
+Schedule::Demand JobExecution::demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left) const {
     const std::scoped_lock lock(mutex_);
     if (stop_reason_) return {};
     Running& run = running();
-    return ask([&] { return run.schedule.demand(participant_of(giver), lanes, left, run.now()); },
+    return ask([&] { return run.schedule.demand(participant_of(donor), lanes, left, run.now()); },
                Schedule::Demand{});
 }
 
-void JobExecution::give(std::size_t giver, UnitBatch units) {
+void JobExecution::transfer(std::size_t donor, UnitBatch units) {
     const std::scoped_lock lock(mutex_);
     Running& run = running();
     const auto batches = ask(
         [&] {
-            return run.schedule.transfer_units(participant_of(giver), units.size(), units.bytes(), run.now());
+            return run.schedule.transfer_units(participant_of(donor), units.size(), units.bytes(), run.now());
         },
         std::vector<Work>());
     for (const Work& batch : batches)

@@ -1,5 +1,5 @@
-// tests/domains/giving_test.cpp - devices that give others what they have not begun: nothing is lost, doubled
-// or hidden, whoever fails.
+// tests/domains/transfer_test.cpp - devices that give others what they have not begun: nothing is lost,
+// doubled or hidden, whoever fails.
 #include <core/quiet_machine.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/fragile.kernels.hpp>
@@ -30,13 +30,13 @@ std::unique_ptr<Runtime> two_cpus(MemoryModel memory, const std::string& policy)
 }
 
 /// In place on the host's memory, and on copies of each device's own.
-class Giving : public testing::TestWithParam<MemoryModel> {
+class Transfer : public testing::TestWithParam<MemoryModel> {
 protected:
     static std::unique_ptr<Runtime> two_cpus(const std::string& policy) {
         return test::two_cpus(GetParam(), policy);
     }
 };
-INSTANTIATE_TEST_SUITE_P(On, Giving, testing::Values(MemoryModel::natural, MemoryModel::buffers),
+INSTANTIATE_TEST_SUITE_P(On, Transfer, testing::Values(MemoryModel::natural, MemoryModel::buffers),
                          [](const auto& of) {
                              return of.param == MemoryModel::buffers ? "copies" : "host_memory";
                          });
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(On, Giving, testing::Values(MemoryModel::natural, Memor
 struct OneTree {
     static constexpr std::uint32_t depth = 24;
     static constexpr std::uint64_t units = (std::uint64_t{2} << depth) - 1;
-    std::unique_ptr<Runtime> runtime = two_cpus(Giving::GetParam(), "demand");
+    std::unique_ptr<Runtime> runtime = two_cpus(Transfer::GetParam(), "demand");
     Domain<std::uint32_t> nodes{"nodes", {1}};
     Shared shared;
 
@@ -64,7 +64,7 @@ std::uint64_t sum(const JobReport& report, std::uint64_t DeviceReport::*figure) 
     return sum;
 }
 
-TEST_P(Giving, AnIdleDeviceGetsUnitsOfTheOnlyTask) {
+TEST_P(Transfer, AnIdleDeviceGetsUnitsOfTheOnlyTask) {
     on_a_quiet_machine([] {
         OneTree tree;
         const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::nobody));
@@ -77,14 +77,14 @@ TEST_P(Giving, AnIdleDeviceGetsUnitsOfTheOnlyTask) {
         for (const DeviceReport& device : report.devices) units += device.engine.units;
         EXPECT_EQ(units, OneTree::units);
         EXPECT_EQ(sum(report, &DeviceReport::work_units), 1u);
-        EXPECT_GT(sum(report, &DeviceReport::units_given), 0u);
-        EXPECT_EQ(sum(report, &DeviceReport::units_given), sum(report, &DeviceReport::units_received));
+        EXPECT_GT(sum(report, &DeviceReport::units_transferred), 0u);
+        EXPECT_EQ(sum(report, &DeviceReport::units_transferred), sum(report, &DeviceReport::units_received));
         EXPECT_NE(report.table().find("units to other devices"), std::string::npos) << report.table();
         EXPECT_EQ(handle.finished_units(), 1u);
     });
 }
 
-TEST_P(Giving, AnIdleDeviceGetsAPartOfTheOnlyRange) {
+TEST_P(Transfer, AnIdleDeviceGetsAPartOfTheOnlyRange) {
     on_a_quiet_machine([] {
         constexpr std::uint64_t length = 50'000'000;
         const auto runtime = two_cpus("demand");
@@ -102,12 +102,12 @@ TEST_P(Giving, AnIdleDeviceGetsAPartOfTheOnlyRange) {
         std::uint64_t units = 0;
         for (const DeviceReport& device : report.devices) units += device.engine.units;
         EXPECT_EQ(units, length);
-        EXPECT_GT(sum(report, &DeviceReport::units_given), length / 100);
-        EXPECT_EQ(sum(report, &DeviceReport::units_given), sum(report, &DeviceReport::units_received));
+        EXPECT_GT(sum(report, &DeviceReport::units_transferred), length / 100);
+        EXPECT_EQ(sum(report, &DeviceReport::units_transferred), sum(report, &DeviceReport::units_received));
     });
 }
 
-TEST_P(Giving, WithoutLeaveToShareTheOnlyTaskStaysWhereItIs) {
+TEST_P(Transfer, WithoutLeaveToShareTheOnlyTaskStaysWhereItIs) {
     OneTree tree;
     Job job("tree", 1);
     job.accumulates(tree.nodes)
@@ -120,16 +120,16 @@ TEST_P(Giving, WithoutLeaveToShareTheOnlyTaskStaysWhereItIs) {
     const JobHandle handle = tree.runtime->submit(job);
     handle.wait();
     EXPECT_EQ(tree.nodes.gather()[0], OneTree::units);
-    EXPECT_EQ(sum(handle.report(), &DeviceReport::units_given), 0u);
+    EXPECT_EQ(sum(handle.report(), &DeviceReport::units_transferred), 0u);
     EXPECT_EQ(std::min(tree.shared.done[0].load(), tree.shared.done[1].load()), 0u);
 }
 
-TEST_P(Giving, WhatALostDeviceWasGivenIsDoneByOthers) {
+TEST_P(Transfer, WhatALostDeviceWasGivenIsDoneByOthers) {
     int rounds = 0;
     for (int tries = 0; rounds < 3; ++tries) {
         ASSERT_LT(tries, 20);
         OneTree tree;
-        const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::receiver));
+        const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::recipient));
         try {
             handle.wait();
         } catch (const Error& error) {
@@ -144,15 +144,15 @@ TEST_P(Giving, WhatALostDeviceWasGivenIsDoneByOthers) {
         const JobReport report = handle.report();
         const auto& lost = report.devices[tree.shared.rooted == 0 ? 1 : 0];
         EXPECT_NE(lost.failure.find("gone in mid-job"), std::string::npos);
-        EXPECT_NE(lost.failure.find("given units ["), std::string::npos) << lost.failure;
+        EXPECT_NE(lost.failure.find("transferred units ["), std::string::npos) << lost.failure;
         EXPECT_EQ(lost.units_received, 0u);
     }
 }
 
-TEST_P(Giving, ADeviceThatIsLostAfterItGaveFailsTheJobByName) {
+TEST_P(Transfer, ADeviceThatIsLostAfterItGaveFailsTheJobByName) {
     on_a_quiet_machine([] {
         OneTree tree;
-        const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::giver));
+        const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::donor));
         try {
             handle.wait();
             FAIL() << "units that were given would be counted twice";
@@ -167,7 +167,7 @@ TEST_P(Giving, ADeviceThatIsLostAfterItGaveFailsTheJobByName) {
     });
 }
 
-TEST_P(Giving, ACancelledJobDropsWhatWasGiven) {
+TEST_P(Transfer, ACancelledJobDropsWhatWasTransferred) {
     on_a_quiet_machine([] {
         OneTree tree;
         const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::nobody));
@@ -200,7 +200,7 @@ void expect_counted_once(const Domain<std::uint64_t>& bins, std::uint64_t size) 
         EXPECT_EQ(bins.gather()[bin], size / bins.size() + (bin < size % bins.size() ? 1 : 0)) << bin;
 }
 
-TEST_P(Giving, SeedsThatASlowDeviceHasNotBegunComeBack) {
+TEST_P(Transfer, SeedsThatASlowDeviceHasNotBegunComeBack) {
     const auto runtime = two_cpus("demand:1");
     constexpr std::uint64_t size = 400'000;
     const Domain<std::uint64_t> bins("bins", {3});
@@ -212,14 +212,14 @@ TEST_P(Giving, SeedsThatASlowDeviceHasNotBegunComeBack) {
     expect_counted_once(bins, size);
     const JobReport report = handle.report();
     EXPECT_EQ(sum(report, &DeviceReport::work_units), size);
-    EXPECT_GT(report.devices[is_slow.slow()].seeds_given, size / 2) << report.table();
+    EXPECT_GT(report.devices[is_slow.slow()].seeds_transferred, size / 2) << report.table();
     EXPECT_LT(report.devices[is_slow.slow()].work_units, size / 2) << report.table();
 }
 
 /// None would pause by itself before all is done.
 const EngineOptions one_launch{.wishes = {}, .first_rounds = 1u << 30, .launch_time = 1h};
 
-TEST_P(Giving, ALaunchPausesAsSoonAsSomebodyHasNothingToDo) {
+TEST_P(Transfer, ALaunchPausesAsSoonAsSomebodyHasNothingToDo) {
     const auto runtime = two_cpus("demand:1");
     constexpr std::uint64_t size = 400'000;
     const Domain<std::uint64_t> bins("bins", {3});
@@ -231,11 +231,11 @@ TEST_P(Giving, ALaunchPausesAsSoonAsSomebodyHasNothingToDo) {
     handle.wait();
     expect_counted_once(bins, size);
     const JobReport report = handle.report();
-    EXPECT_GT(report.devices[is_slow.slow()].seeds_given, size / 2) << report.table();
+    EXPECT_GT(report.devices[is_slow.slow()].seeds_transferred, size / 2) << report.table();
     EXPECT_LT(report.devices[is_slow.slow()].work_units, size / 2) << report.table();
 }
 
-TEST_P(Giving, ACancelledJobsLaunchIsNotWaitedFor) {
+TEST_P(Transfer, ACancelledJobsLaunchIsNotWaitedFor) {
     const auto runtime = two_cpus("demand:1");
     const Domain<std::uint64_t> bins("bins", {3});
     std::atomic<int> bound = 0;
@@ -250,7 +250,7 @@ TEST_P(Giving, ACancelledJobsLaunchIsNotWaitedFor) {
     EXPECT_THROW(handle.wait(), Error);
 }
 
-TEST_P(Giving, OtherLaunchesOfAFailedJobAreNotWaitedFor) {
+TEST_P(Transfer, OtherLaunchesOfAFailedJobAreNotWaitedFor) {
     const auto runtime = two_cpus("static");
     const Domain<std::uint64_t> bins("bins", {3});
     const JobHandle handle = runtime->submit(
@@ -266,7 +266,7 @@ TEST_P(Giving, OtherLaunchesOfAFailedJobAreNotWaitedFor) {
     }
 }
 
-TEST_P(Giving, AConsumerHasNoUnitsToGiveThoughItsJobMayShareThem) {
+TEST_P(Transfer, AConsumerHasNoUnitsToGiveThoughItsJobMayShareThem) {
     const auto runtime = two_cpus("demand:1");
     constexpr std::uint64_t size = 20'000; // which takes the slow one several launches, all claimed
     const Domain<std::uint64_t> bins("bins", {3});
@@ -277,7 +277,7 @@ TEST_P(Giving, AConsumerHasNoUnitsToGiveThoughItsJobMayShareThem) {
         }));
     handle.wait();
     expect_counted_once(bins, size);
-    EXPECT_EQ(sum(handle.report(), &DeviceReport::units_given), 0u);
+    EXPECT_EQ(sum(handle.report(), &DeviceReport::units_transferred), 0u);
 }
 
 /// In place, a range that comes back is begun when the slow device has ended: that takes its time.
@@ -295,13 +295,13 @@ TEST(GivingOnCopies, WhatComesBackIsWrittenWhereItBelongs) {
             }));
         handle.wait();
         EXPECT_EQ(sum(handle.report(), &DeviceReport::work_units), size);
-        EXPECT_GT(sum(handle.report(), &DeviceReport::seeds_given), 0u);
+        EXPECT_GT(sum(handle.report(), &DeviceReport::seeds_transferred), 0u);
         number = round;
         for (const std::uint32_t element : out.gather()) ASSERT_EQ(element, 3 * (number += 7));
     }
 }
 
-TEST_P(Giving, RangesThatComeBackAreCutWhereTheJobAllowsIt) {
+TEST_P(Transfer, RangesThatComeBackAreCutWhereTheJobAllowsIt) {
     if (is_checked_mode()) GTEST_SKIP() << leaves_outputs_unwritten;
     const auto runtime = two_cpus("demand:1");
     constexpr std::uint64_t rows_count = 1000, units_per_row = 100, size = rows_count * units_per_row;
@@ -319,7 +319,7 @@ TEST_P(Giving, RangesThatComeBackAreCutWhereTheJobAllowsIt) {
     handle.wait();
     expect_counted_once(bins, size);
     EXPECT_EQ(sum(handle.report(), &DeviceReport::work_units), size);
-    EXPECT_GT(sum(handle.report(), &DeviceReport::seeds_given), 0u);
+    EXPECT_GT(sum(handle.report(), &DeviceReport::seeds_transferred), 0u);
     EXPECT_GT(tasks.size(), 1u);
     for (const IndexRange task : tasks) EXPECT_EQ(task.begin % units_per_row, 0u);
 }
@@ -369,18 +369,18 @@ TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
     job->idle(7, false);
     EXPECT_EQ(job->demand(4, 32, 1000).share, 0);
     job->idle(7, true);
-    job->give(4, batch(30));
+    job->transfer(4, batch(30));
     EXPECT_EQ(job->demand(4, 32, 1000).share, 0); // it has something now
-    const auto given = job->next_given(7);
+    const auto given = job->next_transferred(7);
     ASSERT_TRUE(given);
     EXPECT_EQ(given->units->size(), 30u);
-    EXPECT_FALSE(job->next_given(7));
+    EXPECT_FALSE(job->next_transferred(7));
     job->finished(4, {all}, {});
     EXPECT_FALSE(job->event().done());
     job->finished(7, {*given}, {});
     EXPECT_TRUE(job->event().done());
     EXPECT_EQ(job->finished_units(), 100u);
-    EXPECT_EQ(job->report().devices[0].units_given, 30u);
+    EXPECT_EQ(job->report().devices[0].units_transferred, 30u);
     EXPECT_EQ(job->report().devices[1].units_received, 30u);
     EXPECT_EQ(job->report().devices[1].work_units, 0u);
 }
@@ -399,8 +399,8 @@ TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
     ASSERT_TRUE(all && all->size() == 100);
     std::this_thread::sleep_for(1ms);
     job.idle(7, true);
-    job.give(4, batch(30));
-    const auto given = job.next_given(7);
+    job.transfer(4, batch(30));
+    const auto given = job.next_transferred(7);
     ASSERT_TRUE(given);
     TaskMetrics tenth; // of a second
     const auto begin = std::chrono::steady_clock::now();
@@ -429,7 +429,7 @@ TEST(GivingBooks, NobodyGivesWhatIsTooLittleForALaneGroup) {
     job->idle(7, true);
     EXPECT_EQ(job->demand(4, 256, 1000).least, 64u);
     EXPECT_EQ(job->demand(4, 256, 100).share, 0);    // 3 / 13 of 100
-    EXPECT_EQ(job->demand(4, 1, 1000).least, 1u);    // the giver's are units for a whole group
+    EXPECT_EQ(job->demand(4, 1, 1000).least, 1u);    // the donor's are units for a whole group
     EXPECT_EQ(job->give_back(4, all, 50, 32), 200u); // 3 / 13 of 150
     EXPECT_EQ(job->give_back(4, all, 50, 1), 200u - 34);
 }
@@ -449,10 +449,10 @@ TEST(GivingBooks, WhatIsTooMuchForADeviceIsForWhoeverAsks) {
     const auto job = two.run(Job("j", 100).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
     job->idle(7, true);
-    job->give(4, batch(30));
-    const WorkRange kept = job->keep(7, *job->next_given(7), 10);
+    job->transfer(4, batch(30));
+    const WorkRange kept = job->keep(7, *job->next_transferred(7), 10);
     EXPECT_EQ(kept.units->size(), 10u);
-    const auto rest = job->next_given(4);
+    const auto rest = job->next_transferred(4);
     ASSERT_TRUE(rest);
     EXPECT_EQ(rest->units->size(), 20u);
     job->finished(4, {all, *rest}, {});
@@ -479,14 +479,14 @@ TEST(GivingBooks, APauseIsAskedForIfSomebodyWaitsAndItPays) {
     EXPECT_TRUE(job->would_take(4, 2'000, 32));
 }
 
-TEST(GivingBooks, ADeviceThatIsBusyAgainLeavesWhatItWasGiven) {
+TEST(GivingBooks, ADeviceThatIsBusyAgainLeavesWhatWasTransferred) {
     Two two;
     const auto job = two.run(Job("j", 130).split_by(everything));
     const IndexRange all = *job->next(4);
     EXPECT_TRUE(job->idle(7, true));
     ASSERT_EQ(job->give_back(4, all, 0, 32), 100u);
     EXPECT_TRUE(job->idle(7, false));
-    EXPECT_FALSE(job->next_given(7));
+    EXPECT_FALSE(job->next_transferred(7));
     EXPECT_EQ(job->next(4), (IndexRange{100, 130}));
 }
 
@@ -510,10 +510,10 @@ TEST(GivingBooks, SeedsComeBackWhereTheJobMayBeCut) {
     job->finished(4, {IndexRange{0, 1100}}, {});
     EXPECT_FALSE(job->event().done());
     EXPECT_EQ(job->next(7), std::nullopt);
-    EXPECT_EQ(job->next_given(7).value().range, (IndexRange{1100, 1300}));
+    EXPECT_EQ(job->next_transferred(7).value().range, (IndexRange{1100, 1300}));
     job->finished(7, {IndexRange{1100, 1300}}, {});
     EXPECT_TRUE(job->event().done());
-    EXPECT_EQ(job->report().devices[0].seeds_given, 200u);
+    EXPECT_EQ(job->report().devices[0].seeds_transferred, 200u);
     EXPECT_EQ(job->finished_units(), 1300u);
 }
 
@@ -524,7 +524,7 @@ TEST(GivingBooks, AJobThatIsNotToBeCutIsNot) {
     const IndexRange all = *job->next(4);
     job->idle(7, true);
     EXPECT_EQ(job->give_back(4, all, 10, 32), all.end);
-    EXPECT_FALSE(job->next_given(7));
+    EXPECT_FALSE(job->next_transferred(7));
 }
 
 TEST(GivingBooks, WhatALostDeviceWasGivenIsForWhoeverAsks) {
@@ -534,14 +534,14 @@ TEST(GivingBooks, WhatALostDeviceWasGivenIsForWhoeverAsks) {
     std::vector<WorkRange> had; // done, under way, not taken
     for (const std::uint32_t units : {10, 20, 30}) {
         job->idle(7, true);
-        job->give(4, batch(units));
-        if (units < 30) had.push_back(*job->next_given(7));
+        job->transfer(4, batch(units));
+        if (units < 30) had.push_back(*job->next_transferred(7));
     }
-    EXPECT_EQ(had[1].text(), "given units [10, 30)");
+    EXPECT_EQ(had[1].text(), "transferred units [10, 30)");
     job->finished(7, {had[0]}, {});
     job->retire(7, lost(), {had[1]});
     std::uint64_t units = 0;
-    while (const auto given = job->next_given(4)) {
+    while (const auto given = job->next_transferred(4)) {
         units += given->units->size();
         job->finished(4, {*given}, {});
     }
@@ -561,7 +561,7 @@ TEST(GivingBooks, SeedsForADeviceThatIsLostAreARangeLikeOthers) {
     job->idle(7, true);
     ASSERT_EQ(job->give_back(4, all, 0, 32), 100u);
     job->retire(7, lost(), {});
-    EXPECT_FALSE(job->next_given(4));
+    EXPECT_FALSE(job->next_transferred(4));
     EXPECT_EQ(job->next(4), (IndexRange{100, 130}));
 }
 
@@ -572,8 +572,8 @@ TEST(GivingBooks, UnitsThatNobodyWantsAnyMoreAreForWhoeverAsks) {
     job->idle(7, true);
     ASSERT_GT(job->demand(4, 32, 1000).share, 0);
     job->retire(7, lost(), {});
-    job->give(4, batch(10));
-    EXPECT_EQ(job->next_given(4).value().units->size(), 10u);
+    job->transfer(4, batch(10));
+    EXPECT_EQ(job->next_transferred(4).value().units->size(), 10u);
 }
 
 TEST(GivingBooks, ADeviceThatIsLostAfterItGaveFailsTheJob) {
@@ -581,7 +581,7 @@ TEST(GivingBooks, ADeviceThatIsLostAfterItGaveFailsTheJob) {
     const auto job = two.run(Job("j", 1).share_units());
     const IndexRange seed = *job->next(4);
     job->idle(7, true);
-    job->give(4, batch(10));
+    job->transfer(4, batch(10));
     job->retire(4, lost(), {seed});
     ASSERT_TRUE(job->event().done());
     EXPECT_EQ(job->event().outcome()->device(), "fast");
@@ -593,11 +593,11 @@ TEST(GivingBooks, WhatFindsNoRoomMayBeTakenLater) {
     const auto job = two.run(Job("j", 1).share_units());
     ASSERT_TRUE(job->next(4));
     job->idle(7, true);
-    job->give(4, batch(100));
-    const WorkRange all = *job->next_given(7);
+    job->transfer(4, batch(100));
+    const WorkRange all = *job->next_transferred(7);
     const WorkRange kept = job->keep(7, all, 30);
     EXPECT_EQ(kept.units->size(), 30u);
-    const WorkRange others = *job->next_given(7);
+    const WorkRange others = *job->next_transferred(7);
     EXPECT_EQ(others.units->size(), 70u);
     job->finished(7, {kept}, {});
     job->finished(7, {others}, {});
@@ -606,14 +606,14 @@ TEST(GivingBooks, WhatFindsNoRoomMayBeTakenLater) {
     EXPECT_TRUE(job->event().done());
 }
 
-TEST(GivingBooks, AStoppedJobDoesNotWaitForGifts) {
+TEST(GivingBooks, AStoppedJobDoesNotWaitForTransfers) {
     Two two;
     const auto job = two.run(Job("j", 1).share_units());
     const IndexRange doing = *job->next(4);
     job->idle(7, true);
-    job->give(4, batch(100));
+    job->transfer(4, batch(100));
     job->stop(std::make_shared<const Error>(ErrorKind::cancelled, "enough"));
-    EXPECT_FALSE(job->next_given(7));
+    EXPECT_FALSE(job->next_transferred(7));
     job->abandoned(4, doing, nullptr);
     ASSERT_TRUE(job->event().done());
     EXPECT_EQ(job->event().outcome()->kind(), ErrorKind::cancelled);
