@@ -19,12 +19,9 @@ struct DeviceProgress {
     /// Work units per unit of time, on the same scale for all devices of the job. 0: the device does not
     /// take part any more.
     double capability = 0;
-    bool measured = false; ///< with this kernel, in this or an earlier job; else it is an estimate
-    bool certain = false;  ///< the last measurements agree, in this or in earlier jobs
-    union {
-        bool on_standby = false; ///< earlier jobs show that the others are faster without it
-        [[deprecated("it is on_standby now")]] bool in_reserve;
-    };
+    bool measured = false;       ///< with this kernel, in this or an earlier job; else it is an estimate
+    bool certain = false;        ///< the last measurements agree, in this or in earlier jobs
+    bool on_standby = false;     ///< earlier jobs show that the others are faster without it
     bool gives_back = false;     ///< work that it has not begun can move to other devices at any time
     std::uint64_t in_flight = 0; ///< work units assigned to the device and not yet known to be done
     std::uint64_t finished = 0;  ///< work units

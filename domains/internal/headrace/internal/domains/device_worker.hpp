@@ -14,7 +14,8 @@
 namespace headrace {
 
 /// An event loop. Events are notifications of one signal: a launch has ended, memory is free, a job has work
-/// again. Each round looks at all slots, gives tasks to free ones, and sleeps or polls until the next notification.
+/// again. Each round looks at all slots, gives tasks to free ones, and sleeps or polls until the next
+/// notification.
 ///
 /// Threads   the public calls from any; everything else on the worker's own
 class HEADRACE_EXPORT DeviceWorker {
