@@ -4,7 +4,7 @@
 // device. Errors are those of some bodies against the direct sum in double precision. Prints a Markdown table
 // of medians.
 #include "barnes_hut/simulation.hpp"
-#include "random/philox.hpp"
+#include "random/philox.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

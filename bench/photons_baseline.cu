@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(threads) trace_packets(const TissueView view, 
     const std::uint64_t index = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
     if (index >= packets) return;
     PlainLane lane;
-    TracePacket<Grid>{view}(lane, index);
+    TracePacket<Grid>{{view}}(lane, index);
 }
 
 } // namespace

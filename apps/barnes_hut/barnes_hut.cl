@@ -1,5 +1,6 @@
-// apps/barnes_hut/barnes_hut.cl - the kernels of barnes_hut.kernels.hpp in OpenCL C: change both. layout.h comes before
-// this text. All open the same nodes and do the same sums, here in another order.
+// apps/barnes_hut/barnes_hut.cl - the kernels of barnes_hut.kernels.hpp in OpenCL C: change both. All open the same nodes and do the same sums, here in another order.
+
+#include "layout.h"
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const NodeTest *tests, __global const NodeLink *links, __global const Moments *moments,                  \

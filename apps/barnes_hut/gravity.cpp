@@ -5,7 +5,6 @@
 #include "motion.hpp"
 
 #include "barnes_hut.cl.hpp"
-#include "layout.h.hpp"
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -60,8 +59,7 @@ void clear(const Domain<T>& domain) {
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
     kernel.name = "barnes_hut.cl";
-    for (const std::string_view part : {headrace::embedded::layout_h, headrace::embedded::barnes_hut_cl})
-        kernel.source += part;
+    kernel.source = headrace::embedded::barnes_hut_cl;
     if (choice == KernelChoice::producer) {
         kernel.kinds = WalkSomeOfTree::Units::count;
         kernel.unit_bytes = sizeof(WalkPart);

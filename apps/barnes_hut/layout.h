@@ -7,16 +7,9 @@
 #ifndef HEADRACE_BARNES_HUT_LAYOUT_H
 #define HEADRACE_BARNES_HUT_LAYOUT_H
 
-#ifdef __OPENCL_C_VERSION__
-typedef uint uint32_t;
-typedef ulong uint64_t;
-#else
-    #include <cstddef>
-    #include <cstdint>
-namespace barnes_hut {
-using std::uint32_t;
-using std::uint64_t;
-#endif
+#include <headrace/devices/kernels/shared_c.h>
+
+HEADRACE_NAMESPACE(barnes_hut)
 
 /// Bodies that follow each other on the curve and walk the tree together.
 #define BARNES_HUT_GROUP 64u
@@ -119,7 +112,8 @@ typedef struct NodeVisit {
 static_assert(sizeof(NodeTest) == 16 && sizeof(NodeLink) == 16 && sizeof(Moments) == 48);
 static_assert(sizeof(Body) == 48 && sizeof(GroupBox) == 32 && sizeof(Force) == 16);
 static_assert(sizeof(Space) == 28 && sizeof(WalkPart) == 64 && sizeof(NodeVisit) == 8);
-} // namespace barnes_hut
 #endif
+
+HEADRACE_END_NAMESPACE
 
 #endif

@@ -1,6 +1,6 @@
 // apps/barnes_hut/plummer.cpp - see bodies.hpp.
 #include "bodies.hpp"
-#include "random/philox.hpp"
+#include "random/philox.h"
 
 #include <oneapi/tbb/parallel_for.h>
 

@@ -1,6 +1,6 @@
 // apps/coexec/problem.cpp - see problem.hpp.
 #include "problem.hpp"
-#include "random/philox.hpp"
+#include "random/philox.h"
 
 #include <cstring>
 #include <utility>
@@ -33,7 +33,7 @@ void fill_at_random(std::span<float> numbers, std::uint64_t seed, std::uint32_t 
             high);
         const std::uint32_t four[] = {words.a, words.b, words.c, words.d};
         for (std::size_t j = 0; j < 4 && i + j < numbers.size(); ++j)
-            numbers[i + j] = least + (most - least) * random_numbers::uniform(four[j]);
+            numbers[i + j] = least + (most - least) * random_numbers::uniform_of(four[j]);
     }
 }
 

@@ -2,10 +2,30 @@
 // fluorescence.cl has them in OpenCL C. Both take the same steps with the same random numbers. A view says
 // which tissue they are for: plain, general or detecting (view.hpp).
 #pragma once
-#include "source.hpp"
-#include "transport.hpp"
+#include "source.h"
+#include "view.hpp"
+
+#include "transport.h" // needs the view
 
 namespace fluorescence {
+
+HEADRACE_HOST_DEVICE inline TrackedPacket begin_tracked_packet(const Tissue& tissue, const General& general,
+                                                               uint64_t number) {
+    TrackedPacket packet;
+    static_cast<Packet&>(packet) = begin_general_packet(&tissue, &general.source, number);
+    begin_way(&general, &packet);
+    return packet;
+}
+
+HEADRACE_HOST_DEVICE inline Packet begin(const TissueView& view, uint64_t number) {
+    return begin_packet(&view.tissue, number);
+}
+HEADRACE_HOST_DEVICE inline Packet begin(const GeneralView& view, uint64_t number) {
+    return begin_general_packet(&view.tissue, &view.general.source, number);
+}
+HEADRACE_HOST_DEVICE inline TrackedPacket begin(const DetectingView& view, uint64_t number) {
+    return begin_tracked_packet(view.tissue, view.general, number);
+}
 
 /// Consumer: a work index is a packet with the fluorescent ones that it emits. Each of those is followed at
 /// once, since it emits no other.
@@ -13,15 +33,16 @@ template <class Grid, class View = TissueView>
 struct TracePacket {
     static constexpr unsigned resident_lanes = 896;
 
-    View view;
+    On<Grid, View> view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, std::uint64_t index) const {
-        typename View::Unit packet = begin_packet(view, index), excitation{};
+        typename View::Unit packet = begin(view, index), excitation{};
+        StepResult<typename View::Unit> result;
         bool waits = false; // the excitation packet, for the fluorescent one
         for (;;) {
-            const auto result = follow<Grid>(view, lane, packet);
+            follow(&view, &lane, &packet, &result);
             if (result.emits) {
                 excitation = packet;
                 waits = result.goes_on;
@@ -39,7 +60,7 @@ struct TracePacket {
 struct IncidentPackets {
     Tissue tissue;
 
-    HEADRACE_KERNEL Packet operator()(std::uint64_t index) const { return begin_packet(tissue, index); }
+    HEADRACE_KERNEL Packet operator()(std::uint64_t index) const { return begin_packet(&tissue, index); }
 };
 
 /// The same of general kernels: it begins where the source says.
@@ -48,7 +69,7 @@ struct GeneralPackets {
     Source source;
 
     HEADRACE_KERNEL Packet operator()(std::uint64_t index) const {
-        return begin_packet(tissue, source, index);
+        return begin_general_packet(&tissue, &source, index);
     }
 };
 
@@ -58,7 +79,7 @@ struct TrackedPackets {
     General general;
 
     HEADRACE_KERNEL TrackedPacket operator()(std::uint64_t index) const {
-        return begin_packet(tissue, general, index);
+        return begin_tracked_packet(tissue, general, index);
     }
 };
 
@@ -69,12 +90,13 @@ struct TraceSteps {
     static constexpr unsigned refill_percent = 100; // a call is long beside a refill
     static constexpr unsigned resident_lanes = 896;
 
-    View view;
+    On<Grid, View> view;
     HEADRACE_KERNEL std::uint32_t local_sums() const { return view.local_sums(); }
     HEADRACE_KERNEL std::uint64_t& sum_of(std::uint32_t number) const { return view.sum_of(number); }
 
     HEADRACE_KERNEL void operator()(auto& lane, typename View::Unit packet) const {
-        const auto result = follow<Grid>(view, lane, packet);
+        StepResult<typename View::Unit> result;
+        follow(&view, &lane, &packet, &result);
         if (result.goes_on) lane.spawn(packet);
         if (result.emits) lane.spawn(result.emitted);
     }

@@ -3,18 +3,9 @@
 #ifndef HEADRACE_FLUORESCENCE_LAYOUT_H
 #define HEADRACE_FLUORESCENCE_LAYOUT_H
 
-#ifdef __OPENCL_C_VERSION__
-typedef uint uint32_t;
-typedef int int32_t;
-typedef ulong uint64_t;
-#else
-    #include <cstddef>
-    #include <cstdint>
-namespace fluorescence {
-using std::int32_t;
-using std::uint32_t;
-using std::uint64_t;
-#endif
+#include <headrace/devices/kernels/shared_c.h>
+
+HEADRACE_NAMESPACE(fluorescence)
 
 /// Weights are whole numbers of 2^-30 of a packet, so sums of them are exact and do not depend on their
 /// order: 10^10 packets fit into 64 bits.
@@ -190,7 +181,8 @@ static_assert(sizeof(Optics) == 48 && sizeof(Side) == 16 && sizeof(Layer) == 144
               offsetof(Layer, optics) == 48);
 static_assert(sizeof(Tissue) == 100 && offsetof(Tissue, depths_per_cm) == 48);
 static_assert(sizeof(Packet) == 48 && offsetof(Packet, weight) == 24 && offsetof(Packet, step) == 44);
-} // namespace fluorescence
 #endif
+
+HEADRACE_END_NAMESPACE
 
 #endif

@@ -2,16 +2,7 @@
 #include "simulation.hpp"
 #include "fluorescence.kernels.hpp"
 
-#include "detection.cl.hpp"
 #include "fluorescence.cl.hpp"
-#include "fresnel.cl.hpp"
-#include "layout.h.hpp"
-#include "philox.cl.hpp"
-#include "scattering.cl.hpp"
-#include "source.cl.hpp"
-#include "tracks.cl.hpp"
-#include "turns.cl.hpp"
-#include "view.cl.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,10 +26,7 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice, bool is_general, bool 
     kernel.name = "fluorescence.cl";
     if (is_general) kernel.source += "#define FLUORESCENCE_GENERAL\n";
     if (detects) kernel.source += "#define FLUORESCENCE_DETECTING\n";
-    using namespace headrace::embedded;
-    for (const std::string_view part : {layout_h, view_cl, philox_cl, turns_cl, fresnel_cl, scattering_cl,
-                                        source_cl, tracks_cl, detection_cl, fluorescence_cl})
-        kernel.source += part;
+    kernel.source += headrace::embedded::fluorescence_cl;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceStepsRz::Units::count;
         kernel.unit_bytes = detects ? sizeof(TrackedPacket) : sizeof(Packet);
@@ -53,9 +41,9 @@ template <class Grid, class Seeds, class MakeView>
 void add_kernel(headrace::Job& job, KernelChoice choice, const Seeds& seeds, const MakeView& view) {
     using View = std::invoke_result_t<MakeView, headrace::Task&>;
     if (choice == KernelChoice::consumer)
-        job.kernel([=](headrace::Task& task) { return TracePacket<Grid, View>{view(task)}; });
+        job.kernel([=](headrace::Task& task) { return TracePacket<Grid, View>{{view(task)}}; });
     else
-        job.seeds(seeds).kernel([=](headrace::Task& task) { return TraceSteps<Grid, View>{view(task)}; });
+        job.seeds(seeds).kernel([=](headrace::Task& task) { return TraceSteps<Grid, View>{{view(task)}}; });
 }
 
 template <class Seeds, class MakeView>

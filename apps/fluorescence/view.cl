@@ -1,25 +1,25 @@
-// apps/fluorescence/view.cl - view.hpp in OpenCL C: what kernels are given. layout.h comes before this text.
+// apps/fluorescence/view.cl - view.hpp in OpenCL C: what kernels are given, and what transport.h asks of it.
 // FLUORESCENCE_GENERAL: a general kernel; FLUORESCENCE_DETECTING: a detecting one, which is general too.
+#include "grid.h"
+#include "layout.h"
 
 #ifdef FLUORESCENCE_DETECTING
     #define DETECTING_PARAMETERS                                                                                       \
         , __global const Detector *detectors, __global ulong *detected, __global ulong *gated
     #define DETECTING_ARGUMENTS , detectors, detected, gated
+    #define FLUORESCENCE_DETECTS(view) true
 #else
     #define DETECTING_PARAMETERS
     #define DETECTING_ARGUMENTS
+    #define FLUORESCENCE_DETECTS(view) false
 #endif
 #ifdef FLUORESCENCE_GENERAL
-    #ifdef FLUORESCENCE_DETECTING
-        #define BEGIN_PACKET(index) begin_tracked_packet(&tissue, &general, index)
-    #else
-        #define BEGIN_PACKET(index) begin_general_packet(&tissue, &general.source, index)
-    #endif
+    #define FLUORESCENCE_IS_GENERAL(view) true
     #define GENERAL_PARAMETERS                                                                                         \
         , General general, __global const PhaseNode *phases, __global ulong *fluence DETECTING_PARAMETERS
     #define GENERAL_ARGUMENTS , general, phases, fluence DETECTING_ARGUMENTS
 #else
-    #define BEGIN_PACKET(index) begin_packet(&tissue, index)
+    #define FLUORESCENCE_IS_GENERAL(view) false
     #define GENERAL_PARAMETERS
     #define GENERAL_ARGUMENTS
 #endif
@@ -28,25 +28,52 @@
         Tissue tissue GENERAL_PARAMETERS
 #define HEADRACE_ARGUMENTS layers, totals, absorption, escaped, tissue GENERAL_ARGUMENTS
 
-typedef struct Cell {
-    uint z, y, x;
-} Cell;
+#define FLUORESCENCE_IS_XYZ(view) ((view)->tissue.is_xyz != 0)
+#define FLUORESCENCE_TESTS_FOR_NOTHING true
 
+// HEADRACE_ARGUMENTS, and nothing for what the kernel is not given.
 typedef struct TissueView {
     __global const Layer* layers;
     __global ulong *totals, *absorption, *escaped;
     Tissue tissue;
-#ifdef FLUORESCENCE_GENERAL
     General general;
     __global const PhaseNode* phases;
     __global ulong* fluence;
-#endif
-#ifdef FLUORESCENCE_DETECTING
     __global const Detector* detectors;
     __global ulong *detected, *gated;
-#endif
 } TissueView;
 
-HR_FUNCTION uint layer_of(const Packet* packet) { return packet->layer_and_name & 255u; }
+typedef struct Medium {
+    float top, thickness;
+    Optics optics;
+    uint near;
+} Medium;
 
-HR_FUNCTION uint wavelength(const Packet* packet) { return packet->origin != 0 ? 1 : 0; }
+typedef struct StepResult {
+    bool goes_on, emits;
+    Packet emitted;
+} StepResult;
+
+// Kernels in OpenCL C keep no sums near.
+HR_FUNCTION void add_to_total(const TissueView* view, HrLane* lane, const Packet* packet, uint which, int amount) {
+    hr_atomic_add_ulong(view->totals + packet->name % FLUORESCENCE_BATCHES * view->tissue.totals + which,
+                        (ulong)(long)amount);
+}
+HR_FUNCTION void add_absorbed(const TissueView* view, HrLane* lane, const Medium* medium, uint wavelength, Cell cell,
+                              long amount) {
+    const Tissue* tissue = &view->tissue;
+    const ulong plane = (ulong)wavelength * tissue->depths + cell.z;
+    hr_atomic_add_ulong(view->absorption + (plane * tissue->rows + cell.y) * tissue->columns + cell.x, (ulong)amount);
+}
+HR_FUNCTION void add_escaped(const TissueView* view, ulong place, uint weight) {
+    hr_atomic_add_ulong(view->escaped + place, weight);
+}
+HR_FUNCTION void add_to_fluence(const TissueView* view, ulong place, ulong amount) {
+    hr_atomic_add_ulong(view->fluence + place, amount);
+}
+HR_FUNCTION void add_detected(const TissueView* view, ulong place, ulong amount) {
+    hr_atomic_add_ulong(view->detected + place, amount);
+}
+HR_FUNCTION void add_to_gate(const TissueView* view, ulong place, uint weight) {
+    hr_atomic_add_ulong(view->gated + place, weight);
+}

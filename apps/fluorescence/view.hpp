@@ -1,8 +1,12 @@
 // apps/fluorescence/view.hpp - what a kernel is given: the tissue, and where it adds what happens. Most runs
 // need little; kernels for all that a problem can ask for are compiled apart, so that those pay nothing.
 #pragma once
+#include "grid.h"
 #include "layout.h"
 #include <headrace/domains/view.hpp>
+#include <headrace/persistent/kernel.hpp>
+
+#include <type_traits>
 
 namespace fluorescence {
 
@@ -63,7 +67,79 @@ struct DetectingView : GeneralView {
     headrace::Sum<uint64_t> gated;
 };
 
-HEADRACE_HOST_DEVICE inline uint32_t layer_of(const Packet& packet) { return packet.layer_and_name & 255u; }
-HEADRACE_HOST_DEVICE inline uint32_t wavelength(const Packet& packet) { return packet.origin != 0 ? 1 : 0; }
+/// A grid of depth and radius.
+struct Rz {
+    static constexpr bool is_xyz = false;
+    /// A cell's place among the local sums, which begin with `first`.
+    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
+                                                        uint32_t first) {
+        return {first + cell.z * tissue.near_columns + cell.x,
+                cell.z < tissue.near_depths && cell.x < tissue.near_columns};
+    }
+};
+
+/// A grid of depth, row and column.
+struct Xyz {
+    static constexpr bool is_xyz = true;
+    static HEADRACE_HOST_DEVICE headrace::LocalSum near(const Tissue& tissue, const Cell& cell,
+                                                        uint32_t first) {
+        const uint32_t y = cell.y - tissue.first_near_row, x = cell.x - tissue.first_near_column;
+        return {first + (cell.z * tissue.near_rows + y) * tissue.near_columns + x,
+                cell.z < tissue.near_depths && y < tissue.near_rows && x < tissue.near_columns};
+    }
+};
+
+/// A view with its grid, as transport.h takes it.
+template <class GridOfView, class View>
+struct On : View {
+    using Grid = GridOfView;
+};
+
+/// What a packet meets in its layer, at its wavelength.
+struct Medium {
+    float top, thickness; ///< of its layer
+    Optics optics;
+    uint32_t near; ///< the first of this wavelength's cells among the local sums
+};
+
+template <class Unit>
+struct StepResult {
+    bool goes_on; ///< the packet
+    bool emits;   ///< a fluorescent one
+    Unit emitted;
+};
+
+// ---- what transport.h asks of a view; view.cl has it in OpenCL C
+
+#define FLUORESCENCE_IS_GENERAL(view) (std::remove_pointer_t<decltype(view)>::is_general)
+#define FLUORESCENCE_DETECTS(view) (std::remove_pointer_t<decltype(view)>::detects)
+#define FLUORESCENCE_IS_XYZ(view) (std::remove_pointer_t<decltype(view)>::Grid::is_xyz)
+/// Whether a branch pays where nothing is absorbed.
+#define FLUORESCENCE_TESTS_FOR_NOTHING false
+
+/// To a total of the packet's batch.
+HEADRACE_HOST_DEVICE inline void add_to_total(const TissueView* view, auto* lane, const Packet* packet,
+                                              uint32_t which, int32_t amount) {
+    const uint32_t number = packet->name % FLUORESCENCE_BATCHES * view->tissue.totals + which;
+    lane->add(number, amount, [&]() -> uint64_t& { return view->scores.totals.origin[number]; });
+}
+template <class View>
+HEADRACE_HOST_DEVICE inline void add_absorbed(const View* view, auto* lane, const Medium* medium,
+                                              uint32_t wavelength, const Cell& cell, auto amount) {
+    lane->add(View::Grid::near(view->tissue, cell, medium->near), amount,
+              [&]() -> uint64_t& { return view->absorption(wavelength, cell.z, cell.y, cell.x); });
+}
+HEADRACE_HOST_DEVICE inline void add_escaped(const TissueView* view, uint64_t place, uint32_t weight) {
+    view->scores.escape.add(place, weight);
+}
+HEADRACE_HOST_DEVICE inline void add_to_fluence(const GeneralView* view, uint64_t place, uint64_t amount) {
+    view->fluence.add(place, amount);
+}
+HEADRACE_HOST_DEVICE inline void add_detected(const DetectingView* view, uint64_t place, uint64_t amount) {
+    view->detected.add(place, amount);
+}
+HEADRACE_HOST_DEVICE inline void add_to_gate(const DetectingView* view, uint64_t place, uint32_t weight) {
+    view->gated.add(place, weight);
+}
 
 } // namespace fluorescence

@@ -3,16 +3,9 @@
 #ifndef HEADRACE_PATH_TRACER_LAYOUT_H
 #define HEADRACE_PATH_TRACER_LAYOUT_H
 
-#ifdef __OPENCL_C_VERSION__
-typedef uint uint32_t;
-typedef ulong uint64_t;
-#else
-    #include <cstddef>
-    #include <cstdint>
-namespace path_tracer {
-using std::uint32_t;
-using std::uint64_t;
-#endif
+#include <headrace/devices/kernels/shared_c.h>
+
+HEADRACE_NAMESPACE(path_tracer)
 
 typedef struct Float3 {
     float x, y, z;
@@ -148,7 +141,8 @@ static_assert(sizeof(Camera) == 48);
 static_assert(sizeof(TriangleDetail) == 48 && offsetof(TriangleDetail, low_a) == 12);
 static_assert(sizeof(Frame) == 96 && offsetof(Frame, sky) == 84);
 static_assert(sizeof(PathVertex) == 56 && offsetof(PathVertex, pixel) == 40);
-} // namespace path_tracer
 #endif
+
+HEADRACE_END_NAMESPACE
 
 #endif

@@ -191,7 +191,7 @@ HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, co
     } else {
         next.throughput = vertex.throughput * material.diffuse;
         float sine, cosine_around;
-        sin_cos_of_turns(random.z, sine, cosine_around);
+        sin_cos_of_turns(random.z, &sine, &cosine_around);
         const float radius = sqrtf(random.y); // a point of the unit disk, lifted onto the sphere
         Float3 tangent, bitangent;
         make_frame(normal, tangent, bitangent);

@@ -1,8 +1,11 @@
 // apps/path_tracer/path_tracer.cl - the kernels of path_tracer.kernels.hpp in OpenCL C, function by function: change
-// both. layout.h, philox.cl and turns.cl come before this text, so host and device agree on every struct. Same random
-// numbers, same order of operations: pictures differ by the order of sums alone. Why things are done as they are is said there.
+// both. Same random numbers, same order of operations: pictures differ by the order of sums alone. Why things are done as they are is said there.
 
 #pragma OPENCL FP_CONTRACT OFF
+
+#include "layout.h"
+#include "random/philox.h"
+#include "random/turns.h"
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const BvhNode *nodes, __global const Triangle *triangles, __global const TriangleDetail *details,         \
@@ -44,8 +47,8 @@ HR_FUNCTION void make_frame(Float3 n, Float3* tangent, Float3* bitangent) {
 // ---- philox.hpp
 
 HR_FUNCTION float4 random_block(const Frame* frame, uint key, uint sample, uint hit, uint block) {
-    const uint4 words = philox4x32((uint4)(key, sample, hit, block), frame->seed_low, frame->seed_high);
-    return (float4)(uniform_of(words.x), uniform_of(words.y), uniform_of(words.z), uniform_of(words.w));
+    const Words4 words = philox4x32(words4(key, sample, hit, block), frame->seed_low, frame->seed_high);
+    return (float4)(uniform_of(words.a), uniform_of(words.b), uniform_of(words.c), uniform_of(words.d));
 }
 
 // ---- image_order.hpp

@@ -2,10 +2,7 @@
 #include "render.hpp"
 #include "path_tracer.kernels.hpp"
 
-#include "layout.h.hpp"
 #include "path_tracer.cl.hpp"
-#include "philox.cl.hpp"
-#include "turns.cl.hpp"
 
 namespace path_tracer {
 namespace {
@@ -13,9 +10,7 @@ namespace {
 headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     headrace::OpenClKernel kernel;
     kernel.name = "path_tracer.cl";
-    for (const std::string_view part : {headrace::embedded::layout_h, headrace::embedded::philox_cl,
-                                        headrace::embedded::turns_cl, headrace::embedded::path_tracer_cl})
-        kernel.source += part;
+    kernel.source = headrace::embedded::path_tracer_cl;
     if (choice == KernelChoice::producer) {
         kernel.kinds = TraceSegment::Units::count;
         kernel.unit_bytes = sizeof(PathVertex);

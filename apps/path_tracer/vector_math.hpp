@@ -2,7 +2,7 @@
 // the last bit between technologies. path_tracer.cl has the same functions in OpenCL C.
 #pragma once
 #include "layout.h"
-#include "random/turns.hpp"
+#include "random/turns.h"
 #include <headrace/devices/kernels/macros.hpp>
 
 #include <cmath>

@@ -5,11 +5,8 @@
 #include "path_tracer/path_tracer.kernels.hpp"
 #include "session.hpp"
 
-#include "layout.h.hpp"
 #include "path_tracer.cl.hpp"
-#include "philox.cl.hpp"
 #include "prelude.cl.hpp"
-#include "turns.cl.hpp"
 
 #include <algorithm>
 
@@ -35,9 +32,7 @@ __kernel void trace(__global const BvhNode* nodes, __global const Triangle* tria
 
 std::string source() {
     std::string source = "#define HEADRACE_CONSUMER\n#define HR_FUNCTION static inline\n";
-    for (const std::string_view part :
-         {headrace::embedded::prelude_cl, headrace::embedded::layout_h, headrace::embedded::philox_cl,
-          headrace::embedded::turns_cl, headrace::embedded::path_tracer_cl})
+    for (const std::string_view part : {headrace::embedded::prelude_cl, headrace::embedded::path_tracer_cl})
         source += part;
     return source + entries;
 }

@@ -2,7 +2,7 @@
 // program on every device, and the tables that say them.
 #include "photons_on_devices.hpp"
 #include "reference_photons.hpp"
-#include "scattering.hpp"
+#include "scattering.h"
 #include <headrace/core/error.hpp>
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ std::array<double, 2> moments_of(const Optical& optical) {
         Packet packet{};
         packet.uz = 1;
         const auto word = static_cast<std::uint32_t>((i + 0.5) / words * 0x1p32);
-        scatter({nodes.data(), {}}, optics, packet, word, 0.3f, true);
+        scatter_by_phase(nodes, &optics, &packet, word, 0.3f, true);
         const double cosine = packet.uz;
         EXPECT_NEAR(std::hypot(double{packet.ux}, double{packet.uy}, cosine), 1, 1e-5);
         moments[0] += cosine / words;
@@ -109,8 +109,8 @@ TEST(PhaseFunctions, RayleighsIsTheOneOfItsTable) {
             packets[which].uz = 1;
             // The table begins straight on, the formula straight back.
             const std::uint32_t word = 4'294'967 * i;
-            scatter({nodes.data(), {}}, layers[which].optics[0], packets[which], which == 0 ? ~word : word, 0,
-                    true);
+            scatter_by_phase(nodes, &layers[which].optics[0], &packets[which], which == 0 ? ~word : word, 0,
+                             true);
         }
         EXPECT_NEAR(packets[0].uz, packets[1].uz, 1e-5) << i;
     }

@@ -1,10 +1,10 @@
 // Photons in stacks that no tissue has, on every device: closed forms where there is one, else an independent
 // program in double precision. With `--stacks N` [--seed S] [--steps M] it makes N fresh stacks instead of
 // the fixed ones and prints chi squared over all.
+#include "fluorescence.kernels.hpp"
 #include "photons_on_devices.hpp"
 #include "random_stacks.hpp"
 #include "reference_photons.hpp"
-#include "transport.hpp"
 
 #include <gtest/gtest.h>
 
@@ -225,10 +225,10 @@ TEST(Scattering, KeepsTheLengthOfDirections) {
         packet.uz = 1;
         for (int call = 0; call < 5'000; ++call) {
             for (unsigned step = 0; step < FLUORESCENCE_STEPS_A_CALL; ++step)
-                scatter(optics, packet, static_cast<float>(static_cast<std::uint32_t>(random())),
+                scatter(&optics, &packet, static_cast<float>(static_cast<std::uint32_t>(random())),
                         static_cast<float>(random() % 65536) / 65536.0f, true);
             ASSERT_NEAR(std::hypot(double{packet.ux}, double{packet.uy}, double{packet.uz}), 1, 1e-5);
-            normalise(packet);
+            make_unit_length(&packet);
         }
         if (g == 1) {
             EXPECT_EQ(packet.uz, 1);
@@ -244,7 +244,7 @@ TEST(Scattering, HasTheMeanCosine) {
         for (std::uint32_t i = 0; i < words; ++i) { // evenly over all of them
             Packet packet{};
             packet.uz = 1;
-            scatter(optics, packet, static_cast<float>((i + 0.5) / words * 0x1p32), 0.3f, true);
+            scatter(&optics, &packet, static_cast<float>((i + 0.5) / words * 0x1p32), 0.3f, true);
             cosines += double{packet.uz};
         }
         EXPECT_NEAR(cosines / words, g, 2e-5);

@@ -3,7 +3,7 @@
 #include "matrices/host_kernels.hpp"
 #include "matrices/host_multiply.hpp"
 #include "matrices/normalise.hpp"
-#include "random/philox.hpp"
+#include "random/philox.h"
 #include <headrace/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST_P(HostKernel, RandomNumbersArePhiloxs) {
                                         static_cast<std::uint32_t>(block >> 32), 0x87654321, 0x0fedcba9},
                                        0x9abcdef0, 0x12345678);
         const std::uint32_t words[] = {a, b, c, d};
-        ASSERT_EQ(numbers[i], 2 * random_numbers::uniform(words[i % 4])) << i;
+        ASSERT_EQ(numbers[i], 2 * random_numbers::uniform_of(words[i % 4])) << i;
     }
 }
 

@@ -95,7 +95,7 @@ TEST(VectorMath, SineAndCosineOfTurns) {
     for (int i = 0; i < 1 << 20; ++i) {
         const float turns = static_cast<float>(i) / (1 << 20);
         float sine, cosine;
-        sin_cos_of_turns(turns, sine, cosine);
+        sin_cos_of_turns(turns, &sine, &cosine);
         ASSERT_NEAR(sine, std::sin(2 * std::numbers::pi * double{turns}), 2e-7);
         ASSERT_NEAR(cosine, std::cos(2 * std::numbers::pi * double{turns}), 2e-7);
     }

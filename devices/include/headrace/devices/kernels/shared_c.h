@@ -1,0 +1,82 @@
+// devices/kernels/shared_c.h - functions that are written once for C++, CUDA, HIP and OpenCL C, in the C that
+// all four read. docs/kernel.md says how a program uses it.
+//
+//     #include <headrace/devices/kernels/shared_c.h>
+//     HEADRACE_NAMESPACE(heat)
+//     HEADRACE_FUNCTION float flow(float here, float there) { return 0.25f * (there - here); }
+//     HEADRACE_END_NAMESPACE
+//
+// Such a function has pointers instead of references, structs without members that are functions, and no
+// templates. Names of OpenCL C's built-in functions (`distance`, `step`, `half`) mean something else there.
+#ifndef HEADRACE_DEVICES_KERNELS_SHARED_C_H
+#define HEADRACE_DEVICES_KERNELS_SHARED_C_H
+
+#ifdef __OPENCL_C_VERSION__
+
+typedef int int32_t;
+typedef uint uint32_t;
+typedef long int64_t;
+typedef ulong uint64_t;
+
+    #define HEADRACE_FUNCTION static inline
+    #define HEADRACE_NAMESPACE(name)
+    #define HEADRACE_END_NAMESPACE
+    #define HEADRACE_USING(name)
+    /// Before the target of a pointer into the arrays of a job: their address space in OpenCL C.
+    #define HEADRACE_GLOBAL __global
+    /// The type of a parameter or a variable that is `T` in OpenCL C. In C++ it is whatever comes, as by
+    /// `auto`: one function then serves several views of a kernel.
+    #define HEADRACE_ANY(T) T
+    /// The type of a parameter that is read as an array: a View<const T> in C++, a pointer in OpenCL C.
+    #define HEADRACE_ELEMENTS(T) __global const T*
+    /// `if constexpr` in C++. OpenCL C compiles what depends on it in any case.
+    #define HEADRACE_IF_CONSTEXPR if
+
+#else
+
+    #include <headrace/devices/kernels/macros.hpp>
+
+    #include <bit>
+    #include <cmath>
+    #include <cstddef>
+    #include <cstdint>
+
+    #define HEADRACE_FUNCTION HEADRACE_HOST_DEVICE inline
+    #define HEADRACE_NAMESPACE(name)                                                                         \
+        namespace name {                                                                                     \
+        using namespace headrace::shared_c;
+    #define HEADRACE_END_NAMESPACE }
+    #define HEADRACE_USING(name) using namespace name;
+    #define HEADRACE_GLOBAL
+    #define HEADRACE_ANY(T) auto
+    #define HEADRACE_ELEMENTS(T) const auto&
+    #define HEADRACE_IF_CONSTEXPR if constexpr
+
+/// Names of OpenCL C, for functions that C++ reads too.
+namespace headrace::shared_c {
+
+using std::int32_t;
+using std::int64_t;
+using std::uint32_t;
+using std::uint64_t;
+
+using std::acos;
+using std::cbrt;
+using std::copysign;
+using std::fabs;
+using std::floor;
+using std::fma;
+using std::fmax;
+using std::fmin;
+using std::log;
+using std::log2;
+using std::sqrt;
+
+HEADRACE_FUNCTION uint32_t as_uint(float number) { return std::bit_cast<uint32_t>(number); }
+HEADRACE_FUNCTION float as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
+
+} // namespace headrace::shared_c
+
+#endif
+
+#endif
