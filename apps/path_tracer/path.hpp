@@ -1,211 +1,35 @@
-// apps/path_tracer/path.hpp - light transport: one vertex of a path, the same for both kernels.
-//
-// A path has at most max_depth hits. What it gathers: the sky where a ray leaves the scene; emission where it
-// hits; and, at every Lambert hit but the last (whose emitters would be one hit too many), emission by shadow
-// rays, which share it with what the next ray hits. With and without shadow rays the expectation is the same.
-// Surfaces reflect and emit on both sides. Radiance is not scaled by n^2 inside glass: a path begins and ends
-// outside of it.
+// apps/path_tracer/path.hpp - path.h as C++ writes it, with references.
 #pragma once
-#include "image_order.hpp"
-#include "intersect.hpp"
-#include "philox.hpp"
+#include "scene_view.hpp"
+#include "vector_math.hpp"
+
+#include "path.h" // needs the scene view
 
 namespace path_tracer {
 
 /// What one vertex gives to its pixel, and whether there is a next one.
 struct VertexResult {
-    Rgb radiance{0, 0, 0};
-    bool goes_on = false;
+    Rgb radiance;
+    bool goes_on;
     PathVertex next;
 };
 
-/// The first vertex of the path with this work index: a ray through a random point of its pixel.
 HEADRACE_HOST_DEVICE inline PathVertex begin_path(const Frame& frame, uint64_t index) {
-    PathVertex vertex;
-    place_path(frame, index, vertex.pixel, vertex.key, vertex.sample);
-    const Random4 random = random_block(frame, vertex.key, vertex.sample, 0, 0);
-    const uint32_t row = vertex.pixel / frame.width;
-    const float x = static_cast<float>(vertex.pixel - row * frame.width) + random.x;
-    const float y = static_cast<float>(row) + random.y;
-    const Camera& camera = frame.camera;
-    vertex.left = PATH_TRACER_NO_TRIANGLE;
-    vertex.u = vertex.v = 0;
-    vertex.direction = normalised(camera.corner + camera.right * x + camera.down * y);
-    vertex.throughput = {1, 1, 1};
-    vertex.density = 0;
-    vertex.hits = 0;
-    return vertex;
+    return begin_path(&frame, index);
 }
-
-HEADRACE_HOST_DEVICE inline Float3 point_of(const Triangle& triangle, float u, float v) {
-    return triangle.a * (1 - u - v) + triangle.b * u + triangle.c * v;
-}
-
-/// The ray on which the path comes to its next hit.
 HEADRACE_HOST_DEVICE inline Ray ray_of(const SceneView& scene, const Frame& frame, const PathVertex& vertex) {
-    Ray ray{frame.camera.eye, vertex.direction, vertex.left, vertex.u, vertex.v};
-    if (vertex.left != PATH_TRACER_NO_TRIANGLE) {
-        const Triangle triangle = fetch(scene.triangles, vertex.left);
-        ray.origin = point_of(triangle, vertex.u, vertex.v);
-        ray.left_id = triangle.id;
-    } else if (const float middle = -dot(ray.origin, ray.direction); middle > 3) {
-        // From far away a ray begins shortly before the scene: errors grow with the way.
-        ray.origin = ray.origin + ray.direction * (middle - 2 - middle * 0x1p-20f);
-    }
-    return ray;
+    return ray_of(&scene, &frame, &vertex);
 }
-
-/// Reflectance of a smooth boundary for unpolarised light, by Fresnel's equations.
-///
-/// Units     `ratio` is the index of refraction on the far side over that on the near side
-/// Result    1 under total internal reflection; else `cosine_in_far` is that of the refracted ray
-HEADRACE_HOST_DEVICE inline float fresnel(float cosine, float ratio, float& cosine_in_far) {
-    const float sine2 = (1 - cosine * cosine) / (ratio * ratio);
-    if (sine2 >= 1) return 1;
-    cosine_in_far = sqrtf(1 - sine2);
-    const float across = (cosine - ratio * cosine_in_far) / (cosine + ratio * cosine_in_far);
-    const float along = (ratio * cosine - cosine_in_far) / (ratio * cosine + cosine_in_far);
-    return 0.5f * (across * across + along * along);
+HEADRACE_HOST_DEVICE inline Hit nearest_hit(const SceneView& scene, const Ray& ray) {
+    return nearest_hit(&scene, &ray);
 }
-
-/// The share of an emitter that falls to the way of finding it that has the density `own`, if there is
-/// another. Near a lamp shadow rays alone have no bounded variance, and for small lamps far away chance
-/// alone is hopeless.
-///
-/// Source  Veach and Guibas, "Optimally combining sampling techniques", SIGGRAPH 1995: the power heuristic
-HEADRACE_HOST_DEVICE inline float share(float own, float other) {
-    const float ratio = other / own; // may be infinite, where their squares would make a NaN
-    return 1 / (1 + ratio * ratio);
+HEADRACE_HOST_DEVICE inline bool is_blocked(const SceneView& scene, const Ray& ray, float limit) {
+    return is_blocked(&scene, &ray, limit);
 }
-
-/// Per solid angle, with which all shadow rays of a hit together go to an emitter's point as it is seen from
-/// there.
-HEADRACE_HOST_DEVICE inline float shadow_ray_density(const Frame& frame, const Material& emitter,
-                                                     float distance2, float light_cosine) {
-    return static_cast<float>(frame.shadow_rays) * distance2 / (light_cosine * emitter.inverse_density);
-}
-
-/// Per solid angle, with which the path goes on along a direction at `cosine` to the normal by the Lambert
-/// part.
-HEADRACE_HOST_DEVICE inline float diffuse_density(const Material& material, float cosine) {
-    constexpr float inverse_pi = 0.318309886f;
-    return (1 - material.glass_chance - material.mirror_chance) * cosine * inverse_pi;
-}
-
-/// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
-///
-/// `ray`: begins at the hit; its direction is that of the ray before.
-HEADRACE_HOST_DEVICE inline Rgb direct_light(const SceneView& scene, const Frame& frame, Ray ray,
-                                             Float3 normal, const Material& material, const Random4& random) {
-    auto column = static_cast<uint32_t>(random.x * static_cast<float>(frame.lights));
-    column = column < frame.lights ? column : frame.lights - 1;
-    if (random.y >= scene.lights[column].keep) column = scene.lights[column].alias;
-    const uint32_t place = scene.lights[column].triangle;
-    const Triangle light = fetch(scene.triangles, place);
-    ray.goal_id = light.id;
-    const bool folds = random.z + random.w > 1; // the unit square, folded onto the triangle
-    const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
-    const Float3 way = point_of(light, u, v) - ray.origin;
-    Float3 light_normal = fetch(scene.details, place).normal;
-    if (dot(light_normal, way) > 0) light_normal = -light_normal;
-
-    const float distance2 = dot(way, way);
-    const float distance = sqrtf(distance2);
-    ray.direction = way * (1.0f / distance);
-    const float cosine = dot(normal, ray.direction);
-    const float light_cosine = -dot(light_normal, ray.direction);
-    if (!(cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id) return {0, 0, 0};
-    // What touches the light, or lies in its plane, does not hide it.
-    if (is_blocked(scene, ray, distance * (1 - 0x1p-18f))) return {0, 0, 0};
-    const Material& emitter = scene.materials[light.material];
-    const float weight =
-        share(shadow_ray_density(frame, emitter, distance2, light_cosine), diffuse_density(material, cosine));
-    constexpr float inverse_pi = 0.318309886f;
-    return material.albedo * emitter.emission *
-           (weight * inverse_pi * cosine * light_cosine * emitter.inverse_density / distance2);
-}
-
-/// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays.
 HEADRACE_HOST_DEVICE inline VertexResult trace_vertex(const SceneView& scene, const Frame& frame,
                                                       const PathVertex& vertex) {
     VertexResult result;
-    const Hit hit = nearest_hit(scene, ray_of(scene, frame, vertex));
-    if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
-        result.radiance = vertex.throughput * frame.sky;
-        return result;
-    }
-    const Triangle triangle = fetch(scene.triangles, hit.triangle);
-    const Material material = fetch(scene.materials, triangle.material);
-    Float3 normal = fetch(scene.details, hit.triangle).normal; // towards where the ray came from
-    const bool from_outside = dot(normal, vertex.direction) < 0;
-    if (!from_outside) normal = -normal;
-    const float cosine = -dot(normal, vertex.direction);
-    if (material.is_emitter != 0) {
-        const float weight =
-            vertex.density > 0
-                ? share(vertex.density,
-                        shadow_ray_density(frame, material, hit.distance * hit.distance, cosine))
-                : 1.0f;
-        result.radiance = vertex.throughput * material.emission * weight;
-    }
-    const uint32_t hits = vertex.hits + 1;
-    if (hits >= frame.max_depth) return result;
-
-    PathVertex& next = result.next;
-    next = vertex;
-    next.density = 0;
-    next.hits = hits;
-    next.left = hit.triangle;
-    // A millionth towards the middle of the triangle, so that it is inside also as exact_test.hpp sees it.
-    constexpr float keep = 0.999999f, third = (1 - keep) / 3;
-    next.u = hit.u * keep + third;
-    next.v = hit.v * keep + third;
-    const bool casts_shadow_rays = frame.shadow_rays != 0 && frame.lights != 0;
-    if (casts_shadow_rays && !is_black(material.albedo)) {
-        const Ray shadow{
-            point_of(triangle, next.u, next.v), vertex.direction, next.left, next.u, next.v, triangle.id};
-        Rgb sum{0, 0, 0};
-        for (uint32_t ray = 0; ray < frame.shadow_rays; ++ray)
-            sum = sum + direct_light(scene, frame, shadow, normal, material,
-                                     random_block(frame, vertex.key, vertex.sample, hits, 1 + ray));
-        result.radiance =
-            result.radiance + vertex.throughput * sum * (1.0f / static_cast<float>(frame.shadow_rays));
-    }
-
-    const Random4 random = random_block(frame, vertex.key, vertex.sample, hits, 0);
-    // Not along the surface: rounding could turn such a direction to the other side.
-    const Float3 mirrored = vertex.direction + normal * (2 * larger(cosine, 0x1p-20f));
-    if (random.x < material.glass_chance) {
-        const float ratio = from_outside ? material.ior : 1 / material.ior;
-        float cosine_in_far = 0;
-        next.throughput = vertex.throughput * material.glass;
-        if (random.y < fresnel(cosine, ratio, cosine_in_far)) {
-            next.direction = normalised(mirrored);
-        } else {
-            next.direction =
-                normalised(vertex.direction * (1 / ratio) + normal * (cosine / ratio - cosine_in_far));
-        }
-    } else if (random.x < material.glass_chance + material.mirror_chance) {
-        next.throughput = vertex.throughput * material.mirror;
-        next.direction = normalised(mirrored);
-    } else {
-        next.throughput = vertex.throughput * material.diffuse;
-        float sine, cosine_around;
-        sin_cos_of_turns(random.z, &sine, &cosine_around);
-        const float radius = sqrtf(random.y); // a point of the unit disk, lifted onto the sphere
-        Float3 tangent, bitangent;
-        make_frame(normal, tangent, bitangent);
-        next.direction = normalised(tangent * (radius * cosine_around) + bitangent * (radius * sine) +
-                                    normal * sqrtf(1 - random.y));
-        if (casts_shadow_rays) next.density = diffuse_density(material, dot(normal, next.direction));
-    }
-
-    if (frame.roulette_from != 0 && hits >= frame.roulette_from) {
-        const float survival = smaller(largest(next.throughput), 0.95f);
-        if (random.w >= survival) return result;
-        next.throughput = next.throughput * (1 / survival);
-    }
-    result.goes_on = !is_black(next.throughput);
+    result.goes_on = trace_vertex(&scene, &frame, &vertex, &result.radiance, &result.next);
     return result;
 }
 

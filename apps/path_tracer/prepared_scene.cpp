@@ -1,6 +1,6 @@
 // apps/path_tracer/prepared_scene.cpp - see prepared_scene.hpp.
 #include "prepared_scene.hpp"
-#include "box_test.hpp"
+#include "box_test.h"
 #include "bvh.hpp"
 #include "vector_math.hpp"
 
@@ -167,7 +167,7 @@ PreparedScene prepare_scene(const Scene& scene) {
     prepared.placement = placement_of(scene);
     PlacedTriangles given = placed(scene, prepared.placement);
     join_twins(given);
-    Bvh bvh = build_bvh(given.triangles, box_margin);
+    Bvh bvh = build_bvh(given.triangles, PATH_TRACER_BOX_MARGIN);
     prepared.nodes = std::move(bvh.nodes);
     prepared.triangles.reserve(bvh.order.size());
     prepared.details.reserve(bvh.order.size());

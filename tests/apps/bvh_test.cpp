@@ -174,7 +174,7 @@ TEST(Bvh, RefusesNothing) { EXPECT_THROW(static_cast<void>(build_bvh({}, 0)), he
 
 /// A ray of the scene's coordinates, as kernels have it.
 Ray placed(const PreparedScene& scene, Float3 origin, Float3 direction) {
-    return {rounded(scene.placement.place(wide(origin))), direction};
+    return ray_along(rounded(scene.placement.place(wide(origin))), direction);
 }
 
 /// Nearest hits of random rays, and of rays along the axes, against trying every triangle in double

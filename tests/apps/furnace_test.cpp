@@ -154,9 +154,9 @@ TEST_P(Furnace, OfManySheetsTheUppermostIsMet) {
         }
         const PreparedScene ready = prepared(sheets, as_it_is, lambert(0.5f));
         for (int i = 0; i < 50; ++i) {
-            const Ray ray{
+            const Ray ray = ray_along(
                 {static_cast<float>(between(-0.4, 0.4)), static_cast<float>(between(-0.4, 0.4)), 0.5f},
-                {0, 0, -1}};
+                {0, 0, -1});
             float uppermost = -1;
             std::set<std::uint32_t> below; // a triangle may be in several leaves
             bool is_near_an_edge = false;  // where rounding decides
@@ -178,7 +178,7 @@ TEST_P(Furnace, OfManySheetsTheUppermostIsMet) {
             ASSERT_EQ(ready.triangles[hit.triangle].a.z, uppermost)
                 << "scene " << scene << ": " << below.size() << " triangles";
             ASSERT_NEAR(hit.distance, 0.5f - uppermost, 1e-6);
-            ++rays[below.size() > most_doubts + 1 ? 1 : 0];
+            ++rays[below.size() > PATH_TRACER_MOST_DOUBTS + 1 ? 1 : 0];
         }
     }
     EXPECT_GT(rays[0], 500);

@@ -25,13 +25,13 @@ TEST(Philox, GivesTheAuthorsKnownAnswers) { // Random123, kat_vectors, philox4x3
 
 TEST(Philox, BlocksDifferByEverythingTheyAreKeyedBy) {
     Frame frame{};
-    const float first = random_block(frame, 1, 2, 3, 4).x;
-    EXPECT_NE(first, random_block(frame, 2, 2, 3, 4).x);
-    EXPECT_NE(first, random_block(frame, 1, 3, 3, 4).x);
-    EXPECT_NE(first, random_block(frame, 1, 2, 4, 4).x);
-    EXPECT_NE(first, random_block(frame, 1, 2, 3, 5).x);
+    const float first = random_block(&frame, 1, 2, 3, 4).x;
+    EXPECT_NE(first, random_block(&frame, 2, 2, 3, 4).x);
+    EXPECT_NE(first, random_block(&frame, 1, 3, 3, 4).x);
+    EXPECT_NE(first, random_block(&frame, 1, 2, 4, 4).x);
+    EXPECT_NE(first, random_block(&frame, 1, 2, 3, 5).x);
     frame.seed_high = 1;
-    EXPECT_NE(first, random_block(frame, 1, 2, 3, 4).x);
+    EXPECT_NE(first, random_block(&frame, 1, 2, 3, 4).x);
 }
 
 class ImageOrder : public testing::TestWithParam<std::pair<uint32_t, uint32_t>> {};
@@ -69,7 +69,7 @@ TEST(ImageOrder, CoherentPathsShareTheirKeyInGroupsOf32AndLieFarApart) {
     double distance = 0;
     uint32_t last_pixel = 0, pixel, key, sample;
     for (uint32_t i = 0; i < 256 * 128; ++i) {
-        place_path(frame, std::uint64_t{3} * 256 * 128 + i, pixel, key, sample);
+        place_path(&frame, std::uint64_t{3} * 256 * 128 + i, &pixel, &key, &sample);
         ASSERT_EQ(key, i / 32);
         ASSERT_EQ(sample, 3u);
         if (i > 0)
@@ -86,7 +86,7 @@ TEST(ImageOrder, IndicesBeyond32BitsAreSamples) {
     frame.width = 3;
     frame.height = 5;
     uint32_t pixel, key, sample;
-    place_path(frame, std::uint64_t{15} * 4'000'000'000u + 7, pixel, key, sample);
+    place_path(&frame, std::uint64_t{15} * 4'000'000'000u + 7, &pixel, &key, &sample);
     EXPECT_EQ(sample, 4'000'000'000u);
     EXPECT_EQ(pixel, tiled_pixel(7, 3, 5));
 }
@@ -107,7 +107,7 @@ TEST(VectorMath, FramesAreOrthonormalAndRightHanded) {
         const float angle = static_cast<float>(i) * 2.4f;
         const Float3 n{r * std::cos(angle), r * std::sin(angle), z};
         Float3 t, b;
-        make_frame(n, t, b);
+        make_frame(n, &t, &b);
         for (const float product : {dot(n, t), dot(n, b), dot(t, b)}) ASSERT_NEAR(product, 0, 1e-6);
         ASSERT_NEAR(length(t), 1, 1e-6);
         ASSERT_NEAR(dot(cross(t, b), n), 1, 1e-6);
@@ -116,16 +116,16 @@ TEST(VectorMath, FramesAreOrthonormalAndRightHanded) {
 
 TEST(Fresnel, KnownReflectances) {
     float cosine_in_far = 0;
-    EXPECT_NEAR(fresnel(1, 1.5f, cosine_in_far), 0.04, 1e-7);     // straight on: ((n - 1) / (n + 1))^2
-    EXPECT_NEAR(fresnel(1, 1 / 1.5f, cosine_in_far), 0.04, 1e-7); // the same from within
-    EXPECT_NEAR(fresnel(1e-6f, 1.5f, cosine_in_far), 1, 1e-4);    // grazing
-    EXPECT_EQ(fresnel(0.5f, 1 / 1.5f, cosine_in_far), 1);         // total internal reflection
+    EXPECT_NEAR(fresnel(1, 1.5f, &cosine_in_far), 0.04, 1e-7);     // straight on: ((n - 1) / (n + 1))^2
+    EXPECT_NEAR(fresnel(1, 1 / 1.5f, &cosine_in_far), 0.04, 1e-7); // the same from within
+    EXPECT_NEAR(fresnel(1e-6f, 1.5f, &cosine_in_far), 1, 1e-4);    // grazing
+    EXPECT_EQ(fresnel(0.5f, 1 / 1.5f, &cosine_in_far), 1);         // total internal reflection
     // At Brewster's angle half of the light, the part polarised along the plane, is not reflected.
     const float brewster = std::cos(std::atan(1.5f));
     const double sine = std::sin(std::atan(1.5)), refracted = std::asin(sine / 1.5),
                  s = std::sin(std::atan(1.5) - refracted);
-    EXPECT_NEAR(fresnel(brewster, 1.5f, cosine_in_far), s * s / 2, 1e-6);
-    EXPECT_EQ(fresnel(0.7f, 1, cosine_in_far), 0); // no boundary at all
+    EXPECT_NEAR(fresnel(brewster, 1.5f, &cosine_in_far), s * s / 2, 1e-6);
+    EXPECT_EQ(fresnel(0.7f, 1, &cosine_in_far), 0); // no boundary at all
 }
 
 } // namespace

@@ -19,6 +19,8 @@ typedef long int64_t;
 typedef ulong uint64_t;
 
     #define HEADRACE_FUNCTION static inline
+    /// Before a function that takes registers that its callers need.
+    #define HEADRACE_FUNCTION_APART __attribute__((noinline))
     #define HEADRACE_NAMESPACE(name)
     #define HEADRACE_END_NAMESPACE
     #define HEADRACE_USING(name)
@@ -31,6 +33,9 @@ typedef ulong uint64_t;
     #define HEADRACE_ELEMENTS(T) __global const T*
     /// `if constexpr` in C++. OpenCL C compiles what depends on it in any case.
     #define HEADRACE_IF_CONSTEXPR if
+    /// An argument for a parameter of type HEADRACE_ANY(T): C++ compiles the function for each value, like a
+    /// template.
+    #define HEADRACE_CONSTANT(T, value) (value)
 
 #else
 
@@ -40,8 +45,10 @@ typedef ulong uint64_t;
     #include <cmath>
     #include <cstddef>
     #include <cstdint>
+    #include <type_traits>
 
     #define HEADRACE_FUNCTION HEADRACE_HOST_DEVICE inline
+    #define HEADRACE_FUNCTION_APART HEADRACE_HOST_DEVICE inline __attribute__((noinline))
     #define HEADRACE_NAMESPACE(name)                                                                         \
         namespace name {                                                                                     \
         using namespace headrace::shared_c;
@@ -51,6 +58,7 @@ typedef ulong uint64_t;
     #define HEADRACE_ANY(T) auto
     #define HEADRACE_ELEMENTS(T) const auto&
     #define HEADRACE_IF_CONSTEXPR if constexpr
+    #define HEADRACE_CONSTANT(T, value) (std::integral_constant<T, value>{})
 
 /// Names of OpenCL C, for functions that C++ reads too.
 namespace headrace::shared_c {

@@ -1,19 +1,21 @@
-// apps/path_tracer/image_order.hpp - which pixel and which sample a work index stands for.
+// apps/path_tracer/image_order.h - which pixel and which sample a work index stands for.
 //
 // Samples are the slow part of the index: a task of consecutive indices is then a fair mix of cheap sky and
 // costly corners, so its cost follows its size, and lanes that run at one time add to different pixels of the
 // film. Within a sample, pixels come in tiles of 8 x 4, so that the 32 rays of a lane group start out close
 // together.
-#pragma once
+//
+// C++ and OpenCL C read this file.
+#ifndef HEADRACE_PATH_TRACER_IMAGE_ORDER_H
+#define HEADRACE_PATH_TRACER_IMAGE_ORDER_H
 #include "layout.h"
-#include <headrace/devices/kernels/macros.hpp>
 
-namespace path_tracer {
+HEADRACE_NAMESPACE(path_tracer)
 
 /// Which pixel the position `i` in a sample is: tiles of 8 x 4, row by row, smaller at the right and lower
 /// edge.
-HEADRACE_HOST_DEVICE inline uint32_t tiled_pixel(uint32_t i, uint32_t width, uint32_t height) {
-    constexpr uint32_t columns = 8, rows = 4;
+HEADRACE_FUNCTION uint32_t tiled_pixel(uint32_t i, uint32_t width, uint32_t height) {
+    const uint32_t columns = 8, rows = 4;
     const uint32_t band = i / (rows * width);
     const uint32_t left_rows = height - band * rows;
     const uint32_t band_rows = left_rows < rows ? left_rows : rows;
@@ -26,21 +28,31 @@ HEADRACE_HOST_DEVICE inline uint32_t tiled_pixel(uint32_t i, uint32_t width, uin
     return (band * rows + row) * width + tile * columns + (in_tile - row * tile_columns);
 }
 
+/// How many bits a number has from its highest one on.
+HEADRACE_FUNCTION uint32_t bits_of(uint32_t number) {
+#if defined(__OPENCL_C_VERSION__)
+    return 32 - clz(number);
+#else
+    uint32_t bits = 0;
+    while (bits < 32 && (number >> bits) != 0) ++bits;
+    return bits;
+#endif
+}
+
 /// A fixed permutation of 0..count-1 that leaves no neighbourhood together: a bijective hash on the next
 /// power of two, applied again while it leads out of the range (fewer than two times on average).
-HEADRACE_HOST_DEVICE inline uint32_t shuffled_pixel(uint32_t i, uint32_t count) {
+HEADRACE_FUNCTION uint32_t shuffled_pixel(uint32_t i, uint32_t count) {
     uint32_t mask = count - 1;
     mask |= mask >> 1;
     mask |= mask >> 2;
     mask |= mask >> 4;
     mask |= mask >> 8;
     mask |= mask >> 16;
-    uint32_t bits = 0;
-    while (bits < 32 && (mask >> bits) != 0) ++bits;
-    const uint32_t half = bits / 2 + 1; // a right shift by at least one is undone from the top bits down
+    const uint32_t half_bits =
+        bits_of(mask) / 2 + 1; // a right shift by at least one is undone from the top bits down
     do {
         for (int round = 0; round < 3; ++round) {
-            i ^= i >> half;
+            i ^= i >> half_bits;
             i = (i * 0x9E3779B1u + 0x85EBCA6Bu) & mask; // odd, so invertible modulo any power of two
         }
     } while (i >= count);
@@ -48,19 +60,21 @@ HEADRACE_HOST_DEVICE inline uint32_t shuffled_pixel(uint32_t i, uint32_t count) 
 }
 
 /// The pixel, key and sample of a work index; see the head of this file.
-HEADRACE_HOST_DEVICE inline void place_path(const Frame& frame, uint64_t index, uint32_t& pixel,
-                                            uint32_t& key, uint32_t& sample) {
-    const uint32_t pixels = frame.width * frame.height;
-    sample = static_cast<uint32_t>(index / pixels);
-    const auto position = static_cast<uint32_t>(index - static_cast<uint64_t>(sample) * pixels);
-    if (frame.coherent !=
+HEADRACE_FUNCTION void place_path(const Frame* frame, uint64_t index, uint32_t* pixel, uint32_t* key,
+                                  uint32_t* sample) {
+    const uint32_t pixels = frame->width * frame->height;
+    *sample = (uint32_t)(index / pixels);
+    const uint32_t position = (uint32_t)(index - (uint64_t)*sample * pixels);
+    if (frame->coherent !=
         0) { // neighbours in the index share random numbers, neighbours in the picture do not
-        pixel = shuffled_pixel(position, pixels);
-        key = position / 32;
+        *pixel = shuffled_pixel(position, pixels);
+        *key = position / 32;
     } else {
-        pixel = tiled_pixel(position, frame.width, frame.height);
-        key = pixel;
+        *pixel = tiled_pixel(position, frame->width, frame->height);
+        *key = *pixel;
     }
 }
 
-} // namespace path_tracer
+HEADRACE_END_NAMESPACE
+
+#endif

@@ -1,0 +1,132 @@
+// apps/path_tracer/exact_test.h - where a ray meets a triangle, for the few that floats cannot tell. C++ and
+// OpenCL C read this file.
+//
+// Everything is in double precision: corners, the ray's origin on the triangle that it leaves, edges and
+// distances. Origins lie a millionth of their triangle inside of its edges (path.h), which is ten thousand
+// times what double precision confuses in a triangle a million times as long as wide. So a ray that begins
+// beside a wall meets this wall, and neighbours agree on the edge that they share, in any scene.
+#ifndef HEADRACE_PATH_TRACER_EXACT_TEST_H
+#define HEADRACE_PATH_TRACER_EXACT_TEST_H
+#include "triangle_test.h"
+
+HEADRACE_NAMESPACE(path_tracer)
+
+/// Double precision; an OpenCL device without has to do with less.
+#if defined(__OPENCL_C_VERSION__) && !defined(cl_khr_fp64)
+typedef float Wide;
+#else
+typedef double Wide;
+#endif
+
+typedef struct Wide3 {
+    Wide x, y, z;
+} Wide3;
+
+HEADRACE_FUNCTION Wide3 wide_vec(Wide x, Wide y, Wide z) {
+    const Wide3 v = {x, y, z};
+    return v;
+}
+HEADRACE_FUNCTION Wide3 wide_add(Wide3 a, Wide3 b) { return wide_vec(a.x + b.x, a.y + b.y, a.z + b.z); }
+HEADRACE_FUNCTION Wide3 wide_sub(Wide3 a, Wide3 b) { return wide_vec(a.x - b.x, a.y - b.y, a.z - b.z); }
+HEADRACE_FUNCTION Wide3 wide_scaled(Wide3 a, Wide s) { return wide_vec(a.x * s, a.y * s, a.z * s); }
+HEADRACE_FUNCTION Wide wide_dot(Wide3 a, Wide3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+HEADRACE_FUNCTION Wide3 widened(Float3 a) { return wide_vec(a.x, a.y, a.z); }
+
+/// a b - c d: see difference_of_products in point.hpp.
+HEADRACE_FUNCTION Wide wide_difference(Wide a, Wide b, Wide c, Wide d) {
+    const Wide second = c * d;
+    return fma(a, b, -second) + fma(-c, d, second);
+}
+HEADRACE_FUNCTION Wide3 wide_cross(Wide3 a, Wide3 b) {
+    return wide_vec(wide_difference(a.y, b.z, a.z, b.y), wide_difference(a.z, b.x, a.x, b.z),
+                    wide_difference(a.x, b.y, a.y, b.x));
+}
+
+typedef struct WideTriangle {
+    Wide3 a, b, c;
+} WideTriangle;
+
+HEADRACE_FUNCTION WideTriangle widened_triangle(HEADRACE_GLOBAL const Triangle* triangles,
+                                                HEADRACE_GLOBAL const TriangleDetail* details,
+                                                uint32_t index) {
+    const WideTriangle wide = {wide_add(widened(triangles[index].a), widened(details[index].low_a)),
+                               wide_add(widened(triangles[index].b), widened(details[index].low_b)),
+                               wide_add(widened(triangles[index].c), widened(details[index].low_c))};
+    return wide;
+}
+
+/// A ray with its exact origin and two directions across it.
+typedef struct WideSight {
+    Wide3 from, across, up, along;
+} WideSight;
+
+HEADRACE_FUNCTION WideSight wide_sight(HEADRACE_GLOBAL const Triangle* triangles,
+                                       HEADRACE_GLOBAL const TriangleDetail* details, uint32_t left, float u,
+                                       float v, Float3 origin, Float3 direction) {
+    WideSight sight;
+    sight.from = widened(origin);
+    if (left != PATH_TRACER_NO_TRIANGLE) {
+        const WideTriangle ground = widened_triangle(triangles, details, left);
+        sight.from = wide_add(wide_add(ground.a, wide_scaled(wide_sub(ground.b, ground.a), u)),
+                              wide_scaled(wide_sub(ground.c, ground.a), v));
+    }
+    Float3 float_across, float_up;
+    make_frame(direction, &float_across, &float_up);
+    sight.across = widened(float_across);
+    sight.up = widened(float_up);
+    sight.along =
+        wide_cross(sight.across, sight.up); // what is across both; floats have the direction nearly so
+    return sight;
+}
+
+typedef struct ExactHit {
+    Wide distance; ///< 0: the ray does not meet the triangle
+    float u, v;
+} ExactHit;
+
+/// Neighbours see shared corners as the same points of a plane, and ask on which side of a line between two
+/// of them the ray is by comparing two products. Rounding may make such products equal, but never swaps them,
+/// and what is equal counts as inside: no ray passes between two triangles.
+///
+/// Source  Woop et al., "Watertight ray/triangle intersection", JCGT 2013. Differs in: any plane across the
+///         ray instead of permuted and sheared axes; the distance is that of the triangle's plane, as areas
+///         are too coarse for it in needles
+HEADRACE_FUNCTION ExactHit exact_hit(const WideSight* sight, const WideTriangle* triangle) {
+    const ExactHit none = {0, 0, 0};
+    const Wide3 a = wide_sub(triangle->a, sight->from), b = wide_sub(triangle->b, sight->from),
+                c = wide_sub(triangle->c, sight->from);
+    const Wide ax = wide_dot(a, sight->across), bx = wide_dot(b, sight->across),
+               cx = wide_dot(c, sight->across);
+    const Wide ay = wide_dot(a, sight->up), by = wide_dot(b, sight->up), cy = wide_dot(c, sight->up);
+    const Wide bc = bx * cy, ca = cx * ay, ab = ax * by;
+    const Wide cb = cx * by, ac = ax * cy, ba = bx * ay;
+    const bool left_turn = bc >= cb && ca >= ac && ab >= ba, right_turn = bc <= cb && ca <= ac && ab <= ba;
+    const Wide of_a = bc - cb, of_b = ca - ac, of_c = ab - ba;
+    const Wide sum = of_a + of_b + of_c;
+    const Wide3 normal = wide_cross(wide_sub(triangle->b, triangle->a), wide_sub(triangle->c, triangle->a));
+    const Wide distance_to = wide_dot(normal, a) / wide_dot(normal, sight->along);
+    if (!(left_turn || right_turn) || sum == 0 || !(distance_to > 0)) return none;
+    const ExactHit hit = {distance_to, (float)(of_b / sum), (float)(of_c / sum)};
+    return hit;
+}
+
+/// Whether and where the ray meets the triangle `index`, before it meets `other` if there is one; of two that
+/// it meets at the same distance, the lower index. Never inlined: registers that it needs would be lacking
+/// where the time goes.
+HEADRACE_FUNCTION_APART ExactHit exact_hit_before(HEADRACE_GLOBAL const Triangle* triangles,
+                                                  HEADRACE_GLOBAL const TriangleDetail* details,
+                                                  uint32_t left, float u, float v, Float3 origin,
+                                                  Float3 direction, uint32_t index, uint32_t other) {
+    const WideSight sight = wide_sight(triangles, details, left, u, v, origin, direction);
+    WideTriangle triangle = widened_triangle(triangles, details, index);
+    ExactHit hit = exact_hit(&sight, &triangle);
+    if (!(hit.distance > 0) || other == PATH_TRACER_NO_TRIANGLE) return hit;
+    triangle = widened_triangle(triangles, details, other);
+    const Wide before = exact_hit(&sight, &triangle).distance;
+    if (before > 0 && (before < hit.distance || (before == hit.distance && other < index))) hit.distance = 0;
+    return hit;
+}
+
+HEADRACE_END_NAMESPACE
+
+#endif

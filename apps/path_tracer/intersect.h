@@ -1,0 +1,236 @@
+// apps/path_tracer/intersect.h - what a ray meets: a walk through the BVH, watertight at shared edges. C++
+// and OpenCL C read this file, after the scene as kernels see it (scene_view.hpp, path_tracer.cl).
+#ifndef HEADRACE_PATH_TRACER_INTERSECT_H
+#define HEADRACE_PATH_TRACER_INTERSECT_H
+#include "box_test.h"
+#include "exact_test.h"
+#include "triangle_test.h"
+
+HEADRACE_NAMESPACE(path_tracer)
+
+/// Kinds of a node's children; neither for PATH_TRACER_WALK_ENDS.
+HEADRACE_FUNCTION bool is_inner(uint32_t child) { return (child & 15) == 0; }
+HEADRACE_FUNCTION bool is_leaf(uint32_t child) { return !is_inner(child) && child != PATH_TRACER_WALK_ENDS; }
+
+/// Reciprocal of a ray's slope along one axis. Kept finite, so that 0 x infinity never arises where the ray's
+/// origin lies in the plane of a box.
+HEADRACE_FUNCTION float inverse_slope(float slope) {
+    const float least = 1e-20f;
+    const float size = slope < 0 ? -slope : slope;
+    return 1.0f / (size > least ? slope : slope < 0 ? -least : least);
+}
+
+/// What a look at a triangle says.
+typedef enum Met { MET_NO, MET_YES, FLOATS_CANNOT_TELL } Met;
+
+HEADRACE_FUNCTION bool is_same_point(Float3 a, Float3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+/// True if the hit is on just this triangle, as another leaf has it, or one with the same corners in the same
+/// order. (Twins with their corners in another order are seen with other errors: they are told apart as any.)
+HEADRACE_FUNCTION bool is_again(const SceneView* scene, const Triangle* triangle, const Hit* hit) {
+    if (hit->triangle == PATH_TRACER_NO_TRIANGLE) return false;
+    HEADRACE_GLOBAL const Triangle* other = &scene->triangles[hit->triangle];
+    return triangle->id == other->id && is_same_point(triangle->a, other->a) &&
+           is_same_point(triangle->b, other->b);
+}
+
+/// Shortens `hit` to the triangle if the ray meets it before; with `any_hit`, if it meets it before
+/// hit->distance. Which triangle of two is nearer, or has the lower index at one distance, does not depend on
+/// their order.
+HEADRACE_FUNCTION Met meet(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(Rounding) how, const SceneView* scene,
+                           const Triangle* triangle, uint32_t index, const Sight* sight, Hit* hit) {
+    SeenTriangle seen = seen_triangle(how, triangle, sight);
+    if (is_passed_by(&seen, PATH_TRACER_SIGHT_ERROR)) return MET_NO;
+    const Ray* ray = &sight->ray;
+    if (triangle->id == ray->left_id || (any_hit && triangle->id == ray->goal_id)) return MET_NO;
+    look_along(how, &seen, ray->direction);
+    const float farthest = hit->distance + hit->doubt;
+    if (is_missed(&seen, farthest)) return MET_NO;
+    const bool is_sure = how == ROUNDED_FASTEST ? is_met(&seen) : has_place(&seen);
+    if (!is_sure) return FLOATS_CANNOT_TELL;
+    const Hit met = met_at(how, &seen, index);
+    const float earliest = met.distance - met.doubt, latest = met.distance + met.doubt;
+    if (latest <= 0 || earliest >= farthest) return MET_NO;
+    if (earliest > 0 && latest < hit->distance - hit->doubt) {
+        *hit = met;
+        return MET_YES;
+    }
+    if (any_hit || met.distance != hit->distance || !is_again(scene, triangle, hit))
+        return FLOATS_CANNOT_TELL;
+    if (index < hit->triangle) hit->triangle = index;
+    return MET_NO;
+}
+
+/// The same, and exact_test.h decides where floats cannot tell. The place and the distance that count then
+/// depend on the ray and the triangle alone.
+HEADRACE_FUNCTION bool decide(HEADRACE_ANY(bool) any_hit, const SceneView* scene, uint32_t index,
+                              const Sight* sight, Hit* hit) {
+    const Ray* ray = &sight->ray;
+    const Triangle triangle = fetch(scene->triangles, index);
+    const Met met =
+        meet(any_hit, HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), scene, &triangle, index, sight, hit);
+    if (met != FLOATS_CANNOT_TELL) return met == MET_YES;
+    const ExactHit exact = exact_hit_before(
+        PATH_TRACER_ORIGIN(scene->triangles), PATH_TRACER_ORIGIN(scene->details), ray->left, ray->u, ray->v,
+        ray->origin, ray->direction, index, any_hit ? PATH_TRACER_NO_TRIANGLE : hit->triangle);
+    if (!(exact.distance > 0) || (any_hit && !(exact.distance < (Wide)hit->distance))) return false;
+    SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, sight);
+    look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, ray->direction);
+    if (has_place(&seen)) {
+        *hit = met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, index);
+    } else {
+        hit->distance = (float)exact.distance;
+        hit->doubt = hit->distance * 0x1p-23f;
+        hit->triangle = index;
+        hit->u = exact.u;
+        hit->v = exact.v;
+    }
+    return true;
+}
+
+/// Triangles where floats cannot tell. A call of exact_test.h in a loop would cost registers in all of the
+/// loop, and other lanes would wait for it each time: so such triangles wait until the walk has ended. Of
+/// a million rays some hundred meet too many of them; these walk again, and decide at once.
+#define PATH_TRACER_MOST_DOUBTS 8u
+
+/// Triangles that wait. One more is counted where there were too many.
+typedef struct Waiting {
+    uint32_t triangles[PATH_TRACER_MOST_DOUBTS];
+    uint32_t count;
+} Waiting;
+
+/// The walk behind nearest_hit and is_blocked: `any_hit` ends it at the first triangle met, and so does a
+/// doubt for which there is no room. Where doubts wait, only the hit's triangle is right; unless `decides`
+/// at once.
+///
+/// First down to a leaf, then its triangles, so that lanes which run in step do the same at most times. A
+/// lane that has found a leaf goes on while others still look for theirs: it keeps the first and stops at
+/// the next.
+///
+/// Source  Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", HPG 2009
+HEADRACE_FUNCTION Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides, const SceneView* scene,
+                           const Sight* sight, float limit, Waiting* waiting) {
+    const uint32_t none = 0; // the root, which is no leaf
+    Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    const Ray* ray = &sight->ray;
+    const Float3 inverse = {inverse_slope(ray->direction.x), inverse_slope(ray->direction.y),
+                            inverse_slope(ray->direction.z)};
+    uint32_t stack[PATH_TRACER_STACK + 1];
+    stack[0] = PATH_TRACER_WALK_ENDS;
+    uint32_t on_stack = 1;
+    uint32_t child = 0; // the root
+    uint32_t leaf = none;
+    while (child != PATH_TRACER_WALK_ENDS) {
+        while (is_inner(child)) {
+            const BvhNode node = fetch(scene->nodes, child >> 4);
+            float near0, near1;
+            enter_children(&node, ray->origin, inverse, hit.distance + hit.doubt, &near0, &near1);
+            const bool zero_first = near0 <= near1;
+            const float nearer = zero_first ? near0 : near1;
+            const float farther = zero_first ? near1 : near0;
+            if (nearer < PATH_TRACER_MISSES) {
+                if (farther < PATH_TRACER_MISSES) stack[on_stack++] = zero_first ? node.child1 : node.child0;
+                child = zero_first ? node.child0 : node.child1;
+            } else {
+                child = stack[--on_stack];
+            }
+            if (leaf == none && is_leaf(child)) {
+                leaf = child;
+                child = stack[--on_stack];
+            }
+            if (nobody(leaf == none)) break;
+        }
+        while (leaf != none) {
+            const uint32_t first = leaf >> 4, end = first + (leaf & 15);
+            for (uint32_t i = first; i < end; ++i) {
+                HEADRACE_IF_CONSTEXPR(decides) {
+                    if (decide(any_hit, scene, i, sight, &hit) && any_hit) return hit;
+                    continue;
+                }
+                const Triangle triangle = fetch(scene->triangles, i);
+                const Met met = meet(any_hit, HEADRACE_CONSTANT(Rounding, ROUNDED_FASTEST), scene, &triangle,
+                                     i, sight, &hit);
+                if (any_hit && met == MET_YES) return hit;
+                if (met == FLOATS_CANNOT_TELL) {
+                    if (waiting->count >= PATH_TRACER_MOST_DOUBTS) {
+                        waiting->count = PATH_TRACER_MOST_DOUBTS + 1;
+                        return hit;
+                    }
+                    waiting->triangles[waiting->count++] = i;
+                }
+            }
+            leaf = none;
+            if (is_leaf(child)) {
+                leaf = child;
+                child = stack[--on_stack];
+            }
+        }
+    }
+    return hit;
+}
+
+/// What the ray meets, of the triangle that a walk has found and those that wait. For few rays: never
+/// inlined. Its arguments are numbers: those go in registers, and structs by way of memory, which all rays
+/// would write to.
+HEADRACE_FUNCTION_APART Hit decided_apart(HEADRACE_ANY(bool) any_hit, HEADRACE_GLOBAL const BvhNode* nodes,
+                                          HEADRACE_GLOBAL const Triangle* triangles,
+                                          HEADRACE_GLOBAL const TriangleDetail* details, float x, float y,
+                                          float z, float along_x, float along_y, float along_z, uint32_t left,
+                                          float u, float v, uint32_t left_id, uint32_t goal_id, float limit,
+                                          uint32_t found, Waiting* waiting) {
+    const SceneView scene = scene_of(nodes, triangles, details);
+    const Ray ray = {{x, y, z}, {along_x, along_y, along_z}, left, u, v, left_id, goal_id};
+    const Sight sight = sight_along(&ray);
+    if (waiting->count > PATH_TRACER_MOST_DOUBTS)
+        return walk(any_hit, HEADRACE_CONSTANT(bool, true), &scene, &sight, limit, waiting);
+    Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
+    if (found != PATH_TRACER_NO_TRIANGLE) decide(any_hit, &scene, found, &sight, &hit);
+    for (uint32_t i = 0; i < waiting->count; ++i)
+        if (decide(any_hit, &scene, waiting->triangles[i], &sight, &hit) && any_hit) break;
+    return hit;
+}
+HEADRACE_FUNCTION Hit decided(HEADRACE_ANY(bool) any_hit, const SceneView* scene, const Ray* ray, float limit,
+                              uint32_t found, Waiting* waiting) {
+    return decided_apart(any_hit, PATH_TRACER_ORIGIN(scene->nodes), PATH_TRACER_ORIGIN(scene->triangles),
+                         PATH_TRACER_ORIGIN(scene->details), ray->origin.x, ray->origin.y, ray->origin.z,
+                         ray->direction.x, ray->direction.y, ray->direction.z, ray->left, ray->u, ray->v,
+                         ray->left_id, ray->goal_id, limit, found, waiting);
+}
+
+HEADRACE_FUNCTION Hit nearest_hit(const SceneView* scene, const Ray* ray) {
+    const float limit = PATH_TRACER_FAR_AWAY;
+    const Sight sight = sight_along(ray);
+    Waiting waiting;
+    waiting.count = 0;
+    const Hit hit =
+        walk(HEADRACE_CONSTANT(bool, false), HEADRACE_CONSTANT(bool, false), scene, &sight, limit, &waiting);
+    if (waiting.count == 0) {
+        if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
+            const Hit none = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
+            return none;
+        }
+        const Triangle triangle = fetch(scene->triangles, hit.triangle);
+        SeenTriangle seen = seen_triangle(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &triangle, &sight);
+        look_along(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, ray->direction);
+        if (has_place(&seen))
+            return met_at(HEADRACE_CONSTANT(Rounding, ROUNDED_THE_SAME), &seen, hit.triangle);
+    }
+    return decided(HEADRACE_CONSTANT(bool, false), scene, ray, limit, hit.triangle, &waiting);
+}
+
+/// True if something lies between the ray's origin and `limit`.
+HEADRACE_FUNCTION bool is_blocked(const SceneView* scene, const Ray* ray, float limit) {
+    const Sight sight = sight_along(ray);
+    Waiting waiting;
+    waiting.count = 0;
+    const Hit hit =
+        walk(HEADRACE_CONSTANT(bool, true), HEADRACE_CONSTANT(bool, false), scene, &sight, limit, &waiting);
+    if (hit.triangle != PATH_TRACER_NO_TRIANGLE) return true;
+    return waiting.count != 0 &&
+           decided(HEADRACE_CONSTANT(bool, true), scene, ray, limit, PATH_TRACER_NO_TRIANGLE, &waiting)
+                   .triangle != PATH_TRACER_NO_TRIANGLE;
+}
+
+HEADRACE_END_NAMESPACE
+
+#endif

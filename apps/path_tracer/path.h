@@ -1,0 +1,222 @@
+// apps/path_tracer/path.h - light transport: one vertex of a path, the same for both kernels. C++ and OpenCL
+// C read this file, after the scene as kernels see it (scene_view.hpp, path_tracer.cl).
+//
+// A path has at most max_depth hits. What it gathers: the sky where a ray leaves the scene; emission where it
+// hits; and, at every Lambert hit but the last (whose emitters would be one hit too many), emission by shadow
+// rays, which share it with what the next ray hits. With and without shadow rays the expectation is the same.
+// Surfaces reflect and emit on both sides. Radiance is not scaled by n^2 inside glass: a path begins and ends
+// outside of it.
+#ifndef HEADRACE_PATH_TRACER_PATH_H
+#define HEADRACE_PATH_TRACER_PATH_H
+#include "image_order.h"
+#include "intersect.h"
+#include "random_block.h"
+
+HEADRACE_NAMESPACE(path_tracer)
+
+/// The first vertex of the path with this work index: a ray through a random point of its pixel.
+HEADRACE_FUNCTION PathVertex begin_path(const Frame* frame, uint64_t index) {
+    PathVertex vertex;
+    place_path(frame, index, &vertex.pixel, &vertex.key, &vertex.sample);
+    const Random4 random = random_block(frame, vertex.key, vertex.sample, 0, 0);
+    const uint32_t row = vertex.pixel / frame->width;
+    const float x = (float)(vertex.pixel - row * frame->width) + random.x;
+    const float y = (float)row + random.y;
+    const Camera* camera = &frame->camera;
+    vertex.left = PATH_TRACER_NO_TRIANGLE;
+    vertex.u = vertex.v = 0;
+    vertex.direction =
+        normalised(add(add(camera->corner, scaled(camera->right, x)), scaled(camera->down, y)));
+    vertex.throughput = rgb(1, 1, 1);
+    vertex.density = 0;
+    vertex.hits = 0;
+    return vertex;
+}
+
+HEADRACE_FUNCTION Float3 point_of(const Triangle* triangle, float u, float v) {
+    return add(add(scaled(triangle->a, 1 - u - v), scaled(triangle->b, u)), scaled(triangle->c, v));
+}
+
+/// The ray on which the path comes to its next hit.
+HEADRACE_FUNCTION Ray ray_of(const SceneView* scene, const Frame* frame, const PathVertex* vertex) {
+    Ray ray = ray_along(frame->camera.eye, vertex->direction);
+    ray.left = vertex->left;
+    ray.u = vertex->u;
+    ray.v = vertex->v;
+    if (vertex->left != PATH_TRACER_NO_TRIANGLE) {
+        const Triangle triangle = fetch(scene->triangles, vertex->left);
+        ray.origin = point_of(&triangle, vertex->u, vertex->v);
+        ray.left_id = triangle.id;
+    } else {
+        // From far away a ray begins shortly before the scene: errors grow with the way.
+        const float middle = -dot_of(ray.origin, ray.direction);
+        if (middle > 3) ray.origin = add(ray.origin, scaled(ray.direction, middle - 2 - middle * 0x1p-20f));
+    }
+    return ray;
+}
+
+/// Reflectance of a smooth boundary for unpolarised light, by Fresnel's equations.
+///
+/// Units     `ratio` is the index of refraction on the far side over that on the near side
+/// Result    1 under total internal reflection; else `cosine_in_far` is that of the refracted ray
+HEADRACE_FUNCTION float fresnel(float cosine, float ratio, float* cosine_in_far) {
+    const float sine2 = (1 - cosine * cosine) / (ratio * ratio);
+    if (sine2 >= 1) return 1;
+    *cosine_in_far = sqrt(1 - sine2);
+    const float across = (cosine - ratio * *cosine_in_far) / (cosine + ratio * *cosine_in_far);
+    const float along = (ratio * cosine - *cosine_in_far) / (ratio * cosine + *cosine_in_far);
+    return 0.5f * (across * across + along * along);
+}
+
+/// The share of an emitter that falls to the way of finding it that has the density `own`, if there is
+/// another. Near a lamp shadow rays alone have no bounded variance, and for small lamps far away chance
+/// alone is hopeless.
+///
+/// Source  Veach and Guibas, "Optimally combining sampling techniques", SIGGRAPH 1995: the power heuristic
+HEADRACE_FUNCTION float share(float own, float other) {
+    const float ratio = other / own; // may be infinite, where their squares would make a NaN
+    return 1 / (1 + ratio * ratio);
+}
+
+/// Per solid angle, with which all shadow rays of a hit together go to a point of an emitter with this
+/// Material::inverse_density as it is seen from there.
+HEADRACE_FUNCTION float shadow_ray_density(const Frame* frame, float inverse_density, float distance2,
+                                           float light_cosine) {
+    return (float)frame->shadow_rays * distance2 / (light_cosine * inverse_density);
+}
+
+#define PATH_TRACER_INVERSE_PI 0.318309886f
+
+/// Per solid angle, with which the path goes on along a direction at `cosine` to the normal by the Lambert
+/// part.
+HEADRACE_FUNCTION float diffuse_density(const Material* material, float cosine) {
+    return (1 - material->glass_chance - material->mirror_chance) * cosine * PATH_TRACER_INVERSE_PI;
+}
+
+/// Radiance that one shadow ray brings to the camera by way of the Lambert part of `material`, as its share.
+///
+/// `ray`: begins at the hit; its direction is that of the ray before.
+HEADRACE_FUNCTION Rgb direct_light(const SceneView* scene, const Frame* frame, Ray ray, Float3 normal,
+                                   const Material* material, Random4 random) {
+    uint32_t column = (uint32_t)(random.x * (float)frame->lights);
+    column = column < frame->lights ? column : frame->lights - 1;
+    if (random.y >= scene->lights[column].keep) column = scene->lights[column].alias;
+    const uint32_t place = scene->lights[column].triangle;
+    const Triangle light = fetch(scene->triangles, place);
+    ray.goal_id = light.id;
+    const bool folds = random.z + random.w > 1; // the unit square, folded onto the triangle
+    const float u = folds ? 1 - random.z : random.z, v = folds ? 1 - random.w : random.w;
+    const Float3 way = sub(point_of(&light, u, v), ray.origin);
+    Float3 light_normal = fetch(scene->details, place).normal;
+    if (dot_of(light_normal, way) > 0) light_normal = negated(light_normal);
+
+    const float distance2 = dot_of(way, way);
+    const float distance_to = sqrt(distance2);
+    ray.direction = scaled(way, 1.0f / distance_to);
+    const float cosine = dot_of(normal, ray.direction);
+    const float light_cosine = -dot_of(light_normal, ray.direction);
+    if (!(cosine > 0 && light_cosine > 0) || ray.goal_id == ray.left_id) return rgb(0, 0, 0);
+    // What touches the light, or lies in its plane, does not hide it.
+    if (is_blocked(scene, &ray, distance_to * (1 - 0x1p-18f))) return rgb(0, 0, 0);
+    HEADRACE_GLOBAL const Material* emitter = &scene->materials[light.material];
+    const float weight = share(shadow_ray_density(frame, emitter->inverse_density, distance2, light_cosine),
+                               diffuse_density(material, cosine));
+    return rgb_scaled(rgb_mul(material->albedo, emitter->emission), weight * PATH_TRACER_INVERSE_PI * cosine *
+                                                                        light_cosine *
+                                                                        emitter->inverse_density / distance2);
+}
+
+/// Follows the vertex's ray to its hit and shades it there: one segment of a path with its shadow rays. True
+/// if the path goes on with `next`; `radiance` is what the vertex gives to its pixel.
+HEADRACE_FUNCTION bool trace_vertex(const SceneView* scene, const Frame* frame, const PathVertex* vertex,
+                                    Rgb* radiance, PathVertex* next) {
+    *radiance = rgb(0, 0, 0);
+    const Ray ray = ray_of(scene, frame, vertex);
+    const Hit hit = nearest_hit(scene, &ray);
+    if (hit.triangle == PATH_TRACER_NO_TRIANGLE) {
+        *radiance = rgb_mul(vertex->throughput, frame->sky);
+        return false;
+    }
+    const Triangle triangle = fetch(scene->triangles, hit.triangle);
+    const Material material = fetch(scene->materials, triangle.material);
+    Float3 normal = fetch(scene->details, hit.triangle).normal; // towards where the ray came from
+    const bool from_outside = dot_of(normal, vertex->direction) < 0;
+    if (!from_outside) normal = negated(normal);
+    const float cosine = -dot_of(normal, vertex->direction);
+    if (material.is_emitter != 0) {
+        const float weight =
+            vertex->density > 0
+                ? share(vertex->density, shadow_ray_density(frame, material.inverse_density,
+                                                            hit.distance * hit.distance, cosine))
+                : 1.0f;
+        *radiance = rgb_scaled(rgb_mul(vertex->throughput, material.emission), weight);
+    }
+    const uint32_t hits = vertex->hits + 1;
+    if (hits >= frame->max_depth) return false;
+
+    *next = *vertex;
+    next->density = 0;
+    next->hits = hits;
+    next->left = hit.triangle;
+    // A millionth towards the middle of the triangle, so that it is inside also as exact_test.h sees it.
+    const float keep = 0.999999f, third = (1 - keep) / 3;
+    next->u = hit.u * keep + third;
+    next->v = hit.v * keep + third;
+    const bool casts_shadow_rays = frame->shadow_rays != 0 && frame->lights != 0;
+    if (casts_shadow_rays && !is_black(material.albedo)) {
+        const Ray shadow = {point_of(&triangle, next->u, next->v),
+                            vertex->direction,
+                            next->left,
+                            next->u,
+                            next->v,
+                            triangle.id,
+                            PATH_TRACER_NO_TRIANGLE};
+        Rgb sum = rgb(0, 0, 0);
+        for (uint32_t number = 0; number < frame->shadow_rays; ++number)
+            sum = rgb_add(sum,
+                          direct_light(scene, frame, shadow, normal, &material,
+                                       random_block(frame, vertex->key, vertex->sample, hits, 1 + number)));
+        *radiance = rgb_add(*radiance,
+                            rgb_scaled(rgb_mul(vertex->throughput, sum), 1.0f / (float)frame->shadow_rays));
+    }
+
+    const Random4 random = random_block(frame, vertex->key, vertex->sample, hits, 0);
+    // Not along the surface: rounding could turn such a direction to the other side.
+    const Float3 mirrored = add(vertex->direction, scaled(normal, 2 * larger(cosine, 0x1p-20f)));
+    if (random.x < material.glass_chance) {
+        const float ratio = from_outside ? material.ior : 1 / material.ior;
+        float cosine_in_far = 0;
+        next->throughput = rgb_mul(vertex->throughput, material.glass);
+        if (random.y < fresnel(cosine, ratio, &cosine_in_far)) {
+            next->direction = normalised(mirrored);
+        } else {
+            next->direction = normalised(
+                add(scaled(vertex->direction, 1 / ratio), scaled(normal, cosine / ratio - cosine_in_far)));
+        }
+    } else if (random.x < material.glass_chance + material.mirror_chance) {
+        next->throughput = rgb_mul(vertex->throughput, material.mirror);
+        next->direction = normalised(mirrored);
+    } else {
+        next->throughput = rgb_mul(vertex->throughput, material.diffuse);
+        float sine, cosine_around;
+        sin_cos_of_turns(random.z, &sine, &cosine_around);
+        const float radius = sqrt(random.y); // a point of the unit disk, lifted onto the sphere
+        Float3 tangent, bitangent;
+        make_frame(normal, &tangent, &bitangent);
+        next->direction =
+            normalised(add(add(scaled(tangent, radius * cosine_around), scaled(bitangent, radius * sine)),
+                           scaled(normal, sqrt(1 - random.y))));
+        if (casts_shadow_rays) next->density = diffuse_density(&material, dot_of(normal, next->direction));
+    }
+
+    if (frame->roulette_from != 0 && hits >= frame->roulette_from) {
+        const float survival = smaller(largest(next->throughput), 0.95f);
+        if (random.w >= survival) return false;
+        next->throughput = rgb_scaled(next->throughput, 1 / survival);
+    }
+    return !is_black(next->throughput);
+}
+
+HEADRACE_END_NAMESPACE
+
+#endif

@@ -1,0 +1,27 @@
+// apps/path_tracer/scene_view.hpp - the scene as kernels see it, and what intersect.h asks of it.
+// path_tracer.cl has it in OpenCL C.
+#pragma once
+#include "gpu_habits.hpp"
+#include "layout.h"
+#include <headrace/domains/view.hpp>
+
+#define PATH_TRACER_ORIGIN(view) ((view).origin)
+
+namespace path_tracer {
+
+struct SceneView {
+    headrace::View<const BvhNode> nodes;
+    headrace::View<const Triangle> triangles;     ///< in the order of the leaves
+    headrace::View<const TriangleDetail> details; ///< of each triangle
+    headrace::View<const Material> materials;
+    headrace::View<const Light> lights;
+};
+
+/// For the few rays that walk again: the first walk has checked indices.
+HEADRACE_HOST_DEVICE inline SceneView scene_of(const BvhNode* nodes, const Triangle* triangles,
+                                               const TriangleDetail* details) {
+    constexpr headrace::Extent all{{~uint64_t{0}, 1, 1}};
+    return {{nodes, all}, {triangles, all}, {details, all}, {}, {}};
+}
+
+} // namespace path_tracer
