@@ -1,6 +1,7 @@
-// apps/barnes_hut/barnes_hut.cl - the kernels of barnes_hut.kernels.hpp in OpenCL C: change both. All open the same nodes and do the same sums, here in another order.
+// apps/barnes_hut/barnes_hut.cl - the kernels of barnes_hut.kernels.hpp in OpenCL C. All open the same nodes and do the
+// same sums, here in another order. What bodies and nodes do to a body is in files that both languages read.
 
-#include "layout.h"
+#include "interact.h"
 
 #define HEADRACE_PARAMETERS                                                                                            \
     __global const NodeTest *tests, __global const NodeLink *links, __global const Moments *moments,                  \
@@ -8,108 +9,10 @@
         Space space
 #define HEADRACE_ARGUMENTS tests, links, moments, bodies, boxes, forces, counts, space
 
-// ---- interact.hpp
-
-typedef struct Source {
-    float x, y, z, mass;
-} Source;
-
-HR_FUNCTION float relative(float high, float low, float centre) { return (high - centre) + low; }
-
-HR_FUNCTION Source source_of_body(__global const Body* body, const GroupBox* box) {
-    const Source source = {relative(body->x, body->low_x, box->x), relative(body->y, body->low_y, box->y),
-                           relative(body->z, body->low_z, box->z), body->mass};
-    return source;
+HR_FUNCTION ForceSum into(Force* force) {
+    const ForceSum sum = {&force->x, &force->y, &force->z, &force->potential};
+    return sum;
 }
-HR_FUNCTION Source source_of_node(const NodeTest* test, const Moments* moments, const GroupBox* box) {
-    const Source source = {relative(test->x, moments->x, box->x), relative(test->y, moments->y, box->y),
-                           relative(test->z, moments->z, box->z), moments->mass};
-    return source;
-}
-
-HR_FUNCTION float difference(float high, float low, float tail, float from_high, float from_low, float from_tail) {
-    const float part = low - from_low, back = part - low;
-    const float lost = (low - (part - back)) - (from_low + back); // by rounding, when `part` was computed
-    return ((high - from_high) + part) + (lost + (tail - from_tail));
-}
-
-HR_FUNCTION float3 step_between(const Body* from, const Body* to) {
-    return (float3)(difference(to->x, to->low_x, to->tail_x, from->x, from->low_x, from->tail_x),
-                    difference(to->y, to->low_y, to->tail_y, from->y, from->low_y, from->tail_y),
-                    difference(to->z, to->low_z, to->tail_z, from->z, from->low_z, from->tail_z));
-}
-
-HR_FUNCTION float distance2(const NodeTest* test, const GroupBox* box) {
-    const float x = fmax(fabs(test->x - box->x) - box->half_x, 0.0f);
-    const float y = fmax(fabs(test->y - box->y) - box->half_y, 0.0f);
-    const float z = fmax(fabs(test->z - box->z) - box->half_z, 0.0f);
-    return x * x + y * y + z * z;
-}
-
-HR_FUNCTION bool is_near(const NodeTest* test, const NodeLink* link, const GroupBox* box) {
-    return distance2(test, box) <= fmax(test->radius2, link->weight * box->reach) || (link->bodies > 0 && link->bodies <= BARNES_HUT_FEW);
-}
-
-HR_FUNCTION Force pull(float x, float y, float z, float mass, float softening2) {
-    const float inverse = rsqrt(x * x + y * y + (z * z + softening2));
-    const float potential = mass * inverse;
-    const float factor = potential * (inverse * inverse);
-    const Force force = {factor * x, factor * y, factor * z, -potential};
-    return force;
-}
-
-HR_FUNCTION Force pull_quadrupole(float x, float y, float z, const Moments* node, float softening2) {
-    const float inverse = rsqrt(x * x + y * y + (z * z + softening2));
-    const float inverse2 = inverse * inverse, inverse3 = inverse * inverse2, inverse5 = inverse3 * inverse2;
-    const float sx = node->xx * x + node->xy * y + node->xz * z;
-    const float sy = node->xy * x + node->yy * y + node->yz * z;
-    const float sz = node->xz * x + node->yz * y + node->zz * z;
-    const float across = (sx * x + sy * y + sz * z) * inverse2;
-    const float factor = node->mass * inverse3 + inverse5 * (2.5f * across - node->trace);
-    const float along = -inverse5;
-    const Force force = {factor * x + along * sx, factor * y + along * sy, factor * z + along * sz,
-                         -(node->mass * inverse + inverse3 * (0.5f * across - node->trace / 3))};
-    return force;
-}
-
-HR_FUNCTION void add(Force* sum, Force force) {
-    sum->x += force.x;
-    sum->y += force.y;
-    sum->z += force.z;
-    sum->potential += force.potential;
-}
-
-HR_FUNCTION float near_from(const GroupBox* box, float softening2) {
-    const float square = box->near2 + softening2 * 1.000001f;
-    return 0.99f / (square * square);
-}
-
-#define NOT_ODD 0u
-#define IS_TOO_NEAR 1u
-#define IS_TOGETHER 2u
-
-// However near the other body is. One at the same place has a potential, if there is softening, and no force.
-HR_FUNCTION uint pull_precisely(Force* sum, const Body* target, const Body* source, float softening2) {
-    const float3 step = step_between(target, source);
-    const float square = step.x * step.x + (step.y * step.y + step.z * step.z), softened = square + softening2;
-    if (square > 0)
-        add(sum, pull(step.x, step.y, step.z, source->mass, softening2));
-    else if (softening2 > 0)
-        sum->potential -= source->mass * rsqrt(softening2);
-    if (!(source->mass > 0) || softened >= BARNES_HUT_NEAREST * BARNES_HUT_NEAREST) return NOT_ODD;
-    return square > 0 || target->tag != source->tag ? IS_TOO_NEAR : IS_TOGETHER;
-}
-
-HR_FUNCTION uint fibonacci(uint up_to) {
-    uint a = 0, b = 1;
-    for (uint i = 0; i < up_to; ++i) {
-        const uint next = a + b;
-        a = b;
-        b = next;
-    }
-    return a;
-}
-HR_FUNCTION float as_nothing(uint load) { return load == ~0u ? 1e-38f : 0.0f; }
 
 // barnes_hut.kernels.hpp says why the first may assign.
 HR_FUNCTION void put(__global Force* to, Force force, bool is_first) {
@@ -122,11 +25,6 @@ HR_FUNCTION void put(__global Force* to, Force force, bool is_first) {
     hr_atomic_add_float(sum + 1, force.y);
     hr_atomic_add_float(sum + 2, force.z);
     hr_atomic_add_float(sum + 3, force.potential);
-}
-
-HR_FUNCTION void count_oddities(__global ulong* counts, uint too_near, uint together) {
-    if (too_near > 0) hr_atomic_add_ulong(counts + BARNES_HUT_TOO_NEAR, too_near);
-    if (together > 0) hr_atomic_add_ulong(counts + BARNES_HUT_TOGETHER, together);
 }
 
 HR_FUNCTION void count(__global ulong* counts, uint number, ulong nodes, ulong pairs) {
@@ -144,7 +42,7 @@ HR_FUNCTION void count(__global ulong* counts, uint number, ulong nodes, ulong p
 // The group's scratch. walk.hpp says why the stack cannot overflow.
 typedef struct Shared {
     union {
-        Moments nodes[HEADRACE_LANES]; // with places relative to the box
+        NodeSource nodes[HEADRACE_LANES];
         Body bodies[HEADRACE_LANES];   // relative to the box, unless some are near
     };
     NodeLink leaves[HEADRACE_LANES];
@@ -176,12 +74,20 @@ HR_FUNCTION void begin_walk(Walk* walk, HrKernelGroup* group, uint number, HEADR
     walk->depth = walk->load = walk->nodes = walk->pairs = walk->too_near = walk->together = 0;
     const Force nothing = {0, 0, 0, 0};
     for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
-        const Source body = source_of_body(bodies + body_of(walk, i, space), &walk->box);
-        walk->x[i] = body.x;
-        walk->y[i] = body.y;
-        walk->z[i] = body.z;
+        const Body body = bodies[body_of(walk, i, space)];
+        const Source source = source_of_body(&body, &walk->box);
+        walk->x[i] = source.x;
+        walk->y[i] = source.y;
+        walk->z[i] = source.z;
         walk->sums[i] = nothing;
     }
+}
+
+HR_FUNCTION void add(Force* sum, Force force) {
+    sum->x += force.x;
+    sum->y += force.y;
+    sum->z += force.z;
+    sum->potential += force.potential;
 }
 
 // Sync follows.
@@ -194,11 +100,13 @@ HR_FUNCTION void begin_with(Walk* walk, uint family) {
 HR_FUNCTION void pull_nodes(Walk* walk, uint count, Space space) {
     Force sums[BARNES_HUT_MINE] = {{0, 0, 0, 0}};
     for (uint j = 0; j < count; ++j) {
-        const Moments node = walk->shared->nodes[j];
+        const NodeSource node = walk->shared->nodes[j];
         for (uint i = 0; i < BARNES_HUT_MINE; ++i) {
             const float x = node.x - walk->x[i], y = node.y - walk->y[i], z = node.z - walk->z[i];
-            add(sums + i, space.quadrupole != 0 ? pull_quadrupole(x, y, z, &node, space.softening2)
-                                                : pull(x, y, z, node.mass, space.softening2));
+            if (space.quadrupole != 0)
+                pull_quadrupole(true, into(sums + i), x, y, z, &node, space.softening2);
+            else
+                pull(true, into(sums + i), x, y, z, node.mass, space.softening2, false);
         }
     }
     for (uint i = 0; i < BARNES_HUT_MINE; ++i) add(walk->sums + i, sums[i]);
@@ -211,7 +119,7 @@ HR_FUNCTION void fetch_bodies(const Walk* walk, uint first, uint count, bool is_
     if (lane >= count) return;
     Body body = bodies[first + lane];
     if (!is_near) {
-        const Source source = source_of_body(bodies + first + lane, &walk->box);
+        const Source source = source_of_body(&body, &walk->box);
         body.x = source.x;
         body.y = source.y;
         body.z = source.z;
@@ -230,9 +138,7 @@ HR_FUNCTION bool pull_distant_bodies(Walk* walk, HrKernelGroup* group, uint firs
             if (first + j == self) continue;
             const Body body = walk->shared->bodies[j];
             const float x = body.x - walk->x[i], y = body.y - walk->y[i], z = body.z - walk->z[i];
-            add(sums + i, pull(x, y, z, body.mass, space.softening2));
-            const float inverse = rsqrt(x * x + y * y + (z * z + space.softening2)), inverse2 = inverse * inverse;
-            nearness += inverse2 * inverse2;
+            nearness += pull(true, into(sums + i), x, y, z, body.mass, space.softening2, false);
         }
         most = fmax(most, nearness);
     }
@@ -253,15 +159,14 @@ HR_FUNCTION void pull_near_bodies(Walk* walk, HrKernelGroup* group, uint first, 
         for (uint j = 0; j < count; ++j) {
             if (first + j == self) continue;
             const Body body = walk->shared->bodies[j];
-            const float x = relative(body.x, body.low_x, box.x) - walk->x[i],
-                        y = relative(body.y, body.low_y, box.y) - walk->y[i],
-                        z = relative(body.z, body.low_z, box.z) - walk->z[i];
+            const Source source = source_of_body(&body, &box);
+            const float x = source.x - walk->x[i], y = source.y - walk->y[i], z = source.z - walk->z[i];
             if (x * x + (y * y + z * z) > near2) {
-                add(sums + i, pull(x, y, z, body.mass, space.softening2));
+                pull(true, into(sums + i), x, y, z, body.mass, space.softening2, false);
                 continue;
             }
             const Body target = bodies[self];
-            const uint odd = pull_precisely(sums + i, &target, &body, space.softening2);
+            const Oddity odd = pull_precisely(into(sums + i), &target, &body, space.softening2);
             is_too_near = is_too_near || odd == IS_TOO_NEAR;
             is_together = is_together || odd == IS_TOGETHER;
         }
@@ -282,7 +187,7 @@ HR_FUNCTION void walk_on(Walk* walk, HrKernelGroup* group, HEADRACE_PARAMETERS) 
     bool opens = false;
     uint node = 0;
     NodeTest test = {0, 0, 0, 0};
-    NodeLink link = {0, 0};
+    NodeLink link = {0, 0, 0, 0};
     if (is_there) {
         node = (family & BARNES_HUT_NODE_MASK) + lane % 8;
         test = tests[node];
@@ -294,12 +199,8 @@ HR_FUNCTION void walk_on(Walk* walk, HrKernelGroup* group, HEADRACE_PARAMETERS) 
     const uint opened = hr_ballot(group, opens && link.bodies == 0);
     const uint leaves = hr_ballot(group, opens && link.bodies > 0);
     if (hr_has(accepted, lane)) {
-        Moments source = moments[node];
-        const Source place = source_of_node(&test, &source, &walk->box);
-        source.x = place.x;
-        source.y = place.y;
-        source.z = place.z;
-        shared->nodes[hr_count_below(accepted, lane)] = source;
+        const Moments there = moments[node];
+        shared->nodes[hr_count_below(accepted, lane)] = source_of_node(&test, &there, &walk->box);
     }
     if (hr_has(opened, lane)) shared->stack[walk->depth + hr_count_below(opened, lane)] = link.first;
     if (hr_has(leaves, lane)) shared->leaves[hr_count_below(leaves, lane)] = link;
@@ -343,7 +244,8 @@ HR_FUNCTION void run_walk(Walk* walk, HrKernelGroup* group, uint interval, uint 
     const ulong size = min(BARNES_HUT_GROUP, space.bodies - walk->first);
     if (get_local_id(0) != 0) return;
     count(counts, walk->number, walk->nodes * size, walk->pairs * size);
-    count_oddities(counts, walk->too_near, walk->together);
+    if (walk->too_near > 0) hr_atomic_add_ulong(counts + BARNES_HUT_TOO_NEAR, walk->too_near);
+    if (walk->together > 0) hr_atomic_add_ulong(counts + BARNES_HUT_TOGETHER, walk->together);
 }
 
 #endif
@@ -395,6 +297,28 @@ void hr_run(HrKernelGroup* group, uint kind, HrUnit part, HEADRACE_PARAMETERS) {
 #else
 typedef NodeVisit HrUnit;
 
+typedef __global ulong* Counts;
+
+typedef struct TreeView {
+    __global const NodeTest* tests;
+    __global const NodeLink* links;
+    __global const Moments* moments;
+    __global const Body* bodies;
+    __global const GroupBox* boxes;
+    Space space;
+} TreeView;
+
+HR_FUNCTION void count_oddity(Counts counts, Oddity odd) {
+    if (odd != NOT_ODD) hr_atomic_add_ulong(counts + (odd == IS_TOO_NEAR ? BARNES_HUT_TOO_NEAR : BARNES_HUT_TOGETHER), 1);
+}
+
+HR_FUNCTION void spawn_visit(HrLane* lane, uint body, uint family) {
+    const HrUnit visit = {body, family};
+    hr_spawn(lane, 0, &visit);
+}
+
+    #include "visit.h"
+
 void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
     *kind = 0;
     unit->body = (uint)index;
@@ -402,42 +326,10 @@ void hr_seed(ulong index, uint* kind, HrUnit* unit, HEADRACE_PARAMETERS) {
 }
 
 void hr_run(HrLane* lane, uint kind, HrUnit visit, HEADRACE_PARAMETERS) {
-    const GroupBox box = boxes[visit.body / BARNES_HUT_GROUP];
-    const Body body = bodies[visit.body];
-    const Source target = source_of_body(bodies + visit.body, &box);
-    const uint first = visit.family & BARNES_HUT_NODE_MASK, last = first + (visit.family >> BARNES_HUT_NODE_BITS);
-    Force sum = {0, 0, 0, 0};
-    ulong nodes = 0, pairs = 0;
-    uint load = 0, too_near = 0, together = 0;
-    for (uint node = first; node <= last; ++node) {
-        const NodeTest test = tests[node];
-        const NodeLink link = links[node];
-        load += fibonacci(space.load);
-        if (!is_near(&test, &link, &box)) {
-            const Moments there = moments[node];
-            const Source source = source_of_node(&test, &there, &box);
-            const float x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
-            add(&sum, space.quadrupole != 0 ? pull_quadrupole(x, y, z, &there, space.softening2)
-                                            : pull(x, y, z, source.mass, space.softening2));
-            ++nodes;
-        } else if (link.bodies == 0) {
-            const HrUnit next = {visit.body, link.first};
-            hr_spawn(lane, 0, &next);
-        } else {
-            for (uint i = link.first; i < link.first + link.bodies; ++i) {
-                if (i == visit.body) continue;
-                const Body other = bodies[i];
-                const uint odd = pull_precisely(&sum, &body, &other, space.softening2);
-                too_near += odd == IS_TOO_NEAR;
-                together += odd == IS_TOGETHER;
-            }
-            pairs += link.bodies;
-        }
-    }
+    const TreeView tree = {tests, links, moments, bodies, boxes, space};
+    const Visited visited = visit_children(&tree, lane, counts, visit);
     const bool is_first = visit.family == BARNES_HUT_ROOT;
-    sum.potential += as_nothing(load);
-    if (nodes + pairs > 0 || is_first) put(forces + visit.body, sum, is_first);
-    count(counts, visit.body, nodes, pairs);
-    count_oddities(counts, too_near, together);
+    if (visited.nodes + visited.bodies > 0 || is_first) put(forces + visit.body, visited.sum, is_first);
+    count(counts, visit.body, visited.nodes, visited.bodies);
 }
 #endif

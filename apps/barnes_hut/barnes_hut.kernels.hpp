@@ -1,6 +1,7 @@
 // apps/barnes_hut/barnes_hut.kernels.hpp - the three kernels, written once for CPU, CUDA and HIP.
 // barnes_hut.cl has them in OpenCL C. All open the same nodes, so forces differ by rounding alone.
 #pragma once
+#include "visit.h"
 #include "walk.hpp"
 #include <headrace/persistent/kernel.hpp>
 
@@ -110,10 +111,14 @@ struct GroupsAtRoot {
     }
 };
 
-/// One force at a time.
-struct SingleForce {
-    float x, y, z, potential;
-};
+/// What visit_children asks for.
+HEADRACE_HOST_DEVICE inline void spawn_visit(auto* lane, uint32_t body, uint32_t family) {
+    lane->spawn(NodeVisit{body, family});
+}
+HEADRACE_HOST_DEVICE inline void count_oddity(const Counts* counts, Oddity odd) {
+    if (odd == IS_TOO_NEAR) counts->add(BARNES_HUT_TOO_NEAR, uint64_t{1});
+    if (odd == IS_TOGETHER) counts->add(BARNES_HUT_TOGETHER, uint64_t{1});
+}
 
 /// "producer-node": the unit of the paper of 2014. A body visits the children of one node; those to be
 /// opened become units.
@@ -126,42 +131,9 @@ struct VisitNode {
     Counts counts;
 
     HEADRACE_KERNEL void operator()(auto& lane, NodeVisit visit) const {
-        const Space& space = tree.space;
-        const GroupBox box = tree.boxes[visit.body / BARNES_HUT_GROUP];
-        const Body body = tree.bodies[visit.body];
-        const Source target = source_of(body, box);
-        const uint32_t first = visit.family & BARNES_HUT_NODE_MASK,
-                       children = (visit.family >> BARNES_HUT_NODE_BITS) + 1;
-        SingleForce sum{0, 0, 0, 0};
-        uint32_t nodes = 0, bodies = 0, load = 0;
-        for (uint32_t node = first; node < first + children; ++node) {
-            const NodeTest test = tree.tests[node];
-            const NodeLink link = tree.links[node];
-            load += fibonacci(space.load);
-            const bool is_few = link.bodies > 0 && link.bodies <= BARNES_HUT_FEW;
-            if (!is_opened(test, link, box) && !is_few) {
-                const NodeSource source = source_of(test, tree.moments[node], box);
-                const float x = source.x - target.x, y = source.y - target.y, z = source.z - target.z;
-                if (space.quadrupole != 0)
-                    pull_quadrupole<true>(sum, x, y, z, source, space.softening2);
-                else
-                    pull<true>(sum, x, y, z, source.mass, space.softening2, false);
-                ++nodes;
-            } else if (link.bodies == 0) {
-                lane.spawn(NodeVisit{visit.body, link.first});
-            } else {
-                for (uint32_t i = link.first; i < link.first + link.bodies; ++i) {
-                    if (i == visit.body) continue;
-                    const Oddity odd = pull_precisely(sum, body, tree.bodies[i], space.softening2);
-                    if (odd == Oddity::too_near) counts.add(BARNES_HUT_TOO_NEAR, uint64_t{1});
-                    if (odd == Oddity::together) counts.add(BARNES_HUT_TOGETHER, uint64_t{1});
-                }
-                bodies += link.bodies;
-            }
-        }
+        const auto [sum, nodes, bodies] = visit_children(&tree, &lane, &counts, visit);
         const bool is_first = visit.family == BARNES_HUT_ROOT;
-        if (nodes + bodies > 0 || is_first)
-            put(forces[visit.body], Force{sum.x, sum.y, sum.z, sum.potential + as_nothing(load)}, is_first);
+        if (nodes + bodies > 0 || is_first) put(forces[visit.body], sum, is_first);
         const uint32_t slot = visit.body % BARNES_HUT_COUNTS;
         if (nodes > 0) counts.add(2 * slot, uint64_t{nodes});
         if (bodies > 0) counts.add(2 * slot + 1, uint64_t{bodies});

@@ -6,9 +6,22 @@
 // each lane it is evaluated: the lanes fetch one entry each into shared memory, then each pulls its own
 // bodies towards all of them.
 #pragma once
-#include "interact.hpp"
+#include "interact.h"
+#include <headrace/domains/view.hpp>
+
+#include <cmath>
 
 namespace barnes_hut {
+
+/// What kernels walk.
+struct TreeView {
+    headrace::View<const NodeTest> tests;
+    headrace::View<const NodeLink> links;
+    headrace::View<const Moments> moments;
+    headrace::View<const Body> bodies;
+    headrace::View<const GroupBox> boxes;
+    Space space;
+};
 
 /// Words of scratch that a walk by so many lanes needs.
 ///
@@ -41,9 +54,6 @@ class Walk {
     struct Sums {
         float x[mine], y[mine], z[mine], potential[mine];
     };
-    struct Sum {
-        float &x, &y, &z, &potential;
-    };
     struct Seen {
         uint32_t node, first, bodies;
         bool is_there, is_near;
@@ -62,7 +72,7 @@ public:
           leaves_(body_list_ + 2 * lanes) {
         group_.each([&](uint32_t lane) {
             for (uint32_t i = 0; i < mine; ++i) {
-                const Source body = source_of(tree_.bodies[body_of(lane, i)], box_);
+                const Source body = source_of_body(&tree_.bodies[body_of(lane, i)], &box_);
                 targets_[lane].x[i] = body.x;
                 targets_[lane].y[i] = body.y;
                 targets_[lane].z[i] = body.z;
@@ -143,8 +153,7 @@ private:
                     seen.first = link.first;
                     seen.bodies = link.bodies;
                     seen.is_there = true;
-                    seen.is_near =
-                        is_opened(test, link, box_) || (link.bodies > 0 && link.bodies <= BARNES_HUT_FEW);
+                    seen.is_near = is_near(&test, &link, &box_);
                     loads_[lane] += fibonacci(tree_.space.load);
                 }
             }
@@ -206,7 +215,7 @@ private:
         group_.each([&](uint32_t lane) {
             if (lane >= count) return;
             const uint32_t node = node_list_[at + lane];
-            fetched_[lane] = source_of(tree_.tests[node], tree_.moments[node], box_);
+            fetched_[lane] = source_of_node(&tree_.tests[node], &tree_.moments[node], &box_);
         });
         group_.sync(); // fetched
         if (tree_.space.quadrupole != 0) {
@@ -233,13 +242,13 @@ private:
             for (uint32_t j = 0; j < count; ++j) {
                 const NodeSource node = fetched_[j];
                 for (uint32_t i = 0; i < mine; ++i) {
-                    Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
+                    const ForceSum sum{&sums.x[i], &sums.y[i], &sums.z[i], &sums.potential[i]};
                     const float x = node.x - targets.x[i], y = node.y - targets.y[i],
                                 z = node.z - targets.z[i];
                     if constexpr (Quadrupole)
-                        pull_quadrupole<Potential>(sum, x, y, z, node, softening2);
+                        pull_quadrupole(HEADRACE_CONSTANT(bool, Potential), sum, x, y, z, &node, softening2);
                     else
-                        pull<Potential>(sum, x, y, z, node.mass, softening2, false);
+                        pull(HEADRACE_CONSTANT(bool, Potential), sum, x, y, z, node.mass, softening2, false);
                 }
             }
             add(sums_[lane], sums);
@@ -261,37 +270,34 @@ private:
         group_.each([&](uint32_t lane) {
             if (lane < count) fetched[lane] = tree_.bodies[body_list_[at + lane]];
         });
-        group_.sync(); // fetched
-        const auto too_near = static_cast<uint32_t>(Oddity::too_near),
-                   together = static_cast<uint32_t>(Oddity::together);
+        group_.sync();                                                               // fetched
         const float softening2 = tree_.space.softening2, near2 = 1.01f * box_.near2; // with room for rounding
         group_.each([&](uint32_t lane) {
             const Targets targets = targets_[lane];
             Sums sums{};
             uint32_t odd = 0; // a bit for each kind
             for (uint32_t j = 0; j < count; ++j) {
-                const Source body = source_of(fetched[j], box_);
+                const Source body = source_of_body(&fetched[j], &box_);
                 const uint32_t number = body_list_[at + j];
                 for (uint32_t i = 0; i < mine; ++i) {
                     const uint32_t self = body_of(lane, i);
                     if (number == self) continue;
-                    Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
+                    const ForceSum sum{&sums.x[i], &sums.y[i], &sums.z[i], &sums.potential[i]};
                     const float x = body.x - targets.x[i], y = body.y - targets.y[i],
                                 z = body.z - targets.z[i];
                     if (x * x + (y * y + z * z) > near2)
-                        pull<true>(sum, x, y, z, body.mass, softening2, false);
+                        pull(HEADRACE_CONSTANT(bool, true), sum, x, y, z, body.mass, softening2, false);
                     else // rarely: the place is not kept for it
-                        odd |= 1u << static_cast<uint32_t>(
-                                   pull_precisely(sum, tree_.bodies[self], fetched[j], softening2));
+                        odd |= 1u << pull_precisely(sum, &tree_.bodies[self], &fetched[j], softening2);
                 }
             }
             add(sums_[lane], sums);
             odd_[lane] = odd;
         });
         too_near_ +=
-            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> too_near & 1u) != 0; }));
+            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> IS_TOO_NEAR & 1u) != 0; }));
         together_ +=
-            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> together & 1u) != 0; }));
+            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> IS_TOGETHER & 1u) != 0; }));
     }
 
     /// False if some are near: then nothing has been added.
@@ -300,7 +306,7 @@ private:
         const Mask own = group_.ballot([&](uint32_t lane) {
             if (lane >= count) return false;
             const uint32_t body = body_list_[at + lane];
-            fetched[lane] = source_of(tree_.bodies[body], box_);
+            fetched[lane] = source_of_body(&tree_.bodies[body], &box_);
             return body - first_ < BARNES_HUT_GROUP;
         });
         group_.sync(); // fetched
@@ -316,7 +322,7 @@ private:
             else
                 pull_towards_bodies<false, false>(fetched, at, count);
         }
-        const float from = near_from(box_, tree_.space.softening2);
+        const float from = near_from(&box_, tree_.space.softening2);
         const Mask near = group_.ballot([&](uint32_t lane) { return nearness_[lane] >= from; });
         if (near != 0) return false;
         group_.each([&](uint32_t lane) { add(sums_[lane], listed_[lane]); });
@@ -334,10 +340,10 @@ private:
                 const Source body = fetched[j];
                 const uint32_t number = Own ? body_list_[at + j] : 0;
                 for (uint32_t i = 0; i < mine; ++i) {
-                    Sum sum{sums.x[i], sums.y[i], sums.z[i], sums.potential[i]};
-                    nearness[i] += pull<Potential>(sum, body.x - targets.x[i], body.y - targets.y[i],
-                                                   body.z - targets.z[i], body.mass, softening2,
-                                                   Own && number == body_of(lane, i));
+                    const ForceSum sum{&sums.x[i], &sums.y[i], &sums.z[i], &sums.potential[i]};
+                    nearness[i] += pull(HEADRACE_CONSTANT(bool, Potential), sum, body.x - targets.x[i],
+                                        body.y - targets.y[i], body.z - targets.z[i], body.mass, softening2,
+                                        Own && number == body_of(lane, i));
                 }
             }
             listed_[lane] = sums;
