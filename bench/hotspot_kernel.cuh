@@ -1,7 +1,7 @@
 // bench/hotspot_kernel.cuh - the kernel of headrace-hotspot in plain CUDA: several steps on squares of cells,
 // a piece of a column in each thread's registers, the neighbours in shared memory.
 #pragma once
-#include "hotspot/factors.hpp"
+#include "hotspot/factors.h"
 
 constexpr int fused = 4, side = 64, kept = side - 2 * fused;
 constexpr int strips = 4, cells = side / strips;

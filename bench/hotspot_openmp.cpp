@@ -18,7 +18,7 @@ void step_row(const hotspot::Factors& factors, int columns, const float* north, 
               const float* power, float* __restrict out) {
     const hotspot::Factors f = factors;
     const auto cell = [&](int j, int left, int right) {
-        out[j] = f.step(here[j], north[j], south[j], here[left], here[right], power[j]);
+        out[j] = stepped(f, here[j], north[j], south[j], here[left], here[right], power[j]);
     };
     const int last = columns - 1;
     cell(0, 0, std::min(1, last));

@@ -1,7 +1,7 @@
 // bench/sobel_openmp.cpp - the filter on the processor with OpenMP: rows are divided between the threads.
 // Synchronously each frame is read, filtered and written before the next; asynchronously other threads read
 // and write meanwhile.
-#include "sobel/magnitude.hpp"
+#include "sobel/magnitude.h"
 #include "sobel_pipeline.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void filter(const sobel::Planes& planes, const std::uint8_t* frame, std::uint8_t
         const std::uint8_t *const here = frame + row.first, *const above = here - row.columns,
                                   *const below = here + row.columns;
         std::uint8_t* __restrict const out = edges + row.first;
-        if (!row.is_inner()) {
+        if (!is_inner_row(&row, 1)) {
             std::fill_n(out, row.columns, std::uint8_t{0});
             continue;
         }

@@ -2,6 +2,12 @@
 #include "problems.hpp"
 #include "ray.kernels.hpp"
 
+#define COEXEC_REAL double
+#define COEXEC_TRACER coexec::in_doubles // the serial version
+#include "tracer.h"
+#undef COEXEC_REAL
+#undef COEXEC_TRACER
+
 #include "ray.cl.hpp"
 
 #include <algorithm>
@@ -52,11 +58,10 @@ public:
         Verdict verdict;
         const auto spheres = spheres_.gather();
         const auto picture = picture_.gather();
-        const Tracer<double> tracer{spheres.data(), scene_};
         for (std::uint64_t i = 0; i < picture.size(); i += stride) {
             const Channels got = channels(picture[i]);
             const bool is_packed = picture[i] < 1u << 24;
-            const Channels expected = is_packed ? nearest_to(got, tracer, i) : Channels{-1, -1, -1};
+            const Channels expected = is_packed ? nearest_to(got, spheres.data(), i) : Channels{-1, -1, -1};
             for (unsigned c = 0; c < 3; ++c) verdict.compare("channel", 3 * i + c, got[c], expected[c], 1);
         }
         return verdict;
@@ -65,18 +70,20 @@ public:
 private:
     /// Rays in floats are beside their way by some millionths, which at the edge of a sphere or a shadow is
     /// another colour: so it may be any that the serial version sees so little beside, and what is between.
-    [[nodiscard]] Channels nearest_to(const Channels& got, const Tracer<double>& tracer,
-                                      std::uint64_t pixel) const {
+    [[nodiscard]] Channels nearest_to(const Channels& got, const Sphere* spheres, std::uint64_t pixel) const {
+        const auto seen_at = [&](double column, double row) {
+            return channels(in_doubles::packed(in_doubles::colour_at(spheres, scene_, column, row)));
+        };
         const double column = static_cast<double>(pixel % scene_.side) + 0.5,
                      row = static_cast<double>(pixel / scene_.side) + 0.5;
-        const Channels centre = channels(packed(tracer.colour(column, row)));
+        const Channels centre = seen_at(column, row);
         if (are_alike(got, centre)) return centre;
         Channels least = centre, most = centre;
         for (const double angle : {1e-6, 1e-5, 5e-5}) {
             const double beside = angle * scene_.side;
             for (const double x : {-beside, 0.0, beside})
                 for (const double y : {-beside, 0.0, beside}) {
-                    const Channels seen = channels(packed(tracer.colour(column + x, row + y)));
+                    const Channels seen = seen_at(column + x, row + y);
                     for (unsigned c = 0; c < 3; ++c) {
                         least[c] = std::min(least[c], seen[c]);
                         most[c] = std::max(most[c], seen[c]);

@@ -64,7 +64,7 @@ double specular_reflectance(const Problem& problem) {
     if (is_along_axis(source.kind)) {
         const double surface = reflectance_of(problem.n_above, first.n, 0);
         if (!has_clear_first_layer(problem)) return surface;
-        // Back and forth within the clear layer. Source: as transport.hpp, eq. 3.5
+        // Back and forth within the clear layer. Source: as transport.h, eq. 3.5
         const double below = reflectance_of(first.n, problem.layers[1].n, 0);
         return surface + (1 - surface) * (1 - surface) * below / (1 - surface * below);
     }

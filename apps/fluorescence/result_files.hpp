@@ -10,7 +10,7 @@ namespace fluorescence {
 
 /// What MCML would have written, its `.mco` in ASCII, line for line: totals, absorption by layer and depth,
 /// what escapes by radius and angle. Without fluorescence, which it does not know. For grids of depth and
-/// radius. `seconds`: what the run took. Source: as transport.hpp, and the manual of MCML 1.2.2
+/// radius. `seconds`: what the run took. Source: as transport.h, and the manual of MCML 1.2.2
 [[nodiscard]] std::string mco_of(const Problem& problem, const Settings& settings, const Totals& totals,
                                  const Grids& grids, double seconds);
 

@@ -1,6 +1,6 @@
 // apps/hotspot/chip.hpp - the chip of Rodinia's Hotspot: its material, its files, and one made up.
 #pragma once
-#include "factors.hpp"
+#include "factors.h"
 
 #include <filesystem>
 #include <span>

@@ -6,15 +6,8 @@
 #define GROUP 16 // a side of Hotspot::block
 #define SIDE (GROUP + 2 * FUSED)
 
-typedef struct {
-    float down, across, sink, heat, ambient;
-} Factors;
-
-int mirrored(int i, int size)
-{
-    while (i < 0 || i >= size) i = i < 0 ? -1 - i : 2 * size - 1 - i;
-    return i;
-}
+#include "factors.h"
+#include <headrace/domains/grids/mirror.h>
 
 __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void
 Hotspot(__global const float* power, __global const float* before, __global float* after, int rows, int steps,
@@ -40,9 +33,8 @@ Hotspot(__global const float* power, __global const float* before, __global floa
         const int rim = step + 1; // what is beyond lacks neighbours
         for (int t = i + rim; t < SIDE - rim; t += GROUP)
             for (int s = j + rim; s < SIDE - rim; s += GROUP) {
-                const float here = now[t][s];
-                next[t][s] = here + f.heat * watts[t][s] + f.down * (now[t - 1][s] + now[t + 1][s] - 2 * here) +
-                             f.across * (now[t][s - 1] + now[t][s + 1] - 2 * here) + f.sink * (f.ambient - here);
+                next[t][s] = stepped(f, now[t][s], now[t - 1][s], now[t + 1][s], now[t][s - 1], now[t][s + 1],
+                                     watts[t][s]);
             }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -83,11 +75,8 @@ __kernel void HotspotOnProcessor(__global const float* power, __global const flo
             const float *north = planes[step % 2][t - 1], *now = planes[step % 2][t],
                         *south = planes[step % 2][t + 1], *heating = watts[t];
             float* restrict next = planes[(step + 1) % 2][t];
-            for (int s = 1; s < PLANE_COLUMNS - 1; ++s) {
-                const float here = now[s];
-                next[s] = here + f.heat * heating[s] + f.down * (north[s] + south[s] - 2 * here) +
-                          f.across * (now[s - 1] + now[s + 1] - 2 * here) + f.sink * (f.ambient - here);
-            }
+            for (int s = 1; s < PLANE_COLUMNS - 1; ++s)
+                next[s] = stepped(f, now[s], north[s], south[s], now[s - 1], now[s + 1], heating[s]);
         }
     const int kept_rows = min(BLOCK_ROWS, last_row - top), kept_columns = min(BLOCK_COLUMNS, columns - left);
     for (int t = 0; t < kept_rows; ++t)

@@ -2,7 +2,7 @@
 // one kernel. hotspot_cuda.cuh, hotspot_cpu.hpp and hotspot.cl do the same by squares that stay in fast
 // memory.
 #pragma once
-#include "factors.hpp"
+#include "factors.h"
 #include <headrace/domains/grids/mirror.hpp>
 #include <headrace/headrace.hpp>
 
@@ -37,8 +37,8 @@ struct Hotspot {
         for (int rim = 1; rim <= steps; ++rim) {
             for (int i = rim; i < side - rim; ++i)
                 for (int j = rim; j < side - rim; ++j)
-                    next[i][j] = factors.step(now[i][j], now[i - 1][j], now[i + 1][j], now[i][j - 1],
-                                              now[i][j + 1], watts[i][j]);
+                    next[i][j] = stepped(factors, now[i][j], now[i - 1][j], now[i + 1][j], now[i][j - 1],
+                                         now[i][j + 1], watts[i][j]);
             for (int i = rim; i < side - rim; ++i)
                 for (int j = rim; j < side - rim; ++j) now[i][j] = next[i][j];
         }

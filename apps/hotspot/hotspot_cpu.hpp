@@ -16,7 +16,7 @@ step_row(const Factors& factors, int cells, const float* north, const float* her
          const float* power, float* __restrict out) {
     const Factors f = factors; // not in memory that `out` could be
     for (int j = 1; j < cells - 1; ++j)
-        out[j] = f.step(here[j], north[j], south[j], here[j - 1], here[j + 1], power[j]);
+        out[j] = stepped(f, here[j], north[j], south[j], here[j - 1], here[j + 1], power[j]);
 }
 
 /// A block of cells with `fused` more on every side, which are there to be stepped from.

@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(side* strips)
             const float here = now[i];
             const float south = i + 1 < cells ? now[i + 1] : shown[below][j];
             now[i] =
-                k.factors.step(here, north, south, shown[top + i][left], shown[top + i][right], watts[i]);
+                stepped(k.factors, here, north, south, shown[top + i][left], shown[top + i][right], watts[i]);
             next[top + i][j] = now[i];
             north = here;
         }

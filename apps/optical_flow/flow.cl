@@ -1,11 +1,6 @@
 // apps/optical_flow/flow.cl - flow.kernels.hpp in OpenCL C.
-
-int mirrored(int i, int size) {
-    while (i < 0 || i >= size) i = i < 0 ? -1 - i : 2 * size - 1 - i;
-    return i;
-}
-
-float position(int i, float ratio) { return ((float)i + 0.5f) * ratio - 0.5f; }
+#include "flow.h"
+#include <headrace/domains/grids/mirror.h>
 
 #ifdef __IMAGE_SUPPORT__
 float seen(read_only image2d_t picture, int exact, float x, float y) {
@@ -41,7 +36,7 @@ __kernel void Prolong(read_only image2d_t coarse, __global float* fine, float ra
 
 float slope(__global const float* frame, int row, int column, int dy, int dx, int rows, int columns) {
 #define PIXEL(steps) frame[(long)mirrored(row + (steps) * dy, rows) * columns + mirrored(column + (steps) * dx, columns)]
-    return (PIXEL(-2) - 8.0f * PIXEL(-1) + 8.0f * PIXEL(1) - PIXEL(2)) * (1.0f / 12.0f);
+    return slope_of(PIXEL(-2), PIXEL(-1), PIXEL(1), PIXEL(2));
 }
 
 __kernel void Linearise(__global const float* source, __global const float* warped, __global float* a, __global float* b,
@@ -51,7 +46,7 @@ __kernel void Linearise(__global const float* source, __global const float* warp
     if (column >= columns || row >= rows) return;
     const float x = 0.5f * (slope(source, row, column, 0, 1, rows, columns) + slope(warped, row, column, 0, 1, rows, columns));
     const float y = 0.5f * (slope(source, row, column, 1, 0, rows, columns) + slope(warped, row, column, 1, 0, rows, columns));
-    const float scale = 1.0f / sqrt(alpha + x * x + y * y);
+    const float scale = scale_of(alpha, x, y);
     const long from = (long)row * columns + column, to = (long)row * pitch + column;
     a[to] = scale * x;
     b[to] = scale * y;
@@ -66,11 +61,10 @@ __kernel void Relax(__global const float* du, __global const float* dv, __global
     const long at = (long)row * pitch + column;
     const long above = row > 0 ? at - pitch : at, below = row + 1 < rows ? at + pitch : at;
     const long left = column > 0 ? at - 1 : at, right = column + 1 < columns ? at + 1 : at;
-    const float mean_u = 0.25f * (du[above] + (du[left] + du[right]) + du[below]);
-    const float mean_v = 0.25f * (dv[above] + (dv[left] + dv[right]) + dv[below]);
-    const float error = a[at] * mean_u + b[at] * mean_v + c[at];
-    du_after[at] = mean_u - a[at] * error;
-    dv_after[at] = mean_v - b[at] * error;
+    const Flow next = relaxed(mean_of(du[above], du[left], du[right], du[below]),
+                              mean_of(dv[above], dv[left], dv[right], dv[below]), a[at], b[at], c[at]);
+    du_after[at] = next.u;
+    dv_after[at] = next.v;
 }
 
 __kernel void Update(__global float* u, __global float* v, __global const float* du, __global const float* dv, int columns,

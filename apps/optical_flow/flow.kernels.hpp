@@ -6,19 +6,13 @@
 // Source  B. Horn, B. Schunck, "Determining optical flow", Artificial Intelligence 17, 1981; M. Smirnov,
 //         "Optical flow estimation with CUDA", NVIDIA 2013
 #pragma once
+#include "flow.h"
 #include <headrace/domains/grids/mirror.hpp>
 #include <headrace/headrace.hpp>
-
-#include <cmath>
 
 namespace optical_flow {
 
 using headrace::mirrored;
-
-/// Where the middle of pixel `i` is among pixels of which `ratio` are as long as one of its own.
-HEADRACE_HOST_DEVICE inline float position(int i, float ratio) {
-    return (static_cast<float>(i) + 0.5f) * ratio - 0.5f;
-}
 
 /// The next coarser level: each pixel is the mean of four samples a quarter of it away from its middle.
 struct Shrink {
@@ -59,7 +53,7 @@ struct Linearise {
     HEADRACE_KERNEL void operator()(headrace::Index<2> at) const {
         const float x = 0.5f * (slope(source, at, 0, 1) + slope(warped, at, 0, 1));
         const float y = 0.5f * (slope(source, at, 1, 0) + slope(warped, at, 1, 0));
-        const float scale = 1.0f / std::sqrt(alpha + x * x + y * y);
+        const float scale = scale_of(alpha, x, y);
         a[at] = scale * x;
         b[at] = scale * y;
         c[at] = scale * (warped[at] - source[at]);
@@ -70,7 +64,7 @@ struct Linearise {
         const auto pixel = [&](int steps) {
             return frame(mirrored(at.y + steps * dy, rows), mirrored(at.x + steps * dx, columns));
         };
-        return (pixel(-2) - 8.0f * pixel(-1) + 8.0f * pixel(1) - pixel(2)) * (1.0f / 12.0f);
+        return slope_of(pixel(-2), pixel(-1), pixel(1), pixel(2));
     }
 };
 
@@ -85,13 +79,12 @@ struct Relax {
     HEADRACE_KERNEL void operator()(headrace::Index<2> at) const {
         const int above = at.y > 0 ? at.y - 1 : 0, below = at.y + 1 < rows ? at.y + 1 : at.y;
         const int left = at.x > 0 ? at.x - 1 : 0, right = at.x + 1 < columns ? at.x + 1 : at.x;
-        const auto sum = [&](const headrace::In<float>& of) {
-            return of(above, at.x) + (of(at.y, left) + of(at.y, right)) + of(below, at.x);
+        const auto mean = [&](const headrace::In<float>& of) {
+            return mean_of(of(above, at.x), of(at.y, left), of(at.y, right), of(below, at.x));
         };
-        const float mean_u = 0.25f * sum(du), mean_v = 0.25f * sum(dv);
-        const float error = a[at] * mean_u + b[at] * mean_v + c[at];
-        du_after[at] = mean_u - a[at] * error;
-        dv_after[at] = mean_v - b[at] * error;
+        const Flow next = relaxed(mean(du), mean(dv), a[at], b[at], c[at]);
+        du_after[at] = next.u;
+        dv_after[at] = next.v;
     }
 };
 

@@ -3,28 +3,9 @@
 #pragma once
 #include "sobel.kernels.hpp"
 
-#include <cmath>
 #include <cstdint>
 
 namespace sobel {
-
-/// The magnitude of a gradient, rounded down, at most `most`, up to 65535: the same on every device.
-///
-/// A component beyond `most` makes a magnitude beyond it, so both are cut first and squares stay below 2^33.
-/// The root of a float is one off at most; whole numbers put it right.
-HEADRACE_HOST_DEVICE inline std::uint32_t cut_magnitude(int across, int down, int most) {
-    const auto cut = [most](int part) -> std::uint64_t {
-        const int size = part < 0 ? -part : part;
-        return static_cast<std::uint64_t>(size < most ? size : most);
-    };
-    const std::uint64_t a = cut(across), b = cut(down), square = a * a + b * b;
-    const auto top = static_cast<std::uint64_t>(most);
-    if (square >= top * top) return static_cast<std::uint32_t>(top);
-    auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<float>(square)));
-    while (root * root > square) --root;
-    while ((root + 1) * (root + 1) <= square) ++root;
-    return static_cast<std::uint32_t>(root);
-}
 
 /// Over the grid of Sobel.
 struct AnySobel {
@@ -37,7 +18,7 @@ struct AnySobel {
 
     HEADRACE_KERNEL void operator()(headrace::Index<2> at) const {
         const video::Row row = planes.row(at.y);
-        const bool is_inner = row.y >= step && row.y < row.rows - step;
+        const bool is_inner = is_inner_row(&row, step);
         const int begin = at.x * strip;
         for (int x = begin; x < begin + strip && x < row.columns; ++x)
             put(row.first + x,

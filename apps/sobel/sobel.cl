@@ -1,10 +1,10 @@
 // apps/sobel/sobel.cl - sobel.kernels.hpp in OpenCL C.
 
+#include "magnitude.h"
+#include "video/planes.h"
+
 typedef struct {
-    int rows, columns;
-} Plane;
-typedef struct {
-    Plane plane[4];
+    Plane plane[VIDEO_MOST_PLANES];
 } Planes;
 
 uchar edge(__global const uchar* at, int columns) {
@@ -12,11 +12,10 @@ uchar edge(__global const uchar* at, int columns) {
     __global const uchar* const below = at + columns;
     const int across = above[1] + 2 * at[1] + below[1] - above[-1] - 2 * at[-1] - below[-1];
     const int down = below[-1] + 2 * below[0] + below[1] - above[-1] - 2 * above[0] - above[1];
-    // Why this is exact although sqrt need not be: magnitude.hpp.
-    return min(sqrt(across * across + down * down + 0.5f), 255.0f);
+    return magnitude(across, down);
 }
 
-/// Sixteen neighbours at once, which is what processors have instructions for.
+/// Sixteen neighbours at once, which is what processors have instructions for; as magnitude.h.
 uchar16 edges_of_16(__global const uchar* at, int columns) {
     __global const uchar* const above = at - columns;
     __global const uchar* const below = at + columns;
@@ -36,23 +35,14 @@ __kernel void Sobel(__global const uchar* frame, __global uchar* edges, const Pl
                     int strips) {
     const int strip = 16;
     const int begin = get_global_id(0) * strip;
-    int y = get_global_id(1);
-    if (y >= lines) return;
-    long row = 0;
-    int rows = planes.plane[0].rows, columns = planes.plane[0].columns;
-    for (int p = 1; p < 4; ++p)
-        if (y >= rows) {
-            row += (long)rows * columns;
-            y -= rows;
-            rows = planes.plane[p].rows;
-            columns = planes.plane[p].columns;
-        }
-    row += (long)y * columns;
-    const bool is_inner_row = y > 0 && y < rows - 1;
-    if (is_inner_row && begin > 0 && begin + strip < columns) {
-        vstore16(edges_of_16(frame + row + begin, columns), 0, edges + row + begin);
+    if (get_global_id(1) >= lines) return;
+    const Row row = row_of(planes.plane, get_global_id(1));
+    const bool is_inner = is_inner_row(&row, 1);
+    if (is_inner && begin > 0 && begin + strip < row.columns) {
+        vstore16(edges_of_16(frame + row.first + begin, row.columns), 0, edges + row.first + begin);
         return;
     }
-    for (int x = begin; x < begin + strip && x < columns; ++x)
-        edges[row + x] = is_inner_row && x > 0 && x < columns - 1 ? edge(frame + row + x, columns) : 0;
+    for (int x = begin; x < begin + strip && x < row.columns; ++x)
+        edges[row.first + x] =
+            is_inner && x > 0 && x < row.columns - 1 ? edge(frame + row.first + x, row.columns) : 0;
 }

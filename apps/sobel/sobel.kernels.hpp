@@ -1,6 +1,6 @@
 // apps/sobel/sobel.kernels.hpp - edges of a whole frame, every plane on its own, in one launch.
 #pragma once
-#include "magnitude.hpp"
+#include "magnitude.h"
 #include "video/planes.hpp"
 
 #include <cstring>
@@ -19,13 +19,13 @@ struct Sobel {
     HEADRACE_KERNEL void operator()(headrace::Index<2> at) const {
         const video::Row row = planes.row(at.y);
         const int begin = at.x * strip;
-        if (row.is_inner() && begin > 0 && begin + strip < row.columns) {
+        if (is_inner_row(&row, 1) && begin > 0 && begin + strip < row.columns) {
             std::uint8_t strength[strip]; // in a register: what is stored could else be what is read next
             for (int i = 0; i < strip; ++i) strength[i] = edge(row.first + begin + i, row.columns);
             std::memcpy(edges.data() + row.first + begin, strength, strip);
         } else {
             for (int x = begin; x < begin + strip && x < row.columns; ++x)
-                edges(row.first + x) = row.is_inner() && x > 0 && x < row.columns - 1
+                edges(row.first + x) = is_inner_row(&row, 1) && x > 0 && x < row.columns - 1
                                            ? edge(row.first + x, row.columns)
                                            : std::uint8_t{0};
         }

@@ -1,6 +1,6 @@
 // apps/sobel/words.hpp - four pixels at once, for threads that would else fetch byte after byte.
 #pragma once
-#include "magnitude.hpp"
+#include "magnitude.h"
 #include "video/planes.hpp"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ HEADRACE_HOST_DEVICE inline void filter_word(const std::uint8_t* frame, std::uin
     std::uint8_t strength[word] = {};
     const int columns = row.columns;
     const bool whole = columns % word == 0 && row.first % word == 0; // then words of all rows are aligned
-    if (row.is_inner()) {
+    if (is_inner_row(&row, 1)) {
         int smooth[word + 2] = {}, steep[word + 2] = {}; // of the columns x - 1 to x + 4
         constexpr int weight[] = {1, 2, 1}, sign[] = {-1, 0, 1};
         for (int dy = -1; dy <= 1; ++dy) {
