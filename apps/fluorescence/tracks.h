@@ -145,9 +145,10 @@ HEADRACE_FUNCTION void track(HEADRACE_ANY(const TissueView*) view, const Packet*
                           way,
                           weight * view->general.fluence_scale,
                           packet->name ^ (packet->step * 0x9E3779B1u)};
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_IS_XYZ(view))
-    follow_track_xyz(view, packet, way_of);
-    else follow_track_rz(view, packet, way_of);
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_XYZ(view))
+        follow_track_xyz(view, packet, way_of);
+    else
+        follow_track_rz(view, packet, way_of);
 }
 
 /// What came down a clear first layer, and went up again, before the packet began.

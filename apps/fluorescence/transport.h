@@ -102,7 +102,9 @@ HEADRACE_FUNCTION void absorb(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY
 /// The packet moves on outside.
 HEADRACE_FUNCTION void escape(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY(HrLane*) lane,
                               HEADRACE_ANY(Packet*) packet) {
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_DETECTS(view)) { detect(view, packet); }
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_DETECTS(view)) {
+        detect(view, packet);
+    }
     const Tissue* tissue = &view->tissue;
     const uint32_t which = wavelength(packet) * 2 + (packet->uz > 0 ? 1 : 0);
     const float cosine = fabs(packet->uz);
@@ -131,10 +133,12 @@ HEADRACE_FUNCTION Fate meet_boundary(HEADRACE_ANY(const TissueView*) view, HEADR
     const bool down = packet->uz > 0;
     const Side side = layer->sides[down ? 1 : 0];
     const float edge = down ? medium->thickness : 0, way = (edge - packet->z) / packet->uz;
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_IS_GENERAL(view)) {
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_GENERAL(view)) {
         track(view, packet, medium->top + packet->z, way, (float)packet->weight);
     }
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_DETECTS(view)) { stay_for(packet, way); }
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_DETECTS(view)) {
+        stay_for(packet, way);
+    }
     packet->x += way * packet->ux;
     packet->y += way * packet->uy;
     packet->z = edge;
@@ -145,7 +149,9 @@ HEADRACE_FUNCTION Fate meet_boundary(HEADRACE_ANY(const TissueView*) view, HEADR
         return cosine <= layer->trapped[wavelength(packet)] ? FATE_ENDS : FATE_GOES_ON;
     }
     settle(view, lane, packet);
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_DETECTS(view)) { leave_layer(packet, side.n); }
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_DETECTS(view)) {
+        leave_layer(packet, side.n);
+    }
     packet->uz = copysign(cosine_beyond, packet->uz);
     const uint32_t next = layer_of(packet) + (down ? 1u : ~0u);
     if (next >= view->tissue.layers) return FATE_ESCAPES; // also above the first
@@ -210,10 +216,12 @@ HEADRACE_FUNCTION void interact(HEADRACE_ANY(const TissueView*) view, HEADRACE_A
     const float depth = packet->z + way * packet->uz;
     // From 0 to the thickness: as whole numbers, negative depths are the largest.
     const bool interacts = !incident->stopped & (as_uint(depth) <= as_uint(medium->thickness));
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_IS_GENERAL(view)) {
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_GENERAL(view)) {
         if (interacts) track(view, packet, medium->top + packet->z, way, (float)packet->weight);
     }
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_DETECTS(view)) { stay_for(packet, interacts ? way : 0); }
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_DETECTS(view)) {
+        stay_for(packet, interacts ? way : 0);
+    }
     packet->x = interacts ? packet->x + way * packet->ux : packet->x;
     packet->y = interacts ? packet->y + way * packet->uy : packet->y;
     packet->z = interacts ? depth : packet->z;
@@ -232,9 +240,10 @@ HEADRACE_FUNCTION void interact(HEADRACE_ANY(const TissueView*) view, HEADRACE_A
     incident->emitting = emits ? weight : incident->emitting;
     incident->stopped = !interacts | emits | (packet->weight < FLUORESCENCE_ROULETTE_BELOW);
     absorb(view, lane, medium, packet, lost);
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_IS_GENERAL(view))
-    scatter_by_phase(view->phases, optics, packet, b, turns, interacts);
-    else scatter(optics, packet, (float)b, turns, interacts);
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_GENERAL(view))
+        scatter_by_phase(view->phases, optics, packet, b, turns, interacts);
+    else
+        scatter(optics, packet, (float)b, turns, interacts);
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
@@ -246,7 +255,9 @@ HEADRACE_FUNCTION void follow(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY
     Medium medium = medium_of(view, packet);
     Fate fate = packet->step < view->tissue.most_steps ? FATE_GOES_ON : FATE_ENDS;
     Incident incident = {fate != FATE_GOES_ON, 0, 0};
-    HEADRACE_IF_CONSTEXPR(FLUORESCENCE_IS_GENERAL(view)) { track_beginning(view, packet); }
+    HEADRACE_IF_CONSTEXPR (FLUORESCENCE_IS_GENERAL(view)) {
+        track_beginning(view, packet);
+    }
     FLUORESCENCE_UNROLL(unroll 1)
     for (uint32_t turn = 0; turn < FLUORESCENCE_STEPS_A_CALL / FLUORESCENCE_STEPS_A_TURN; ++turn) {
         if (FLUORESCENCE_LEAVES_TURNS && incident.stopped) break;

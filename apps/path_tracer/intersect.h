@@ -108,8 +108,14 @@ typedef struct Waiting {
 /// the next.
 ///
 /// Source  Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", HPG 2009
-HEADRACE_FUNCTION Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides, const SceneView* scene,
-                           const Sight* sight, float limit, Waiting* waiting) {
+#if defined(__CUDACC__) || defined(__HIPCC__) || defined(__OPENCL_C_VERSION__)
+    #define PATH_TRACER_WALK HEADRACE_FUNCTION
+#else
+    #define PATH_TRACER_WALK                                                                                 \
+        HEADRACE_FUNCTION_APART // where g++ puts it into the shading, registers are lacking
+#endif
+PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides, const SceneView* scene,
+                          const Sight* sight, float limit, Waiting* waiting) {
     const uint32_t none = 0; // the root, which is no leaf
     Hit hit = {limit, 0, PATH_TRACER_NO_TRIANGLE, 0, 0};
     const Ray* ray = &sight->ray;
@@ -143,7 +149,7 @@ HEADRACE_FUNCTION Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decide
         while (leaf != none) {
             const uint32_t first = leaf >> 4, end = first + (leaf & 15);
             for (uint32_t i = first; i < end; ++i) {
-                HEADRACE_IF_CONSTEXPR(decides) {
+                HEADRACE_IF_CONSTEXPR (decides) {
                     if (decide(any_hit, scene, i, sight, &hit) && any_hit) return hit;
                     continue;
                 }

@@ -22,8 +22,8 @@ typedef struct Row {
 /// The row with that number, counted through all planes.
 HEADRACE_FUNCTION Row row_of(const Plane* plane, int number) {
     Row row = {0, number, plane[0].rows, plane[0].columns};
-    for (int p = 1; p < VIDEO_MOST_PLANES;
-         ++p) // of fixed length: GPUs have no place for an index that varies
+    // Of fixed length: GPUs have no place for an index that varies.
+    for (int p = 1; p < VIDEO_MOST_PLANES; ++p)
         if (row.y >= row.rows) {
             row.first += (int64_t)row.rows * row.columns;
             row.y -= row.rows;
