@@ -109,10 +109,17 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED HEADRACE_EMBED)
 #pragma once
 #include <string_view>
 
+#ifdef __GNUC__ // and clang
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored \"-Woverlength-strings\" // the standard promises 65536 characters
+#endif
 namespace headrace::embedded {
 // Not inline: files in other folders may have the same name.
 constexpr std::string_view ${HEADRACE_AS} = R\"headrace(${text})headrace\";
 } // namespace headrace::embedded
+#ifdef __GNUC__
+    #pragma GCC diagnostic pop
+#endif
 ")
   get_property(files GLOBAL PROPERTY HEADRACE_EMBEDDED_FILES)
   list(PREPEND files "${HEADRACE_EMBED}")
