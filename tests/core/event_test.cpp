@@ -1,6 +1,8 @@
 // tests/core/event_test.cpp - one completion, one outcome, inherited.
 #include <headrace/core/event.hpp>
 
+#include <core/waiting_call.hpp>
+
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -173,12 +175,13 @@ TEST(Event, AChainOfAnyLengthSettles) {
 
 TEST(Event, MayBeWaitedForAsLongAsAClockCounts) {
     Promise promise;
-    const Event event = promise.event();
-    const std::jthread settles([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        promise.complete();
-    });
-    EXPECT_TRUE(event.wait_for(std::chrono::nanoseconds::max()));
+    bool is_complete = false;
+    test::WaitingCall call(
+        [&, event = promise.event()] { is_complete = event.wait_for(std::chrono::nanoseconds::max()); });
+    EXPECT_TRUE(call.waits());
+    promise.complete();
+    call.join();
+    EXPECT_TRUE(is_complete);
 }
 
 } // namespace

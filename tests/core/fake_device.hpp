@@ -5,6 +5,7 @@
 #include <headrace/core/device.hpp>
 
 #include <core/adversary.hpp>
+#include <core/takes.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -373,7 +374,7 @@ inline void FakeStream::run() {
             if (const ErrorPtr error = event.outcome(); error && !failure) failure = error;
         if (const auto longest = device_.options_.longest_delay.count(); longest > 0) {
             const auto delay = std::uniform_int_distribution<std::int64_t>(0, longest)(random_);
-            std::this_thread::sleep_for(std::chrono::microseconds(delay));
+            takes(std::chrono::microseconds(delay));
         }
         const auto begin = std::chrono::steady_clock::now();
         if (!failure) failure = execute(command);

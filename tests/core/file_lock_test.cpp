@@ -1,7 +1,9 @@
 // tests/core/file_lock_test.cpp - one at a time, among threads and among processes.
 #include <headrace/internal/core/file_lock.hpp>
 
+#include <core/eventually.hpp>
 #include <core/scratch_folder.hpp>
+#include <core/waiting_call.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +22,9 @@ namespace headrace {
 namespace {
 
 using namespace std::chrono_literals;
+using test::eventually;
 using test::ScratchFolder;
+using test::WaitingCall;
 
 /// What processes that are forked from now on see, too.
 class SharedCounter {
@@ -38,19 +42,25 @@ private:
     std::atomic<int>* count_;
 };
 
+/// Each leaves it when another one asks for it, which would come in if it could.
 TEST(FileLock, OneAtATimeHasIt) {
     const ScratchFolder folder;
-    const SharedCounter inside, together;
+    constexpr int contenders = 6;
+    const SharedCounter asking, inside, together, ended;
     const auto enter = [&] {
         for (int i = 0; i < 20; ++i) {
+            ++*asking;
             const FileLock alone(folder.path() / "lock", 7, 60s);
+            --*asking;
             if (++*inside > 1) ++*together;
-            std::this_thread::sleep_for(1ms);
+            static_cast<void>(
+                eventually([&] { return *asking > 0 || *inside > 1 || *ended == contenders - 1; }, 60s));
             --*inside;
         }
+        ++*ended;
     };
     std::vector<pid_t> processes;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < contenders / 2; ++i) {
         processes.push_back(::fork());
         ASSERT_GE(processes.back(), 0);
         if (processes.back() != 0) continue;
@@ -59,7 +69,7 @@ TEST(FileLock, OneAtATimeHasIt) {
     }
     {
         std::vector<std::jthread> threads;
-        for (int i = 0; i < 3; ++i) threads.emplace_back(enter);
+        for (int i = 0; i < contenders / 2; ++i) threads.emplace_back(enter);
     }
     for (const pid_t process : processes) EXPECT_EQ(::waitpid(process, nullptr, 0), process);
     EXPECT_EQ(*together, 0);
@@ -93,18 +103,13 @@ TEST(FileLock, AProcessThatEndsHasItNoMore) {
         ++*has_it;
         ::pause();
     }
-    while (*has_it == 0) std::this_thread::sleep_for(1ms);
-    std::atomic<bool> is_ours = false;
+    ASSERT_TRUE(eventually([&] { return *has_it != 0; }));
     const auto asked = std::chrono::steady_clock::now();
-    std::jthread waits([&] {
-        const FileLock next(folder.path() / "lock", 0, 60s);
-        is_ours = true;
-    });
-    std::this_thread::sleep_for(50ms);
-    EXPECT_FALSE(is_ours);
+    WaitingCall next([&] { const FileLock ours(folder.path() / "lock", 0, 60s); });
+    EXPECT_TRUE(next.waits());
     ::kill(process, SIGKILL);
     EXPECT_EQ(::waitpid(process, nullptr, 0), process);
-    waits.join();
+    next.join();
     EXPECT_LT(std::chrono::steady_clock::now() - asked, 30s);
 }
 

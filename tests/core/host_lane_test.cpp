@@ -1,13 +1,14 @@
 // tests/core/host_lane_test.cpp - threads of host tasks as programs use them: by name, waited for, one by
 // one.
 #include <core/fake_device.hpp>
+#include <core/flag.hpp>
+#include <core/waiting_call.hpp>
 #include <headrace/core/controller.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -18,8 +19,6 @@
 
 namespace headrace {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(HostLane, ItsThreadHasItsName) {
     HostLane lane("writing of frames to disk");
@@ -33,12 +32,16 @@ TEST(HostLane, WaitAllReturnsWhenTheLastTaskHasEnded) {
     HostLane lane;
     std::atomic<int> ended = 0;
     lane.wait_all(); // nothing to wait for
-    for (int i = 0; i < 10; ++i)
-        lane.run("slow", {}, [&] {
-            std::this_thread::sleep_for(1ms);
-            ++ended;
-        });
-    lane.wait_all();
+    test::Flag goes_on;
+    for (int i = 0; i < 9; ++i) lane.run("quick", {}, [&] { ++ended; });
+    lane.run("held", {}, [&] {
+        goes_on.wait();
+        ++ended;
+    });
+    test::WaitingCall call([&] { lane.wait_all(); });
+    EXPECT_TRUE(call.waits());
+    goes_on.raise();
+    call.join();
     EXPECT_EQ(ended, 10);
 }
 
@@ -72,26 +75,21 @@ TEST(HostLane, WaitAllTellsOfTasksThatNeverBegan) {
 
 TEST(HostLane, SwitchesBetweenWaitingAndNotWhileItRuns) {
     HostLane lane;
-    std::atomic<bool> go = false, ended = false;
-    lane.run("held", {}, [&] {
-        while (!go) std::this_thread::yield();
-    });
-    EXPECT_FALSE(ended); // or it would never get here
-    go = true;
+    test::Flag go;
+    lane.run("held", {}, [&] { go.wait(); }); // or it would never get further
+    go.raise();
     lane.set_asynchronous(false);
-    lane.run("waited for", {}, [&] {
-        std::this_thread::sleep_for(5ms);
-        ended = true;
-    });
-    EXPECT_TRUE(ended);
+    std::atomic<int> ended = 0;
+    for (int i = 0; i < 100; ++i) { // a task that is not waited for may be quick, but not always
+        lane.run("waited for", {}, [&] { ++ended; });
+        ASSERT_EQ(ended, i + 1);
+    }
     lane.run("fails", {}, [] { throw std::runtime_error("told by wait_all"); });
     EXPECT_THROW(lane.wait_all(), Error);
-    go = false;
+    go.lower();
     lane.set_asynchronous(true);
-    lane.run("held", {}, [&] {
-        while (!go) std::this_thread::yield();
-    });
-    go = true;
+    lane.run("held", {}, [&] { go.wait(); });
+    go.raise();
     lane.wait_all();
 }
 
@@ -116,10 +114,8 @@ TEST(HostLane, WhoeverWaitsDoesTheWork) {
 
 TEST(HostLane, TasksOfManyWaitingThreadsRunOneAtATimeAndInOrder) {
     HostLane lane;
-    std::atomic<bool> go = false;
-    lane.run("held", {}, [&] {
-        while (!go) std::this_thread::yield();
-    });
+    test::Flag go;
+    lane.run("held", {}, [&] { go.wait(); });
     lane.set_asynchronous(false);
     constexpr int threads = 4, tasks = 2000;
     std::atomic<int> inside = 0;
@@ -140,7 +136,7 @@ TEST(HostLane, TasksOfManyWaitingThreadsRunOneAtATimeAndInOrder) {
                         << "it returned before its task ended";
                 }
             });
-        go = true;
+        go.raise();
     }
     EXPECT_EQ(ended, threads * tasks);
     lane.wait_all();

@@ -5,6 +5,7 @@
 
 #include <core/fake_device.hpp>
 #include <core/kernel_bodies.hpp>
+#include <core/waiting_call.hpp>
 
 #include <gtest/gtest.h>
 
@@ -53,16 +54,10 @@ protected:
 
     /// Runs `end` on another thread, and expects it to wait for the gate.
     void expect_it_waits(const std::function<void()>& end) {
-        std::atomic<bool> ended = false;
-        std::jthread ending([&] {
-            end();
-            ended = true;
-        });
-        std::this_thread::sleep_for(20ms);
-        EXPECT_FALSE(ended) << "something still uses what was to be freed";
+        test::WaitingCall ending(end);
+        EXPECT_TRUE(ending.waits()) << "something still uses what was to be freed";
         gate_.complete();
         ending.join();
-        EXPECT_TRUE(ended);
     }
 
     FakeDevice device, other_device{FakeOptions{.id = "fake:1"}};
@@ -193,25 +188,26 @@ TEST_F(MisuseTest, FailuresWhileEverythingEndsReachTheirEvents) {
         failing.push_back(lane->run("reads it on the host", on, [] {}));
         failing.push_back(one->host_task("reads it as well", on, [] {}));
         failing.push_back(gather(result->tile()));
-        std::jthread opener([&] {
-            std::this_thread::sleep_for(1ms);
-            gate.complete();
+        test::WaitingCall ending([&] {
+            for (unsigned i = 0; i < 4; ++i) switch ((i + order) % 4) {
+                case 0:
+                    one.reset();
+                    break;
+                case 1:
+                    datum.reset();
+                    result.reset();
+                    break;
+                case 2:
+                    lane.reset();
+                    break;
+                case 3:
+                    two.reset();
+                    break;
+                }
         });
-        for (unsigned i = 0; i < 4; ++i) switch ((i + order) % 4) {
-            case 0:
-                one.reset();
-                break;
-            case 1:
-                datum.reset();
-                result.reset();
-                break;
-            case 2:
-                lane.reset();
-                break;
-            case 3:
-                two.reset();
-                break;
-            }
+        EXPECT_TRUE(ending.waits());
+        gate.complete();
+        ending.join();
         for (const Event& event : failing) {
             ASSERT_TRUE(event.done());
             ASSERT_TRUE(event.outcome());

@@ -1,5 +1,6 @@
 // tests/core/relay_test.cpp - copies between devices that do not reach each other: through the host, in
 // pieces.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
 #include <headrace/core/controller.hpp>
 
@@ -128,8 +129,7 @@ TEST(Relay, TheFirstPieceArrivesBeforeTheLastOneLeaves) {
     std::atomic<bool> right = false;
     const Event read = pass_on(from, to, storage, right);
     // The second piece does not leave `a` before the first has begun to enter `b`.
-    for (int i = 0; i < 10'000 && b.requests(FakeRequest::copy_in) == 0; ++i)
-        std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(test::eventually([&] { return b.requests(FakeRequest::copy_in) > 0; }));
     EXPECT_EQ(b.requests(FakeRequest::copy_in), 1U);
     EXPECT_EQ(a.requests(FakeRequest::copy_out), 1U);
     arrived.complete();

@@ -1,6 +1,8 @@
 // tests/core/thread_stacks.hpp - what every thread of this process is doing, for a test that hangs where
 // no debugger is. Linux with glibc.
 #pragma once
+#include <core/eventually.hpp>
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -10,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include <execinfo.h>
 #include <sys/syscall.h>
@@ -56,10 +57,8 @@ inline void write_thread_stacks() {
                      stacks::line_of(folder / "comm").c_str(), stacks::line_of(folder / "wchan").c_str());
         const int before = stacks::written.load();
         syscall(SYS_tgkill, getpid(), number, SIGURG);
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-        while (stacks::written.load() == before && std::chrono::steady_clock::now() < end)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        if (stacks::written.load() == before) std::fprintf(stderr, "it does not answer\n");
+        if (!eventually([&] { return stacks::written.load() != before; }, std::chrono::seconds(1)))
+            std::fprintf(stderr, "it does not answer\n");
     }
 }
 

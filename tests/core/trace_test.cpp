@@ -1,6 +1,7 @@
 // tests/core/trace_test.cpp - what a trace says of requests: where they ran, when, and from where their data
 // came.
 #include <core/fake_device.hpp>
+#include <core/takes.hpp>
 #include <headrace/core/controller.hpp>
 #include <headrace/core/trace.hpp>
 
@@ -23,6 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::FakeDevice;
 using test::FakeEvent;
+using test::takes;
 
 /// A trace's JSON, as a viewer reads it.
 struct Shown {
@@ -97,11 +99,10 @@ protected:
         HostLane reading("reading"), writing("writing");
         reading.run("read", {{{tile_, Access::write}}}, [&] {
             submitted.get_future().wait();
-            std::this_thread::sleep_for(2ms);
+            takes(2ms);
         });
-        controller_.launch("kernel", {{{tile_, Access::update}}},
-                           [](const NativeStream&) { std::this_thread::sleep_for(2ms); });
-        writing.run("write", {{{tile_, Access::read}}}, [] { std::this_thread::sleep_for(2ms); });
+        controller_.launch("kernel", {{{tile_, Access::update}}}, [](const NativeStream&) { takes(2ms); });
+        writing.run("write", {{{tile_, Access::read}}}, [] { takes(2ms); });
         submitted.set_value();
         writing.wait_all();
     }
@@ -226,9 +227,7 @@ TEST_F(TraceTest, RequestsThatOverlapHaveRowsOfTheirOwn) {
 TEST_F(TraceTest, UnitsSayHowLongTheyWorked) {
     Trace trace(Trace::Keep::totals);
     const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < 3; ++i)
-        controller_.launch("sleep", {}, [](const NativeStream&) { std::this_thread::sleep_for(5ms); });
-    std::this_thread::sleep_for(1ms);
+    for (int i = 0; i < 3; ++i) controller_.launch("sleep", {}, [](const NativeStream&) { takes(5ms); });
     controller_.wait_all();
     const auto wall = std::chrono::steady_clock::now() - begin;
     const auto units = trace.units();
@@ -243,9 +242,15 @@ TEST_F(TraceTest, OverlappingRequestsCountOnceAsBusyTime) {
     Trace trace(Trace::Keep::totals);
     const auto begin = std::chrono::steady_clock::now();
     const auto streams = {device_.make_stream(), device_.make_stream(), device_.make_stream()};
+    std::barrier all(3);
     for (const auto& stream : streams)
         controller_.submit("sleep", {}, [&](std::span<const Event> after) {
-            return stream->launch([](const NativeStream&) { std::this_thread::sleep_for(20ms); }, after);
+            return stream->launch(
+                [&](const NativeStream&) {
+                    all.arrive_and_wait(); // at the same time
+                    takes(20ms);
+                },
+                after);
         });
     controller_.wait_all();
     const auto wall = std::chrono::steady_clock::now() - begin;
@@ -262,7 +267,7 @@ TEST_F(TraceTest, ControllersOfOneDeviceAreOneUnit) {
     for (Controller* controller : {&controller_, &second})
         controller->launch("sleep", {}, [&](const NativeStream&) {
             both.arrive_and_wait(); // at the same time
-            std::this_thread::sleep_for(20ms);
+            takes(20ms);
         });
     controller_.wait_all();
     second.wait_all();
