@@ -4,6 +4,7 @@
 #include <core/fake_device.hpp>
 #include <core/quiet_machine.hpp>
 #include <core/scratch_folder.hpp>
+#include <core/takes.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,7 +16,6 @@
 #include <memory>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace controller_program {
@@ -25,6 +25,7 @@ using namespace std::chrono_literals;
 using headrace::Access;
 using headrace::NativeStream;
 using headrace::test::ScratchFolder;
+using headrace::test::takes;
 
 struct Ended {
     int code;
@@ -54,9 +55,8 @@ protected:
 /// A kernel that takes its time, and a host task that reads what it made.
 void work_a_while(Machine& machine, headrace::Storage& data) {
     const headrace::Tile tile = data.tile();
-    machine.controller().launch("slow", {{{tile, Access::write}}},
-                                [](const NativeStream&) { std::this_thread::sleep_for(20ms); });
-    machine.lane("reading").run("read", {{{tile, Access::read}}}, [] { std::this_thread::sleep_for(2ms); });
+    machine.controller().launch("slow", {{{tile, Access::write}}}, [](const NativeStream&) { takes(20ms); });
+    machine.lane("reading").run("read", {{{tile, Access::read}}}, [] { takes(2ms); });
 }
 
 TEST_F(ControllerProgram, ReportsWhatWasMeasured) {

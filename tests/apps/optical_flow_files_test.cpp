@@ -3,6 +3,8 @@
 #include "frame_source.hpp"
 #include "program/png.hpp"
 #include "truth.hpp"
+#include <core/eventually.hpp>
+#include <core/open_files.hpp>
 #include <core/scratch_folder.hpp>
 #include <core/seeds.hpp>
 #include <headrace/core/error.hpp>
@@ -10,7 +12,6 @@
 #include <gtest/gtest.h>
 #include <png.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -20,7 +21,6 @@
 #include <limits>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <sys/stat.h>
@@ -31,6 +31,8 @@ namespace {
 
 using headrace::Error;
 using headrace::ErrorKind;
+using headrace::test::eventually;
+using headrace::test::open_files;
 using headrace::test::ScratchFolder;
 using Bytes = std::vector<std::uint8_t>;
 using Component = std::vector<float>;
@@ -237,7 +239,9 @@ TEST(FlowSinks, PairsAreWrittenBesideEachOtherAndAppearInTheirOrder) {
         std::vector<Flow> flows;
         for (int pair = 0; pair < 5; ++pair) flows.push_back(write(pair)); // 2, 3 and 4 have the lanes
         EXPECT_TRUE(is_there(0) && is_there(1)) << "else their lanes were not free";
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        // Both files of 3 and of 4 and the picture of 2, each without a name until it is its turn.
+        EXPECT_TRUE(eventually(
+            [&] { return open_files(scratch.path()) == 5 || is_there(2) || is_there(3) || is_there(4); }));
         EXPECT_FALSE(is_there(2) || is_there(3) || is_there(4));
         EXPECT_EQ(content(pipe), encode_flo(size, flows[2].u, flows[2].v));
         sink.wait();

@@ -4,11 +4,10 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
 
 namespace headrace::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// Data that travels from the first device to the second and back, again and again, over host memory.
 class Chain : public OnDevices {
@@ -53,11 +52,14 @@ INSTANTIATE_TEST_SUITE_P(Lists, Chain, chains, test_name);
 TEST_P(Chain, DataSurvivesManyRounds) {
     const auto sent = some_bytes(size, 1);
     auto data = sent;
+    std::deque<WorkBeside> beside;
+    for (const auto& device : devices_) beside.emplace_back(*device);
     Promise gate;
-    Event last = gate.event();
-    for (int i = 0; i < rounds; ++i) last = travel(last, data);
-    std::this_thread::sleep_for(10ms);
-    EXPECT_FALSE(last.done()); // all of it was handed over before anything could begin
+    const Event first = travel(gate.event(), data);
+    Event last = first;
+    for (int i = 1; i < rounds; ++i) last = travel(last, data);
+    for (WorkBeside& work : beside) work.wait();
+    EXPECT_FALSE(first.done() || last.done()); // all of it was handed over before anything could begin
     gate.complete();
     last.wait();
     EXPECT_EQ(sent, data);

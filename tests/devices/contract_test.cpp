@@ -1,4 +1,5 @@
 // tests/devices/contract_test.cpp - what core/device.hpp promises, on every backend.
+#include <core/eventually.hpp>
 #include <core/quiet_machine.hpp>
 #include <core/seeds.hpp>
 #include <devices/devices_fixture.hpp>
@@ -207,6 +208,7 @@ TEST_P(Contract, WhatOneStreamBringsToTheHostAnotherTakesFromThere) {
 }
 
 TEST_P(Contract, AStreamStartsWhenTheHostSaysSo) {
+    WorkBeside beside(device());
     Promise gate;
     const Event open = gate.event();
     const auto memory = device().allocate(8 << 20);
@@ -214,7 +216,7 @@ TEST_P(Contract, AStreamStartsWhenTheHostSaysSo) {
     // Large and unpinned: these calls return at once all the same.
     const Event in = stream().copy_in(*memory, 0, sent.data(), sent.size(), {&open, 1});
     const Event out = stream().copy_out(received.data(), *memory, 0, received.size());
-    std::this_thread::sleep_for(30ms);
+    beside.wait();
     EXPECT_FALSE(in.done());
     EXPECT_FALSE(out.done());
     std::ranges::copy(some_bytes(8 << 20, 3), sent.begin()); // it has not been read yet
@@ -254,10 +256,11 @@ TEST_P(Contract, WorkAfterAKnownFailureIsNotDone) {
 }
 
 TEST_P(Contract, AFailureComesNoEarlierThanWhatItIsOrderedAfter) {
+    WorkBeside beside(device());
     Promise gate;
     const std::vector<Event> after{Event::failed(an_error()), gate.event()};
     const Event event = stream().launch([](const NativeStream&) {}, after);
-    std::this_thread::sleep_for(20ms);
+    beside.wait();
     EXPECT_FALSE(event.done());
     gate.complete();
     ASSERT_TRUE(event.outcome());
@@ -520,10 +523,7 @@ TEST_P(Contract, StreamsLeaveNoThreadBehind) {
         one->launch([](const NativeStream&) {});
     }
     // Who was joined is still listed for a moment.
-    const auto patience = std::chrono::steady_clock::now() + 50s;
-    while (threads_of_this_process() > before && std::chrono::steady_clock::now() < patience)
-        std::this_thread::sleep_for(1ms);
-    EXPECT_LE(threads_of_this_process(), before);
+    EXPECT_TRUE(eventually([&] { return threads_of_this_process() <= before; })) << threads_of_this_process();
 }
 
 } // namespace

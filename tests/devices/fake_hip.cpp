@@ -1,6 +1,9 @@
 // tests/devices/fake_hip.cpp - see fake_hip.hpp.
 #include <devices/fake_hip.hpp>
 
+#include <core/eventually.hpp>
+#include <core/hang_limit.hpp>
+
 #include <hip/hip_runtime_api.h>
 
 #include <array>
@@ -19,7 +22,7 @@
 #include <thread>
 #include <utility>
 
-using namespace std::chrono_literals;
+using headrace::test::eventually;
 
 namespace {
 
@@ -36,6 +39,9 @@ thread_local int current_device = 0;
 std::shared_mutex driver;              // alone: memory is being freed
 std::atomic<int> waits_for_values = 0; // of streams, enqueued and not over
 
+/// As a GPU looks at a word. It hangs if the test does, and that has a limit.
+void wait_until(const auto& holds) { static_cast<void>(eventually(holds, 2 * headrace::test::hang_limit)); }
+
 /// What every call of the runtime begins with.
 hipError_t enter(const char* call) {
     if (in_callback) {
@@ -49,7 +55,7 @@ hipError_t enter(const char* call) {
 /// As CUDA's driver does it: when streams have come by what they stand at, and nobody else gets in before.
 void wait_as_freeing_does() {
     const std::scoped_lock nobody_else(driver);
-    while (waits_for_values > 0 && !lost) std::this_thread::sleep_for(20us);
+    wait_until([] { return waits_for_values == 0 || lost; });
 }
 
 /// A moment that a stream comes to.
@@ -257,7 +263,7 @@ hipError_t hipStreamWaitValue64(hipStream_t stream, void* word, std::uint64_t va
     ++waits_for_values;
     stream->give([word, value] {
         const std::atomic_ref seen(*static_cast<std::uint64_t*>(word));
-        while (seen.load(std::memory_order_acquire) < value && !lost) std::this_thread::sleep_for(20us);
+        wait_until([&] { return seen.load(std::memory_order_acquire) >= value || lost; });
         --waits_for_values;
     });
     return hipSuccess;

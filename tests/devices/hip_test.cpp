@@ -1,5 +1,6 @@
 // tests/devices/hip_test.cpp - what only a fake HIP runtime shows: a device that is lost, and what is left
 // behind.
+#include <core/eventually.hpp>
 #include <devices/devices_fixture.hpp>
 #include <devices/fake_hip.hpp>
 #include <devices/requests.hpp>
@@ -10,8 +11,6 @@
 
 namespace headrace::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 class LostDevice : public testing::Test {
 protected:
@@ -110,9 +109,8 @@ TEST(FakeHip, PinnedMemoryIsFreedWhenNoStreamStandsAtAGate) {
     const int kept = fake_hip::living().allocations;
     gate.complete();
     EXPECT_NO_THROW(stands.wait());
-    for (int i = 0; i < 1000 && fake_hip::living().allocations > kept - 10; ++i)
-        std::this_thread::sleep_for(1ms);
-    EXPECT_LE(fake_hip::living().allocations, kept - 10) << "more than 1 GiB, and nobody asked again";
+    EXPECT_TRUE(eventually([&] { return fake_hip::living().allocations <= kept - 10; }))
+        << "more than 1 GiB, and nobody asked again";
 }
 
 TEST(FakeHip, PinnedMemoryIsUsedAgain) {
@@ -157,9 +155,7 @@ TEST(FakeHip, TimesAreMeasuredForWhoAsks) {
 
 TEST(FakeHip, NothingIsLeftBehind) {
     const auto is_all_gone = [] { // another thread may be the last to let go
-        for (int i = 0; i < 1000 && fake_hip::living() != fake_hip::Living{}; ++i)
-            std::this_thread::sleep_for(1ms);
-        return fake_hip::living() == fake_hip::Living{};
+        return eventually([] { return fake_hip::living() == fake_hip::Living{}; });
     };
     ASSERT_TRUE(is_all_gone()); // of what tests before this one had
     {

@@ -1,12 +1,16 @@
 // tests/devices/requests.hpp - small things that tests of devices need.
 #pragma once
+#include <headrace/core/device.hpp>
 #include <headrace/core/event.hpp>
+
+#include <gtest/gtest.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -49,6 +53,26 @@ private:
     std::mutex mutex_;
     std::condition_variable raised_;
     std::optional<bool> value_;
+};
+
+/// Work on a stream of its own. When it has ended, whatever could begin on its device has had the time.
+class WorkBeside {
+public:
+    /// Allocates: before anything stands at a gate, since drivers may wait for that to free memory.
+    explicit WorkBeside(Device& device) : stream_(device.make_stream()), memory_(device.allocate(size)) {}
+    void wait() {
+        const std::vector<std::byte> sent = some_bytes(size, 1);
+        std::vector<std::byte> received(size);
+        stream_->copy_in(*memory_, 0, sent.data(), size);
+        stream_->launch([](const NativeStream&) {});
+        stream_->copy_out(received.data(), *memory_, 0, size).wait();
+        EXPECT_EQ(sent, received);
+    }
+
+private:
+    static constexpr Bytes size = 4 << 20;
+    const std::unique_ptr<Stream> stream_;
+    const std::unique_ptr<Memory> memory_;
 };
 
 /// Bytes of this process that are in memory; 0 under AddressSanitizer, which keeps what was freed to find who

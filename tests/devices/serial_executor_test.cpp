@@ -1,5 +1,6 @@
 // tests/devices/serial_executor_test.cpp - the threads that keep those who open gates from those who call
 // drivers.
+#include <core/eventually.hpp>
 #include <devices/requests.hpp>
 #include <headrace/internal/devices/serial_executor.hpp>
 
@@ -74,9 +75,7 @@ TEST(DestroyedByExecutor, NeitherThereNorLostWhenAnExecutorLetsGo) {
             executor_thread = std::this_thread::get_id();
         });
     }
-    for (int i = 0; i < 10'000 && where.load() == std::thread::id{}; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_NE(where.load(), std::thread::id{});
+    EXPECT_TRUE(eventually([&] { return where.load() != std::thread::id{}; }));
     EXPECT_NE(where.load(), executor_thread.load());
 }
 
@@ -86,9 +85,7 @@ TEST(LetGo, MayLetGoOfWhatLetsGoOfMore) {
         std::shared_ptr<Mortal> owned;
     };
     let_go(std::make_shared<Owner>(Owner{make_destroyed_by_executor<Mortal>(where)}));
-    for (int i = 0; i < 10'000 && where.load() == std::thread::id{}; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_NE(where.load(), std::thread::id{});
+    EXPECT_TRUE(eventually([&] { return where.load() != std::thread::id{}; }));
 }
 
 } // namespace
