@@ -2,14 +2,18 @@
 // runtimes under jobs that begin, jobs under devices that go; and users' code that throws.
 #include "two_devices.hpp"
 
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
+#include <core/flag.hpp>
 #include <core/log_lines.hpp>
+#include <core/waiting_call.hpp>
 #include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -42,14 +46,14 @@ std::unique_ptr<Runtime> runtime_of(std::vector<FakeDevice*>& devices,
 
 class Endings : public ::testing::Test {
 protected:
+    test::Flag may_go_on_;
     std::vector<FakeDevice*> devices_;
     std::unique_ptr<Runtime> runtime_ = runtime_of(devices_);
-    std::atomic<bool> may_go_on_ = false;
 
     /// Its tasks wait until they may go on.
     Job held(Job job, std::function<void(Task&)> work) {
         job.host_function("fake", [this, work = std::move(work)](Task& task, const NativeStream&) {
-            while (!may_go_on_) std::this_thread::sleep_for(100us);
+            may_go_on_.wait();
             work(task);
         });
         return job;
@@ -60,12 +64,12 @@ protected:
             for (auto i = task.range().begin; i < task.range().end; ++i) view.add(0, i);
         });
     }
-    /// They may, soon.
-    std::jthread later() {
-        return std::jthread([this] {
-            std::this_thread::sleep_for(30ms);
-            may_go_on_ = true;
-        });
+    /// Expects that `call` waits until they may go on, and lets them.
+    void expect_it_waits(const std::function<void()>& call) {
+        test::WaitingCall waiting(call);
+        EXPECT_TRUE(waiting.waits());
+        may_go_on_.raise();
+        waiting.join();
     }
 };
 constexpr std::uint64_t sum_of_64 = 63 * 64 / 2;
@@ -78,8 +82,7 @@ TEST_F(Endings, WhoGathersWaitsForTheJobsThatWrite) {
             const auto view = task.write(x);
             for (auto i = task.range().begin; i < task.range().end; ++i) view[i] = i;
         }));
-    const std::jthread opener = later();
-    EXPECT_EQ(sums.gather()[0], sum_of_64);
+    expect_it_waits([&] { EXPECT_EQ(sums.gather()[0], sum_of_64); });
     EXPECT_TRUE(adds.done());
     EXPECT_EQ(x.gather()[63], 63U);
     EXPECT_TRUE(writes.done());
@@ -94,8 +97,7 @@ TEST_F(Endings, WhoFillsWaitsForThoseThatReadToo) {
         for (auto i = task.range().begin; i < task.range().end; ++i) seen += view[i];
     }));
     EXPECT_EQ(x.gather()[0], 1U) << "which does not wait for readers";
-    const std::jthread opener = later();
-    std::ranges::fill(x.fill(), 2U);
+    expect_it_waits([&] { std::ranges::fill(x.fill(), 2U); });
     EXPECT_TRUE(reads.done());
     EXPECT_EQ(seen, 64U);
 }
@@ -107,7 +109,7 @@ TEST_F(Endings, AnOrderThatNobodyAskedForPassesNoFailureOn) {
     const JobHandle reads = runtime_->submit(held(std::move(Job("read", 64).reads(sums)), [](Task&) {}));
     const JobHandle adds = runtime_->submit(held_sum(sums));
     reads.cancel();
-    const std::jthread opener = later();
+    may_go_on_.raise();
     EXPECT_THROW(reads.wait(), Error);
     EXPECT_NO_THROW(adds.wait());
     EXPECT_EQ(sums.gather()[0], 1 + sum_of_64);
@@ -122,17 +124,18 @@ TEST_F(Endings, ARuntimeTakesItsOwnSumsWithItAndNoOthers) {
             "fake", [sums](Task& task, const NativeStream&) { task.sum(sums).add(0, task.range().size()); })))
         .wait();
     const JobHandle adds = runtime_->submit(held_sum(sums));
-    while (devices_[0]->requests(FakeRequest::launch) + devices_[1]->requests(FakeRequest::launch) == 0)
-        std::this_thread::yield();
+    ASSERT_TRUE(test::eventually([&] {
+        return devices_[0]->requests(FakeRequest::launch) + devices_[1]->requests(FakeRequest::launch) > 0;
+    }));
     other.reset();
-    const std::jthread opener = later();
+    may_go_on_.raise();
     adds.wait();
     EXPECT_EQ(sums.gather()[0], 8 + sum_of_64);
 }
 
 TEST_F(Endings, SumsThatWereLostAreForgottenWhenTheDataAreFilled) {
     const Numbers sums("sums", {1});
-    may_go_on_ = true;
+    may_go_on_.raise();
     runtime_->submit(held_sum(sums)).wait();
     for (FakeDevice* device : devices_) device->fail_next(FakeRequest::launch);
     const Numbers other("other", {64});
@@ -164,7 +167,7 @@ TEST_F(Endings, ADeviceThatFailsDoesNotWaitForItself) {
 TEST_F(Endings, SumsThatCannotBeSavedAreLostWithTheirRuntimeAndNothingElse) {
     const LogLines errors(LogLevel::error);
     const Numbers sums("sums", {1});
-    may_go_on_ = true;
+    may_go_on_.raise();
     runtime_->submit(held_sum(sums)).wait();
     for (FakeDevice* device : devices_) device->fill_host();
     runtime_.reset();
@@ -184,10 +187,7 @@ TEST_F(Endings, OfAChainOfJobsNobodyKeepsThePast) {
     for (int i = 0; i < 1000; ++i) last = runtime_->submit(std::move(link(nullptr).after(last)));
     last.wait();
     // Whoever ends a job keeps it for a moment.
-    for (const auto limit = std::chrono::steady_clock::now() + 100s;
-         past.use_count() > 1 && std::chrono::steady_clock::now() < limit;)
-        std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(past.use_count(), 1);
+    EXPECT_TRUE(test::eventually([&] { return past.use_count() == 1; })) << past.use_count();
 }
 
 /// Jobs of one runtime begin when those of another end, which may be when it goes itself.
@@ -196,17 +196,20 @@ TEST_F(Endings, ARuntimeWaitsForJobsThatAreAboutToBegin) {
         std::vector<FakeDevice*> devices;
         auto second = runtime_of(devices);
         const Numbers x("x", {64});
-        const JobHandle first =
-            runtime_->submit(std::move(Job("first", 1).host_function("fake", [](Task&, const NativeStream&) {
-                std::this_thread::sleep_for(200us);
-            })));
+        may_go_on_.lower();
+        const JobHandle first = runtime_->submit(held(Job("first", 1), [](Task&) {}));
         static_cast<void>(
             second->submit(std::move(Job("second", 64)
                                          .writes(rows(x))
                                          .after(first)
                                          .host_function("fake", [](Task&, const NativeStream&) {}))));
-        const std::jthread cancels([&] { first.cancel(); });
-        if (i % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(i));
+        std::barrier both(2); // `first` ends at the time at which the runtime of `second` does
+        const std::jthread ends([&] {
+            both.arrive_and_wait();
+            if (i % 2 == 0) first.cancel();
+            may_go_on_.raise();
+        });
+        both.arrive_and_wait();
         second.reset();
     }
 }
@@ -237,7 +240,7 @@ private:
 };
 
 TEST_F(Endings, UsersCodeThatThrowsFailsItsJobAndNothingElse) {
-    may_go_on_ = true;
+    may_go_on_.raise();
     const auto expect_failure = [&](const Job& job) {
         const JobHandle handle = runtime_->submit(job);
         ASSERT_TRUE(handle.wait_for(100s));

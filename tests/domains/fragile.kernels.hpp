@@ -1,13 +1,13 @@
 // tests/domains/fragile.kernels.hpp - kernels whose device is lost or slow, on the CPU alone: others cannot
 // throw or sleep.
 #pragma once
+#include <core/takes.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/core/error.hpp>
 #include <headrace/domains/view.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 namespace headrace::test {
 
@@ -33,7 +33,7 @@ struct Sluggish {
 
     void operator()(auto&, std::uint64_t i) const {
         if (fails) throw Error{ErrorKind::kernel, "it fails"};
-        if (is_slow) std::this_thread::sleep_for(std::chrono::microseconds(50));
+        if (is_slow) takes(std::chrono::microseconds(50));
         bins.add(i % bins.size(), 1);
     }
 };
@@ -45,7 +45,7 @@ struct SluggishRows {
     bool is_slow;
 
     void operator()(auto&, std::uint64_t i) const {
-        if (is_slow) std::this_thread::sleep_for(std::chrono::microseconds(50));
+        if (is_slow) takes(std::chrono::microseconds(50));
         out[i] = 3 * in[i];
     }
 };

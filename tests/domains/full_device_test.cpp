@@ -1,4 +1,5 @@
 // tests/domains/full_device_test.cpp - jobs on devices whose memory does not hold all of their data at once.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
 #include <core/seeds.hpp>
 #include <devices/devices_fixture.hpp>
@@ -15,7 +16,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace headrace::test {
@@ -143,7 +143,7 @@ TEST(FullDevice, AJobThatIsCancelledWhileItWaitsForRoomEnds) {
     Job holds = mirror(domains[0], domains[1]);
     holds.host_function("fake", [&](Task&, const NativeStream&) { goes_on.wait(false); });
     const JobHandle first = fakes.runtime->submit(holds);
-    while (fakes.devices[0]->requests(FakeRequest::launch) == 0) std::this_thread::yield();
+    ASSERT_TRUE(test::eventually([&] { return fakes.devices[0]->requests(FakeRequest::launch) > 0; }));
     const JobHandle second = fakes.runtime->submit(mirror(domains[2], domains[3]));
     EXPECT_FALSE(second.wait_for(std::chrono::milliseconds(20))) << "there is no room for it";
     second.cancel();

@@ -1,4 +1,5 @@
 // tests/domains/job_execution_test.cpp - ranges given out, taken back and repeated, with made-up devices.
+#include <core/eventually.hpp>
 #include <core/quiet_machine.hpp>
 #include <core/seeds.hpp>
 #include <domains/two_devices.hpp>
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <map>
 #include <random>
-#include <thread>
 
 namespace headrace::test {
 namespace {
@@ -207,7 +207,7 @@ TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
     WithReserve with(0.005);
     const auto first = with.job.next(4);
     ASSERT_TRUE(first && first->size() < 1'000'000);
-    std::this_thread::sleep_for(20ms);
+    ASSERT_TRUE(eventually([&] { return !with.job.steps_in(7); }));
     with.job.finished(4, {*first}, {});
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
@@ -217,7 +217,7 @@ TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
 
 TEST(JobExecution, WhoEndedNothingWouldHaveTakenForEver) {
     WithReserve with(0.0005);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(eventually([&] { return !with.job.steps_in(7); }));
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
     EXPECT_FALSE(std::isfinite(with.job.seconds_of_coexecution_set()));
@@ -245,8 +245,8 @@ TEST(JobExecution, AReserveStepsInIfTheJobTakesTwiceAsLong) {
         EXPECT_EQ(with.job.next(7), std::nullopt);
         EXPECT_FALSE(with.job.wants(7));
         EXPECT_TRUE(with.job.wants(4));
-        std::this_thread::sleep_until(*steps_in);
-        EXPECT_EQ(with.job.steps_in(7), std::nullopt);
+        ASSERT_TRUE(eventually([&] { return !with.job.steps_in(7); }));
+        EXPECT_GE(std::chrono::steady_clock::now(), *steps_in);
         EXPECT_TRUE(with.job.wants(7));
         EXPECT_TRUE(with.job.others_may_take_over(4));
         const int before = with.asked;

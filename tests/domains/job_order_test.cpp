@@ -1,9 +1,12 @@
 // tests/domains/job_order_test.cpp - jobs that conflict run in the order of submission; what a failed job
 // leaves behind; waits that would never end.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
+#include <core/flag.hpp>
 #include <core/log_lines.hpp>
 #include <core/quiet_machine.hpp>
 #include <core/seeds.hpp>
+#include <core/waiting_call.hpp>
 #include <headrace/headrace.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 
@@ -19,7 +22,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace headrace {
@@ -33,10 +35,13 @@ using test::LogLines;
 using Numbers = Domain<std::uint64_t>;
 using Work = std::function<void(Task&)>;
 
-std::unique_ptr<Runtime> fake_runtime(std::size_t count, RuntimeOptions options = {}) {
+/// `longest_delay`: of each request, at random.
+std::unique_ptr<Runtime> fake_runtime(std::size_t count, RuntimeOptions options = {},
+                                      std::chrono::microseconds longest_delay = {}) {
     std::vector<std::unique_ptr<Device>> devices;
     for (std::size_t i = 0; i < count; ++i)
-        devices.push_back(std::make_unique<FakeDevice>(FakeOptions{.id = "fake:" + std::to_string(i)}));
+        devices.push_back(std::make_unique<FakeDevice>(
+            FakeOptions{.id = "fake:" + std::to_string(i), .longest_delay = longest_delay, .seed = i + 1}));
     return std::make_unique<Runtime>(std::move(devices), std::move(options));
 }
 
@@ -47,13 +52,13 @@ Job with(Job job, Work work) {
 
 class JobOrder : public ::testing::Test {
 protected:
+    test::Flag may_go_on_;
     std::unique_ptr<Runtime> runtime_ = fake_runtime(2, {.policy = "dynamic:4", .model = "peak"});
-    std::atomic<bool> may_go_on_ = false;
 
     /// Its tasks wait until they may go on.
     Work held(Work work) {
         return [this, work = std::move(work)](Task& task) {
-            while (!may_go_on_) std::this_thread::sleep_for(100us);
+            may_go_on_.wait();
             work(task);
         };
     }
@@ -76,8 +81,9 @@ protected:
 };
 
 /// Random programs of jobs on few domains, against a model that runs one after another. The jobs read whole
-/// domains, write rows and add sums; some yield, so that a missing order shows.
+/// domains, write rows and add sums; the devices are slow at random, so that a missing order shows.
 TEST_F(JobOrder, IsThatOfSubmissionInRandomPrograms) {
+    runtime_ = fake_runtime(2, {.policy = "dynamic:4", .model = "peak"}, 50us);
     std::mt19937 random(test::fresh_seed());
     constexpr std::size_t size = 8;
     std::vector<Numbers> domains;
@@ -94,7 +100,6 @@ TEST_F(JobOrder, IsThatOfSubmissionInRandomPrograms) {
             const std::size_t from = random() % 4, to = (from + 1 + random() % 3) % 4;
             const std::uint64_t factor = 1 + random() % 5;
             const auto x = domains[from], y = domains[to];
-            const bool yields = random() % 2 == 0;
             std::uint64_t sum = 0;
             for (const auto value : model[from]) sum += value;
             sum = sum * factor % 1'000'003;
@@ -105,7 +110,6 @@ TEST_F(JobOrder, IsThatOfSubmissionInRandomPrograms) {
             if (kind == 1) job.updates(rows(y));
             if (kind == 2) job.accumulates(y);
             jobs.push_back(runtime_->submit(with(std::move(job), [=](Task& task) {
-                if (yields) std::this_thread::sleep_for(50us);
                 std::uint64_t all = 0;
                 for (std::uint64_t i = 0; i < size; ++i) all += task.read(x)[i];
                 all = all * factor % 1'000'003;
@@ -140,7 +144,7 @@ TEST_F(JobOrder, HoldsAcrossRuntimesThatShareADomain) {
                 task.write(seen)[i] = task.read(x)[i];
         }));
     EXPECT_FALSE(copies.wait_for(20ms));
-    may_go_on_ = true;
+    may_go_on_.raise();
     copies.wait();
     EXPECT_EQ(std::ranges::count(seen.gather(), 5U), 64);
 }
@@ -153,7 +157,7 @@ TEST_F(JobOrder, JobsThatCommuteRunAtOneTime) {
         with(std::move(Job("second", 1).accumulates(sums)), [=](Task& task) { task.sum(sums).add(0, 2); }));
     second.wait();
     EXPECT_FALSE(first.done());
-    may_go_on_ = true;
+    may_go_on_.raise();
     EXPECT_EQ(sums.gather()[0], 3U);
 }
 
@@ -174,7 +178,7 @@ TEST_F(JobOrder, ConcurrentJobsWaitForNoOther) {
     const JobHandle second = runtime_->submit(with(half(32, "second").concurrent(), set(32)));
     second.wait();
     EXPECT_FALSE(first.done());
-    may_go_on_ = true;
+    may_go_on_.raise();
     const auto all = x.gather();
     EXPECT_EQ(std::ranges::count(all, 1U), 32);
     EXPECT_EQ(std::ranges::count(all, 33U), 32);
@@ -189,7 +193,7 @@ TEST_F(JobOrder, ConcurrentJobsFindSumsThatAreComplete) {
     const JobHandle reads = runtime_->submit(with(std::move(Job("read", 1).reads(sums).concurrent()),
                                                   [&](Task& task) { found = task.read(sums)[0]; }));
     EXPECT_FALSE(reads.wait_for(20ms));
-    may_go_on_ = true;
+    may_go_on_.raise();
     reads.wait();
     EXPECT_EQ(found, 64U);
 }
@@ -215,7 +219,7 @@ TEST_F(JobOrder, HoldsBehindAJobThatIsCancelledWhileItWaits) {
     cancelled.cancel();
     EXPECT_TRUE(cancelled.wait_for(100s));
     EXPECT_FALSE(writes.wait_for(20ms));
-    may_go_on_ = true;
+    may_go_on_.raise();
     last.wait();
     EXPECT_TRUE(first.done());
     EXPECT_EQ(seen, 64 * 7U);
@@ -231,7 +235,7 @@ TEST_F(JobOrder, AFailureGoesWhereItsDataAreReadAndNowhereElse) {
     const JobHandle reads = runtime_->submit(with(std::move(Job("read", 1).reads(x)), [](Task&) {}));
     const JobHandle strict =
         runtime_->submit(with(std::move(Job("strict", 64).writes(rows(x)).in_order()), [](Task&) {}));
-    may_go_on_ = true; // `strict` does not care about jobs that have ended
+    may_go_on_.raise(); // `strict` does not care about jobs that have ended
     EXPECT_THROW(fails.wait(), Error);
     EXPECT_NO_THROW(heals_y.wait());
     EXPECT_THROW(reads.wait(), Error);
@@ -286,7 +290,7 @@ TEST_F(JobOrder, AJobThatIsCancelledBeforeItBeginsHasMadeNothing) {
     const JobHandle second =
         runtime_->submit(with(std::move(Job("second", 64).writes(rows(y)).writes(rows(x))), [](Task&) {}));
     second.cancel();
-    may_go_on_ = true;
+    may_go_on_.raise();
     EXPECT_THROW(static_cast<void>(x.gather()), Error);
     EXPECT_THROW(static_cast<void>(y.gather()), Error);
 }
@@ -296,9 +300,7 @@ TEST_F(JobOrder, AFailureThatNobodyWaitsForIsInTheLog) {
         const LogLines errors(LogLevel::error);
         use(throws(Job("fails", 1)));
         runtime_->submit(with(Job("next", 1), [](Task&) {})).wait();
-        for (const auto limit = std::chrono::steady_clock::now() + 100s;
-             errors.lines().empty() && std::chrono::steady_clock::now() < limit;)
-            std::this_thread::sleep_for(1ms);
+        EXPECT_TRUE(test::eventually([&] { return !errors.lines().empty(); }));
         return errors.lines();
     };
     auto lines = lines_of([&](const Job& job) { runtime_->submit(job); }); // its handle goes first
@@ -307,7 +309,7 @@ TEST_F(JobOrder, AFailureThatNobodyWaitsForIsInTheLog) {
     EXPECT_NE(lines[0].find("not in the mood"), std::string::npos) << lines[0];
     lines = lines_of([&](const Job& job) { // the job ends first
         const JobHandle handle = runtime_->submit(job);
-        while (!handle.done()) std::this_thread::yield();
+        ASSERT_TRUE(test::eventually([&] { return handle.done(); }));
         const JobHandle copy = handle;
     });
     EXPECT_EQ(lines.size(), 1U);
@@ -418,7 +420,7 @@ TEST_F(Waiting, ForEachOtherIsAnError) {
     std::atomic<int> errors = 0;
     const auto waits_for = [&](std::atomic<const JobHandle*>& other) {
         return [&](Task&) {
-            while (other == nullptr) std::this_thread::yield();
+            other.wait(nullptr);
             try {
                 other.load()->wait();
             } catch (const Error& error) {
@@ -429,7 +431,9 @@ TEST_F(Waiting, ForEachOtherIsAnError) {
     const JobHandle one = runtime_->submit(with(Job("one", 1), waits_for(second)));
     const JobHandle two = runtime_->submit(with(Job("two", 1), waits_for(first)));
     first = &one;
+    first.notify_all();
     second = &two;
+    second.notify_all();
     ASSERT_TRUE(one.wait_for(100s) && two.wait_for(100s)) << "they wait for ever";
     EXPECT_EQ(errors, 1);
 }
@@ -459,9 +463,9 @@ TEST_F(Waiting, InHooksAndPoliciesIsAnError) {
         } catch (const Error& error) {
             EXPECT_NE(std::string(error.what()).find("cannot "), std::string::npos) << error.what();
         }
-        may_go_on_ = true;
+        may_go_on_.raise();
         runtime_ = fake_runtime(2); // the inner jobs have ended
-        may_go_on_ = false;
+        may_go_on_.lower();
     }
 }
 
@@ -496,11 +500,9 @@ TEST_F(Waiting, AForkedChildIsToldThatItHasNoRuntime) {
         _exit(told);
     }
     int status = 0;
-    for (const auto limit = std::chrono::steady_clock::now() + 100s;
-         waitpid(child, &status, WNOHANG) == 0 && std::chrono::steady_clock::now() < limit;)
-        std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(test::eventually([&] { return waitpid(child, &status, WNOHANG) != 0; }));
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
-    may_go_on_ = true;
+    may_go_on_.raise();
     held_job.wait();
 }
 
@@ -510,9 +512,9 @@ TEST_F(JobOrder, ThenIsCalledWithHowTheJobEnded) {
         const JobHandle handle = runtime_->submit(job);
         const JobHandle call = then(handle, [&](JobStatus ended) { status = static_cast<int>(ended); });
         if (cancels) handle.cancel();
-        may_go_on_ = true;
+        may_go_on_.raise();
         call.wait();
-        may_go_on_ = false;
+        may_go_on_.lower();
         return static_cast<JobStatus>(status.load());
     };
     EXPECT_EQ(status_of(with(Job("works", 1), held([](Task&) {})), false), JobStatus::done);
@@ -538,14 +540,18 @@ TEST_F(JobOrder, ThenMaySubmitAndWaitAndBeWaitedFor) {
     all.wait();
     EXPECT_EQ(sums.gather()[0], 151 * 8U);
     // And jobs come after it.
-    std::atomic<bool> called = false;
+    test::Flag is_called, may_return;
     const JobHandle call = then(runtime_->submit(with(Job("held", 1), held([](Task&) {}))), [&](JobStatus) {
-        std::this_thread::sleep_for(5ms);
-        called = true;
+        is_called.raise();
+        may_return.wait();
     });
-    const JobHandle after =
-        runtime_->submit(with(std::move(Job("after", 1).after(call)), [&](Task&) { EXPECT_TRUE(called); }));
-    may_go_on_ = true;
+    const JobHandle after = runtime_->submit(
+        with(std::move(Job("after", 1).after(call)), [&](Task&) { EXPECT_TRUE(may_return.is_raised()); }));
+    may_go_on_.raise();
+    is_called.wait();
+    for (int i = 0; i < 3; ++i) runtime_->submit(add).wait(); // the devices take turns meanwhile
+    EXPECT_FALSE(after.done());
+    may_return.raise();
     after.wait();
 }
 
@@ -564,7 +570,7 @@ TEST_F(JobOrder, ThenFailsWithWhatItThrows) {
     const JobHandle held_job = runtime_->submit(with(Job("held", 1), held([](Task&) {})));
     const JobHandle cancelled = then(held_job, [&](JobStatus) { called = true; });
     cancelled.cancel();
-    may_go_on_ = true;
+    may_go_on_.raise();
     held_job.wait();
     EXPECT_THROW(cancelled.wait(), Error);
     runtime_.reset(); // which waits for what is called
@@ -577,15 +583,18 @@ TEST_F(JobOrder, ARuntimeThatGoesCallsThenAndRefusesWhatThatSubmits) {
     for (int i = 0; i < 20; ++i) {
         auto runtime = fake_runtime(1);
         Runtime* const going = runtime.get();
-        then(runtime->submit(with(Job("long", 1'000'000), [](Task&) { std::this_thread::sleep_for(1ms); })),
-             [&, going](JobStatus) {
-                 try {
-                     going->submit(with(Job("late", 1), [](Task&) {}));
-                 } catch (const Error& error) {
-                     if (error.kind() == ErrorKind::cancelled) ++refused;
-                 }
-             });
-        runtime.reset();
+        may_go_on_.lower();
+        then(runtime->submit(with(Job("long", 1'000'000), held([](Task&) {}))), [&, going](JobStatus) {
+            try {
+                going->submit(with(Job("late", 1), [](Task&) {}));
+            } catch (const Error& error) {
+                if (error.kind() == ErrorKind::cancelled) ++refused;
+            }
+        });
+        test::WaitingCall ending([&] { runtime.reset(); });
+        static_cast<void>(ending.waits()); // it does not for a job that has not begun
+        may_go_on_.raise();
+        ending.join();
     }
     EXPECT_EQ(refused, 20);
 }
@@ -594,7 +603,7 @@ TEST_F(Waiting, InThenForItselfIsAnError) {
     std::atomic<const JobHandle*> self = nullptr;
     std::string thrown;
     const JobHandle call = then(runtime_->submit(with(Job("job", 1), [](Task&) {})), [&](JobStatus) {
-        while (self == nullptr) std::this_thread::yield();
+        self.wait(nullptr);
         try {
             self.load()->wait();
         } catch (const Error& error) {
@@ -602,6 +611,7 @@ TEST_F(Waiting, InThenForItselfIsAnError) {
         }
     });
     self = &call;
+    self.notify_all();
     ASSERT_TRUE(call.wait_for(100s)) << "it waits for ever";
     EXPECT_NE(thrown.find(of_its_own), std::string::npos) << thrown;
 }
@@ -612,7 +622,7 @@ TEST_F(JobOrder, ManyJobsThatWaitAreEachLookedAtOnce) {
         const Numbers x("x", {1}), y("y", {1});
         std::ranges::fill(x.fill(), 0U);
         const auto seconds_for = [&](std::size_t count) {
-            may_go_on_ = false;
+            may_go_on_.lower();
             const auto begin = std::chrono::steady_clock::now();
             const JobHandle first = runtime_->submit(
                 with(std::move(Job("first", 1).writes(x)), held([=](Task& task) { task.write(x)[0] = 1; })));
@@ -621,7 +631,7 @@ TEST_F(JobOrder, ManyJobsThatWaitAreEachLookedAtOnce) {
                                   [=](Task& task) { task.sum(y).add(0, task.read(x)[0]); });
             JobHandle last = first;
             for (std::size_t i = 0; i < count; ++i) last = runtime_->submit(i % 2 == 0 ? reads : adds);
-            may_go_on_ = true;
+            may_go_on_.raise();
             static_cast<void>(y.gather());
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         };

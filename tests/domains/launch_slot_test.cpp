@@ -1,5 +1,6 @@
 // tests/domains/launch_slot_test.cpp - a launch slot by hand, step by step. The device's half of its engine
 // is a script of the test. Together the scenarios take every transition in the table of launch_state.hpp.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
 #include <headrace/headrace.hpp>
 #include <headrace/internal/domains/device_slots.hpp>
@@ -18,7 +19,6 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -62,7 +62,7 @@ std::function<void(HrControl&, HrInjection&)> does(std::uint64_t seeds, std::uin
 
 /// A launch that does what is injected, until it is closed or asked to pause.
 void does_what_is_injected(HrControl& control, HrInjection& injection) {
-    for (;; std::this_thread::yield()) {
+    static_cast<void>(eventually([&] {
         const std::uint64_t injected = HostSync::load(injection.injected, HostSync::acquire);
         HostSync::store(injection.consumed, injected & ~HR_INJECTION_CLOSED, HostSync::relaxed);
         HostSync::store(injection.completed, injected & ~HR_INJECTION_CLOSED, HostSync::release);
@@ -70,8 +70,8 @@ void does_what_is_injected(HrControl& control, HrInjection& injection) {
         if (is_closed) control.poller.open = 0;
         const bool is_asked = HostSync::load(injection.pause, HostSync::relaxed) != 0;
         control.pause = is_asked ? HR_PAUSE_HOST : HR_RUN;
-        if (is_closed || is_asked) return;
-    }
+        return is_closed || is_asked;
+    }));
 }
 
 /// A launch that does all that it gets, in one of the two ways.
@@ -180,13 +180,14 @@ public:
     void start(const std::shared_ptr<JobExecution>& job) { slot().start(job, job->next(0).value(), false); }
     /// As a device loop does, until the condition holds.
     [[nodiscard]] bool steps_until(const std::function<bool()>& holds) {
-        const auto end = std::chrono::steady_clock::now() + 20s;
-        for (; std::chrono::steady_clock::now() < end; std::this_thread::yield()) {
-            if (holds()) return true;
-            slot().advance();
-            slot().tend();
-        }
-        return false;
+        return eventually(
+            [&] {
+                if (holds()) return true;
+                slot().advance();
+                slot().tend();
+                return false;
+            },
+            20s);
     }
     [[nodiscard]] bool steps_until_free() {
         return steps_until([this] { return slot().is_free(); });

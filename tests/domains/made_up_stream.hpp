@@ -2,6 +2,7 @@
 // right and who did it.
 #pragma once
 #include <core/fake_device.hpp>
+#include <core/takes.hpp>
 #include <headrace/domains/streams/pipeline.hpp>
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,8 @@ public:
         const std::scoped_lock lock(mutex_);
         delays_[device][piece] = time;
     }
+    /// Calls `change` when that item begins.
+    void at_item(std::int64_t item, std::function<void()> change) { at_item_ = {item, std::move(change)}; }
     void breaks_from(std::int64_t item) { breaks_from_ = item; }
     void first_use_takes(std::size_t device, std::chrono::microseconds time) { first_use_ = {device, time}; }
     void reading_takes(std::chrono::microseconds time) { reading_takes_ = time; }
@@ -83,12 +86,13 @@ public:
         return pipeline_->run(
             {.begin = [this, items](std::int64_t item, std::size_t slot) -> std::optional<Event> {
                  if (item == items) return std::nullopt;
+                 if (item == at_item_.first) at_item_.second();
                  if (item == has_no_input_) throw Error{ErrorKind::internal, "there is no item"};
                  most_under_way_ = std::max<std::size_t>(most_under_way_, ++under_way_);
                  ++being_read_;
                  return reading_.run("read", std::array{TileUse{tile(slot), Access::write}},
                                      [this, item, slot] {
-                                         std::this_thread::sleep_for(reading_takes_);
+                                         test::takes(reading_takes_);
                                          --being_read_;
                                          for (std::uint64_t i = 0; i < numbers; ++i)
                                              host(slot)[i] = static_cast<std::uint64_t>(item) + i;
@@ -121,7 +125,7 @@ private:
     static std::uint64_t changed(std::uint64_t number, std::size_t piece) { return 31 * number + piece; }
 
     Event work(std::size_t piece, const StreamStep& step) {
-        std::this_thread::sleep_for(submitting_takes_);
+        test::takes(submitting_takes_);
         if (step.item >= breaks_from_ && piece == 1)
             throw Error{ErrorKind::internal, "item " + std::to_string(step.item) + " cannot be submitted"};
         Memory& memory = step.controller.memory(items_[step.slot]);
@@ -135,7 +139,7 @@ private:
                                               if (first_use_.first == step.device)
                                                   delay += std::exchange(first_use_.second, 0us);
                                           }
-                                          std::this_thread::sleep_for(delay);
+                                          test::takes(delay);
                                           if (step.item == kernels_fail_)
                                               throw Error{ErrorKind::kernel, "a kernel fails"};
                                           auto* const all = static_cast<std::uint64_t*>(memory.address());
@@ -164,6 +168,7 @@ private:
     std::int64_t breaks_from_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t kernels_fail_ = -1, has_no_input_ = -1;
     std::pair<std::size_t, std::chrono::microseconds> first_use_{}; ///< of whom, while it has not been
+    std::pair<std::int64_t, std::function<void()>> at_item_{-1, {}};
     std::atomic<std::size_t> under_way_ = 0;
     std::size_t most_under_way_ = 0;
     std::mutex mutex_;

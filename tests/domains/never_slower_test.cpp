@@ -3,6 +3,7 @@
 #include <core/environment_variable.hpp>
 #include <core/fake_device.hpp>
 #include <core/quiet_machine.hpp>
+#include <core/takes.hpp>
 #include <headrace/headrace.hpp>
 
 #include <gtest/gtest.h>
@@ -12,7 +13,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -66,7 +66,7 @@ Timing time_job(const std::vector<double>& seconds_of_devices, Seconds launch_of
         std::unique_lock lock(mutex);
         const auto done = paces.at(task.device().info().id).done(task.range().size());
         lock.unlock();
-        std::this_thread::sleep_until(done);
+        test::takes(done - Clock::now());
     });
     for (const auto& [id, pace] : paces)
         for (int turn = 0; turn < turns_alone; ++turn) runtime.submit(Job(job).only_on({id})).wait();

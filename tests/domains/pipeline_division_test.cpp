@@ -11,7 +11,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -344,12 +343,8 @@ TEST(Pipeline, IsCutAnewWhenADeviceBecomesSlow) {
         stream.all_take(1, 2ms);
         Remembers model;
         stream.pipeline().find_mapping(model);
-        std::thread later([&stream] {
-            std::this_thread::sleep_for(400ms);
-            stream.all_take(1, 14ms);
-        });
+        stream.at_item(50, [&stream] { stream.all_take(1, 14ms); });
         ASSERT_EQ(stream.run(120), 120);
-        later.join();
         const StreamReport report = stream.pipeline().report();
         EXPECT_GE(report.remapped, 1u);
         std::size_t done_by_slow = 0;

@@ -1,5 +1,6 @@
 // tests/domains/pipeline_test.cpp - streams of items through pieces on made-up devices: what comes out is
 // what one device makes, whoever does what; and what comes of failures.
+#include <core/eventually.hpp>
 #include <core/quiet_machine.hpp>
 #include <core/seeds.hpp>
 #include <domains/made_up_stream.hpp>
@@ -100,10 +101,8 @@ TEST(Pipeline, TracesShowPartsOfItems) {
         return found;
     };
     const auto expect = [&](Trace& trace, const std::string& name, std::size_t items) {
-        const auto end =
-            std::chrono::steady_clock::now() + 100s; // who waits may hear of it before continuations
-        while (count(trace, name) < items && std::chrono::steady_clock::now() < end)
-            std::this_thread::sleep_for(1ms);
+        // A thread that waits may hear of it before continuations.
+        EXPECT_TRUE(eventually([&] { return count(trace, name) >= items; }));
         EXPECT_EQ(count(trace, name), items) << name;
     };
     for (const bool apart : {false, true}) {

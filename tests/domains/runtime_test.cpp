@@ -1,4 +1,5 @@
 // tests/domains/runtime_test.cpp - several devices that share a job, disagree in speed, and fail.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
 #include <core/seeds.hpp>
 #include <domains/checked_mode.hpp>
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <thread>
 
 namespace headrace {
 namespace {
@@ -48,10 +48,8 @@ std::function<void()> meeting(const Fakes& fakes) {
     const auto launches = [](const FakeDevice& device) { return device.requests(FakeRequest::launch); };
     const unsigned first = launches(*fakes.first), second = launches(*fakes.second);
     return [=, &one = *fakes.first, &other = *fakes.second] {
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while ((launches(one) == first || launches(other) == second) &&
-               std::chrono::steady_clock::now() < limit)
-            std::this_thread::yield();
+        static_cast<void>(test::eventually(
+            [&] { return launches(one) != first && launches(other) != second; }, std::chrono::seconds(20)));
     };
 }
 
@@ -117,11 +115,9 @@ TEST(Runtime, TheNextTasksDataComeWhileOneRuns) {
                     .host_function("fake",
                                    [&](Task&, const NativeStream&) {
                                        if (is_not_first.test_and_set()) return;
-                                       const auto limit =
-                                           std::chrono::steady_clock::now() + std::chrono::seconds(20);
-                                       while ((came = device.bytes_in()) < 1000 * sizeof(int) &&
-                                              std::chrono::steady_clock::now() < limit)
-                                           std::this_thread::yield();
+                                       static_cast<void>(test::eventually(
+                                           [&] { return (came = device.bytes_in()) >= 1000 * sizeof(int); },
+                                           std::chrono::seconds(20)));
                                    }))
         .wait();
     EXPECT_EQ(came, 1000 * sizeof(int));

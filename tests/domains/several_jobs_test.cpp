@@ -1,8 +1,11 @@
 // tests/domains/several_jobs_test.cpp - several jobs at once: whose turn it is, hooks, policies of one's own.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
+#include <core/flag.hpp>
 #include <core/heap.hpp>
 #include <core/log_lines.hpp>
 #include <core/quiet_machine.hpp>
+#include <core/takes.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/headrace.hpp>
@@ -14,7 +17,6 @@
 #include <chrono>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -42,11 +44,11 @@ private:
     std::vector<std::string> entries_;
 };
 
-Job steps(const std::string& name, std::uint64_t units, Diary& diary,
-          std::chrono::microseconds each = std::chrono::microseconds(500)) {
+/// `each`: the duration of a task.
+Job steps(const std::string& name, std::uint64_t units, Diary& diary, std::chrono::microseconds each = {}) {
     return Job(name, units).host_function("fake", [&diary, name, each](Task&, const NativeStream&) {
         diary.add(name);
-        std::this_thread::sleep_for(each);
+        test::takes(each);
     });
 }
 
@@ -55,23 +57,21 @@ class Block {
 public:
     explicit Block(Runtime& runtime, std::string_view technology = "fake")
         : job_(runtime.submit(Job("block", 1).host_function(technology, [this](Task&, const NativeStream&) {
-              has_begun_ = true;
-              while (!goes_on_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              has_begun_.raise();
+              goes_on_.wait();
           }))) {}
     ~Block() { end(); }
     Block(const Block&) = delete; // its job knows where it is
     Block& operator=(const Block&) = delete;
     [[nodiscard]] const JobHandle& job() const { return job_; }
-    void wait_until_it_has_begun() const {
-        while (!has_begun_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    void wait_until_it_has_begun() const { has_begun_.wait(); }
     void end() {
-        goes_on_ = true;
+        goes_on_.raise();
         job_.wait();
     }
 
 private:
-    std::atomic<bool> has_begun_ = false, goes_on_ = false;
+    test::Flag has_begun_, goes_on_;
     JobHandle job_;
 };
 
@@ -133,7 +133,8 @@ TEST(SeveralJobs, AJobInOrderWaitsForAllThatItConflictsWith) {
         const auto runtime = fakes(1, {.window = 4}); // each could begin
         const Domain<int> data("data", {4});
         std::ranges::fill(data.fill(), 0);
-        std::atomic<bool> go_on = false, has_begun = false;
+        test::Flag go_on;
+        std::atomic<bool> has_begun = false;
         const auto job_of = [&](const char* name, Access access, IndexRange elements,
                                 std::function<void()> body) {
             Job job(name, 1);
@@ -146,17 +147,16 @@ TEST(SeveralJobs, AJobInOrderWaitsForAllThatItConflictsWith) {
         };
         Job second = job_of("second", one.second, {2, 4}, [] {});
         if (one.second_in_order) second.in_order();
-        const JobHandle first = runtime->submit(job_of("first", one.first, {0, 2}, [&] {
-            while (!go_on.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }));
+        const JobHandle first = runtime->submit(job_of("first", one.first, {0, 2}, [&] { go_on.wait(); }));
         const JobHandle between = runtime->submit(second);
         const JobHandle last =
             runtime->submit(job_of("last", Access::write, {0, 4}, [] {})
                                 .in_order()
                                 .on_tasks([&](const TaskStatistics&) { has_begun.store(true); }, {}));
-        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        Diary diary; // of jobs that came later, for which the device has taken turns meanwhile
+        for (int i = 0; i < 3; ++i) runtime->submit(steps("beside", 1, diary)).wait();
         EXPECT_FALSE(has_begun.load());
-        go_on.store(true);
+        go_on.raise();
         last.wait();
         EXPECT_TRUE(first.event().done());
         EXPECT_TRUE(between.event().done());
@@ -233,22 +233,23 @@ TEST(SeveralJobs, JobsOfOnePriorityGetEqualTime) {
 
 TEST(SeveralJobs, ALateComerIsNotOwedWhatOthersHad) {
     test::on_a_quiet_machine([] {
+        constexpr std::chrono::microseconds each(500);
+        test::Flag has_come;
         const auto runtime = fakes(1);
         Diary diary;
-        std::atomic<bool> has_come = false;
         std::atomic<int> done = 0;
         auto early = Job("early", 200).host_function("fake", [&](Task&, const NativeStream&) {
-            while (done++ >= 60 && !has_come) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            if (done++ >= 60) has_come.wait();
             diary.add("early");
-            std::this_thread::sleep_for(std::chrono::microseconds(500));
+            test::takes(each);
         });
-        auto late = steps("late", 40, diary);
+        auto late = steps("late", 40, diary, each);
         one_by_one(early);
         one_by_one(late);
         const JobHandle first = runtime->submit(early);
-        while (first.finished_units() < 50) std::this_thread::yield();
+        ASSERT_TRUE(test::eventually([&] { return first.finished_units() >= 50; }));
         const JobHandle second = runtime->submit(late);
-        has_come = true;
+        has_come.raise();
         second.wait();
         const auto entries = diary.entries();
         first.wait();
@@ -259,13 +260,17 @@ TEST(SeveralJobs, ALateComerIsNotOwedWhatOthersHad) {
 }
 
 TEST(SeveralJobs, ACancelledOneLeavesTheOthersAlone) {
+    test::Flag is_cancelled;
     const auto runtime = fakes(2);
     Diary diary;
-    auto one = steps("one", 1'000'000, diary), other = steps("other", 20, diary);
+    auto one =
+        Job("one", 1'000'000).host_function("fake", [&](Task&, const NativeStream&) { is_cancelled.wait(); });
+    auto other = steps("other", 20, diary);
     one_by_one(one);
     one_by_one(other);
     const JobHandle first = runtime->submit(one), second = runtime->submit(other);
     first.cancel();
+    is_cancelled.raise();
     EXPECT_THROW(first.wait(), Error);
     second.wait();
     EXPECT_EQ(second.finished_units(), 20u);

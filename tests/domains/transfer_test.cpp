@@ -1,5 +1,6 @@
 // tests/domains/transfer_test.cpp - devices that give others what they have not begun: nothing is lost,
 // doubled or hidden, whoever fails.
+#include <core/eventually.hpp>
 #include <core/quiet_machine.hpp>
 #include <domains/checked_mode.hpp>
 #include <domains/fragile.kernels.hpp>
@@ -12,7 +13,6 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
-#include <thread>
 
 namespace headrace::test {
 namespace {
@@ -171,8 +171,9 @@ TEST_P(Transfer, ACancelledJobDropsWhatWasTransferred) {
     on_a_quiet_machine([] {
         OneTree tree;
         const JobHandle handle = tree.runtime->submit(tree.job(FragileTree::Loses::nobody));
-        while (std::min(tree.shared.done[0].load(), tree.shared.done[1].load()) == 0 && !handle.done())
-            std::this_thread::yield();
+        ASSERT_TRUE(eventually([&] {
+            return std::min(tree.shared.done[0].load(), tree.shared.done[1].load()) > 0 || handle.done();
+        }));
         const auto asked = Clock::now();
         handle.cancel();
         EXPECT_THROW(handle.wait(), Error);
@@ -242,9 +243,10 @@ TEST_P(Transfer, ACancelledJobsLaunchIsNotWaitedFor) {
     const JobHandle handle = runtime->submit(
         Job("endless", std::uint64_t{1} << 40).accumulates(bins).tune(one_launch).kernel([&](Task& task) {
             ++bound;
+            bound.notify_all();
             return Sluggish{task.sum(bins), true};
         }));
-    while (bound == 0) std::this_thread::yield();
+    bound.wait(0);
     handle.cancel();
     EXPECT_TRUE(handle.wait_for(100s));
     EXPECT_THROW(handle.wait(), Error);
@@ -397,7 +399,7 @@ TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
     job.start();
     const auto all = job.next(4);
     ASSERT_TRUE(all && all->size() == 100);
-    std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(eventually([&] { return !job.steps_in(7); }));
     job.idle(7, true);
     job.transfer(4, batch(30));
     const auto given = job.next_transferred(7);

@@ -1,8 +1,10 @@
 // tests/domains/watchdog_test.cpp - work that does not get on is reported, with who waits for what; work that
 // does, is not.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
 #include <core/log_lines.hpp>
 #include <core/quiet_machine.hpp>
+#include <core/takes.hpp>
 #include <devices/devices_fixture.hpp>
 #include <domains/job.kernels.hpp>
 #include <headrace/headrace.hpp>
@@ -14,7 +16,6 @@
 #include <atomic>
 #include <cstdio>
 #include <string>
-#include <thread>
 
 #include <unistd.h>
 
@@ -186,8 +187,7 @@ TEST(Watchdog, ReportsAStuckKernelAgainAndAgainUntilItGetsOn) {
             if (line.find(words) == std::string::npos) return false;
         return true;
     };
-    while (std::ranges::count_if(log.lines(), says_all) < 2 && Clock::now() - begin < 100s)
-        std::this_thread::sleep_for(5ms);
+    EXPECT_TRUE(eventually([&] { return std::ranges::count_if(log.lines(), says_all) >= 2; }));
     const auto noticed = Clock::now() - begin;
     HostSync::store(released, 1u, HostSync::release); // pairs with the kernel's acquire
     next.wait();
@@ -207,9 +207,7 @@ TEST(Watchdog, LetsWorkThatGetsOnTakeItsTime) {
         Runtime runtime(std::move(devices), {.devices = "", .policy = "demand:40", .patience = patience});
         const auto begin = Clock::now();
         runtime
-            .submit(Job("steady", 40)
-                        .host_function("fake",
-                                       [](Task&, const NativeStream&) { std::this_thread::sleep_for(80ms); }))
+            .submit(Job("steady", 40).host_function("fake", [](Task&, const NativeStream&) { takes(80ms); }))
             .wait();
         EXPECT_GT(Clock::now() - begin, patience); // a job's time is its own
         EXPECT_EQ(log.lines(), std::vector<std::string>{});

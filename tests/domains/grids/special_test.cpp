@@ -88,26 +88,30 @@ TEST_P(SpecialOnManyThreads, PartsRunBesideWholeGrids) {
             for (uint turn = 0; turn < turns; ++turn) x = x * 1664525u + (x >> 13);
             if (get_global_id(0) < size) out[get_global_id(0)] = x;
         })");
-    const auto run = [&](Stream& stream, Memory& out, std::int64_t first, std::uint32_t turns) {
+    const auto run = [&](Stream& stream, Memory& out, std::int64_t first, std::uint32_t turns,
+                         std::span<const Event> after) {
         AnyGrid grid(headrace::grid(256));
         grid.first = first;
-        return stream.launch([&out, &kernel, grid, turns](const NativeStream& native) {
+        const auto body = [&out, &kernel, grid, turns](const NativeStream& native) {
             const void* const buffer = out.handle();
             kernel.enqueue(grid, {std::as_bytes(std::span(&buffer, 1)), std::as_bytes(std::span(&turns, 1))},
                            native);
-        });
+        };
+        return stream.launch(body, after);
     };
     std::vector<std::unique_ptr<Stream>> streams;
     std::vector<std::unique_ptr<Memory>> outs;
     for (std::size_t i = 0; i < 5; ++i) {
         streams.push_back(device().make_stream());
         outs.push_back(device().allocate(1024));
-        run(*streams[i], *outs[i], 0, 1).wait(); // it is compiled
+        run(*streams[i], *outs[i], 0, 1, {}).wait(); // it is compiled
     }
+    Promise gate; // at which all begin
+    const std::array begin{gate.event()};
     std::vector<Event> all;
-    for (std::size_t i = 0; i < 4; ++i) all.push_back(run(*streams[i], *outs[i], 0, 200'000));
-    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // they run
-    all.push_back(run(*streams[4], *outs[4], 128, 400'000));
+    for (std::size_t i = 0; i < 4; ++i) all.push_back(run(*streams[i], *outs[i], 0, 200'000, begin));
+    all.push_back(run(*streams[4], *outs[4], 128, 400'000, begin));
+    gate.complete();
     Event::all(all).wait();
 }
 
