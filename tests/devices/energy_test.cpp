@@ -1,4 +1,5 @@
 // tests/devices/energy_test.cpp - energy meters: counters that wrap, that are not there, that cannot be read.
+#include <core/scratch_folder.hpp>
 #include <headrace/devices/energy/meter_of.hpp>
 #include <headrace/internal/devices/energy/nvml.hpp>
 #include <headrace/internal/devices/energy/rapl.hpp>
@@ -17,13 +18,6 @@ namespace fs = std::filesystem;
 /// A made-up /sys/class/powercap.
 class Rapl : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "powercap.XXXXXX";
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder_ = name;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
     void write(const std::string& file, const std::string& text) const {
         fs::create_directories((folder_ / file).parent_path());
         std::ofstream(folder_ / file) << text << '\n';
@@ -40,7 +34,8 @@ protected:
         EXPECT_NE(joules.why_absent.find(word), std::string::npos) << joules.why_absent;
     }
 
-    fs::path folder_;
+    const test::ScratchFolder scratch_;
+    fs::path folder_ = scratch_.path();
 };
 
 TEST_F(Rapl, PackagesAndMemoryAreAddedAndNothingTwice) {

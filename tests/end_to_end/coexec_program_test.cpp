@@ -1,5 +1,6 @@
 // headrace-coexec as a user runs it: every problem on every device, verified; its report; and what can be
 // wrong with what it is given.
+#include "core/eventually.hpp"
 #include "core/quiet_machine.hpp"
 #include "end_to_end/path_tracer.hpp" // which devices there are
 
@@ -9,12 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <thread>
 #include <tuple>
 
 namespace headrace::end_to_end {
@@ -158,9 +157,13 @@ TEST(CoexecProgramOptions, VerifyingEndsWhenTheUserWantsIt) {
             HEADRACE_COEXEC,
             {"--problem", "matmul", "--size", "3000", "--devices", "cpu", "--verify", "--progress"},
             folder.path());
-        while (program.is_running() && program.errors_so_far().find("100.0 %") == std::string::npos)
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the serial version takes seconds
+        const auto has_ended = [&] { return !program.is_running(); };
+        EXPECT_TRUE(test::eventually(
+            [&] { return program.errors_so_far().find("100.0 %") != std::string::npos || has_ended(); }));
+        // It computes on: that is the serial version, which takes seconds.
+        const Seconds before = program.processor_time();
+        EXPECT_TRUE(test::eventually(
+            [&] { return program.processor_time() - before > Seconds{0.2} || has_ended(); }));
         program.interrupt(SIGINT);
         const Outcome outcome = program.wait(Seconds{20});
         EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.errors;

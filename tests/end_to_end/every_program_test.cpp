@@ -4,7 +4,9 @@
 #include "end_to_end/program.hpp"
 
 #include <core/environment_variable.hpp>
+#include <core/eventually.hpp>
 #include <core/quiet_machine.hpp>
+#include <core/waiting_call.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +16,6 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <sys/stat.h>
@@ -134,9 +135,10 @@ TEST_F(EveryProgram, EndsAtASignalWhileNobodyReadsItsPipe) {
         Program program(HEADRACE_PROGRAMS "/headrace-barnes-hut",
                         {"--plummer", "50", "--devices", "cpu", "--quiet", "--report", "pipe"},
                         folder_.path());
-        while (!program.handles(SIGTERM) && program.is_running())
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the job of 50 bodies has ended
+        const auto has_ended = [&] { return !program.is_running(); };
+        EXPECT_TRUE(test::eventually([&] { return program.handles(SIGTERM) || has_ended(); }));
+        // The job of 50 bodies has ended, and it waits for a reader.
+        EXPECT_TRUE(test::comes_to_wait([&] { return program.is_asleep(); }, has_ended));
         program.interrupt(SIGTERM);
         const Outcome outcome = program.wait();
         ASSERT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.errors;

@@ -1,5 +1,6 @@
 // Ctrl-C in the middle of a rendering of hours: it ends within a second, leaves no process and no image.
 #include "core/environment_variable.hpp"
+#include "core/eventually.hpp"
 #include "core/quiet_machine.hpp"
 #include "end_to_end/path_tracer.hpp"
 
@@ -9,7 +10,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
-#include <thread>
 #include <tuple>
 
 namespace headrace::end_to_end {
@@ -25,7 +25,7 @@ std::string without_leak_check() {
 /// It hears signals, and has computed since; or somebody else computes for it, and has had the time.
 void wait_until_at_work(Program& program, int signal) {
     const auto poll = [&](const auto& is_so) {
-        while (program.is_running() && !is_so()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        EXPECT_TRUE(test::eventually([&] { return !program.is_running() || is_so(); }, test::hang_limit));
     };
     poll([&] { return program.handles(signal); });
     const Seconds before = program.processor_time();

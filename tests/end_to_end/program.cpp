@@ -1,6 +1,8 @@
 // tests/end_to_end/program.cpp - see program.hpp.
 #include "end_to_end/program.hpp"
 
+#include <core/eventually.hpp>
+#include <core/waiting_call.hpp>
 #include <devices/two_private_cpus.hpp>
 
 #include <algorithm>
@@ -9,9 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <stdexcept>
 #include <system_error>
-#include <thread>
 
 #include <csignal>
 #include <fcntl.h>
@@ -28,12 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 void check(int code, const char* call) {
     if (code != 0) throw std::system_error(code, std::generic_category(), call);
-}
-
-fs::path make_folder() {
-    std::string name = (fs::temp_directory_path() / "headrace end to end XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) check(errno, "mkdtemp");
-    return name;
 }
 
 std::string read_all(const fs::path& file) {
@@ -63,8 +57,7 @@ struct FileActions {
 
 } // namespace
 
-Program::Program(const fs::path& executable, std::vector<std::string> arguments, const fs::path& directory)
-    : captured_(make_folder()) {
+Program::Program(const fs::path& executable, std::vector<std::string> arguments, const fs::path& directory) {
     Attributes attributes;
     FileActions actions;
     const auto open = [&](int descriptor, const fs::path& file, int flags) {
@@ -72,8 +65,8 @@ Program::Program(const fs::path& executable, std::vector<std::string> arguments,
               "posix_spawn_file_actions_addopen");
     };
     open(0, "/dev/null", O_RDONLY);
-    open(1, captured_ / "stdout", O_WRONLY | O_CREAT);
-    open(2, captured_ / "stderr", O_WRONLY | O_CREAT);
+    open(1, captured_.path() / "stdout", O_WRONLY | O_CREAT);
+    open(2, captured_.path() / "stderr", O_WRONLY | O_CREAT);
     check(posix_spawn_file_actions_addchdir_np(&actions.value, directory.c_str()),
           "posix_spawn_file_actions_addchdir_np");
 
@@ -91,8 +84,6 @@ Program::~Program() {
         ::kill(process_, SIGKILL);
         reap(true);
     }
-    std::error_code ignored;
-    fs::remove_all(captured_, ignored);
 }
 
 bool Program::reap(bool block) {
@@ -129,6 +120,13 @@ bool Program::handles(int signal) const {
     return false;
 }
 
+bool Program::is_asleep() const {
+    std::error_code gone;
+    const fs::directory_iterator threads(fs::path("/proc") / std::to_string(process_) / "task", gone);
+    return std::all_of(begin(threads), end(threads),
+                       [](const auto& thread) { return test::is_asleep(thread.path()); });
+}
+
 Seconds Program::processor_time() const {
     const std::string stat = read_all(fs::path("/proc") / std::to_string(process_) / "stat");
     std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size()))); // after the name
@@ -139,20 +137,16 @@ Seconds Program::processor_time() const {
     return Seconds{(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK))};
 }
 
-std::string Program::output_so_far() const { return read_all(captured_ / "stdout"); }
-std::string Program::errors_so_far() const { return read_all(captured_ / "stderr"); }
+std::string Program::output_so_far() const { return read_all(captured_.path() / "stdout"); }
+std::string Program::errors_so_far() const { return read_all(captured_.path() / "stderr"); }
 
 Outcome Program::wait(Seconds deadline) {
     Outcome outcome;
     const auto end = since_ + std::chrono::duration_cast<Clock::duration>(deadline);
-    while (!reap(false)) {
-        if (Clock::now() >= end) {
-            outcome.timed_out = true;
-            ::kill(process_, SIGKILL);
-            reap(true);
-            break;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (!test::eventually([this] { return reap(false); }, end - Clock::now())) {
+        outcome.timed_out = true;
+        ::kill(process_, SIGKILL);
+        reap(true);
     }
     outcome.seconds = Clock::now() - since_;
     outcome.peak_memory = peak_memory_;
@@ -164,28 +158,6 @@ Outcome Program::wait(Seconds deadline) {
     outcome.output = output_so_far();
     outcome.errors = errors_so_far();
     return outcome;
-}
-
-Scratch::Scratch() : path_(make_folder()) {}
-
-Scratch::~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-}
-
-fs::path Scratch::write(const std::string& name, std::string_view content) const {
-    const fs::path file = path_ / name;
-    std::ofstream stream(file, std::ios::binary);
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    if (!stream.flush()) throw std::runtime_error("cannot write " + file.string());
-    return file;
-}
-
-std::vector<std::string> Scratch::list() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
 }
 
 } // namespace headrace::end_to_end

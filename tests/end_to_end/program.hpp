@@ -1,6 +1,7 @@
 // tests/end_to_end/program.hpp - runs a program as a user does, and sees what a user sees.
 #pragma once
 #include <core/hang_limit.hpp>
+#include <core/scratch_folder.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -37,6 +38,11 @@ struct Outcome {
     Seconds processor_time{};    ///< of it and of what it waited for
 };
 
+/// Its path has spaces, as those of users may.
+struct Scratch : test::ScratchFolder {
+    Scratch() : ScratchFolder("headrace end to end ") {}
+};
+
 /// A running program. Killed, and waited for, if it still runs when this ends.
 class Program {
 public:
@@ -53,6 +59,8 @@ public:
     [[nodiscard]] bool is_running();
     /// Whether it has said what is to happen at `signal`.
     [[nodiscard]] bool handles(int signal) const;
+    /// Whether all its threads wait for something.
+    [[nodiscard]] bool is_asleep() const;
     /// That its threads have had so far.
     [[nodiscard]] Seconds processor_time() const;
     /// What it wrote so far.
@@ -64,31 +72,13 @@ public:
 private:
     bool reap(bool block);
 
-    std::filesystem::path captured_; // a folder of our own with its stdout and stderr
+    Scratch captured_; // its stdout and stderr
     pid_t process_ = -1;
     bool ended_ = false;
     int status_ = 0;
     std::size_t peak_memory_ = 0;
     Seconds used_time_{};
     std::chrono::steady_clock::time_point since_;
-};
-
-/// A folder that lives as long as the test.
-class Scratch {
-public:
-    Scratch();
-    ~Scratch();
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-    /// Writes a file and returns where it is.
-    std::filesystem::path write(const std::string& name, std::string_view content) const;
-    /// Names of everything in it, sorted.
-    [[nodiscard]] std::vector<std::string> list() const;
-
-private:
-    std::filesystem::path path_;
 };
 
 } // namespace headrace::end_to_end

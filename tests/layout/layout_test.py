@@ -10,6 +10,9 @@ import doc_lines
 import include_graph
 
 ROOT = include_graph.ROOT
+SLEEPS = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep|this_thread::yield)\b")
+# Where tests may sleep: the two helpers, the measure of how late threads are woken, and a thread that only looks on.
+SLEEPING = {"core/eventually.hpp", "core/takes.hpp", "core/quiet_machine.hpp", "persistent/feed_test.cpp"}
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 
 
@@ -43,6 +46,12 @@ class Layout(unittest.TestCase):
     def test_maps_of_floors_are_short(self):
         self.expect_none(f"{floor}/README.md has more than 40 lines" for floor in include_graph.FLOORS
                          if len((ROOT / floor / "README.md").read_text().splitlines()) > 40)
+
+    def test_tests_do_not_sleep(self):
+        tests = ROOT / "tests"
+        self.expect_none(f"{file} sleeps: wait for what has to happen (tests/README.md, Times)"
+                         for file in (path.relative_to(tests).as_posix() for path in tests.rglob("*.[ch]pp"))
+                         if file not in SLEEPING and SLEEPS.search((tests / file).read_text()))
 
     def test_an_editor_finds_headers(self):
         flags = (ROOT / "compile_flags.txt").read_text().split()

@@ -5,6 +5,8 @@
 #include "expected.hpp"
 
 #include "devices/devices_fixture.hpp"
+#include <core/eventually.hpp>
+#include <core/takes.hpp>
 
 #include <algorithm>
 #include <array>
@@ -346,9 +348,10 @@ TEST_P(EngineOnDevice, ARunningLaunchIsFedAndLosesNothing) {
                 next = std::min(end, next + random() % (end / 100));
                 // Every other pair of ranges is swapped, so that they do not adjoin.
                 const std::uint64_t middle = begin + (next - begin) / 2;
-                while (!engine.inject(middle, next)) std::this_thread::yield();
-                while (!engine.inject(begin, middle)) std::this_thread::yield();
-                if (random() % 20 == 0) std::this_thread::sleep_for(1ms);
+                ASSERT_TRUE(eventually([&] { return engine.inject(middle, next); }));
+                ASSERT_TRUE(eventually([&] { return engine.inject(begin, middle); }));
+                const bool idles = random() % 20 == 0; // before it goes on
+                ASSERT_TRUE(!idles || eventually([&] { return engine.completed() == next; }));
                 if (random() % 50 == 0) engine.request_pause();
             }
             engine.close();
@@ -383,7 +386,7 @@ TEST_P(EngineOnDevice, ARunningLaunchTellsWhatIsCompleted) {
         const std::uint64_t more = 1 + injected % 70;
         ASSERT_TRUE(engine.inject(injected, injected + more));
         injected += more;
-        while (engine.completed() != injected) std::this_thread::yield();
+        ASSERT_TRUE(eventually([&] { return engine.completed() == injected; }));
     }
     engine.close();
     EXPECT_EQ(engine.collect(), Engine::State::finished);
@@ -395,7 +398,7 @@ TEST_P(EngineOnDevice, LaunchTimesBeginWithTheLaunch) {
     Engine engine(device(), *stream_, bind(BinaryTree{{}, 8}, Roots{}));
     Promise gate;
     engine.start(0, 100, std::array{gate.event()});
-    std::this_thread::sleep_for(50ms);
+    takes(50ms);
     const auto opened = std::chrono::steady_clock::now();
     gate.complete();
     while (engine.collect() == Engine::State::paused) engine.resume();

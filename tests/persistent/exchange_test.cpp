@@ -5,6 +5,8 @@
 #include "exchange.hpp"
 #include "thread_bench.hpp"
 
+#include <core/eventually.hpp>
+
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -202,7 +204,7 @@ TEST(Transfer, ALaunchWithInjectionTransfersUnitsAndKeepsItsSeeds) {
     Bench<Wide, BinaryTree, Roots, LaterStream> donor(tree, Roots{}, {.wishes = {}, .launch_time = 2ms});
     Bench<Narrow, BinaryTree, Roots> recipient(tree, Roots{}, {});
     donor.engine.open();
-    while (!donor.engine.inject(0, 300)) std::this_thread::yield();
+    ASSERT_TRUE(eventually([&] { return donor.engine.inject(0, 300); }));
     donor.engine.close();
     std::uint64_t given = 0;
     while (donor.engine.collect() == Engine::State::paused) {

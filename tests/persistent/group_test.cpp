@@ -2,6 +2,12 @@
 // ThreadSanitizer.
 #include "exactly_once.hpp"
 
+#include <core/eventually.hpp>
+#include <core/takes.hpp>
+
+#include <atomic>
+#include <utility>
+
 namespace headrace::test {
 namespace {
 
@@ -21,10 +27,38 @@ struct FirstAreLong {
     std::uint32_t lanes;
     Link operator()(std::uint64_t index) const { return {index, index < lanes ? 30u : 0u, 0}; }
 };
-/// Long ones take their time, so that all groups begin while they run.
+/// Which groups of the launch that runs have had a unit, or have left.
+struct Attendance {
+    static inline std::atomic<int> missing = 0;              ///< groups
+    static inline std::atomic<std::uint64_t> seeds_left = 0; ///< of those that end at once
+    static void sign_in() {
+        static thread_local bool is_here = false; // each group of a launch has a thread of its own
+        if (!std::exchange(is_here, true)) --missing;
+    }
+};
+template <class Runner>
+struct Attended : Runner {
+    static void run(const NativeStream& stream, unsigned n, const std::function<void(unsigned)>& body) {
+        Attendance::missing = static_cast<int>(n);
+        Runner::run(stream, n, [&](unsigned i) {
+            body(i);
+            Attendance::sign_in();
+        });
+    }
+};
+/// None waits for a later one.
+template <unsigned Groups>
+struct Attended<SerialRunner<Groups>> : SerialRunner<Groups> {};
+/// Long ones wait until each group has begun, as long as there are seeds for all.
 struct SlowChain : Chain {
+    using Serial = Chain;
+    std::uint32_t lanes;
     void operator()(auto& lane, Link link) const {
-        if (link.left > 0) std::this_thread::sleep_for(100us);
+        Attendance::sign_in();
+        if (link.seed >= lanes) --Attendance::seeds_left;
+        if (link.left > 0) // the limit: this group may itself have some of those seeds
+            static_cast<void>(
+                eventually([] { return Attendance::missing <= 0 || Attendance::seeds_left == 0; }, 100ms));
         Chain::operator()(lane, link);
     }
 };
@@ -61,7 +95,11 @@ TYPED_TEST(GroupCode, GroupsThatPauseBetweenTwoUnitsGoOnWithTheirSeeds) {
     // its chains end all at once, and what it pauses is nothing but seeds.
     const EngineOptions often{.wishes = {}, .first_rounds = 1, .launch_time = 1ns};
     constexpr std::uint32_t lanes = TypeParam::Lanes::size;
-    expect_exactly_once<TypeParam>(SlowChain{}, FirstAreLong{lanes}, 40 * lanes, often);
+    Attendance::missing = 0;
+    Attendance::seeds_left = 39 * lanes;
+    expect_exactly_once<Config<lanes, Attended<typename TypeParam::Runner>>>(
+        SlowChain{{}, lanes}, FirstAreLong{lanes}, 40 * lanes, often);
+    EXPECT_EQ(Attendance::seeds_left, 0u);
 }
 
 TYPED_TEST(GroupCode, SeveralKindsArriveExactlyOnce) {
@@ -248,7 +286,7 @@ TYPED_TEST(GroupCode, ManyRunsInARowDoNotHang) {
 /// On a busy machine: what a launch does begins late.
 class BusyStream final : public ThreadStream {
     Event enqueue(std::span<const Event> after, std::function<void()> work) override {
-        std::this_thread::sleep_for(15ms);
+        takes(15ms);
         return ThreadStream::enqueue(after, std::move(work));
     }
 };
@@ -265,7 +303,7 @@ TEST(Budget, IsNotCutWhereThatMakesLaunchesNoShorterButMore) {
 /// Each round takes longer than a launch should.
 struct LongVisit : Visit {
     void operator()(auto& lane, std::uint64_t index) const {
-        std::this_thread::sleep_for(10ms);
+        takes(3ms);
         Visit::operator()(lane, index);
     }
 };

@@ -3,6 +3,8 @@
 #include "drain.hpp"
 #include "thread_bench.hpp"
 
+#include <core/eventually.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,14 +32,14 @@ std::vector<SeedRange> cut(std::uint64_t end, std::uint64_t longest, std::mt1993
 }
 
 void inject(Engine& engine, SeedRange range) {
-    while (!engine.inject(range.next, range.end)) std::this_thread::sleep_for(20us);
+    EXPECT_TRUE(eventually([&] { return engine.inject(range.next, range.end); }));
 }
 
 /// How the host behaves while the engine runs.
 struct Host {
     std::uint64_t longest = 100;  ///< seeds in a range
     bool shuffled = true;         ///< ranges do not adjoin
-    unsigned one_in_sleeps = 50;  ///< after a range; 0: never
+    unsigned one_in_waits = 50;   ///< after a range, until the launch idles or is about to; 0: never
     unsigned one_in_pauses = 100; ///< after a range; 0: never
 };
 
@@ -53,10 +55,14 @@ EngineCounters expect_injected_exactly_once(Kernel kernel, const Seeds& seeds, s
     const auto one_in = [&](unsigned n) { return n != 0 && random() % n == 0; };
     engine.open();
     std::thread injector([&] {
+        std::uint64_t injected = 0;
         for (const SeedRange& range : ranges) {
             inject(engine, range);
-            if (one_in(host.one_in_sleeps))
-                std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+            injected += range.end - range.next;
+            if (one_in(host.one_in_waits)) {
+                const std::uint64_t enough = injected - std::min(injected, random() % host.longest);
+                EXPECT_TRUE(eventually([&] { return engine.completed() >= enough; }));
+            }
             if (one_in(host.one_in_pauses)) engine.request_pause();
         }
         engine.close();
@@ -106,7 +112,7 @@ struct CountingRunner : ThreadRunner<4> {
 struct LastToLeave {
     Arrivals arrivals;
     void operator()(auto&, std::uint64_t index) const {
-        while (CountingRunner::left < 3) std::this_thread::yield();
+        EXPECT_TRUE(eventually([] { return CountingRunner::left == 3; }));
         arrivals.arrive(index);
     }
 };
@@ -133,7 +139,7 @@ TEST(InjectionIntoConsumers, TasksOfOneUnitAreKeptByWhoHearsOfThem) {
         HR_INJECTION_SEGMENTS + 100; // as segments they would not fit into a launch
     for (std::uint64_t i = 0; i < tasks; ++i) {
         inject(engine, {2 * i, 2 * i + 1});
-        while (engine.completed() != i + 1) std::this_thread::yield();
+        ASSERT_TRUE(eventually([&] { return engine.completed() == i + 1; }));
     }
     engine.close();
     EXPECT_EQ(engine.collect(), Engine::State::finished);
@@ -192,16 +198,17 @@ TYPED_TEST(Injection, TenThousandRangesThatAdjoinAreOneToTheLaunch) {
     const EngineOptions patient{.wishes = {}, .launch_time = 1h};
     expect_injected_exactly_once<TypeParam>(
         Visit{}, Indices{}, 10'000, patient,
-        {.longest = 1, .shuffled = false, .one_in_sleeps = 0, .one_in_pauses = 0});
+        {.longest = 1, .shuffled = false, .one_in_waits = 0, .one_in_pauses = 0});
 }
 
 TYPED_TEST(Injection, NothingInjectedEndsWhenItIsClosed) {
-    for (const auto wait : {0us, 300us}) {
+    for (const bool is_running : {false, true}) {
         const auto counters = expect_injected_exactly_once<TypeParam>(Chain{}, ChainStarts{9}, 0, roomy, {});
         EXPECT_EQ(counters.units, 0u);
         FedBench<TypeParam, Visit, Indices> bench(Visit{}, Indices{}, roomy);
+        const unsigned before = bench.stream.launches_begun();
         bench.engine.open();
-        std::this_thread::sleep_for(wait);
+        EXPECT_TRUE(!is_running || eventually([&] { return bench.stream.launches_begun() > before; }));
         EXPECT_TRUE(bench.engine.inject(5, 5));
         bench.engine.close();
         while (bench.engine.collect() == Engine::State::paused) bench.engine.resume();
@@ -219,7 +226,7 @@ TYPED_TEST(Injection, WhatIsCompletedIsToldWhileTheLaunchGoesOn) {
         const std::uint64_t more = 1 + injected % 3;
         inject(engine, {injected, injected + more});
         injected += more;
-        while (engine.completed() != injected) std::this_thread::sleep_for(20us);
+        ASSERT_TRUE(eventually([&] { return engine.completed() == injected; }));
         EXPECT_EQ(engine.consumed(), injected);
         // Plain reads of what units wrote: ThreadSanitizer sees whether `completed` orders them.
         EXPECT_EQ(bench.arrived, expected_arrivals(Chain{}, ChainStarts{20}, 0, injected));
@@ -240,7 +247,8 @@ void expect_nothing_is_taken_back(const Kernel& kernel, const Seeds& seeds, std:
     std::jthread injector([&] {
         for (std::uint64_t i = 0; i < ranges; ++i) {
             inject(engine, {i * in_range, (i + 1) * in_range});
-            if (i % 7 == 0) std::this_thread::sleep_for(10us);
+            // Now and then until it is about to idle.
+            ASSERT_TRUE(i % 7 != 0 || eventually([&] { return engine.completed() >= i * in_range; }));
             if (i % 101 == 100) engine.request_pause();
         }
         engine.close();
@@ -279,7 +287,7 @@ TYPED_TEST(Injection, AnIdleLaunchPausesOnRequestAndInTimeAndGoesOn) {
     EXPECT_EQ(engine.collect(), Engine::State::paused);
     inject(engine, {0, 10});
     engine.resume();
-    while (engine.completed() != 10) std::this_thread::sleep_for(20us);
+    ASSERT_TRUE(eventually([&] { return engine.completed() == 10; }));
     engine.request_pause();
     EXPECT_EQ(engine.collect(), Engine::State::paused);
     EXPECT_EQ(engine.remaining(), 0u);
@@ -302,11 +310,8 @@ TYPED_TEST(Injection, ALaunchThatIsNotOpenedTellsHowFarItIsAndPausesOnRequest) {
     Engine& engine = bench.engine;
     constexpr std::uint64_t no_end = std::uint64_t{1} << 60;
     engine.start(0, no_end);
-    std::uint64_t told = 0;
-    while (told == 0) {
-        std::this_thread::yield();
-        told = engine.consumed();
-    }
+    ASSERT_TRUE(eventually([&] { return engine.consumed() > 0; }));
+    const std::uint64_t told = engine.consumed();
     engine.request_pause();
     ASSERT_EQ(engine.collect(), Engine::State::paused);
     const std::uint64_t end = engine.unclaimed().next;
@@ -333,8 +338,9 @@ TYPED_TEST(Injection, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
     Engine& engine = bench.engine;
     const auto run = [&](std::uint64_t end) {
         engine.open();
-        inject(engine, {0, end});
-        std::this_thread::sleep_for(100us);
+        inject(engine, {0, 900}); // none of which lies
+        EXPECT_TRUE(eventually([&] { return engine.completed() == 900; }));
+        inject(engine, {900, end});
         engine.close();
         while (engine.collect() == Engine::State::paused) engine.resume();
     };

@@ -6,9 +6,9 @@
 
 #include <core/environment_variable.hpp>
 
+#include <array>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -294,9 +294,11 @@ TEST_P(OpenClEnginesOnManyThreads, FewGroupsRunBesideMany) {
             bind_opencl(kernel, std::move(OpenClArguments().buffer(*words_).value(40'000'000u)))));
     }
     drain(*engines.front(), 0, 1); // PoCL has compiled it
-    for (std::size_t i = 0; i < 4; ++i) engines[i]->start(i, i + 1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // they run
-    engines.back()->start(4, 52);
+    Promise gate;                  // at which all begin
+    const std::array begin{gate.event()};
+    for (std::size_t i = 0; i < 4; ++i) engines[i]->start(i, i + 1, begin);
+    engines.back()->start(4, 52, begin);
+    gate.complete();
     for (const auto& engine : engines) EXPECT_EQ(engine->collect(), Engine::State::finished);
 }
 

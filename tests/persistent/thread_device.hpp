@@ -1,6 +1,7 @@
 // tests/persistent/thread_device.hpp - a device whose kernels run on plain std::threads, so that
 // ThreadSanitizer sees all. Requests run during the call that enqueues them; those of a LaterStream after it.
 #pragma once
+#include <core/takes.hpp>
 #include <headrace/core/device.hpp>
 
 #include <algorithm>
@@ -81,6 +82,16 @@ private:
 /// Requests run on a thread of the stream's own, one after the other, while the caller does other things.
 class LaterStream final : public ThreadStream {
 public:
+    /// Kernels that have begun so far.
+    [[nodiscard]] unsigned launches_begun() const { return launches_begun_; }
+    Event launch(Body body, std::span<const Event> after) override {
+        return ThreadStream::launch(
+            [this, body = std::move(body)](const NativeStream& native) {
+                ++launches_begun_;
+                body(native);
+            },
+            after);
+    }
     ~LaterStream() override {
         {
             const std::scoped_lock lock(mutex_);
@@ -118,6 +129,7 @@ private:
     std::condition_variable changed_;
     std::deque<std::function<void()>> requests_;
     bool closed_ = false;
+    std::atomic<unsigned> launches_begun_ = 0;
     std::thread thread_{[this] { serve(); }}; // last: it uses the others
 };
 
@@ -190,7 +202,7 @@ struct LateRunner : ThreadRunner<Threads> {
         std::shuffle(order.begin(), order.end(), random);
         for (unsigned& late : delay) late = random() % 4 == 0 ? static_cast<unsigned>(random() % 500) : 0;
         ThreadRunner<Threads>::run(stream, n, [&](unsigned i) {
-            if (delay[i] != 0) std::this_thread::sleep_for(std::chrono::microseconds(delay[i]));
+            takes(std::chrono::microseconds(delay[i]));
             body(order[i]);
         });
     }
