@@ -120,11 +120,6 @@ Schedule::Task& Schedule::task(std::size_t participant, const Work& work) {
     return found->second;
 }
 
-std::uint64_t Schedule::begun_units(std::size_t participant, const Work& work) const {
-    const auto found = tasks_.find(key(participant, work));
-    return found == tasks_.end() ? 0 : found->second.begun;
-}
-
 Schedule::Task Schedule::take_back(std::size_t participant, const Work& work) {
     const auto node = tasks_.extract(key(participant, work));
     HEADRACE_ASSERT(node);

@@ -64,15 +64,15 @@ std::chrono::nanoseconds DeviceSlots::launch_time(const JobExecution& job) const
     const bool is_cpu = device_.info().kind == DeviceKind::cpu;
     if (usual == EngineOptions{}.launch_time && have_work_of_another(job))
         return is_cpu ? pause_of_cpu : pause_of_gpu;
-    if (const auto standby = job.standby_steps_in()) {
+    if (const auto standby = job.forecast().standby_steps_in()) {
         const auto patience = std::chrono::nanoseconds(*standby - Clock::now());
         return std::clamp(patience, std::min<std::chrono::nanoseconds>(pause_of_gpu, usual), usual);
     }
-    if (usual != EngineOptions{}.launch_time || !job.others_may_take_over(number_)) return usual;
+    if (usual != EngineOptions{}.launch_time || !job.forecast().others_may_take_over(number_)) return usual;
     if (is_cpu) return pause_of_cpu; // which tells how far it is
     const bool is_asked =
         device_.info().fine_grained_host_coherence && !job.job().shares_units(); // of seeds alone
-    return is_asked || job.wants(number_) ? usual : pause_of_gpu;
+    return is_asked || job.forecast().wants(number_) ? usual : pause_of_gpu;
 }
 
 /// Of one that has this device in turns with the job, or before it.
@@ -84,14 +84,15 @@ bool DeviceSlots::have_work_of_another(const JobExecution& job) const {
     const auto jobs = jobs_.running();
     return std::ranges::any_of(
                slots_, [&](const auto& slot) { return !slot->is_free() && is_another(*slot->job()); }) ||
-           std::ranges::any_of(
-               jobs, [&](const auto& other) { return is_another(*other) && other->wants(number_); });
+           std::ranges::any_of(jobs, [&](const auto& other) {
+               return is_another(*other) && other->forecast().wants(number_);
+           });
 }
 
 bool DeviceSlots::have_none_for_next() const {
     if (have_room()) return false;
     for (const auto& job : jobs_.by_turn())
-        if (job->wants(number_))
+        if (job->forecast().wants(number_))
             return std::ranges::none_of(slots_, [&](const auto& slot) { return slot->job() == job; });
     return false;
 }
@@ -99,8 +100,9 @@ bool DeviceSlots::have_none_for_next() const {
 bool DeviceSlots::another_is_more_urgent(const JobExecution& job) const {
     const int mine = job.job().priority();
     const auto jobs = jobs_.running();
-    return std::ranges::any_of(
-        jobs, [&](const auto& other) { return other->job().priority() > mine && other->wants(number_); });
+    return std::ranges::any_of(jobs, [&](const auto& other) {
+        return other->job().priority() > mine && other->forecast().wants(number_);
+    });
 }
 
 void DeviceSlots::note(const std::shared_ptr<DomainData>& domain) {

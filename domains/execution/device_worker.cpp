@@ -62,7 +62,7 @@ void DeviceWorker::start_a_task(LaunchSlot& slot) {
             slots, [&](const auto& other) { return other->job() == job && other->lets_others_in(); });
     });
     for (const auto& job : jobs)
-        if (const auto work_range = job->next_transferred(slots_.number()))
+        if (const auto work_range = job->transfers().next_transferred(slots_.number()))
             return start(slot, job, *work_range, true);
     for (const auto& job : jobs) {
         // A launch that takes more tasks of the job gets them.
@@ -90,7 +90,7 @@ void DeviceWorker::report_idleness() {
 
 void DeviceWorker::report_idleness(bool idle) {
     bool wakes = false;
-    for (const auto& job : jobs_.running()) wakes = job->idle(slots_.number(), idle) || wakes;
+    for (const auto& job : jobs_.running()) wakes = job->transfers().idle(slots_.number(), idle) || wakes;
     if (wakes) jobs_.wake_all();
 }
 
@@ -132,7 +132,8 @@ std::optional<DeviceWorker::Clock::time_point> DeviceWorker::looks_again() const
 std::optional<DeviceWorker::Clock::time_point> DeviceWorker::steps_in() const {
     std::optional<Clock::time_point> first;
     for (const auto& job : jobs_.running())
-        if (const auto when = job->steps_in(slots_.number())) first = std::min(first.value_or(*when), *when);
+        if (const auto when = job->forecast().steps_in(slots_.number()))
+            first = std::min(first.value_or(*when), *when);
     return first;
 }
 

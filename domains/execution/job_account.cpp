@@ -1,7 +1,5 @@
-// domains/execution/job_account.cpp - what is told of a job, while it runs and afterwards: see
-// job_execution.hpp.
-#include "execution/schedule_work.hpp"
-#include <headrace/internal/domains/job_execution.hpp>
+// domains/execution/job_account.cpp - see job_account.hpp.
+#include <headrace/internal/domains/job_account.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -14,121 +12,72 @@ constexpr double enough_seconds = 1e-4;
 
 } // namespace
 
-std::vector<const DeviceInfo*> JobExecution::coexecution_set() const {
-    const std::scoped_lock lock(mutex_);
-    std::vector<const DeviceInfo*> set;
-    for (const Share& share : running().shares)
-        if (share.participant.standby.empty() && !running().schedule.stands_by(participant_of(share)))
-            set.push_back(share.participant.info);
-    return set;
+JobAccount::JobAccount(const JobParticipants& participants)
+    : participants_(participants), shares_(participants.size()) {
+    for (const JobParticipant& one : participants.all()) energy_.add(one.energy);
 }
 
-double JobExecution::seconds_of_coexecution_set() const {
-    const double seconds = seconds_so_far();
-    const std::scoped_lock lock(mutex_);
-    Running& run = running();
-    double of_set = 0, of_all = 0;
-    for (const Share& share : run.shares) {
-        const std::size_t place = participant_of(share);
-        const Schedule::Account& account = run.schedule.account(place);
-        // Transferred units count as nothing, but took their time.
-        const double work = account.units_received > 0
-                                ? share.busy_seconds() * run.schedule.rates().capability(place)
-                                : static_cast<double>(account.completed);
-        of_all += work;
-        if (share.participant.standby.empty()) of_set += work;
-    }
-    return seconds * of_all / of_set;
+void JobAccount::begin() {
+    energy_.begin();
+    begin_ = end_ = Clock::now();
 }
 
-bool JobExecution::has_losses() const {
-    const std::scoped_lock lock(mutex_);
-    return std::ranges::any_of(running().shares, [&](const Share& share) {
-        const Schedule::Account& account = running().schedule.account(participant_of(share));
-        return account.is_lost || account.is_full;
-    });
+JobAccount::Clock::duration JobAccount::add(std::size_t place, std::uint64_t tasks,
+                                            const TaskMetrics& metrics) {
+    Share& share = shares_[place];
+    share.tasks += tasks;
+    end_ = Clock::now();
+    const auto busy_before = share.busy.total();
+    for (const EventTimes& launch : metrics.launches) share.busy.add(launch);
+    share.finished_seconds = seconds();
+    share.bytes_in += metrics.bytes_in;
+    share.bytes_out += metrics.bytes_out;
+    share.engine += metrics.engine;
+    return share.busy.total() - busy_before;
 }
 
-std::vector<JobExecution::Measurement> JobExecution::measurements() const {
-    const std::scoped_lock lock(mutex_);
-    Running& run = running();
-    std::vector<Measurement> measurements;
-    for (std::size_t i = 0; i < run.shares.size(); ++i)
-        if (const auto rate = run.schedule.rates().units_per_second(i);
-            rate && !run.schedule.account(i).is_lost)
-            measurements.push_back(
-                {run.shares[i].participant.info, *rate, run.shares[i].busy_seconds() <= enough_seconds});
-    return measurements;
+void JobAccount::lose(std::size_t place, const ErrorPtr& why) {
+    if (!shares_[place].loss) shares_[place].loss = why;
 }
 
-double JobExecution::seconds_so_far() const {
-    const std::scoped_lock lock(mutex_);
-    return seconds_taken();
-}
-
-std::uint64_t JobExecution::finished_units() const {
-    const std::scoped_lock lock(mutex_);
-    return running().schedule.completed_units();
-}
-
-ExecutionStatus JobExecution::status() const {
-    const std::scoped_lock lock(mutex_);
-    ExecutionStatus status{.job = job_.name(),
-                           .work_units = job_.work_units(),
-                           .started = started_,
-                           .last_sign = {},
-                           .tasks = {}};
-    if (!running_) return status;
-    status.finished = running_->schedule.completed_units();
-    status.last_sign = running_->last_sign;
-    for (const auto& [of, task] : running_->in_flight) {
-        status.tasks.push_back(task);
-        status.tasks.back().begun =
-            running_->schedule.begun_units(participant_of(task.number), work_of(task.work_range));
-    }
-    return status;
-}
-
-DeviceReport JobExecution::report_of(const Share& share) const {
-    const Counters& counters = share.counters;
-    const std::size_t place = participant_of(share);
-    const Schedule& schedule = running().schedule;
+DeviceReport JobAccount::report_of(std::size_t place, const Job& job, const JobScheduling& scheduling,
+                                   const Schedule& schedule) const {
+    const Share& share = shares_[place];
+    const JobParticipant& participant = participants_[place];
     const Schedule::Account& account = schedule.account(place);
-    return {.id = share.participant.info->id,
-            .name = share.participant.info->name,
-            .kind = share.participant.info->kind,
+    return {.id = participant.info->id,
+            .name = participant.info->name,
+            .kind = participant.info->kind,
             .capability = schedule.relative_capability(place),
-            .tasks = counters.tasks,
+            .tasks = share.tasks,
             .work_units = account.completed,
             .share = static_cast<double>(account.completed) /
-                     static_cast<double>(std::max<std::uint64_t>(job_.work_units(), 1)),
+                     static_cast<double>(std::max<std::uint64_t>(job.work_units(), 1)),
             .busy_seconds = share.busy_seconds(),
-            .finished_seconds = counters.finished_seconds,
+            .finished_seconds = share.finished_seconds,
             .slowdown = schedule.rates().slowdown(place),
-            .bytes_in = counters.bytes_in,
-            .bytes_out = counters.bytes_out,
+            .bytes_in = share.bytes_in,
+            .bytes_out = share.bytes_out,
             .seeds_transferred = account.seeds_transferred,
             .units_transferred = account.units_transferred,
             .units_received = account.units_received,
-            .engine = counters.engine,
+            .engine = share.engine,
             .energy_joules = {},
             .energy_delay_product = {},
-            .reserve = account.is_spared ? scheduling_.one_memory->why : share.participant.standby,
+            .reserve = account.is_spared ? scheduling.one_memory->why : participant.standby,
             .failure = share.loss ? share.loss->what() : ""};
 }
 
-JobReport JobExecution::report() const {
-    std::unique_lock lock(mutex_);
-    Running& run = running();
+JobReport JobAccount::report(const Job& job, const JobScheduling& scheduling,
+                             const Schedule& schedule) const {
     JobReport report;
-    report.job = job_.name();
-    report.policy = scheduling_.policy_name;
-    report.seconds = seconds_taken();
-    report.work_units = job_.work_units();
-    if (left_out_) report.left_out = *left_out_;
+    report.job = job.name();
+    report.policy = scheduling.policy_name;
+    report.seconds = seconds();
+    report.work_units = job.work_units();
     double first = report.seconds, last = 0, last_of_gpus = 0, last_of_cpus = 0;
-    for (const Share& share : run.shares) {
-        DeviceReport device = report_of(share);
+    for (std::size_t place = 0; place < shares_.size(); ++place) {
+        DeviceReport device = report_of(place, job, scheduling, schedule);
         if (device.tasks > 0) {
             first = std::min(first, device.finished_seconds);
             last = std::max(last, device.finished_seconds);
@@ -145,22 +94,49 @@ JobReport JobExecution::report() const {
         report.gpu_over_cpu.value = last_of_gpus / last_of_cpus;
     else
         report.gpu_over_cpu.why_absent = "not both a processor and a GPU had a task";
+    compare_with_each_alone(report);
+    return report;
+}
+
+void JobAccount::compare_with_each_alone(JobReport& report) const {
     std::vector<double> alone;
     std::string unknown;
-    for (std::size_t i = 0; i < run.shares.size(); ++i)
-        if (const auto& seconds = participants_[i].seconds_alone)
-            alone.push_back(*seconds);
+    for (const JobParticipant& one : participants_.all())
+        if (one.seconds_alone)
+            alone.push_back(*one.seconds_alone);
         else
-            unknown += (unknown.empty() ? "" : ", ") + run.shares[i].participant.info->id;
+            unknown += (unknown.empty() ? "" : ", ") + one.info->id;
     report.heterogeneous_speed_up.why_absent = report.heterogeneous_efficiency.why_absent =
-        run.shares.size() == 1 ? "one device had the job to itself"
-                               : "how long the job takes alone is not known of " + unknown +
-                                     ": run it there, or with --baselines";
-    if (unknown.empty() && run.shares.size() > 1) report.compare_with(alone);
-    const JobEnergy energy = run.energy;
-    lock.unlock(); // meters take their time
-    energy.tell(report);
-    return report;
+        participants_.size() == 1 ? "one device had the job to itself"
+                                  : "how long the job takes alone is not known of " + unknown +
+                                        ": run it there, or with --baselines";
+    if (unknown.empty() && participants_.are_several()) report.compare_with(alone);
+}
+
+JobOutcome JobAccount::outcome(const KernelKey& kernel, const Schedule& schedule) const {
+    JobOutcome outcome{.kernel = kernel,
+                       .has_several_devices = participants_.are_several(),
+                       .seconds = seconds(),
+                       .set = {},
+                       .measurements = {}};
+    double of_set = 0, of_all = 0;
+    for (std::size_t place = 0; place < shares_.size(); ++place) {
+        const JobParticipant& participant = participants_[place];
+        const Schedule::Account& account = schedule.account(place);
+        const double busy = shares_[place].busy_seconds();
+        const bool is_of_team = participant.standby.empty();
+        // Transferred units count as nothing, but took their time.
+        const double work = account.units_received > 0 ? busy * schedule.rates().capability(place)
+                                                       : static_cast<double>(account.completed);
+        of_all += work;
+        if (is_of_team) of_set += work;
+        if (is_of_team && !schedule.stands_by(place)) outcome.set.push_back(participant.info);
+        outcome.has_losses = outcome.has_losses || account.is_lost || account.is_full;
+        if (const auto rate = schedule.rates().units_per_second(place); rate && !account.is_lost)
+            outcome.measurements.push_back({participant.info, *rate, busy <= enough_seconds});
+    }
+    outcome.seconds_of_coexecution_set = outcome.seconds * of_all / of_set;
+    return outcome;
 }
 
 } // namespace headrace

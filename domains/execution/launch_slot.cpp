@@ -102,7 +102,7 @@ void LaunchSlot::begin() {
         engine_before_ = engine_metrics(engine);
         if (const auto& units = first.work_range.units; units && engine.room() > 0)
             if (const std::uint64_t room = engine.room(*units); units->size() > room) {
-                first.work_range = job_->keep(slots_.number(), first.work_range, room);
+                first.work_range = job_->transfers().keep(slots_.number(), first.work_range, room);
                 slots_.jobs().wake_all(); // others may take the rest
             }
         opens = small_.may_inject(*job_, first.work_range) && !first.work_range.units && !in_windows_ &&

@@ -17,7 +17,7 @@ bool PausedWork::would_be_taken(std::uint64_t claimed, Duration busy) const {
     const auto done = static_cast<double>(std::max<std::uint64_t>(claimed - begin, 1));
     const double seconds =
         std::chrono::duration<double>(busy).count() * static_cast<double>(end - claimed) / done;
-    return job_.would_take(device_, end - claimed, engine_.shape().lanes, seconds);
+    return job_.transfers().would_take(device_, end - claimed, engine_.shape().lanes, seconds);
 }
 
 void PausedWork::report_progress(bool is_shared) const {
@@ -37,7 +37,7 @@ void PausedWork::report_progress(bool is_shared) const {
 bool PausedWork::transfer_seeds() {
     const SeedRange unclaimed = engine_.unclaimed();
     if (unclaimed.empty()) return false;
-    const std::uint64_t cut = job_.make_way(device_, task_.range, unclaimed.next);
+    const std::uint64_t cut = job_.transfers().make_way(device_, task_.range, unclaimed.next);
     if (cut == task_.range.end) return false;
     engine_.give_back(cut);
     task_.range.end = cut;
@@ -48,7 +48,8 @@ bool PausedWork::transfer_seeds() {
 bool PausedWork::share_seeds() {
     const SeedRange unclaimed = engine_.unclaimed();
     if (unclaimed.empty() || !would_be_taken(unclaimed.next, sum(engine_.launch_times()))) return false;
-    const std::uint64_t cut = job_.give_back(device_, task_.range, unclaimed.next, engine_.shape().lanes);
+    const std::uint64_t cut =
+        job_.transfers().give_back(device_, task_.range, unclaimed.next, engine_.shape().lanes);
     if (cut == task_.range.end) return false;
     engine_.give_back(cut);
     task_.range.end = cut;
@@ -61,11 +62,11 @@ bool PausedWork::share_units(std::chrono::nanoseconds launch_time) {
     if (sum(engine_.launch_times()) < launch_time) return false;
     const std::uint64_t left = engine_.remaining();
     if (left == 0) return false; // it paused when all it has left was injected a moment ago
-    const Schedule::Demand demand = job_.demand(device_, engine_.shape().lanes, left);
+    const Schedule::Demand demand = job_.transfers().demand(device_, engine_.shape().lanes, left);
     if (demand.share == 0) return false;
     UnitBatch units = engine_.transfer(demand.share, demand.least, demand.most_bytes);
     if (units.size() == 0) return false;
-    job_.transfer(device_, std::move(units));
+    job_.transfers().give(device_, std::move(units));
     return true;
 }
 

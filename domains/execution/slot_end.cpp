@@ -133,7 +133,8 @@ void LaunchSlot::collect() {
         job_->stop(current_error());
     }
     job_->finished(slots_.number(), work_ranges, metrics);
-    if (job_->has_returns()) slots_.jobs().wake_all(); // there is work again for devices that got none before
+    if (job_->transfers().has_returns())
+        slots_.jobs().wake_all(); // there is work again for devices that got none before
     if (!held_.empty()) return begin_held_tasks();
     clear();
     if (slots_.are_all_free()) slots_.stay_awake_for(awake_between_jobs);

@@ -14,7 +14,7 @@ Engine& SlotEngine::bind(Device& device, Stream& stream, std::unique_ptr<BoundKe
         engine_->rebind(std::move(kernel));
     } else if (kept_ && kept_tuning_ == tuning) {
         engine_ = std::move(kept_);
-        if (kept_kernel_.is_within(2, job_->kernel()))
+        if (kept_kernel_.is_within(2, job_->scheduling().kernel))
             engine_->rebind(std::move(kernel)); // it keeps what was measured
         else
             engine_->renew(std::move(kernel));
@@ -29,7 +29,7 @@ void SlotEngine::set_aside() {
     if (engine_ && engine_->queue_memory() <= most_kept) {
         kept_ = std::move(engine_);
         kept_tuning_ = job_->job().tuning();
-        kept_kernel_ = job_->kernel();
+        kept_kernel_ = job_->scheduling().kernel;
     }
     engine_.reset();
     job_.reset();

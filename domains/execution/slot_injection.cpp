@@ -29,7 +29,7 @@ void LaunchSlot::inject(LaunchState::Injecting& launch) {
         const std::uint64_t left = engine.injected() - begun;
         if (left == 0) look_closely_until_ = std::max(look_closely_until_, now + look_period);
         if (launch.wanting && 2 * left < launch.filled && small_.can_grow()) {
-            small_.grow(!job_->has_several_devices());
+            small_.grow(!job_->participants().are_several());
             if (info().kind != DeviceKind::cpu) look_closely_until_ = now + still_growing;
         }
         if (now - launch.opened > job_->job().tuning().launch_time || slots_.another_is_more_urgent(*job_))

@@ -70,7 +70,8 @@ bool LaunchSlot::halve() {
     HeldTask& first = held_.front();
     const IndexRange range = first.work_range.range;
     if (first.work_range.units) return false;
-    const std::uint64_t cut = job_->make_way(slots_.number(), range, range.begin + range.size() / 2);
+    const std::uint64_t cut =
+        job_->transfers().make_way(slots_.number(), range, range.begin + range.size() / 2);
     if (cut == range.end) return false;
     first = hold(IndexRange{range.begin, cut});
     slots_.jobs().wake_all(); // others may have the rest

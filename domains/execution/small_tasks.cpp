@@ -13,13 +13,13 @@ constexpr std::uint64_t several_tasks = 8, many_tasks = 64;
 } // namespace
 
 void SmallTasks::expect(const JobExecution& job, std::size_t device, const WorkRange& first) {
-    const auto seconds = job.expected_seconds(device, first);
+    const auto seconds = job.forecast().expected_seconds(device, first);
     const std::chrono::duration<double> expected(seconds.value_or(0));
     const bool many = first.work_units() <= job.job().work_units() / several_tasks;
     const bool are_small = many && seconds && expected < very_short_task;
     short_units_ = are_small ? static_cast<double>(first.work_units()) : 0;
     kernels_differ_ = false;
-    window_ = are_small ? PrefetchWindow(expected, !job.has_several_devices()) : PrefetchWindow();
+    window_ = are_small ? PrefetchWindow(expected, !job.participants().are_several()) : PrefetchWindow();
     largest_window_ = PrefetchWindow::most;
 }
 
@@ -42,7 +42,7 @@ bool SmallTasks::may_inject(const JobExecution& job, const WorkRange& work_range
     const bool is_small =
         static_cast<double>(work_range.work_units()) <= short_units_ * static_cast<double>(tasks);
     if (kernels_differ_ || !is_small) return false;
-    return !job.has_several_devices() ||
+    return !job.participants().are_several() ||
            work_range.work_units() / tasks <= job.job().work_units() / many_tasks;
 }
 

@@ -31,7 +31,8 @@ void JobHandle::wait() const {
     const JobWait inside(execution_->node(), "job '" + execution_->job().name() + "' is waited for");
     execution_->node()->note_told();
     // relaxed, both: only a hint.
-    if (!execution_->has_only_cpus() && !somebody_is_awake.test_and_set(std::memory_order_relaxed)) {
+    if (!execution_->participants().are_only_cpus() &&
+        !somebody_is_awake.test_and_set(std::memory_order_relaxed)) {
         for (const auto end = Clock::now() + awake; !event.done() && Clock::now() < end;)
             std::this_thread::yield();
         somebody_is_awake.clear(std::memory_order_relaxed);
@@ -68,7 +69,7 @@ JobStatus status_of(const ErrorPtr& error) {
 
 JobHandle then(const JobHandle& handle, std::function<void(JobStatus)> function) {
     const auto& job = handle.execution();
-    const auto continuations = job->continuations().lock();
+    const auto continuations = job->scheduling().continuations.lock();
     if (!continuations || !continuations->expect())
         throw Error{ErrorKind::invalid_argument, "the runtime of the job is gone"}.in_job(job->job().name());
     // The call is a job with 0 work units, which ends when the function has returned.

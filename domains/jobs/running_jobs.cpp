@@ -8,7 +8,7 @@ namespace headrace {
 bool RunningJobs::has_room_for(const Key& key) const {
     for (const std::size_t device : key.second) {
         const auto others = std::ranges::count_if(running_, [&](const auto& job) {
-            return -job->job().priority() <= key.first && job->takes_part(device);
+            return -job->job().priority() <= key.first && job->participants().place_of(device);
         });
         if (static_cast<std::size_t>(others) < most) return true;
     }
@@ -17,7 +17,7 @@ bool RunningJobs::has_room_for(const Key& key) const {
 
 bool RunningJobs::begin(const std::shared_ptr<JobExecution>& job) {
     if (running_.size() >= most) // otherwise there is room on every device
-        if (const Key key{-job->job().priority(), job->devices()}; !has_room_for(key)) {
+        if (const Key key{-job->job().priority(), job->participants().devices()}; !has_room_for(key)) {
             waiting_[key].push_back(job);
             return false;
         }

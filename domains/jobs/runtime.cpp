@@ -138,7 +138,7 @@ public:
         {
             const std::scoped_lock lock(mutex_);
             if (is_going_) throw Error{ErrorKind::cancelled, "the runtime is going away"}.in_job(job.name());
-            jobs_.emplace(execution->number(), execution);
+            jobs_.emplace(execution->scheduling().number, execution);
         }
         std::vector<Predecessor> before = enter(job, execution->node());
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
@@ -253,8 +253,8 @@ private:
     /// Tasks of a job that writes all of a domain work on one memory. Chooses the memory with the devices
     /// that are predicted to end the job first: by whole jobs that each device ran alone, or else by their
     /// speeds. Null if the job writes no domain in this way, or if all devices work on one memory.
-    std::shared_ptr<const JobExecution::OneMemory>
-    choose_memory(const Job& job, std::vector<JobExecution::Participant>& participants) {
+    std::shared_ptr<const OneMemory> choose_memory(const Job& job,
+                                                   std::vector<JobExecution::Participant>& participants) {
         const auto use = std::ranges::find_if(job.uses(), &Job::Use::is_of_one_replica);
         if (use == job.uses().end()) return nullptr;
         constexpr std::size_t of_host = 0;
@@ -287,7 +287,7 @@ private:
                         "memory, that of {1}; for several use scatters({0}), or writes() or updates() of "
                         "rows({0}) or part({0}, f)",
                         domain, fmt::join(ids, ", "));
-        const auto one = std::make_shared<const JobExecution::OneMemory>(best, why);
+        const auto one = std::make_shared<const OneMemory>(best, why);
         {
             const std::scoped_lock lock(mutex_);
             if (job.work_units() <= job.grain()) return one;                    // one task in any case
@@ -417,7 +417,7 @@ private:
             double least = std::numeric_limits<double>::infinity();
             for (const auto& other : running_.all())
                 if (other != job && other->job().priority() == execution.job().priority())
-                    least = std::min(least, other->charged_seconds());
+                    least = std::min(least, other->forecast().charged_seconds());
             if (std::isfinite(least)) execution.charge_at_least(least);
             // Their times now depend on each other, and are no measurements of the jobs.
             for (const auto& other : running_.all()) {
@@ -449,7 +449,7 @@ private:
         // Devices that begin with it are woken first: a wake-up may take as long as the begin of a task.
         std::vector<DeviceWorker*> others;
         for (std::size_t i = 0; i < workers_.size(); ++i)
-            if (execution.wants(i))
+            if (execution.forecast().wants(i))
                 workers_[i]->wake();
             else
                 others.push_back(workers_[i].get());
@@ -466,7 +466,7 @@ private:
             const std::scoped_lock lock(mutex_);
             next = running_.end(execution);
             starting_ += next.size();
-            if (const auto mine = jobs_.find(execution.number()); mine != jobs_.end()) {
+            if (const auto mine = jobs_.find(execution.scheduling().number); mine != jobs_.end()) {
                 last = std::move(mine->second);
                 jobs_.erase(mine);
             }
@@ -477,26 +477,24 @@ private:
         for (const auto& job : next) start(job);
     }
 
-    void learn(const JobExecution& execution) {
-        const KernelKey& kernel = execution.kernel();
-        for (const auto& [device, rate, is_brief] : execution.measurements()) {
+    void learn(const Job& job, const JobOutcome& outcome) {
+        for (const auto& [device, rate, is_brief] : outcome.measurements) {
             if (is_brief) {
                 if (workers_.size() == 1) continue; // these values are not used
                 const std::scoped_lock lock(mutex_);
-                brief_rates_.remember(problem_of(device->id, kernel), rate);
-            } else if (!execution.was_disturbed() || !model_->estimate(*device, kernel).certain) {
-                model_->measured(*device, kernel, rate);
+                brief_rates_.remember(problem_of(device->id, outcome.kernel), rate);
+            } else if (!outcome.was_disturbed || !model_->estimate(*device, outcome.kernel).certain) {
+                model_->measured(*device, outcome.kernel, rate);
             }
         }
-        const bool tells = chooses_coexecution_sets(execution.job()) || !execution.has_several_devices();
-        if (!tells || execution.was_disturbed() || execution.has_losses()) return;
-        const std::vector<const DeviceInfo*> set = execution.coexecution_set();
-        const double seconds = execution.seconds_of_coexecution_set();
-        if (!std::isfinite(seconds)) return;
-        model_->took(set, kernel, seconds);
-        if (set.size() > 1 || workers_.size() == 1) return; // these values are not used
+        const bool tells = chooses_coexecution_sets(job) || !outcome.has_several_devices;
+        if (!tells || outcome.was_disturbed || outcome.has_losses) return;
+        if (!std::isfinite(outcome.seconds_of_coexecution_set)) return;
+        model_->took(outcome.set, outcome.kernel, outcome.seconds_of_coexecution_set);
+        if (outcome.set.size() > 1 || workers_.size() == 1) return; // these values are not used
         const std::scoped_lock lock(mutex_);
-        alone_.remember(problem_of(set.front()->id, kernel), seconds);
+        alone_.remember(problem_of(outcome.set.front()->id, outcome.kernel),
+                        outcome.seconds_of_coexecution_set);
     }
 
     /// The time of the last such job, even if the model does not keep it.
@@ -524,7 +522,8 @@ private:
         auto jobs = running();
         if (jobs.size() < 2) return jobs;
         std::vector<Turn> turns;
-        for (const auto& job : jobs) turns.push_back({job->job().priority(), job->charged_seconds()});
+        for (const auto& job : jobs)
+            turns.push_back({job->job().priority(), job->forecast().charged_seconds()});
         std::vector<std::shared_ptr<JobExecution>> ordered;
         for (const std::size_t i : order_of_turns(turns)) ordered.push_back(jobs[i]);
         return ordered;
@@ -537,9 +536,8 @@ private:
     const ProcessMark process_;
     const RuntimeOptions options_;
     const std::unique_ptr<PerformanceModel> model_;
-    const std::shared_ptr<const JobExecution::Observer> observer_ =
-        std::make_shared<const JobExecution::Observer>([this] { wake_all(); },
-                                                       [this](const JobExecution& done) { learn(done); });
+    const std::shared_ptr<const JobListener> observer_ = std::make_shared<const JobListener>(
+        [this] { wake_all(); }, [this](const Job& job, const JobOutcome& outcome) { learn(job, outcome); });
     const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< complete when the runtime has started
     mutable std::mutex mutex_;
     std::size_t starting_ = 0; ///< jobs, in start()

@@ -145,21 +145,21 @@ TEST(JobExecution, ATaskIsChargedLittleBeforehandAndWhatItTookAtItsPauses) {
     };
     const auto first = far.job.next(4);
     ASSERT_TRUE(first);
-    EXPECT_EQ(far.job.charged_seconds(), 0) << "nobody knows";
+    EXPECT_EQ(far.job.forecast().charged_seconds(), 0) << "nobody knows";
     ended_after({*first}, 1s);
-    EXPECT_DOUBLE_EQ(far.job.charged_seconds(), 1);
+    EXPECT_DOUBLE_EQ(far.job.forecast().charged_seconds(), 1);
 
     const auto second = far.job.next(4);
     ASSERT_TRUE(second);
     ASSERT_GT(second->size(), first->size() / 5) << "more than 0.2 s are expected of it";
-    EXPECT_DOUBLE_EQ(far.job.charged_seconds(), 1.1);
+    EXPECT_DOUBLE_EQ(far.job.forecast().charged_seconds(), 1.1);
     for (const auto& [took, charged] :
          {std::pair{50ms, 1.1}, std::pair{700ms, 1.7}, std::pair{2000ms, 3.0}}) {
         far.job.ran(4, {*second}, took);
-        EXPECT_DOUBLE_EQ(far.job.charged_seconds(), charged);
+        EXPECT_DOUBLE_EQ(far.job.forecast().charged_seconds(), charged);
     }
     ended_after({*second}, 2500ms);
-    EXPECT_DOUBLE_EQ(far.job.charged_seconds(), 3.5);
+    EXPECT_DOUBLE_EQ(far.job.forecast().charged_seconds(), 3.5);
 }
 
 /// Two devices, of which one had better stay out of it.
@@ -180,8 +180,8 @@ struct WithReserve {
 
 TEST(JobExecution, AReserveStaysOutAndTheReportSaysWhy) {
     WithReserve with(3600);
-    EXPECT_EQ(with.job.coexecution_set(), std::vector<const DeviceInfo*>{&with.two.fast});
-    EXPECT_FALSE(with.job.others_may_take_over(4));
+    EXPECT_EQ(with.job.outcome().set, std::vector<const DeviceInfo*>{&with.two.fast});
+    EXPECT_FALSE(with.job.forecast().others_may_take_over(4));
     std::uint64_t tasks = 0;
     for (; const auto range = with.job.next(4); ++tasks) {
         EXPECT_EQ(with.job.next(7), std::nullopt);
@@ -207,27 +207,27 @@ TEST(JobExecution, WhereTheReserveHasHelpedTheOthersWouldHaveTakenLonger) {
     WithReserve with(0.005);
     const auto first = with.job.next(4);
     ASSERT_TRUE(first && first->size() < 1'000'000);
-    ASSERT_TRUE(eventually([&] { return !with.job.steps_in(7); }));
+    ASSERT_TRUE(eventually([&] { return !with.job.forecast().steps_in(7); }));
     with.job.finished(4, {*first}, {});
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
-    EXPECT_DOUBLE_EQ(with.job.seconds_of_coexecution_set(),
-                     with.job.seconds_so_far() * 1e6 / static_cast<double>(first->size()));
+    EXPECT_DOUBLE_EQ(with.job.outcome().seconds_of_coexecution_set,
+                     with.job.outcome().seconds * 1e6 / static_cast<double>(first->size()));
 }
 
 TEST(JobExecution, WhoEndedNothingWouldHaveTakenForEver) {
     WithReserve with(0.0005);
-    ASSERT_TRUE(eventually([&] { return !with.job.steps_in(7); }));
+    ASSERT_TRUE(eventually([&] { return !with.job.forecast().steps_in(7); }));
     while (const auto range = with.job.next(7)) with.job.finished(7, {*range}, {});
     ASSERT_TRUE(with.job.event().done());
-    EXPECT_FALSE(std::isfinite(with.job.seconds_of_coexecution_set()));
+    EXPECT_FALSE(std::isfinite(with.job.outcome().seconds_of_coexecution_set));
 }
 
 TEST(JobExecution, AReserveStepsInForALostDevice) {
     WithReserve with(3600);
     EXPECT_EQ(with.job.next(7), std::nullopt);
     with.job.retire(4, lost(), {});
-    EXPECT_TRUE(with.job.has_losses());
+    EXPECT_TRUE(with.job.outcome().has_losses);
     EXPECT_TRUE(with.job.next(7));
 }
 
@@ -237,18 +237,18 @@ TEST(JobExecution, AReserveStepsInIfTheJobTakesTwiceAsLong) {
         WithReserve with(0.05);
         const auto begin = std::chrono::steady_clock::now();
         const auto first = with.job.next(4);
-        const auto steps_in = with.job.steps_in(7);
+        const auto steps_in = with.job.forecast().steps_in(7);
         ASSERT_TRUE(first && steps_in) << "in less than 0.1 s";
-        EXPECT_EQ(with.job.standby_steps_in(), steps_in);
-        EXPECT_EQ(with.job.steps_in(4), std::nullopt);
+        EXPECT_EQ(with.job.forecast().standby_steps_in(), steps_in);
+        EXPECT_EQ(with.job.forecast().steps_in(4), std::nullopt);
         EXPECT_NEAR(std::chrono::duration<double>(*steps_in - begin).count(), 0.1, 0.09);
         EXPECT_EQ(with.job.next(7), std::nullopt);
-        EXPECT_FALSE(with.job.wants(7));
-        EXPECT_TRUE(with.job.wants(4));
-        ASSERT_TRUE(eventually([&] { return !with.job.steps_in(7); }));
+        EXPECT_FALSE(with.job.forecast().wants(7));
+        EXPECT_TRUE(with.job.forecast().wants(4));
+        ASSERT_TRUE(eventually([&] { return !with.job.forecast().steps_in(7); }));
         EXPECT_GE(std::chrono::steady_clock::now(), *steps_in);
-        EXPECT_TRUE(with.job.wants(7));
-        EXPECT_TRUE(with.job.others_may_take_over(4));
+        EXPECT_TRUE(with.job.forecast().wants(7));
+        EXPECT_TRUE(with.job.forecast().others_may_take_over(4));
         const int before = with.asked;
         with.job.paused(4, *first, 0, 100ms); // nothing was done
         EXPECT_GT(with.asked, before) << "it was refused, and is asked again";
@@ -259,8 +259,8 @@ TEST(JobExecution, AReserveStepsInIfTheJobTakesTwiceAsLong) {
 TEST(JobExecution, ALostReserveCallsInNobody) {
     WithReserve with(3600);
     with.job.retire(7, lost(), {});
-    EXPECT_TRUE(with.job.has_losses());
-    EXPECT_TRUE(with.job.standby_steps_in())
+    EXPECT_TRUE(with.job.outcome().has_losses);
+    EXPECT_TRUE(with.job.forecast().standby_steps_in())
         << "it waits for nothing any more, but nobody of the team is lost";
 }
 

@@ -115,8 +115,6 @@ public:
     void completed(std::size_t participant, std::span<const Work> works, Duration busy, double now);
     /// The task is not completed. `again`: others do it.
     void returned(std::size_t participant, const Work& work, bool again);
-    /// Units of the task that are known to be begun.
-    [[nodiscard]] std::uint64_t begun_units(std::size_t participant, const Work& work) const;
 
     // Transfers from a donor that has paused to participants that have nothing to do.
 

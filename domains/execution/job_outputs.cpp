@@ -1,0 +1,58 @@
+// domains/execution/job_outputs.cpp - see job_outputs.hpp.
+#include "execution/footprint.hpp"
+#include <headrace/internal/domains/job_outputs.hpp>
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+JobOutputs::JobOutputs(const Job& job) : job_(job) {
+    for (const Job::Use& use : job.uses()) // rows of different tasks cannot overlap
+        if (writes(use.access) && use.slice.part && !use.slice.is_rows) written_.try_emplace(&use);
+}
+
+std::optional<Error> JobOutputs::enter(IndexRange units) {
+    for (auto& [use, parts] : written_) {
+        const IndexRange elements = elements_of(*use, units);
+        const auto other = parts.enter(units, elements);
+        if (!other) continue;
+        const IndexRange theirs = elements_of(*use, *other);
+        return Error(
+            ErrorKind::invalid_argument,
+            fmt::format("the tasks of work units [{}, {}) and [{}, {}) write parts of domain '{}' "
+                        "that overlap: elements [{}, {}) and [{}, {}); of a domain under writes() or "
+                        "updates(), each element is for one task to write",
+                        other->begin, other->end, units.begin, units.end, use->slice.data->name(),
+                        theirs.begin, theirs.end, elements.begin, elements.end));
+    }
+    return std::nullopt;
+}
+
+void JobOutputs::leave(IndexRange units) {
+    for (auto& [use, parts] : written_) parts.remove(units);
+}
+
+void JobOutputs::complete() const {
+    for (const Job::Use& use : job_.uses()) {
+        if (use.joining) use.slice.data->seal(*use.joining);
+        if (use.access == Access::write) use.slice.data->set_written();
+    }
+}
+
+void JobOutputs::fail(const ErrorPtr& error) const {
+    for (const Job::Use& use : job_.uses()) {
+        if (use.joining) {
+            use.slice.data->fail_replicas(*use.joining, error);
+            continue;
+        }
+        if (!writes(use.access)) continue;
+        IndexRange part{0, use.slice.data->extent().size()};
+        try {
+            part = elements_of(use, {0, job_.work_units()});
+        } catch (...) { // the user's callback, which may be why the job failed: all of the domain
+        }
+        use.slice.data->fail(part, error);
+    }
+}
+
+} // namespace headrace

@@ -1,0 +1,95 @@
+// tests/domains/host_memory_test.cpp - a job for which the host has no memory: each allocation of a call
+// fails once, and the job ends with the error. A program of its own, since it replaces operator new.
+#include <domains/two_devices.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+thread_local long until_failure = -1; // allocations of this thread; negative: none fails
+
+} // namespace
+
+// Not inlined: compilers warn where they see one half of such a pair and not the other.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    if (until_failure >= 0 && until_failure-- == 0) throw std::bad_alloc();
+    if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace headrace::test {
+namespace {
+
+/// A report about a launch must not fail: its caller would free what the launch uses.
+static_assert(noexcept(std::declval<JobExecution&>().launched(0, std::declval<const WorkRange&>(), 0, 0)));
+
+std::uint64_t everything(IndexRange left, std::uint64_t) { return left.size(); }
+
+/// Two devices whose names take memory of their own.
+struct LongNames : Two {
+    LongNames() {
+        for (DeviceInfo* const one : {&fast, &slow})
+            one->id += " that stands in a corner of the machine room";
+    }
+};
+
+using Ask = std::function<std::optional<WorkRange>(JobExecution&)>;
+
+/// Calls `asks` for a task of device 4, again and again, and lets one allocation more succeed each time,
+/// until none fails. A call that fails gives nothing, and the job ends with the error. Returns how many
+/// failed.
+long ends_whatever_fails(const std::function<std::shared_ptr<JobExecution>(Two&)>& make, const Ask& asks) {
+    for (long failures = 0;; ++failures) {
+        LongNames two;
+        const auto job = make(two);
+        until_failure = failures;
+        std::optional<WorkRange> work_range;
+        EXPECT_NO_THROW(work_range = asks(*job));
+        const bool has_failed = std::exchange(until_failure, -1) < 0;
+        EXPECT_EQ(work_range.has_value(), !has_failed) << failures;
+        if (!has_failed) return failures;
+        EXPECT_TRUE(job->stopping()) << failures;
+        for (const TaskInFlight& task : job->status().tasks)
+            job->abandoned(task.number, task.work_range, nullptr);
+        if (!job->event().done()) {
+            ADD_FAILURE() << "without allocation " << failures << " the job has no end";
+            return failures;
+        }
+        EXPECT_EQ(job->event().outcome()->kind(), ErrorKind::out_of_memory);
+    }
+}
+
+TEST(HostMemory, AJobEndsIfThereIsNoneForAGrant) {
+    const Domain<float> x("x", {1000});
+    const auto make = [&](Two& two) {
+        return two.run(Job("j", 1000).writes(part(x, [](IndexRange units) { return units; })));
+    };
+    // At least: the grant in the schedule, the part, and the entry of the task with the name of its device.
+    EXPECT_GE(ends_whatever_fails(make, [](JobExecution& job) { return job.next(4, 1); }), 4);
+}
+
+TEST(HostMemory, AJobEndsIfThereIsNoneForTransferredUnits) {
+    const auto make = [](Two& two) {
+        auto job = two.run(Job("j", 100).split_by(everything).share_units());
+        EXPECT_TRUE(job->next(7));
+        job->transfers().idle(4, true);
+        UnitBatch units(1, 1);
+        for (std::uint32_t unit = 0; unit < 30; ++unit) units.add(0, &unit, 1);
+        job->transfers().give(7, std::move(units));
+        return job;
+    };
+    EXPECT_GE(
+        ends_whatever_fails(make, [](JobExecution& job) { return job.transfers().next_transferred(4); }), 3);
+}
+
+} // namespace
+} // namespace headrace::test
