@@ -1,5 +1,5 @@
 // domains/execution/launch_slot.cpp - a launch begins or resumes: see launch_slot.hpp.
-#include "execution/footprint.hpp"
+#include "execution/task_injection.hpp"
 #include "execution/task_metrics.hpp"
 #include <headrace/internal/domains/launch_slot.hpp>
 
@@ -13,15 +13,12 @@ namespace {
 // launches of which that is more than a hundredth.
 constexpr std::chrono::milliseconds awake_beside_launch{20};
 
-/// A task of transferred units may have any of the job's seeds behind them.
-IndexRange seeds_of(const JobExecution& job, const WorkRange& work_range) {
-    return work_range.units ? IndexRange{0, job.job().work_units()} : work_range.range;
-}
-
 } // namespace
 
 LaunchSlot::LaunchSlot(DeviceSlots& slots)
-    : slots_(slots), stream_(slots.device().make_stream(Timing::all)) {} // reports and budgets take times
+    : slots_(slots),
+      stream_(slots.device().make_stream(Timing::all)), // reports and budgets take times
+      submission_(slots, *stream_) {}
 
 void LaunchSlot::task_waits() {
     waiting_threads_.fetch_add(1, std::memory_order_relaxed);
@@ -34,15 +31,15 @@ void LaunchSlot::start(const std::shared_ptr<JobExecution>& job, const WorkRange
                        bool is_transferred) {
     if (engine_.job() != job) {
         engine_.serve(job);
-        in_windows_ = !fits_whole(job->job(), info());
+        submission_.serve(job);
         small_.expect(*job, slots_.number(), work_range);
     }
     if (is_transferred) small_.expect_none();
     state_.enter(LaunchState::Preparing{});
     job_ = job;
     begun_with_ = Clock::now();
-    metrics_ = {};
-    held_.push_back(hold(work_range));
+    metrics_.forget();
+    held_.add(submission_.make(work_range));
     go();
 }
 
@@ -71,6 +68,8 @@ void LaunchSlot::go() {
                 return watch();
             } catch (const Error& error) {
                 if (error.kind() != ErrorKind::out_of_memory || error.device() != info().id) throw;
+                // A launch that is enqueued uses the memory: it is too late to wait for more.
+                if (!state_.is<LaunchState::Preparing>() && !state_.is<LaunchState::Paused>()) throw;
                 make_memory(error);
                 if (waits_for_memory()) return watch();
                 if (is_free()) return; // the job goes on in another memory
@@ -84,14 +83,13 @@ void LaunchSlot::go() {
 void LaunchSlot::begin() {
     const TaskScope inside(*job_->node(), TaskScope::Code::hook_or_bind);
     const Job& job = job_->job();
-    HeldTask& first = held_.front();
-    while (in_windows_ && footprint(job, info(), first.work_range.range, true) > most_in_windows(info()) &&
-           halve()) {
-    }
+    HeldTask& first = held_.first();
+    const bool in_windows = submission_.is_in_windows();
+    submission_.fit(first);
     Task& task = *first.task;
     check_.reset(); // of a try for which there was no memory
-    const Inputs inputs = bind(first);
-    if (is_checked_mode() && !in_windows_ && !first.work_range.units) // windows have no room for more
+    const TaskSubmission::Inputs inputs = submission_.bind(first);
+    if (is_checked_mode() && !in_windows && !first.work_range.units) // windows have no room for more
         check_ =
             std::make_unique<CheckedTask>(task, job, first.work_range.range, slots_.controller(), *stream_);
     const KernelVariant& variant = *job.variant(info().technology);
@@ -99,18 +97,18 @@ void LaunchSlot::begin() {
     if (variant.bind) {
         Engine& engine = engine_.bind(slots_.device(), *stream_, variant.bind(task));
         engine.aim_at(slots_.launch_time(*job_));
-        engine_before_ = engine_metrics(engine);
+        metrics_.begin(engine);
         if (const auto& units = first.work_range.units; units && engine.room() > 0)
             if (const std::uint64_t room = engine.room(*units); units->size() > room) {
                 first.work_range = job_->transfers().keep(slots_.number(), first.work_range, room);
                 slots_.jobs().wake_all(); // others may take the rest
             }
-        opens = small_.may_inject(*job_, first.work_range) && !first.work_range.units && !in_windows_ &&
+        opens = small_.may_inject(*job_, first.work_range) && !first.work_range.units && !in_windows &&
                 !check_ && engine.fine_grained_host_coherence();
         engine.reserve(opens);
     }
     call_hook(job.before_tasks(), info(), {first.work_range}, {}); // all that it needs is there
-    Event ended = enqueue(first, inputs, opens, is_open);
+    Event ended = enqueue(inputs, opens, is_open);
     if (is_open)
         state_.enter(
             LaunchState::Injecting{.ended = std::move(ended), .wanting = !slots_.is_short_of_memory()});
@@ -120,9 +118,10 @@ void LaunchSlot::begin() {
 
 /// `opens`: the launch begins without seeds, which are injected. `is_open`: it did. An input that has failed
 /// leaves it false.
-Event LaunchSlot::enqueue(HeldTask& first, const Inputs& inputs, bool opens, bool& is_open) {
-    return submit(first, inputs, [&](std::span<const Event> ready) {
-        report_launch(first, {ready.begin(), ready.end()});
+Event LaunchSlot::enqueue(const TaskSubmission::Inputs& inputs, bool opens, bool& is_open) {
+    HeldTask& first = held_.first();
+    const auto start = [&](std::span<const Event> ready) {
+        submission_.report_launch(first, {ready.begin(), ready.end()});
         Engine* const engine = engine_.get();
         if (!engine) return call_host_function(ready);
         const WorkRange& work_range = first.work_range;
@@ -131,7 +130,8 @@ Event LaunchSlot::enqueue(HeldTask& first, const Inputs& inputs, bool opens, boo
         Event ended = engine->open(ready); // may throw: then it is not open
         is_open = true;
         return ended;
-    });
+    };
+    return submission_.submit(first, inputs, check_.get(), start, metrics_);
 }
 
 void LaunchSlot::resume() {
@@ -143,95 +143,53 @@ void LaunchSlot::resume() {
     } else {
         state_.enter(LaunchState::Running{.ended = std::move(ended)});
     }
-    for (const HeldTask& one : held_) job_->launched(slots_.number(), one.work_range, engine.remaining());
-}
-
-LaunchSlot::HeldTask LaunchSlot::hold(const WorkRange& work_range) const {
-    return {.work_range = work_range,
-            .task = std::make_unique<Task>(task_name(*job_, work_range), seeds_of(*job_, work_range),
-                                           slots_.device())};
-}
-
-/// Binds the task's views to this device's memory.
-LaunchSlot::Inputs LaunchSlot::bind(HeldTask& held) {
-    Inputs inputs;
-    Task& task = *held.task;
-    Controller& controller = slots_.controller();
-    task.unbind(); // when there was not enough memory before
-    const IndexRange range = seeds_of(*job_, held.work_range);
-    for (const Job::Use& use : job_->job().uses()) {
-        DomainData& data = *use.slice.data;
-        slots_.note(use.slice.data);
-        if (use.joining) {
-            const auto replica = data.replica(*use.joining, controller, *stream_);
-            inputs.replicas.push_back(replica.ready);
-            task.bind({&data, use.access, use.joining, replica.memory, 0});
-            continue;
-        }
-        const IndexRange part = elements_of(use, range);
-        if (part.empty()) { // the kernel touches nothing of it
-            task.bind({&data, use.access, nullptr, &controller.memory(data.storage()), 0, part});
-            continue;
-        }
-        const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
-        const Tile tile = data.storage().tile(begin, end);
-        inputs.uses.push_back({tile, job_->access_of(use)});
-        if (!in_windows_) {
-            task.bind({&data, use.access, nullptr, &controller.memory(data.storage()), 0, part});
-            continue;
-        }
-        const Controller::Window window = controller.window(tile);
-        task.bind({&data, use.access, nullptr, &window.memory, window.begin, part});
-    }
-    return inputs;
-}
-
-/// Calls `start` with what the task must wait for, and returns what it returned. If an input has failed,
-/// `start` is not called, and the event has the failure.
-Event LaunchSlot::submit(HeldTask& held, const Inputs& inputs, const StartTask& start) {
-    std::optional<Event> started;
-    Controller& controller = slots_.controller();
-    const Traffic before = controller.traffic();
-    const Event submitted =
-        controller.submit(held.task->name(), inputs.uses,
-                          [&](std::span<const Event> after) {
-                              std::vector<Event> ready(after.begin(), after.end());
-                              ready.insert(ready.end(), inputs.replicas.begin(), inputs.replicas.end());
-                              if (check_) ready = {check_->fill(ready)};
-                              started = start(ready);
-                              return held.done.event();
-                          },
-                          {.unit = "tasks", .part_of = job_->span()});
-    const Traffic after = controller.traffic(); // near enough: jobs that overlap may share the difference
-    metrics_.bytes_in += after.in - before.in;
-    metrics_.bytes_out += after.out - before.out;
-    return started.value_or(submitted);
+    for (const HeldTask& one : held_.all())
+        job_->launched(slots_.number(), one.work_range, engine.remaining());
 }
 
 Event LaunchSlot::call_host_function(std::span<const Event> ready) {
     return stream_->launch(
         [this](const NativeStream& stream) {
             const TaskScope on_stream(*job_->node(), *this);
-            job_->job().variant(info().technology)->host_function(*held_.front().task, stream);
+            job_->job().variant(info().technology)->host_function(*held_.first().task, stream);
         },
         ready);
-}
-
-/// A launch is enqueued with this task, behind `inputs`.
-void LaunchSlot::report_launch(const HeldTask& held, std::vector<Event> inputs) const {
-    const WorkRange& work_range = held.work_range;
-    const std::size_t number = slots_.number();
-    std::erase_if(inputs, [](const Event& event) { return event.done(); });
-    job_->launched(number, work_range, work_range.range.size(), inputs.size());
-    if (!inputs.empty())
-        Event::all(inputs).then(
-            [job = job_, number, work_range](const ErrorPtr&) { job->inputs_came(number, work_range); });
 }
 
 /// The end of what the slot waits for wakes the device's thread.
 void LaunchSlot::watch() {
     state_.awaited()->then([signal = slots_.signal()](const ErrorPtr&) { signal->notify(); });
     slots_.stay_awake_for(awake_beside_launch);
+}
+
+void LaunchSlot::inject(LaunchState::Injecting& launch) {
+    Engine& engine = *engine_.get();
+    try {
+        TaskInjection injection(*job_, slots_, engine, held_, small_, submission_, metrics_);
+        const bool stops = job_->stopping();
+        if (!stops && injection.goes_on(launch)) return;
+        if (stops) engine.request_pause();
+    } catch (...) {
+        failure_ = current_error();
+        engine.request_pause();
+    }
+    end_injection();
+}
+
+/// The launch ends by itself, without further tasks.
+void LaunchSlot::end_injection() {
+    Event ended = std::move(state_.as<LaunchState::Injecting>()->ended);
+    state_.enter(LaunchState::Running{.ended = std::move(ended)});
+}
+
+void LaunchSlot::make_way() {
+    state_.as<LaunchState::Injecting>()->wanting = false;
+    engine_.get()->request_pause();
+}
+
+bool LaunchSlot::wants_tasks_of(const JobExecution& job) const noexcept {
+    const auto* const injecting = state_.as<LaunchState::Injecting>();
+    return injecting && injecting->wanting && job_.get() == &job;
 }
 
 } // namespace headrace

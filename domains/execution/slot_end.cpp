@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace headrace {
@@ -30,8 +31,8 @@ void LaunchSlot::ask_to_pause(LaunchState::Running& launch) {
         return;
     const auto now = Clock::now();
     const auto has_some = [&] {
-        WorkRange& work_range = held_.front().work_range;
-        if (work_range.units || injected_ > 0 || now < asks_again_)
+        WorkRange& work_range = held_.first().work_range;
+        if (work_range.units || held_.have_injected() || now < asks_again_)
             return false; // injected seeds do not come back
         const auto [begin, end] = work_range.range;
         return PausedWork(*job_, slots_.number(), *engine, work_range)
@@ -81,8 +82,8 @@ bool LaunchSlot::goes_on_after_pause() {
     state_.enter(std::move(paused));
 
     Engine& engine = *engine_.get();
-    PausedWork work(*job_, slots_.number(), engine, held_.front().work_range);
-    work.report_progress(held_.size() > 1 || injected_ > 0);
+    PausedWork work(*job_, slots_.number(), engine, held_.first().work_range);
+    work.report_progress(held_.size() > 1 || held_.have_injected());
     const bool makes_way = slots_.another_is_more_urgent(*job_) || slots_.have_none_for_next();
     const bool has_transferred = makes_way && work.transfer_seeds();
     steps_aside_ = makes_way && !has_transferred && Clock::now() - begun_with_ > before_stepping_aside;
@@ -101,32 +102,21 @@ bool LaunchSlot::goes_on_after_pause() {
 /// Reports the tasks that have ended, and frees the slot, or goes on with those that the launch did not wait
 /// for.
 void LaunchSlot::collect() {
-    std::uint64_t lanes = 0;
-    if (const Engine* const engine = engine_.get()) {
-        metrics_.engine = engine_metrics(*engine) - engine_before_;
-        const auto launches = engine->launch_times();
-        metrics_.launches.assign(launches.begin(), launches.end());
-        const EngineShape& shape = engine->shape();
-        if (shape.kinds == 0) lanes = std::uint64_t{shape.groups} * shape.lanes;
-    } else if (const auto times = state_.as<LaunchState::Collecting>()->ended.times()) {
-        metrics_.launches = {*times};
+    const Engine* const engine = engine_.get();
+    const TaskMetrics metrics = metrics_.take(engine, state_.as<LaunchState::Collecting>()->ended);
+    const auto& launches = metrics.launches;
+    std::optional<EventTimes> times;
+    if (!launches.empty()) times = {launches.front().begin, launches.back().end};
+    const std::vector<WorkRange> work_ranges = held_.complete(times);
+    std::uint64_t tasks = 0, units = 0;
+    for (const WorkRange& work_range : work_ranges) {
+        tasks += work_range.tasks;
+        units += work_range.work_units();
     }
-    const auto& launches = metrics_.launches;
-    const auto ended = static_cast<std::ptrdiff_t>(injected_ > 0 ? injected_ : held_.size());
-    std::vector<WorkRange> work_ranges;
-    std::uint64_t units = 0;
-    for (std::ptrdiff_t i = 0; i < ended; ++i) {
-        HeldTask& one = held_[static_cast<std::size_t>(i)];
-        if (launches.empty())
-            one.done.complete();
-        else
-            one.done.complete({launches.front().begin, launches.back().end}); // for traces
-        work_ranges.push_back(one.work_range);
-        units += one.work_range.work_units();
-    }
-    small_.learn(tasks(0, work_ranges.size()), units, sum(launches), lanes);
-    held_.erase(held_.begin(), held_.begin() + ended);
-    const TaskMetrics metrics = std::exchange(metrics_, {});
+    const bool is_consumer = engine && engine->shape().kinds == 0;
+    const std::uint64_t lanes =
+        is_consumer ? std::uint64_t{engine->shape().groups} * engine->shape().lanes : 0;
+    small_.learn(tasks, units, sum(launches), lanes);
     try {
         call_hook(job_->job().after_tasks(), info(), work_ranges, metrics);
     } catch (...) {
@@ -135,7 +125,7 @@ void LaunchSlot::collect() {
     job_->finished(slots_.number(), work_ranges, metrics);
     if (job_->transfers().has_returns())
         slots_.jobs().wake_all(); // there is work again for devices that got none before
-    if (!held_.empty()) return begin_held_tasks();
+    if (!held_.are_none()) return begin_held_tasks();
     clear();
     if (slots_.are_all_free()) slots_.stay_awake_for(awake_between_jobs);
     slots_.wake(); // this slot is free
@@ -143,11 +133,10 @@ void LaunchSlot::collect() {
 
 void LaunchSlot::begin_held_tasks() {
     try {
-        const Event ready = std::exchange(held_.front().ready, {});
-        report_launch(held_.front(), {ready});
-        engine_before_ = engine_metrics(*engine_.get());
+        const Event ready = std::exchange(held_.first().ready, {});
+        submission_.report_launch(held_.first(), {ready});
+        metrics_.begin(*engine_.get());
         Event ended = engine_.get()->open(std::array{ready});
-        injected_ = begun_ = 0;
         state_.enter(
             LaunchState::Injecting{.ended = std::move(ended), .wanting = !slots_.is_short_of_memory()});
         watch();
@@ -158,9 +147,9 @@ void LaunchSlot::begin_held_tasks() {
 
 /// A task that has run, in checked mode. Blocks.
 void LaunchSlot::check() {
-    const IndexRange range = held_.front().work_range.range;
+    const IndexRange range = held_.first().work_range.range;
     const auto run_again = [&] {
-        Task& task = *held_.front().task;
+        Task& task = *held_.first().task;
         const KernelVariant& variant = *job_->job().variant(info().technology);
         if (!variant.bind) return call_host_function({}).wait();
         Engine& engine = *engine_.get();
@@ -176,7 +165,7 @@ void LaunchSlot::check() {
 }
 
 void LaunchSlot::fail(const ErrorPtr& error) {
-    std::string task = task_name(*job_, held_.front().work_range);
+    std::string task = task_name(*job_, held_.first().work_range);
     if (held_.size() > 1) task += " and " + std::to_string(held_.size() - 1) + " more";
     const auto told = std::make_shared<Error>(*error);
     told->on_device(info().id).in_job(job_->job().name()).in_task(task);
@@ -202,14 +191,11 @@ void LaunchSlot::wait_for_launch(std::chrono::nanoseconds limit) const {
     static_cast<void>(state_.awaited()->wait_for(limit));
 }
 
-void LaunchSlot::fail_tasks(const ErrorPtr& error) {
-    for (HeldTask& one : held_) one.done.fail(error);
-}
+void LaunchSlot::fail_tasks(const ErrorPtr& error) { held_.fail(error); }
 
 std::vector<WorkRange> LaunchSlot::lose_tasks() {
     engine_.drop();
-    std::vector<WorkRange> work_ranges;
-    for (const HeldTask& one : held_) work_ranges.push_back(one.work_range);
+    std::vector<WorkRange> work_ranges = held_.work_ranges();
     clear();
     return work_ranges;
 }
@@ -221,7 +207,6 @@ void LaunchSlot::set_engine_aside() {
 void LaunchSlot::clear() {
     check_.reset(); // it refers to the task
     held_.clear();
-    injected_ = begun_ = 0;
     steps_aside_ = false;
     failure_ = nullptr;
     asks_again_ = {};

@@ -13,10 +13,11 @@ void LaunchSlot::make_memory(const Error& lack) {
     if (slots_.free_unused_queues()) return;
     Event freed;
     try {
-        const Task& task = *held_.front().task;
-        freed = slots_.controller().evict(lack, data_of(job_->job(), task.range(), in_windows_));
+        const Task& task = *held_.first().task;
+        freed =
+            slots_.controller().evict(lack, data_of(job_->job(), task.range(), submission_.is_in_windows()));
     } catch (const Error&) {
-        if (begins && (makes_do_with_less() || goes_elsewhere())) return;
+        if (begins && (submission_.makes_do_with_less(held_.first()) || goes_elsewhere())) return;
         throw; // it says what is needed
     }
     if (freed.done()) return freed.wait();
@@ -50,31 +51,12 @@ void LaunchSlot::want_no_more_tasks() noexcept {
         if (waiting->paused && waiting->paused->injecting) waiting->paused->injecting->wanting = false;
 }
 
-/// A task that is to begin needs less than it did.
-bool LaunchSlot::makes_do_with_less() {
-    if (in_windows_) return halve();
-    return in_windows_ = can_use_windows(job_->job(), info());
-}
-
 /// A task that has not begun goes back, for the job goes on in another memory.
 bool LaunchSlot::goes_elsewhere() {
-    if (!job_->leave_memory(slots_.number(), held_.front().work_range)) return false;
+    if (!job_->leave_memory(slots_.number(), held_.first().work_range)) return false;
     engine_.drop(); // the job will not need it here
     clear();
     slots_.jobs().wake_all();
-    return true;
-}
-
-/// A task that has not begun goes back in part, if its job may be cut. False if that is not possible.
-bool LaunchSlot::halve() {
-    HeldTask& first = held_.front();
-    const IndexRange range = first.work_range.range;
-    if (first.work_range.units) return false;
-    const std::uint64_t cut =
-        job_->transfers().make_way(slots_.number(), range, range.begin + range.size() / 2);
-    if (cut == range.end) return false;
-    first = hold(IndexRange{range.begin, cut});
-    slots_.jobs().wake_all(); // others may have the rest
     return true;
 }
 

@@ -9,6 +9,7 @@ namespace {
 constexpr std::chrono::milliseconds short_task{5};        // longer ones do not notice what a launch costs
 constexpr std::chrono::microseconds very_short_task{500}; // to launch it costs a tenth of that
 constexpr std::uint64_t several_tasks = 8, many_tasks = 64;
+constexpr auto still_growing = 5 * look_period; // since it last did: what is held may not last a sleep
 
 } // namespace
 
@@ -44,6 +45,15 @@ bool SmallTasks::may_inject(const JobExecution& job, const WorkRange& work_range
     if (kernels_differ_ || !is_small) return false;
     return !job.participants().are_several() ||
            work_range.work_units() / tasks <= job.job().work_units() / many_tasks;
+}
+
+void SmallTasks::grow(bool alone, bool is_cpu, Clock::time_point now) noexcept {
+    window_.grow(alone);
+    if (!is_cpu) look_closely_until_ = now + still_growing;
+}
+
+void SmallTasks::note_starving(Clock::time_point now) noexcept {
+    look_closely_until_ = std::max(look_closely_until_, now + look_period);
 }
 
 std::uint64_t SmallTasks::wanted() const noexcept { return std::min(window_.tasks(), largest_window_); }

@@ -3,27 +3,6 @@
 
 namespace headrace {
 
-EngineMetrics engine_metrics(const Engine& engine) {
-    const EngineCounters counters = engine.counters();
-    return {.launches = engine.launches(),
-            .units = counters.units,
-            .spawned = counters.spawned,
-            .lane_turns = counters.rounds * engine.shape().lanes,
-            .choice = {.lanes = engine.shape().lanes,
-                       .groups = engine.shape().groups,
-                       .refill_lanes = engine.shape().enough,
-                       .inbox_units = engine.shape().liq_units,
-                       .bundles = engine.bundles()}};
-}
-
-EngineMetrics operator-(const EngineMetrics& now, const EngineMetrics& before) {
-    return {.launches = now.launches - before.launches,
-            .units = now.units - before.units,
-            .spawned = now.spawned - before.spawned,
-            .lane_turns = now.lane_turns - before.lane_turns,
-            .choice = now.choice};
-}
-
 std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches) {
     std::chrono::steady_clock::duration sum{0};
     for (const EventTimes& launch : launches) sum += launch.end - launch.begin;

@@ -3,7 +3,6 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
-#include <headrace/persistent/engine.hpp>
 
 #include <chrono>
 #include <span>
@@ -11,10 +10,6 @@
 #include <vector>
 
 namespace headrace {
-
-/// An engine counts over all its tasks: a task has the difference of two of these.
-[[nodiscard]] EngineMetrics engine_metrics(const Engine& engine);
-[[nodiscard]] EngineMetrics operator-(const EngineMetrics& now, const EngineMetrics& before);
 
 /// How long the launches took together.
 [[nodiscard]] std::chrono::steady_clock::duration sum(std::span<const EventTimes> launches);

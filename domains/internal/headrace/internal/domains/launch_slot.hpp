@@ -3,9 +3,12 @@
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/checked_task.hpp>
 #include <headrace/internal/domains/device_slots.hpp>
+#include <headrace/internal/domains/held_tasks.hpp>
+#include <headrace/internal/domains/launch_figures.hpp>
 #include <headrace/internal/domains/launch_state.hpp>
 #include <headrace/internal/domains/slot_engine.hpp>
 #include <headrace/internal/domains/small_tasks.hpp>
+#include <headrace/internal/domains/task_submission.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -19,8 +22,6 @@
 
 namespace headrace {
 
-inline constexpr std::chrono::microseconds look_period{
-    100}; // at what a launch has begun, while it is injected to
 // Of donor and recipient: a thread that sleeps wakes later than a launch takes to pause.
 inline constexpr std::chrono::milliseconds awake_for_exchange{2};
 
@@ -62,7 +63,7 @@ public:
     /// The launch takes more tasks of the job.
     [[nodiscard]] bool wants_tasks_of(const JobExecution& job) const noexcept;
     /// The launch had not enough work a moment ago: a sleep would take longer than what it has.
-    [[nodiscard]] bool is_hurried() const { return is_injecting() && Clock::now() < look_closely_until_; }
+    [[nodiscard]] bool is_hurried() const { return is_injecting() && small_.is_hurried(Clock::now()); }
     /// What the slot waits for has ended.
     [[nodiscard]] bool can_advance() const;
     /// Before this time no launch is asked to pause again; nothing: any may be asked.
@@ -87,49 +88,24 @@ public:
     [[nodiscard]] std::vector<WorkRange> lose_tasks();
 
 private:
-    struct HeldTask {
-        WorkRange work_range; ///< may have lost its end to other devices since the task began
-        std::unique_ptr<Task> task;
-        Promise done{};         ///< what other requests on the task's tiles wait for
-        Event ready{};          ///< when it may be injected
-        std::uint64_t upto = 0; ///< seeds that were injected with it and with those before
-    };
-    struct Inputs {
-        std::vector<TileUse> uses;
-        std::vector<Event> replicas; ///< that have their first contents
-    };
-    using StartTask = std::function<Event(std::span<const Event>)>;
-
     void task_waits() override;
     void task_goes_on() override;
     [[nodiscard]] const DeviceInfo& info() const { return slots_.device().info(); }
 
-    // A launch begins: launch_slot.cpp.
+    // A launch begins or resumes, or gets small tasks: launch_slot.cpp.
     void go();
     void begin();
-    [[nodiscard]] Event enqueue(HeldTask& first, const Inputs& inputs, bool opens, bool& is_open);
+    [[nodiscard]] Event enqueue(const TaskSubmission::Inputs& inputs, bool opens, bool& is_open);
     void resume();
-    [[nodiscard]] HeldTask hold(const WorkRange& work_range) const;
-    [[nodiscard]] Inputs bind(HeldTask& held);
-    [[nodiscard]] Event submit(HeldTask& held, const Inputs& inputs, const StartTask& start);
     [[nodiscard]] Event call_host_function(std::span<const Event> ready);
-    void report_launch(const HeldTask& held, std::vector<Event> inputs) const;
     void watch();
+    void inject(LaunchState::Injecting& launch);
+    void end_injection();
 
     // The device is full: slot_memory.cpp.
     void continue_with_memory();
     void make_memory(const Error& lack);
-    [[nodiscard]] bool makes_do_with_less();
-    [[nodiscard]] bool halve();
     [[nodiscard]] bool goes_elsewhere();
-
-    // Small tasks go to a launch that runs: slot_injection.cpp.
-    void inject(LaunchState::Injecting& launch);
-    [[nodiscard]] bool hold_more(std::uint64_t tasks);
-    void inject_what_is_ready();
-    [[nodiscard]] std::uint64_t most_at_once() const;
-    void end_injection();
-    [[nodiscard]] std::uint64_t tasks(std::size_t first, std::size_t last) const;
 
     // A launch pauses or ends: slot_end.cpp.
     void ask_to_pause(LaunchState::Running& launch);
@@ -146,17 +122,13 @@ private:
     std::atomic<unsigned> waiting_threads_ = 0;
     SlotEngine engine_;
     SmallTasks small_;
-    bool in_windows_ = false;              ///< the job has data that the device cannot hold at once
-    Clock::time_point look_closely_until_; ///< the launch had not enough injected tasks a moment ago
+    TaskSubmission submission_;
 
     // Of the launch. A free slot has nothing of this.
     LaunchState state_;
     std::shared_ptr<JobExecution> job_;
-    std::vector<HeldTask> held_; ///< the first began the launch
-    std::size_t injected_ = 0;   ///< of `held_`, if the launch was opened; the others wait for their inputs
-    std::size_t begun_ = 0;      ///< of `held_`: the launch has begun these
-    TaskMetrics metrics_;
-    EngineMetrics engine_before_;
+    HeldTasks held_; ///< the first began the launch
+    LaunchFigures metrics_;
     std::unique_ptr<CheckedTask> check_; ///< null: the task is not checked
     Clock::time_point begun_with_;       ///< the first task
     bool steps_aside_ = false;           ///< until its next pause

@@ -11,9 +11,14 @@
 
 namespace headrace {
 
+inline constexpr std::chrono::microseconds look_period{
+    100}; // at what a launch has begun, while it is injected to
+
 /// What a launch slot knows of its job's tasks. Threads: one.
 class HEADRACE_EXPORT SmallTasks {
 public:
+    using Clock = std::chrono::steady_clock;
+
     /// A job begins. If the speed of the device is known from earlier jobs, the first launch need not find
     /// out whether tasks are small, nor how many of them should be held. If there are only a few tasks, each
     /// has a launch of its own.
@@ -33,7 +38,12 @@ public:
     /// How many tasks the slot should hold that have not begun.
     [[nodiscard]] std::uint64_t wanted() const noexcept;
     [[nodiscard]] bool can_grow() const noexcept { return window_.can_grow(); }
-    void grow(bool alone) noexcept { window_.grow(alone); }
+    /// The launch has begun more than half of what is held. `alone`: the job has no other device.
+    void grow(bool alone, bool is_cpu, Clock::time_point now) noexcept;
+    /// The launch has begun all that it was given.
+    void note_starving(Clock::time_point now) noexcept;
+    /// The launch had not enough work a moment ago: a sleep would take longer than what it has.
+    [[nodiscard]] bool is_hurried(Clock::time_point now) const noexcept { return now < look_closely_until_; }
     /// How many tasks may be made one.
     [[nodiscard]] std::uint64_t made_at_once() const noexcept { return window_.made_at_once(); }
 
@@ -42,6 +52,7 @@ private:
     bool kernels_differ_ = false;
     PrefetchWindow window_;                               ///< so many tasks should be held
     std::uint64_t largest_window_ = PrefetchWindow::most; ///< but no more: they are long
+    Clock::time_point look_closely_until_;                ///< the launch had not enough tasks a moment ago
 };
 
 } // namespace headrace

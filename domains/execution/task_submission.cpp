@@ -1,0 +1,116 @@
+// domains/execution/task_submission.cpp - see task_submission.hpp.
+#include "execution/footprint.hpp"
+#include "execution/task_metrics.hpp"
+#include <headrace/internal/domains/task_submission.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+/// A task of transferred units may have any of the job's seeds behind them.
+IndexRange seeds_of(const JobExecution& job, const WorkRange& work_range) {
+    return work_range.units ? IndexRange{0, job.job().work_units()} : work_range.range;
+}
+
+} // namespace
+
+void TaskSubmission::serve(const std::shared_ptr<JobExecution>& job) {
+    job_ = job;
+    in_windows_ = !fits_whole(job->job(), info());
+}
+
+HeldTask TaskSubmission::make(const WorkRange& work_range) const {
+    return {.work_range = work_range,
+            .task = std::make_unique<Task>(task_name(*job_, work_range), seeds_of(*job_, work_range),
+                                           slots_.device())};
+}
+
+TaskSubmission::Inputs TaskSubmission::bind(HeldTask& held) {
+    Inputs inputs;
+    Task& task = *held.task;
+    Controller& controller = slots_.controller();
+    task.unbind(); // when there was not enough memory before
+    const IndexRange range = seeds_of(*job_, held.work_range);
+    for (const Job::Use& use : job_->job().uses()) {
+        DomainData& data = *use.slice.data;
+        slots_.note(use.slice.data);
+        if (use.joining) {
+            const auto replica = data.replica(*use.joining, controller, stream_);
+            inputs.replicas.push_back(replica.ready);
+            task.bind({&data, use.access, use.joining, replica.memory, 0});
+            continue;
+        }
+        const IndexRange part = elements_of(use, range);
+        if (part.empty()) { // the kernel touches nothing of it
+            task.bind({&data, use.access, nullptr, &controller.memory(data.storage()), 0, part});
+            continue;
+        }
+        const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
+        const Tile tile = data.storage().tile(begin, end);
+        inputs.uses.push_back({tile, job_->access_of(use)});
+        if (!in_windows_) {
+            task.bind({&data, use.access, nullptr, &controller.memory(data.storage()), 0, part});
+            continue;
+        }
+        const Controller::Window window = controller.window(tile);
+        task.bind({&data, use.access, nullptr, &window.memory, window.begin, part});
+    }
+    return inputs;
+}
+
+Event TaskSubmission::submit(HeldTask& held, const Inputs& inputs, CheckedTask* check, const Start& start,
+                             LaunchFigures& metrics) {
+    std::optional<Event> started;
+    Controller& controller = slots_.controller();
+    const Traffic before = controller.traffic();
+    const Event submitted =
+        controller.submit(held.task->name(), inputs.uses,
+                          [&](std::span<const Event> after) {
+                              std::vector<Event> ready(after.begin(), after.end());
+                              ready.insert(ready.end(), inputs.replicas.begin(), inputs.replicas.end());
+                              if (check) ready = {check->fill(ready)};
+                              started = start(ready);
+                              return held.done.event();
+                          },
+                          {.unit = "tasks", .part_of = job_->span()});
+    metrics.add(before, controller.traffic()); // near enough: jobs that overlap may share the difference
+    return started.value_or(submitted);
+}
+
+void TaskSubmission::report_launch(const HeldTask& held, std::vector<Event> inputs) const {
+    const WorkRange& work_range = held.work_range;
+    const std::size_t number = slots_.number();
+    std::erase_if(inputs, [](const Event& event) { return event.done(); });
+    job_->launched(number, work_range, work_range.range.size(), inputs.size());
+    if (!inputs.empty())
+        Event::all(inputs).then(
+            [job = job_, number, work_range](const ErrorPtr&) { job->inputs_came(number, work_range); });
+}
+
+void TaskSubmission::fit(HeldTask& held) const {
+    while (in_windows_ &&
+           footprint(job_->job(), info(), held.work_range.range, true) > most_in_windows(info()) &&
+           halve(held)) {
+    }
+}
+
+bool TaskSubmission::makes_do_with_less(HeldTask& held) {
+    if (in_windows_) return halve(held);
+    return in_windows_ = can_use_windows(job_->job(), info());
+}
+
+/// The task goes back in part, if its job may be cut. False if that is not possible.
+bool TaskSubmission::halve(HeldTask& held) const {
+    const IndexRange range = held.work_range.range;
+    if (held.work_range.units) return false;
+    const std::uint64_t cut =
+        job_->transfers().make_way(slots_.number(), range, range.begin + range.size() / 2);
+    if (cut == range.end) return false;
+    held = make(IndexRange{range.begin, cut});
+    slots_.jobs().wake_all(); // others may have the rest
+    return true;
+}
+
+} // namespace headrace

@@ -1,0 +1,67 @@
+// internal/domains/task_submission.hpp - how tasks get their memory on a device, and how they become requests
+// of its controller. Internal to domains/.
+#pragma once
+#include <headrace/core/controller.hpp>
+#include <headrace/core/export.hpp>
+#include <headrace/internal/domains/checked_task.hpp>
+#include <headrace/internal/domains/device_slots.hpp>
+#include <headrace/internal/domains/held_tasks.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
+#include <headrace/internal/domains/launch_figures.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace headrace {
+
+/// For the tasks of one launch slot, which are of one job at a time. If the device cannot hold the data of
+/// the job at once, tasks have windows: memory for their own parts alone.
+///
+/// Threads   one at a time: the device's
+class HEADRACE_EXPORT TaskSubmission {
+public:
+    struct Inputs {
+        std::vector<TileUse> uses;
+        std::vector<Event> replicas; ///< that have their first contents
+    };
+    /// Enqueues the task's launch behind these events.
+    using Start = std::function<Event(std::span<const Event>)>;
+
+    /// Both must outlive it.
+    TaskSubmission(DeviceSlots& slots, Stream& stream) : slots_(slots), stream_(stream) {}
+
+    /// The next tasks are of this job.
+    void serve(const std::shared_ptr<JobExecution>& job);
+    [[nodiscard]] HeldTask make(const WorkRange& work_range) const;
+    /// Binds the task's views to this device's memory.
+    [[nodiscard]] Inputs bind(HeldTask& held);
+    /// Calls `start` with what the task must wait for, and returns what it returned. If an input has failed,
+    /// `start` is not called, and the event has the failure. `check`: fills the task's outputs first; null:
+    /// the task is not checked.
+    [[nodiscard]] Event submit(HeldTask& held, const Inputs& inputs, CheckedTask* check, const Start& start,
+                               LaunchFigures& metrics);
+    /// Tells the job that a launch is enqueued with this task, behind `inputs`.
+    void report_launch(const HeldTask& held, std::vector<Event> inputs) const;
+
+    // The device is full.
+
+    /// Tasks have windows.
+    [[nodiscard]] bool is_in_windows() const noexcept { return in_windows_; }
+    /// Halves a task that has not begun until its windows fit the device, or until it can be cut no more.
+    void fit(HeldTask& held) const;
+    /// A task that has not begun needs less than it did. False if that is not possible.
+    [[nodiscard]] bool makes_do_with_less(HeldTask& held);
+
+private:
+    [[nodiscard]] bool halve(HeldTask& held) const;
+    [[nodiscard]] const DeviceInfo& info() const { return slots_.device().info(); }
+
+    DeviceSlots& slots_;
+    Stream& stream_;
+    std::shared_ptr<JobExecution> job_; ///< null: none so far
+    bool in_windows_ = false;
+};
+
+} // namespace headrace
