@@ -55,6 +55,12 @@ double Rates::capability(std::size_t device) const {
     return units_per_second(device).value_or(estimated(one) * slower_or_faster_);
 }
 
+double Rates::relative_capability(std::size_t device) const {
+    double best = 0;
+    for (std::size_t i = 0; i < devices_.size(); ++i) best = std::max(best, capability(i));
+    return best > 0 ? capability(device) / best : 0;
+}
+
 bool Rates::are_per_second() const {
     for (std::size_t i = 0; i < devices_.size(); ++i)
         if (measured(i)) return true;

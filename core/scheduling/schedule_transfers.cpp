@@ -26,75 +26,59 @@ std::uint64_t fills_group(const Schedule::Participant& participant, std::uint64_
     return lanes == 1 || participant.is_processor ? 1 : std::max<std::uint64_t>(1, participant.lane_group);
 }
 
-template <class Recipients>
-double total_share(const Recipients& recipients) {
-    double total = 0;
-    for (const auto& one : recipients) total += one.share;
-    return total;
-}
-
-/// Recipients whose share of so many seeds or units pays.
-template <class Recipients>
-Recipients that_pay(Recipients recipients, std::uint64_t left) {
-    std::erase_if(recipients, [left](const auto& one) {
-        return one.share * static_cast<double>(left) < static_cast<double>(one.least);
-    });
-    return recipients;
-}
-
 } // namespace
 
 std::optional<Work> Schedule::next_transferred(std::size_t participant, double now) {
     if (!can_work(participant)) return std::nullopt;
     Share& share = shares_[participant];
     const bool has_own = !share.transferred.empty();
-    if (!has_own && (loose_.empty() || !share.participant.takes_units)) return std::nullopt;
-    std::vector<Work>& from = has_own ? share.transferred : loose_;
-    const Work work = from.back();
-    from.pop_back();
+    if (!has_own) {
+        if (!open_.has_transferred() || !share.participant.takes_units) return std::nullopt;
+        return grant(participant, open_.take_transferred(), now);
+    }
+    const Work work = share.transferred.back();
+    share.transferred.pop_back();
     return grant(participant, work, now);
 }
 
 bool Schedule::idle(std::size_t participant, bool is_idle) {
     Share& share = shares_[participant];
     const bool was_idle = std::exchange(share.is_idle, is_idle);
-    if (is_idle) return !was_idle && !tasks_.empty() && left_.empty();
+    if (is_idle) return !was_idle && !tasks_.are_none() && !open_.has_units();
     if (share.transferred.empty()) return false;
-    for (const Work& work : std::exchange(share.transferred, {})) put_back(work);
+    for (const Work& work : std::exchange(share.transferred, {})) open_.put_back(work);
     return true;
 }
 
 bool Schedule::would_take(std::size_t donor, std::uint64_t seeds, std::uint64_t lanes, double seconds,
                           double now) const {
-    const double share = total_share(that_pay(recipients(donor, Kind::seeds, lanes, now), seeds));
+    const double share = recipients(donor, Kind::seeds, lanes, now).that_pay(seeds).share();
     if (share == 0 || !rates_.are_per_second()) return share > 0;
     const double known = static_cast<double>(seeds) / rates_.capability(donor);
     return share * std::max(seconds, known) >= seconds_that_pay;
 }
 
 /// No participant is a donor as long as there is work that was never granted.
-std::vector<Schedule::Recipient> Schedule::recipients(std::size_t donor, Kind kind, std::uint64_t lanes,
-                                                      double now) const {
-    if (!left_.empty() || !loose_.empty()) return {};
-    if (kind == Kind::units && (!shape_.shares_units || transferred_bytes_ >= most_transferred)) return {};
+Recipients Schedule::recipients(std::size_t donor, Kind kind, std::uint64_t lanes, double now) const {
+    std::vector<Recipients::One> all;
+    double of_donor = 0;
+    const bool has_open = open_.has_units() || open_.has_transferred();
+    const bool may_share = shape_.shares_units && transferred_bytes_ < most_transferred;
     // A task that updates what the donor updates would wait until the donor has ended.
-    if (kind == Kind::seeds && !shape_.is_repeatable) return {};
+    if (has_open || !(kind == Kind::units ? may_share : shape_.is_repeatable)) return {all, of_donor};
     const std::vector<DeviceProgress> devices = participants_progress(now);
     const Progress progress = this->progress(devices);
-    double all = 0;
-    std::vector<Recipient> recipients;
     for (std::size_t i = 0; i < shares_.size(); ++i) {
         const Share& share = shares_[i];
+        const double capability = rates_.relative_capability(i);
         const bool waits = share.is_idle && can_work(i) && share.transferred.empty() &&
                            (kind == Kind::seeds || share.participant.takes_units);
         if (i == donor)
-            all += std::max(relative_capability(i), least_capability);
+            of_donor = std::max(capability, least_capability);
         else if (waits && rates_.capability(i) > 0 && policy_->takes_over(i, progress))
-            recipients.push_back({i, relative_capability(i), fills_group(share.participant, lanes)});
+            all.push_back({i, capability, fills_group(share.participant, lanes)});
     }
-    for (const Recipient& one : recipients) all += one.share;
-    for (Recipient& one : recipients) one.share /= all;
-    return recipients;
+    return {std::move(all), of_donor};
 }
 
 bool Schedule::others_may_take_over(std::size_t participant, double now) const {
@@ -110,72 +94,53 @@ std::uint64_t Schedule::make_way(std::size_t participant, const Work& task, std:
     const IndexRange range = task.range;
     const std::uint64_t cut = range.begin + division_->split(range, unclaimed - range.begin);
     if (cut >= range.end) return range.end;
-    cut_off(participant, task, cut);
-    left_.push_back({cut, range.end});
+    tasks_.shorten(participant, task, cut);
+    open_.put_back({.range = {cut, range.end}});
     has_returns_ = true;
     return cut;
-}
-
-/// The task is shorter from here on. Its participant has not begun what is cut off.
-void Schedule::cut_off(std::size_t participant, const Work& task, std::uint64_t cut) {
-    shares_[participant].outstanding -= task.range.end - cut;
-    this->task(participant, task).work.range.end = cut;
 }
 
 std::uint64_t Schedule::transfer_seeds(std::size_t donor, const Work& task, std::uint64_t unclaimed,
                                        std::uint64_t lanes, double now) {
     const IndexRange range = task.range;
-    const auto recipients = that_pay(this->recipients(donor, Kind::seeds, lanes, now), range.end - unclaimed);
-    if (recipients.empty()) return range.end;
-    const auto left = static_cast<double>(range.end - unclaimed);
+    const std::uint64_t left = range.end - unclaimed;
+    const Recipients recipients = this->recipients(donor, Kind::seeds, lanes, now).that_pay(left);
+    if (recipients.are_none()) return range.end;
     // Cut where the job allows it: a range that begins with what is kept is as long as split() says.
-    const auto kept = static_cast<std::uint64_t>(std::ceil((1 - total_share(recipients)) * left));
+    const auto kept =
+        static_cast<std::uint64_t>(std::ceil((1 - recipients.share()) * static_cast<double>(left)));
     const std::uint64_t cut = range.begin + division_->split(range, unclaimed - range.begin + kept);
     if (cut <= unclaimed || cut >= range.end)
         return range.end; // the donor keeps some, or it would have ended
-    std::vector<std::pair<std::size_t, IndexRange>> parts;
-    IndexRange rest{cut, range.end};
-    for (const Recipient& one : recipients) {
-        if (rest.empty()) break;
-        const bool is_last = &one == &recipients.back();
-        const auto wanted = static_cast<std::uint64_t>(one.share * left);
-        const IndexRange part{rest.begin, is_last ? rest.end : rest.begin + division_->split(rest, wanted)};
-        parts.emplace_back(one.participant, part);
-        rest.begin = part.end;
-    }
+    const auto parts = recipients.cut({cut, range.end}, left, *division_);
     for (const auto& [recipient, part] : parts) shares_[recipient].transferred.push_back({.range = part});
-    cut_off(donor, task, cut);
+    tasks_.shorten(donor, task, cut);
     shares_[donor].account.seeds_transferred += range.end - cut;
     return cut;
 }
 
 Schedule::Demand Schedule::demand(std::size_t donor, std::uint64_t lanes, std::uint64_t left,
                                   double now) const {
-    const auto recipients = that_pay(this->recipients(donor, Kind::units, lanes, now), left);
-    Demand demand{.share = total_share(recipients),
-                  .most_bytes = most_transferred - std::min(transferred_bytes_, most_transferred)};
-    for (const Recipient& one : recipients) demand.least += one.least;
-    return demand;
+    const Recipients recipients = this->recipients(donor, Kind::units, lanes, now).that_pay(left);
+    return {.share = recipients.share(),
+            .least = recipients.least(),
+            .most_bytes = most_transferred - std::min(transferred_bytes_, most_transferred)};
 }
 
 std::vector<Work> Schedule::transfer_units(std::size_t donor, std::uint64_t units, std::uint64_t bytes,
                                            double now) {
     shares_[donor].account.units_transferred += units;
     transferred_bytes_ += bytes;
-    const auto recipients = this->recipients(donor, Kind::units, 1, now); // the least counted before
-    const double all = static_cast<double>(units) / total_share(recipients);
     std::vector<Work> batches;
-    for (const Recipient& one : recipients) {
-        const bool is_last = &one == &recipients.back();
-        const auto wanted = is_last ? units : std::min(static_cast<std::uint64_t>(one.share * all), units);
-        if (wanted == 0) continue;
-        batches.push_back(number(wanted));
-        shares_[one.participant].transferred.push_back(batches.back());
-        units -= wanted;
+    // The least counted before.
+    for (const auto& [recipient, part] : recipients(donor, Kind::units, 1, now).deal(units)) {
+        batches.push_back(number(part));
+        shares_[recipient].transferred.push_back(batches.back());
+        units -= part;
     }
     if (units > 0) { // no participant is idle any more
         batches.push_back(number(units));
-        put_back(batches.back());
+        open_.put_back(batches.back());
     }
     return batches;
 }
@@ -183,7 +148,7 @@ std::vector<Work> Schedule::transfer_units(std::size_t donor, std::uint64_t unit
 Schedule::Kept Schedule::keep(std::size_t participant, const Work& work, std::uint64_t units, double now) {
     take_back(participant, work);
     const Work rest = number(work.range.size() - units), kept = number(units);
-    put_back(rest);
+    open_.put_back(rest);
     return {rest, grant(participant, kept, now)};
 }
 
@@ -197,14 +162,14 @@ Schedule::Loss Schedule::lost(std::size_t participant, std::span<const Work> in_
     Share& share = shares_[participant];
     Loss loss;
     const auto again = [&](const Work& work) {
-        put_back(work);
+        open_.put_back(work);
         if (!work.is_transferred) loss.again.push_back(work.range);
     };
     for (const Work& work : in_flight) take_back(participant, work);
     if (!std::exchange(share.account.is_lost, true)) rates_.lost(participant);
     for (const Work& work : in_flight) again(work);
     for (const Work& work : std::exchange(share.transferred, {})) again(work);
-    const bool has_worked = !(share.completed.empty() && share.completed_units.empty() && in_flight.empty());
+    const bool has_worked = !(share.completed.is_none() && in_flight.empty());
     if (share.account.units_transferred > 0) {
         loss.outcome = Outcome::has_transferred_units;
         return loss;
@@ -214,42 +179,39 @@ Schedule::Loss Schedule::lost(std::size_t participant, std::span<const Work> in_
         return loss;
     }
     // What others did in another memory has been fetched into the lost one.
-    const bool all = has_moved_ && has_worked;
+    const bool all = memory_.has_moved() && has_worked;
     for (Share& one : shares_) {
         if (&one != &share && !all) continue;
-        for (const Work& work : std::exchange(one.completed_units, {})) again(work);
-        for (const IndexRange range : std::exchange(one.completed, {})) {
-            again({.range = range});
-            completed_ -= range.size();
+        for (const Work& work : one.completed.take()) {
+            again(work);
+            completed_ -= work.work_units();
         }
         one.account.completed = one.account.units_received = 0;
     }
-    if (has_worked) has_moved_ = false;
+    if (has_worked) memory_.start_again();
     for (std::size_t i = 0; i < shares_.size(); ++i)
         if (can_work(i)) return loss;
     if (!go_to_next_memory()) loss.outcome = Outcome::has_no_participant;
     return loss;
 }
 
-/// The memory whose participants are the fastest together. False: there is none.
+/// False: there is none.
 bool Schedule::go_to_next_memory() {
-    if (!memory_) return false;
     std::map<std::size_t, double> capabilities; // by memory
     for (std::size_t i = 0; i < shares_.size(); ++i) {
         const Share& share = shares_[i];
         if (!share.account.is_lost && !share.account.is_full)
             capabilities[share.participant.memory] += std::max(rates_.capability(i), 0.0);
     }
-    if (capabilities.empty()) return false;
-    memory_ = std::ranges::max_element(capabilities, {}, [](const auto& one) { return one.second; })->first;
+    if (!memory_.go_to_best(capabilities)) return false;
     for (Share& share : shares_)
-        if (share.participant.memory == *memory_) share.account.is_spared = false;
-    wakes_ = true;
+        if (memory_.is(share.participant.memory)) share.account.is_spared = false;
+    refusals_.wake();
     return true;
 }
 
 bool Schedule::leave_memory(std::size_t participant, const Work& work) {
-    if (!memory_) return false;
+    if (!memory_.is_one()) return false;
     const std::size_t left = shares_[participant].participant.memory;
     const bool has_another = std::ranges::any_of(shares_, [&](const Share& one) {
         return !one.account.is_lost && !one.account.is_full && one.participant.memory != left;
@@ -259,8 +221,8 @@ bool Schedule::leave_memory(std::size_t participant, const Work& work) {
     for (Share& one : shares_)
         if (one.participant.memory == left) one.account.is_full = true;
     // Tasks in flight end in the memory where they are.
-    has_moved_ = has_moved_ || completed_ > 0 || !tasks_.empty();
-    return *memory_ != left || go_to_next_memory();
+    if (completed_ > 0 || !tasks_.are_none()) memory_.note_moved();
+    return !memory_.is(left) || go_to_next_memory();
 }
 
 } // namespace headrace

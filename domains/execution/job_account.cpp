@@ -48,7 +48,7 @@ DeviceReport JobAccount::report_of(std::size_t place, const Job& job, const JobS
     return {.id = participant.info->id,
             .name = participant.info->name,
             .kind = participant.info->kind,
-            .capability = schedule.relative_capability(place),
+            .capability = schedule.rates().relative_capability(place),
             .tasks = share.tasks,
             .work_units = account.completed,
             .share = static_cast<double>(account.completed) /

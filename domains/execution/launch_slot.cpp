@@ -29,17 +29,21 @@ void LaunchSlot::task_goes_on() { waiting_threads_.fetch_sub(1, std::memory_orde
 
 void LaunchSlot::start(const std::shared_ptr<JobExecution>& job, const WorkRange& work_range,
                        bool is_transferred) {
-    if (engine_.job() != job) {
-        engine_.serve(job);
-        submission_.serve(job);
-        small_.expect(*job, slots_.number(), work_range);
+    try {
+        if (engine_.job() != job) {
+            submission_.serve(job);
+            small_.expect(*job, slots_.number(), work_range);
+            engine_.serve(job);
+        }
+        held_.add(submission_.make(work_range));
+    } catch (...) { // no memory for the task, which nothing here has taken
+        return job->abandoned(slots_.number(), work_range, current_error());
     }
     if (is_transferred) small_.expect_none();
     state_.enter(LaunchState::Preparing{});
     job_ = job;
     begun_with_ = Clock::now();
     metrics_.forget();
-    held_.add(submission_.make(work_range));
     go();
 }
 

@@ -46,7 +46,14 @@ bool TaskInjection::hold_more(std::uint64_t tasks) {
         slots_.jobs().wake_all();                              // or is another device's
         return false;
     }
-    HeldTask& next = held_.add(submission_.make(*work_range));
+    HeldTask* held = nullptr;
+    try {
+        held = &held_.add(submission_.make(*work_range));
+    } catch (...) { // no memory for it: its job would wait for it without end
+        job_.abandoned(slots_.number(), *work_range, current_error());
+        return false;
+    }
+    HeldTask& next = *held;
     const TaskSubmission::Inputs inputs = submission_.bind(next);
     const auto kernel = job_.job().variant(slots_.device().info().technology)->bind(*next.task);
     if (!engine_.runs(*kernel)) {

@@ -6,6 +6,7 @@
 #include <headrace/core/log.hpp>
 #include <headrace/domains/calibrations.hpp>
 #include <headrace/domains/runtime.hpp>
+#include <headrace/internal/core/turns.hpp>
 #include <headrace/internal/devices/serial_executor.hpp>
 #include <headrace/internal/domains/device_worker.hpp>
 #include <headrace/internal/domains/watchdog.hpp>

@@ -16,9 +16,12 @@
 #include "group.cl.hpp"
 #include "group_kernel.cl.hpp"
 #include "leader.cl.hpp"
+#include "plan.cl.hpp"
 #include "prelude.cl.hpp"
 #include "producer.cl.hpp"
 #include "ring.cl.hpp"
+#include "sharing.cl.hpp"
+#include "sources.cl.hpp"
 #include "units.cl.hpp"
 
 #include <algorithm>
@@ -225,8 +228,11 @@ private:
         if (kernel_.kinds > 0) parts.emplace_back("units.cl", embedded::units_cl);
         if (kernel_.by_group) parts.emplace_back("group_kernel.cl", embedded::group_kernel_cl);
         if (kernel_.kinds > 0)
-            parts.insert(parts.end(),
-                         {{"leader.cl", embedded::leader_cl}, {"producer.cl", embedded::producer_cl}});
+            parts.insert(parts.end(), {{"plan.cl", embedded::plan_cl},
+                                       {"sources.cl", embedded::sources_cl},
+                                       {"sharing.cl", embedded::sharing_cl},
+                                       {"leader.cl", embedded::leader_cl},
+                                       {"producer.cl", embedded::producer_cl}});
         else
             parts.emplace_back("consumer.cl", embedded::consumer_cl);
         std::string text;

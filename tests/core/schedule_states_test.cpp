@@ -7,6 +7,7 @@
 //   is there;
 // - no order of events comes back to a state: so the number of messages is bounded.
 #include <headrace/internal/core/schedule.hpp>
+#include <headrace/internal/core/turns.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,18 @@
 // tests/domains/host_memory_test.cpp - a job for which the host has no memory: each allocation of a call
 // fails once, and the job ends with the error. A program of its own, since it replaces operator new.
+#include <core/fake_device.hpp>
 #include <domains/two_devices.hpp>
+#include <headrace/internal/domains/device_slots.hpp>
+#include <headrace/internal/domains/launch_slot.hpp>
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,6 +94,46 @@ TEST(HostMemory, AJobEndsIfThereIsNoneForTransferredUnits) {
     };
     EXPECT_GE(
         ends_whatever_fails(make, [](JobExecution& job) { return job.transfers().next_transferred(4); }), 3);
+}
+
+/// The only job of a device.
+class OneJob final : public JobSource {
+public:
+    std::shared_ptr<JobExecution> job;
+
+    [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> unfinished() const override { return {job}; }
+    [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> running() const override { return {job}; }
+    [[nodiscard]] std::vector<std::shared_ptr<JobExecution>> by_turn() const override { return {job}; }
+    void wake_all() override {}
+};
+
+/// From the call of start() to the launch of a host function.
+TEST(HostMemory, AJobEndsIfThereIsNoneForTheBeginOfATask) {
+    const Domain<std::uint64_t> x("x", {1000});
+    long failures = 0;
+    for (bool has_failed = true; has_failed; ++failures) {
+        FakeDevice device;
+        Controller controller(device);
+        OneJob jobs;
+        DeviceSlots slots(0, device, controller, 1, jobs);
+        jobs.job = std::make_shared<JobExecution>(
+            Job("j", 1000).writes(rows(x)).host_function("fake", [](Task&, const NativeStream&) {}),
+            JobExecution::Scheduling{.policy = make_policy("static"), .policy_name = "static"},
+            std::vector<JobExecution::Participant>{{0, &device.info(), Estimate{}, nullptr}});
+        jobs.job->start();
+        const WorkRange work_range = jobs.job->next(0, 1).value();
+        LaunchSlot& slot = *slots.all().front();
+        until_failure = failures;
+        EXPECT_NO_THROW(slot.start(jobs.job, work_range, false));
+        has_failed = std::exchange(until_failure, -1) < 0;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        for (; !slot.is_free() && std::chrono::steady_clock::now() < end; std::this_thread::yield())
+            slot.advance();
+        ASSERT_TRUE(slot.is_free()) << failures;
+        ASSERT_TRUE(jobs.job->event().done()) << "without allocation " << failures << " the job has no end";
+        if (!has_failed) EXPECT_FALSE(jobs.job->event().outcome());
+    }
+    EXPECT_GT(failures, 10);
 }
 
 } // namespace

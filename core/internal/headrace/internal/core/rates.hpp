@@ -26,6 +26,8 @@ public:
 
     /// Work units per second if any device was ever measured, else GFLOP/s; 0 for a lost device.
     [[nodiscard]] double capability(std::size_t device) const;
+    /// The same; the best device has 1.
+    [[nodiscard]] double relative_capability(std::size_t device) const;
     /// True if any device was ever measured.
     [[nodiscard]] bool are_per_second() const;
     /// True if the device was measured in this job or an earlier one.

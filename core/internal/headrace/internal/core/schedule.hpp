@@ -21,44 +21,26 @@
 // A unit is in one place at any time: left, granted, waiting for a recipient, or completed.
 #pragma once
 #include <headrace/core/export.hpp>
-#include <headrace/core/index_range.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/core/policy.hpp>
+#include <headrace/internal/core/granted_tasks.hpp>
 #include <headrace/internal/core/rates.hpp>
+#include <headrace/internal/core/recipients.hpp>
+#include <headrace/internal/core/refusals.hpp>
+#include <headrace/internal/core/work.hpp>
+#include <headrace/internal/core/working_memory.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace headrace {
-
-/// What a participant gets at once: work units of the job, or units that another participant transferred.
-struct Work {
-    IndexRange range;            ///< of transferred units: their numbers among all that the job transferred
-    bool is_transferred = false; ///< units that sprang from work units, and count as none
-    std::uint64_t tasks = 1;     ///< of the policy's, that adjoin
-
-    [[nodiscard]] std::uint64_t work_units() const { return is_transferred ? 0 : range.size(); }
-    friend bool operator==(const Work&, const Work&) = default;
-};
-
-/// Where a job may be cut.
-class HEADRACE_EXPORT Division {
-public:
-    virtual ~Division() = default;
-    /// The size of a task at the beginning of `left`, for which the policy wants so many units: from 1 to
-    /// all of them.
-    [[nodiscard]] virtual std::uint64_t split(IndexRange left, std::uint64_t wanted) const = 0;
-};
 
 /// The schedule of one job. Participants are numbered from 0.
 ///
@@ -100,7 +82,7 @@ public:
     /// What was transferred to this participant, or units that were transferred and that no participant has.
     [[nodiscard]] std::optional<Work> next_transferred(std::size_t participant, double now);
     /// True, once, if participants that were refused may be wanted after all.
-    [[nodiscard]] bool takes_wake() { return std::exchange(wakes_, false); }
+    [[nodiscard]] bool takes_wake() { return refusals_.takes_wake(); }
 
     // Tasks: `work` is as it was granted; its end may have gone to others since.
 
@@ -168,7 +150,7 @@ public:
     // What is known.
 
     [[nodiscard]] bool is_done() const; ///< each unit is completed
-    [[nodiscard]] bool has_tasks() const { return !tasks_.empty(); }
+    [[nodiscard]] bool has_tasks() const { return !tasks_.are_none(); }
     [[nodiscard]] std::uint64_t completed_units() const { return completed_; }
     [[nodiscard]] bool can_work(std::size_t participant) const;
     [[nodiscard]] bool wants(std::size_t participant, double now) const;
@@ -176,15 +158,14 @@ public:
     /// What the work is to take the participant, by what is known of its speed from this job or others.
     [[nodiscard]] std::optional<double> expected_seconds(std::size_t participant, const Work& work) const;
     /// Seconds of participants that were and will be busy with what was granted.
-    [[nodiscard]] double charged() const { return charged_; }
-    void charge_at_least(double seconds) { charged_ = std::max(charged_, seconds); }
+    [[nodiscard]] double charged() const { return tasks_.charged(); }
+    void charge_at_least(double seconds) { tasks_.charge_at_least(seconds); }
     /// There is a standby, it waits, and no other participant is lost.
     [[nodiscard]] bool standby_waits(double now) const;
     [[nodiscard]] double standby_steps_in() const { return 2 * shape_.expected_seconds; }
     [[nodiscard]] const Rates& rates() const { return rates_; }
-    [[nodiscard]] double relative_capability(std::size_t participant) const;
-    [[nodiscard]] bool has_moved() const { return has_moved_; }  ///< from one memory to another
-    [[nodiscard]] bool stands_by(std::size_t participant) const; ///< in a memory that is not in use
+    [[nodiscard]] bool has_moved() const { return memory_.has_moved(); } ///< from one memory to another
+    [[nodiscard]] bool stands_by(std::size_t participant) const;         ///< in a memory that is not in use
     struct Account {
         std::uint64_t completed = 0; ///< work units
         std::uint64_t seeds_transferred = 0, units_transferred = 0, units_received = 0;
@@ -200,53 +181,22 @@ public:
     [[nodiscard]] std::string text() const;
 
 private:
-    using Key = std::tuple<std::size_t, bool, std::uint64_t>; ///< participant, is transferred, first index
-    struct Task {
-        Work work;
-        std::uint64_t begun = 0;   ///< work units, as far as that is known
-        std::uint64_t learned = 0; ///< of these: the participant's rate takes them into account
-        double charge = 0;         ///< seconds, for what it was expected to take, or has taken
-    };
     struct Share {
         Participant participant;
         Account account = {};
-        std::vector<IndexRange> completed = {};   ///< done again if the participant is lost; ascending, apart
-        std::vector<Work> completed_units = {};   ///< the same of transferred units
-        std::vector<Work> transferred = {};       ///< to it, and not granted yet
-        std::uint64_t outstanding = 0, begun = 0; ///< work units in flight: not begun, begun
-        double reckoned_from = 0;                 ///< what is outstanding is as it was known then
-        bool is_steady = false;                   ///< at work ever since
+        CompletedWork completed = {};
+        std::vector<Work> transferred = {}; ///< to it, and not granted yet
         bool is_idle = false;
-        bool is_refused = false;   ///< by the policy, since the last grant
-        bool has_woken = false;    ///< all others because of that, since a task began or ended
-        bool has_deferred = false; ///< to those that are not excluded, by waking all, since then
-        bool is_excluded = false;  ///< when it last was refused: it does not take over anything either
     };
     enum class Kind : std::uint8_t { seeds, units };
-    /// A participant that is idle while the donor works.
-    struct Recipient {
-        std::size_t participant;
-        double share;        ///< that it should have of what the donor has left
-        std::uint64_t least; ///< seeds or units that pay
-    };
 
-    static Key key(std::size_t participant, const Work& work) {
-        return {participant, work.is_transferred, work.range.begin};
-    }
-    Task& task(std::size_t participant, const Work& work);
     Work grant(std::size_t participant, Work work, double now);
-    Task take_back(std::size_t participant, const Work& work);
-    void put_back(const Work& work);
-    void cut_off(std::size_t participant, const Work& task, std::uint64_t cut);
+    GrantedTasks::Task take_back(std::size_t participant, const Work& work);
     Work number(std::uint64_t units);
-    std::uint64_t note_begun(Share& share, Task& task, std::uint64_t units);
     void learn(std::size_t participant, std::uint64_t units, Duration busy, double now);
     void include_again(double now);
     bool go_to_next_memory();
-    [[nodiscard]] std::vector<Recipient> recipients(std::size_t donor, Kind kind, std::uint64_t lanes,
-                                                    double now) const;
-    [[nodiscard]] std::uint64_t left_units() const;
-    [[nodiscard]] std::uint64_t expected_in_flight(std::size_t participant, double now) const;
+    [[nodiscard]] Recipients recipients(std::size_t donor, Kind kind, std::uint64_t lanes, double now) const;
     [[nodiscard]] std::vector<DeviceProgress> participants_progress(double now) const;
     [[nodiscard]] Progress progress(std::span<const DeviceProgress> participants) const;
 
@@ -256,25 +206,14 @@ private:
     std::shared_ptr<const Division> division_;
     Rates rates_;
     std::vector<Share> shares_;
-    std::vector<IndexRange> left_; ///< not granted, or returned; the last is next
-    std::vector<Work> loose_;      ///< transferred units that no participant has
-    std::map<Key, Task> tasks_;    ///< granted, not ended
-    std::optional<std::size_t> memory_;
-    bool has_moved_ = false;
+    OpenWork open_;
+    GrantedTasks tasks_;
+    Refusals refusals_;
+    WorkingMemory memory_;
     bool has_returns_ = false;
-    bool wakes_ = false;
     std::uint64_t completed_ = 0;         ///< work units
     std::uint64_t transferred_ = 0;       ///< units
     std::uint64_t transferred_bytes_ = 0; ///< kept until the job ends
-    double charged_ = 0;
 };
-
-/// What decides which of several jobs a participant asks first.
-struct Turn {
-    int priority = 0;
-    double charged = 0; ///< seconds: Schedule::charged
-};
-/// The most urgent first; of one priority those that were charged least; then in the order given.
-[[nodiscard]] HEADRACE_EXPORT std::vector<std::size_t> order_of_turns(std::span<const Turn> turns);
 
 } // namespace headrace
