@@ -72,7 +72,7 @@ Schedule::Demand JobTransfers::demand(std::size_t donor, std::uint64_t lanes, st
         Schedule::Demand{});
 }
 
-void JobTransfers::give(std::size_t donor, UnitBatch units) {
+void JobTransfers::transfer(std::size_t donor, UnitBatch units) {
     const std::scoped_lock lock(state_.mutex);
     RunningJob& run = state_.running();
     const auto batches = state_.ask(

@@ -66,7 +66,7 @@ bool PausedWork::share_units(std::chrono::nanoseconds launch_time) {
     if (demand.share == 0) return false;
     UnitBatch units = engine_.transfer(demand.share, demand.least, demand.most_bytes);
     if (units.size() == 0) return false;
-    job_.transfers().give(device_, std::move(units));
+    job_.transfers().transfer(device_, std::move(units));
     return true;
 }
 

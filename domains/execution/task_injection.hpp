@@ -2,7 +2,7 @@
 #pragma once
 #include <headrace/internal/domains/held_tasks.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
-#include <headrace/internal/domains/launch_figures.hpp>
+#include <headrace/internal/domains/launch_metrics.hpp>
 #include <headrace/internal/domains/launch_state.hpp>
 #include <headrace/internal/domains/small_tasks.hpp>
 #include <headrace/internal/domains/task_submission.hpp>
@@ -18,7 +18,7 @@ namespace headrace {
 class TaskInjection {
 public:
     TaskInjection(JobExecution& job, DeviceSlots& slots, Engine& engine, HeldTasks& held, SmallTasks& small,
-                  TaskSubmission& submission, LaunchFigures& metrics)
+                  TaskSubmission& submission, LaunchMetrics& metrics)
         : job_(job),
           slots_(slots),
           engine_(engine),
@@ -42,7 +42,7 @@ private:
     HeldTasks& held_;
     SmallTasks& small_;
     TaskSubmission& submission_;
-    LaunchFigures& metrics_;
+    LaunchMetrics& metrics_;
 };
 
 } // namespace headrace

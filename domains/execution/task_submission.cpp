@@ -61,7 +61,7 @@ TaskSubmission::Inputs TaskSubmission::bind(HeldTask& held) {
 }
 
 Event TaskSubmission::submit(HeldTask& held, const Inputs& inputs, CheckedTask* check, const Start& start,
-                             LaunchFigures& metrics) {
+                             LaunchMetrics& metrics) {
     std::optional<Event> started;
     Controller& controller = slots_.controller();
     const Traffic before = controller.traffic();

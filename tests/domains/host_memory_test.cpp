@@ -89,7 +89,7 @@ TEST(HostMemory, AJobEndsIfThereIsNoneForTransferredUnits) {
         job->transfers().idle(4, true);
         UnitBatch units(1, 1);
         for (std::uint32_t unit = 0; unit < 30; ++unit) units.add(0, &unit, 1);
-        job->transfers().give(7, std::move(units));
+        job->transfers().transfer(7, std::move(units));
         return job;
     };
     EXPECT_GE(

@@ -371,7 +371,7 @@ TEST(GivingBooks, SharesAreByCapabilityAndForThoseWhoWait) {
     job->transfers().idle(7, false);
     EXPECT_EQ(job->transfers().demand(4, 32, 1000).share, 0);
     job->transfers().idle(7, true);
-    job->transfers().give(4, batch(30));
+    job->transfers().transfer(4, batch(30));
     EXPECT_EQ(job->transfers().demand(4, 32, 1000).share, 0); // it has something now
     const auto given = job->transfers().next_transferred(7);
     ASSERT_TRUE(given);
@@ -401,7 +401,7 @@ TEST(GivingBooks, AReserveThatWasGivenUnitsHasHelped) {
     ASSERT_TRUE(all && all->size() == 100);
     ASSERT_TRUE(eventually([&] { return !job.forecast().steps_in(7); }));
     job.transfers().idle(7, true);
-    job.transfers().give(4, batch(30));
+    job.transfers().transfer(4, batch(30));
     const auto given = job.transfers().next_transferred(7);
     ASSERT_TRUE(given);
     TaskMetrics tenth; // of a second
@@ -452,7 +452,7 @@ TEST(GivingBooks, WhatIsTooMuchForADeviceIsForWhoeverAsks) {
     const auto job = two.run(Job("j", 100).split_by(everything).share_units());
     const IndexRange all = *job->next(4);
     job->transfers().idle(7, true);
-    job->transfers().give(4, batch(30));
+    job->transfers().transfer(4, batch(30));
     const WorkRange kept = job->transfers().keep(7, *job->transfers().next_transferred(7), 10);
     EXPECT_EQ(kept.units->size(), 10u);
     const auto rest = job->transfers().next_transferred(4);
@@ -538,7 +538,7 @@ TEST(GivingBooks, WhatALostDeviceWasGivenIsForWhoeverAsks) {
     std::vector<WorkRange> had; // done, under way, not taken
     for (const std::uint32_t units : {10, 20, 30}) {
         job->transfers().idle(7, true);
-        job->transfers().give(4, batch(units));
+        job->transfers().transfer(4, batch(units));
         if (units < 30) had.push_back(*job->transfers().next_transferred(7));
     }
     EXPECT_EQ(had[1].text(), "transferred units [10, 30)");
@@ -576,7 +576,7 @@ TEST(GivingBooks, UnitsThatNobodyWantsAnyMoreAreForWhoeverAsks) {
     job->transfers().idle(7, true);
     ASSERT_GT(job->transfers().demand(4, 32, 1000).share, 0);
     job->retire(7, lost(), {});
-    job->transfers().give(4, batch(10));
+    job->transfers().transfer(4, batch(10));
     EXPECT_EQ(job->transfers().next_transferred(4).value().units->size(), 10u);
 }
 
@@ -585,7 +585,7 @@ TEST(GivingBooks, ADeviceThatIsLostAfterItGaveFailsTheJob) {
     const auto job = two.run(Job("j", 1).share_units());
     const IndexRange seed = *job->next(4);
     job->transfers().idle(7, true);
-    job->transfers().give(4, batch(10));
+    job->transfers().transfer(4, batch(10));
     job->retire(4, lost(), {seed});
     ASSERT_TRUE(job->event().done());
     EXPECT_EQ(job->event().outcome()->device(), "fast");
@@ -597,7 +597,7 @@ TEST(GivingBooks, WhatFindsNoRoomMayBeTakenLater) {
     const auto job = two.run(Job("j", 1).share_units());
     ASSERT_TRUE(job->next(4));
     job->transfers().idle(7, true);
-    job->transfers().give(4, batch(100));
+    job->transfers().transfer(4, batch(100));
     const WorkRange all = *job->transfers().next_transferred(7);
     const WorkRange kept = job->transfers().keep(7, all, 30);
     EXPECT_EQ(kept.units->size(), 30u);
@@ -615,7 +615,7 @@ TEST(GivingBooks, AStoppedJobDoesNotWaitForTransfers) {
     const auto job = two.run(Job("j", 1).share_units());
     const IndexRange doing = *job->next(4);
     job->transfers().idle(7, true);
-    job->transfers().give(4, batch(100));
+    job->transfers().transfer(4, batch(100));
     job->stop(std::make_shared<const Error>(ErrorKind::cancelled, "enough"));
     EXPECT_FALSE(job->transfers().next_transferred(7));
     job->abandoned(4, doing, nullptr);

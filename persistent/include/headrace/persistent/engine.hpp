@@ -43,7 +43,7 @@ using EngineCounters = HrCounters;
 /// Another engine with the same kernel, on any device, can do what a paused engine has not begun:
 ///
 ///     engine.give_back(from);                    // seeds; the other engine starts with [from, end)
-///     other.start(engine.give(0.5), after);      // units
+///     other.start(engine.transfer(0.5), after);  // units
 ///     if (engine.remaining() > 0) engine.resume();
 ///
 /// The engine borrows the device and the stream, which measures times (Timing::all). Threads: one at a time.

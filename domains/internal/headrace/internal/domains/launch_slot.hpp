@@ -4,7 +4,7 @@
 #include <headrace/internal/domains/checked_task.hpp>
 #include <headrace/internal/domains/device_slots.hpp>
 #include <headrace/internal/domains/held_tasks.hpp>
-#include <headrace/internal/domains/launch_figures.hpp>
+#include <headrace/internal/domains/launch_metrics.hpp>
 #include <headrace/internal/domains/launch_state.hpp>
 #include <headrace/internal/domains/slot_engine.hpp>
 #include <headrace/internal/domains/small_tasks.hpp>
@@ -128,7 +128,7 @@ private:
     LaunchState state_;
     std::shared_ptr<JobExecution> job_;
     HeldTasks held_; ///< the first began the launch
-    LaunchFigures metrics_;
+    LaunchMetrics metrics_;
     std::unique_ptr<CheckedTask> check_; ///< null: the task is not checked
     Clock::time_point begun_with_;       ///< the first task
     bool steps_aside_ = false;           ///< until its next pause

@@ -7,7 +7,7 @@
 #include <headrace/internal/domains/device_slots.hpp>
 #include <headrace/internal/domains/held_tasks.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
-#include <headrace/internal/domains/launch_figures.hpp>
+#include <headrace/internal/domains/launch_metrics.hpp>
 
 #include <functional>
 #include <memory>
@@ -41,7 +41,7 @@ public:
     /// `start` is not called, and the event has the failure. `check`: fills the task's outputs first; null:
     /// the task is not checked.
     [[nodiscard]] Event submit(HeldTask& held, const Inputs& inputs, CheckedTask* check, const Start& start,
-                               LaunchFigures& metrics);
+                               LaunchMetrics& metrics);
     /// Tells the job that a launch is enqueued with this task, behind `inputs`.
     void report_launch(const HeldTask& held, std::vector<Event> inputs) const;
 

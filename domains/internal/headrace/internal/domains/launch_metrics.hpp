@@ -1,4 +1,4 @@
-// internal/domains/launch_figures.hpp - what the tasks of a launch took, as their job's report gets it.
+// internal/domains/launch_metrics.hpp - what the tasks of a launch took, as their job's report gets it.
 // Internal to domains/.
 #pragma once
 #include <headrace/core/controller.hpp>
@@ -11,7 +11,7 @@ namespace headrace {
 /// An engine counts over all its tasks: a task has the difference between its begin and its end.
 ///
 /// Threads   one at a time: the device's
-class HEADRACE_EXPORT LaunchFigures {
+class HEADRACE_EXPORT LaunchMetrics {
 public:
     /// The next launches of this engine are those of the tasks.
     void begin(const Engine& engine);

@@ -1,12 +1,12 @@
-// domains/execution/launch_figures.cpp - see launch_figures.hpp.
-#include <headrace/internal/domains/launch_figures.hpp>
+// domains/execution/launch_metrics.cpp - see launch_metrics.hpp.
+#include <headrace/internal/domains/launch_metrics.hpp>
 
 #include <utility>
 
 namespace headrace {
 namespace {
 
-EngineMetrics figures_of(const Engine& engine) {
+EngineMetrics metrics_of(const Engine& engine) {
     const EngineCounters counters = engine.counters();
     return {.launches = engine.launches(),
             .units = counters.units,
@@ -29,20 +29,20 @@ EngineMetrics operator-(const EngineMetrics& now, const EngineMetrics& before) {
 
 } // namespace
 
-void LaunchFigures::begin(const Engine& engine) { before_ = figures_of(engine); }
+void LaunchMetrics::begin(const Engine& engine) { before_ = metrics_of(engine); }
 
-void LaunchFigures::add(const Traffic& before, const Traffic& after) {
+void LaunchMetrics::add(const Traffic& before, const Traffic& after) {
     bytes_in_ += after.in - before.in;
     bytes_out_ += after.out - before.out;
 }
 
-TaskMetrics LaunchFigures::take(const Engine* engine, const Event& ended) {
+TaskMetrics LaunchMetrics::take(const Engine* engine, const Event& ended) {
     TaskMetrics metrics{.launches = {},
                         .bytes_in = std::exchange(bytes_in_, 0),
                         .bytes_out = std::exchange(bytes_out_, 0),
                         .engine = {}};
     if (engine) {
-        metrics.engine = figures_of(*engine) - before_;
+        metrics.engine = metrics_of(*engine) - before_;
         const auto launches = engine->launch_times();
         metrics.launches.assign(launches.begin(), launches.end());
     } else if (const auto times = ended.times()) {
