@@ -105,7 +105,17 @@ public:
 
     /// The kernel's scratch_words(size) words, aligned to 16 bytes.
     /// They keep their values from one unit to the next unit.
-    HEADRACE_GROUP_CODE std::uint32_t* scratch() const { return scratch_; }
+    HEADRACE_GROUP_CODE std::uint32_t* scratch() const {
+#if defined(__CUDA_ARCH__)
+        // A kernel that is not inlined cannot know that this is shared memory. There and back, by an
+        // instruction that the compiler cannot remove, it does.
+        std::size_t offset;
+        asm("cvta.to.shared.u64 %0, %1;" : "=l"(offset) : "l"(scratch_));
+        return static_cast<std::uint32_t*>(__cvta_shared_to_generic(offset));
+#else
+        return scratch_;
+#endif
+    }
 
 private:
     Lanes lanes_;
