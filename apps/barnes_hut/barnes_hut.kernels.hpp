@@ -54,7 +54,7 @@ struct WalkTree {
 
     /// Never inlined: then the engine's state lies in memory during a walk. Inline, it takes thirty registers
     /// of the loops over pairs, which are then compiled to compute one pair after the other (nvcc 13.0,
-    /// sm_90: by the stalls in the code 127 cycles for a body of a list in a warp alone, instead of 70).
+    /// sm_90: by the stalls in the code 127 cycles for a body of a list in a warp alone, instead of 46).
     template <class Group>
     HEADRACE_KERNEL __attribute__((noinline)) void operator()(Group& group, uint64_t index) const {
         const auto number = static_cast<uint32_t>(index);

@@ -5,9 +5,14 @@
 // the stack, accepted ones and the bodies of opened leaves into lists. As soon as a list has an entry for
 // each lane it is evaluated: the lanes fetch one entry each into shared memory, then each pulls its own
 // bodies towards all of them.
+//
+// The longest walks of a job end long after the others, alone on their processors: what they take is the
+// latency of each step, not the device's throughput. The loops over lists hide most of it while two pairs and
+// the next source fit into registers. So what these loops do not need lies in scratch.
 #pragma once
 #include "interact.h"
 #include <headrace/domains/view.hpp>
+#include <headrace/persistent/sync.hpp>
 
 #include <cmath>
 
@@ -23,18 +28,32 @@ struct TreeView {
     Space space;
 };
 
+/// What a walk needs now and then, in scratch.
+struct WalkState {
+    GroupBox box;
+    /// Lanes that have met a body whose distance is not known, or one at the place of their own, list by
+    /// list.
+    uint32_t too_near, together;
+    uint32_t unused[2];
+};
+
+/// Words of the list of bodies: less than a list is left from the step before, three find room beside.
+constexpr uint32_t body_list_words(uint32_t lanes) { return 4 * lanes; }
+
 /// Words of scratch that a walk by so many lanes needs.
 ///
 /// The stack cannot overflow: a step takes families off the top and puts at most as many as there are lanes
 /// there, all deeper than what lies below; so from bottom to top depths never fall, and of each depth there
 /// are at most as many as one step makes, beside those that the walk began with.
 constexpr uint32_t walk_words(uint32_t lanes) {
-    constexpr uint32_t source_words = sizeof(NodeSource) / 4;
+    constexpr uint32_t source_words = sizeof(NodeSource) / 4, state_words = sizeof(WalkState) / 4;
     return lanes * source_words                   // fetched
+           + 4 * BARNES_HUT_GROUP + state_words   // sums
            + lanes * (BARNES_HUT_LEVELS + 1) + 16 // the stack
-           + 2 * lanes + 2 * lanes + 2 * lanes;   // lists: nodes, bodies, leaves
+           + 2 * lanes + body_list_words(lanes)   // lists: nodes, bodies
+           + 3 * lanes;                           // leaves
 }
-static_assert(BARNES_HUT_FAMILIES <= 16);
+static_assert(BARNES_HUT_FAMILIES <= 16 && sizeof(WalkState) % 16 == 0);
 
 template <class Group>
 class Walk {
@@ -51,7 +70,7 @@ class Walk {
     struct Targets {
         float x[mine], y[mine], z[mine];
     };
-    struct Sums {
+    struct alignas(16) Sums {
         float x[mine], y[mine], z[mine], potential[mine];
     };
     struct Seen {
@@ -59,25 +78,34 @@ class Walk {
         bool is_there, is_near;
     };
 
+    /// A leaf that a lane has opened, and where its bodies lie in the row of those of all lanes.
+    struct Leaf {
+        uint32_t first, begin, bodies;
+    };
+
 public:
     HEADRACE_HOST_DEVICE Walk(Group& group, const TreeView& tree, uint32_t number)
         : group_(group),
           tree_(tree),
-          box_(tree.boxes[number]),
           first_(number * BARNES_HUT_GROUP),
           fetched_(reinterpret_cast<NodeSource*>(group.scratch())),
-          stack_(group.scratch() + lanes * (sizeof(NodeSource) / 4)),
+          sums_(reinterpret_cast<Sums*>(fetched_ + lanes)),
+          state_(reinterpret_cast<WalkState*>(sums_ + lanes)),
+          stack_(reinterpret_cast<uint32_t*>(state_ + 1)),
           node_list_(stack_ + lanes * (BARNES_HUT_LEVELS + 1) + 16),
           body_list_(node_list_ + 2 * lanes),
-          leaves_(body_list_ + 2 * lanes) {
+          leaves_(reinterpret_cast<Leaf*>(body_list_ + body_list_words(lanes))) {
+        static_assert(sizeof(Sums) * lanes == sizeof(float) * 4 * BARNES_HUT_GROUP);
+        const GroupBox box = tree.boxes[number];
         group_.each([&](uint32_t lane) {
+            if (lane == 0) *state_ = {box, 0, 0, {}};
             for (uint32_t i = 0; i < mine; ++i) {
-                const Source body = source_of_body(&tree_.bodies[body_of(lane, i)], &box_);
+                const Source body = source_of_body(&tree_.bodies[body_of(lane, i)], &box);
                 targets_[lane].x[i] = body.x;
                 targets_[lane].y[i] = body.y;
                 targets_[lane].z[i] = body.z;
-                sums_[lane].x[i] = sums_[lane].y[i] = sums_[lane].z[i] = sums_[lane].potential[i] = 0;
             }
+            sums_[lane] = {};
             loads_[lane] = 0;
         });
     }
@@ -95,15 +123,21 @@ public:
     template <class F>
     HEADRACE_HOST_DEVICE void run(uint32_t interval, uint32_t most, F&& ends_here) {
         group_.sync();
-        for (uint32_t next = interval; depth_ > 0;) {
-            step();
-            if (node_count_ + body_count_ < next || depth_ > most) continue;
-            if (ends_here()) break;
+        uint32_t next = interval;
+        for (bool ends = depth_ == 0; !ends || nodes_ + bodies_ > 0;) {
+            if (!ends) step();
+            ends = ends || depth_ == 0;
+            do {
+                list_bodies();
+                group_.sync(); // lists and the stack are seen by all
+                const bool are_all = ends && listed_ == found_;
+                if (nodes_ >= (are_all ? 1 : lanes)) pull_nodes();
+                while (bodies_ >= (are_all ? 1 : lanes)) pull_bodies();
+            } while (listed_ < found_);
+            if (ends || node_count_ + body_count_ < next || depth_ > most) continue;
+            ends = ends_here();
             next = node_count_ + body_count_ + interval;
         }
-        if (nodes_ > 0) pull_nodes(nodes_);
-        if (bodies_ > 0) pull_bodies(bodies_);
-        nodes_ = bodies_ = 0;
         group_.sync();
     }
 
@@ -127,10 +161,8 @@ public:
     /// Entries of lists that all of the group's bodies have been pulled by.
     HEADRACE_HOST_DEVICE uint32_t nodes_done() const { return node_count_; }
     HEADRACE_HOST_DEVICE uint32_t bodies_done() const { return body_count_; }
-    /// Lanes that have met a body whose distance is not known, or one at the place of their own, list by
-    /// list.
-    HEADRACE_HOST_DEVICE uint32_t too_near() const { return too_near_; }
-    HEADRACE_HOST_DEVICE uint32_t together() const { return together_; }
+    HEADRACE_HOST_DEVICE uint32_t too_near() const { return state_->too_near; } ///< see WalkState
+    HEADRACE_HOST_DEVICE uint32_t together() const { return state_->together; }
 
 private:
     /// Beyond the last body of all it is the last one again.
@@ -153,7 +185,7 @@ private:
                     seen.first = link.first;
                     seen.bodies = link.bodies;
                     seen.is_there = true;
-                    seen.is_near = is_near(&test, &link, &box_);
+                    seen.is_near = is_near(&test, &link, &state_->box);
                     loads_[lane] += fibonacci(tree_.space.load);
                 }
             }
@@ -163,59 +195,58 @@ private:
             group_.ballot([&](uint32_t lane) { return seen_[lane].is_there && !seen_[lane].is_near; });
         const Mask opened =
             group_.ballot([&](uint32_t lane) { return seen_[lane].is_near && seen_[lane].bodies == 0; });
-        const Mask leaves =
-            group_.ballot([&](uint32_t lane) { return seen_[lane].is_near && seen_[lane].bodies > 0; });
         group_.sync(); // the families are read and may be written
         group_.each([&](uint32_t lane) {
             const Seen& seen = seen_[lane];
             if (Group::has(accepted, lane))
                 node_list_[nodes_ + Group::count_below(accepted, lane)] = seen.node;
             if (Group::has(opened, lane)) stack_[depth_ + Group::count_below(opened, lane)] = seen.first;
-            if (Group::has(leaves, lane)) {
-                const uint32_t place = Group::count_below(leaves, lane);
-                leaves_[2 * place] = seen.first;
-                leaves_[2 * place + 1] = seen.bodies;
-            }
+            if (!seen.is_near) seen_[lane].bodies = 0;
+            begins_[lane] = 0;
         });
-        group_.sync(); // what was written is seen by all
         depth_ += Group::count(opened);
         nodes_ += Group::count(accepted);
-        if (nodes_ >= lanes) {
-            nodes_ -= lanes;
-            pull_nodes_at(nodes_, lanes);
+        line_up_leaves();
+    }
+
+    /// Where each leaf's bodies begin is the sum of those of leaves before it. It is voted bit by bit:
+    /// numbers are small, and one leaf after the other takes as long as computing its pairs.
+    HEADRACE_HOST_DEVICE void line_up_leaves() {
+        listed_ = found_ = 0;
+        for (uint32_t bit = 0;; ++bit) {
+            if (group_.ballot([&](uint32_t lane) { return seen_[lane].bodies >> bit != 0; }) == 0) break;
+            const Mask ones =
+                group_.ballot([&](uint32_t lane) { return (seen_[lane].bodies >> bit & 1u) != 0; });
+            found_ += Group::count(ones) << bit;
+            group_.each([&](uint32_t lane) { begins_[lane] += Group::count_below(ones, lane) << bit; });
         }
-        const uint32_t leaf_count = Group::count(leaves);
-        for (uint32_t leaf = 0; leaf < leaf_count; ++leaf)
-            add_bodies(leaves_[2 * leaf], leaves_[2 * leaf + 1]);
-        if (leaf_count > 0) group_.sync(); // the list of leaves is read and may be written
+        group_.each([&](uint32_t lane) {
+            leaves_[lane] = {seen_[lane].first, begins_[lane], seen_[lane].bodies};
+        });
     }
 
-    HEADRACE_HOST_DEVICE void add_bodies(uint32_t first, uint32_t count) {
-        for (uint32_t done = 0; done < count; done += lanes) {
-            const uint32_t now = count - done < lanes ? count - done : lanes;
-            group_.each([&](uint32_t lane) {
-                if (lane < now) body_list_[bodies_ + lane] = first + done + lane;
-            });
-            bodies_ += now;
-            if (bodies_ < lanes) continue;
-            group_.sync();
-            bodies_ -= lanes;
-            pull_bodies_at(bodies_, lanes);
-        }
+    /// As many of the bodies found as the list has room for; sync follows.
+    HEADRACE_HOST_DEVICE void list_bodies() {
+        const uint32_t room = body_list_words(lanes) - bodies_, left = found_ - listed_;
+        const uint32_t end = listed_ + (left < room ? left : room);
+        group_.each([&](uint32_t lane) {
+            const Leaf leaf = leaves_[lane];
+            const uint32_t leaf_end = leaf.begin + leaf.bodies, last = leaf_end < end ? leaf_end : end;
+            for (uint32_t i = leaf.begin > listed_ ? leaf.begin : listed_; i < last; ++i)
+                body_list_[bodies_ + (i - listed_)] = leaf.first + (i - leaf.begin);
+        });
+        bodies_ += end - listed_;
+        listed_ = end;
     }
 
-    HEADRACE_HOST_DEVICE void pull_nodes(uint32_t count) { pull_nodes_at(0, count); }
-    HEADRACE_HOST_DEVICE void pull_bodies(uint32_t count) {
-        group_.sync();
-        pull_bodies_at(0, count);
-    }
-
-    /// The nodes that are in the list from `at` on.
-    HEADRACE_HOST_DEVICE void pull_nodes_at(uint32_t at, uint32_t count) {
+    /// One list, the newest nodes.
+    HEADRACE_HOST_DEVICE void pull_nodes() {
+        const uint32_t count = nodes_ < lanes ? nodes_ : lanes;
+        nodes_ -= count;
         group_.each([&](uint32_t lane) {
             if (lane >= count) return;
-            const uint32_t node = node_list_[at + lane];
-            fetched_[lane] = source_of_node(&tree_.tests[node], &tree_.moments[node], &box_);
+            const uint32_t node = node_list_[nodes_ + lane];
+            fetched_[lane] = source_of_node(&tree_.tests[node], &tree_.moments[node], &state_->box);
         });
         group_.sync(); // fetched
         if (tree_.space.quadrupole != 0) {
@@ -251,34 +282,32 @@ private:
                         pull(HEADRACE_CONSTANT(bool, Potential), sum, x, y, z, node.mass, softening2, false);
                 }
             }
-            add(sums_[lane], sums);
+            add<Potential>(sums_[lane], sums);
         });
     }
 
-    /// The bodies that are in the list from `at` on.
-    HEADRACE_HOST_DEVICE void pull_bodies_at(uint32_t at, uint32_t count) {
-        if (!pull_distant_bodies(at, count)) pull_near_bodies(at, count);
+    /// One list, the newest bodies.
+    HEADRACE_HOST_DEVICE void pull_bodies() {
+        const uint32_t count = bodies_ < lanes ? bodies_ : lanes;
+        bodies_ -= count;
+        if (!pull_distant_bodies(count)) pull_near_bodies(count);
         body_count_ += count;
         group_.sync(); // read, and may be written
     }
 
     /// However near they are to the group's bodies. Of most lists like that few pairs are near: the others
     /// are computed as in lists without any.
-    HEADRACE_HOST_DEVICE void pull_near_bodies(uint32_t at, uint32_t count) {
-        Body* const fetched = reinterpret_cast<Body*>(fetched_);
-        group_.sync(); // what was fetched for pull_distant_bodies is read, and may be written
+    HEADRACE_HOST_DEVICE void pull_near_bodies(uint32_t count) {
+        const Source* const fetched = reinterpret_cast<const Source*>(fetched_);
+        const float softening2 = tree_.space.softening2;
         group_.each([&](uint32_t lane) {
-            if (lane < count) fetched[lane] = tree_.bodies[body_list_[at + lane]];
-        });
-        group_.sync();                                                               // fetched
-        const float softening2 = tree_.space.softening2, near2 = 1.01f * box_.near2; // with room for rounding
-        group_.each([&](uint32_t lane) {
+            const float near2 = 1.01f * state_->box.near2; // with room for rounding
             const Targets targets = targets_[lane];
             Sums sums{};
             uint32_t odd = 0; // a bit for each kind
             for (uint32_t j = 0; j < count; ++j) {
-                const Source body = source_of_body(&fetched[j], &box_);
-                const uint32_t number = body_list_[at + j];
+                const Source body = fetched[j];
+                const uint32_t number = body_list_[bodies_ + j];
                 for (uint32_t i = 0; i < mine; ++i) {
                     const uint32_t self = body_of(lane, i);
                     if (number == self) continue;
@@ -287,97 +316,99 @@ private:
                                 z = body.z - targets.z[i];
                     if (x * x + (y * y + z * z) > near2)
                         pull(HEADRACE_CONSTANT(bool, true), sum, x, y, z, body.mass, softening2, false);
-                    else // rarely: the place is not kept for it
-                        odd |= 1u << pull_precisely(sum, &tree_.bodies[self], &fetched[j], softening2);
+                    else // rarely: the places are not kept for it
+                        odd |=
+                            1u << pull_precisely(sum, &tree_.bodies[self], &tree_.bodies[number], softening2);
                 }
             }
-            add(sums_[lane], sums);
+            add<true>(sums_[lane], sums);
             odd_[lane] = odd;
         });
-        too_near_ +=
-            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> IS_TOO_NEAR & 1u) != 0; }));
-        together_ +=
-            Group::count(group_.ballot([&](uint32_t lane) { return (odd_[lane] >> IS_TOGETHER & 1u) != 0; }));
+        const Mask near = group_.ballot([&](uint32_t lane) { return (odd_[lane] >> IS_TOO_NEAR & 1u) != 0; });
+        const Mask same = group_.ballot([&](uint32_t lane) { return (odd_[lane] >> IS_TOGETHER & 1u) != 0; });
+        group_.each([&](uint32_t lane) {
+            if (lane != 0) return;
+            state_->too_near += Group::count(near);
+            state_->together += Group::count(same);
+        });
     }
 
     /// False if some are near: then nothing has been added.
-    HEADRACE_HOST_DEVICE bool pull_distant_bodies(uint32_t at, uint32_t count) {
+    HEADRACE_HOST_DEVICE bool pull_distant_bodies(uint32_t count) {
         Source* const fetched = reinterpret_cast<Source*>(fetched_);
         const Mask own = group_.ballot([&](uint32_t lane) {
             if (lane >= count) return false;
-            const uint32_t body = body_list_[at + lane];
-            fetched[lane] = source_of_body(&tree_.bodies[body], &box_);
+            const uint32_t body = body_list_[bodies_ + lane];
+            fetched[lane] = source_of_body(&tree_.bodies[body], &state_->box);
             return body - first_ < BARNES_HUT_GROUP;
         });
-        group_.sync(); // fetched
         const bool has_own = own != 0;
+        group_.sync(); // fetched
         if (tree_.space.with_potential != 0) {
-            if (has_own)
-                pull_towards_bodies<true, true>(fetched, at, count);
-            else
-                pull_towards_bodies<false, true>(fetched, at, count);
-        } else {
-            if (has_own)
-                pull_towards_bodies<true, false>(fetched, at, count);
-            else
-                pull_towards_bodies<false, false>(fetched, at, count);
+            if (has_own) return pull_towards_bodies<true, true>(count);
+            return pull_towards_bodies<false, true>(count);
         }
-        const float from = near_from(&box_, tree_.space.softening2);
-        const Mask near = group_.ballot([&](uint32_t lane) { return nearness_[lane] >= from; });
-        if (near != 0) return false;
-        group_.each([&](uint32_t lane) { add(sums_[lane], listed_[lane]); });
-        return true;
+        if (has_own) return pull_towards_bodies<true, false>(count);
+        return pull_towards_bodies<false, false>(count);
     }
 
     template <bool Own, bool Potential>
-    HEADRACE_HOST_DEVICE void pull_towards_bodies(const Source* fetched, uint32_t at, uint32_t count) {
+    HEADRACE_HOST_DEVICE bool pull_towards_bodies(uint32_t count) {
+        const Source* const fetched = reinterpret_cast<const Source*>(fetched_);
         const float softening2 = tree_.space.softening2;
+        PerLane<Sums> of_list;
+        PerLane<float> nearness;
         group_.each([&](uint32_t lane) {
             const Targets targets = targets_[lane];
             Sums sums{};
-            float nearness[mine] = {};
+            float near[mine] = {};
             for (uint32_t j = 0; j < count; ++j) {
                 const Source body = fetched[j];
-                const uint32_t number = Own ? body_list_[at + j] : 0;
+                const uint32_t number = Own ? body_list_[bodies_ + j] : 0;
                 for (uint32_t i = 0; i < mine; ++i) {
                     const ForceSum sum{&sums.x[i], &sums.y[i], &sums.z[i], &sums.potential[i]};
-                    nearness[i] += pull(HEADRACE_CONSTANT(bool, Potential), sum, body.x - targets.x[i],
-                                        body.y - targets.y[i], body.z - targets.z[i], body.mass, softening2,
-                                        Own && number == body_of(lane, i));
+                    near[i] += pull(HEADRACE_CONSTANT(bool, Potential), sum, body.x - targets.x[i],
+                                    body.y - targets.y[i], body.z - targets.z[i], body.mass, softening2,
+                                    Own && number == body_of(lane, i));
                 }
             }
-            listed_[lane] = sums;
-            float most = nearness[0];
-            for (uint32_t i = 1; i < mine; ++i) most = std::fmax(most, nearness[i]);
-            nearness_[lane] = most;
+            of_list[lane] = sums;
+            float most = near[0];
+            for (uint32_t i = 1; i < mine; ++i) most = std::fmax(most, near[i]);
+            nearness[lane] = most;
         });
+        const float from = near_from(&state_->box, softening2);
+        if (group_.ballot([&](uint32_t lane) { return nearness[lane] >= from; }) != 0) return false;
+        group_.each([&](uint32_t lane) { add<Potential>(sums_[lane], of_list[lane]); });
+        return true;
     }
 
     /// Sums of lists of some dozens go into the whole one at a time: that keeps rounding errors small.
+    template <bool Potential>
     static HEADRACE_HOST_DEVICE void add(Sums& to, const Sums& sums) {
         for (uint32_t i = 0; i < mine; ++i) {
             to.x[i] += sums.x[i];
             to.y[i] += sums.y[i];
             to.z[i] += sums.z[i];
-            to.potential[i] += sums.potential[i];
+            if (Potential) to.potential[i] += sums.potential[i];
         }
     }
 
     Group& group_;
     const TreeView& tree_;
-    const GroupBox box_;
     const uint32_t first_; ///< body
     NodeSource* fetched_;
-    uint32_t *stack_, *node_list_, *body_list_, *leaves_;
+    Sums* sums_; ///< of each lane
+    WalkState* state_;
+    uint32_t *stack_, *node_list_, *body_list_;
+    Leaf* leaves_;                                ///< of each lane, in the last step
     uint32_t depth_ = 0, nodes_ = 0, bodies_ = 0; ///< in stack and lists
+    uint32_t found_ = 0, listed_ = 0;             ///< bodies of the last step's leaves
     uint32_t node_count_ = 0, body_count_ = 0;    ///< evaluated
-    uint32_t too_near_ = 0, together_ = 0;
     PerLane<Targets> targets_;
-    PerLane<Sums> sums_, listed_; ///< of all, and of the list that is under way
-    PerLane<float> nearness_;     ///< of that list: see near_from
     PerLane<uint32_t> odd_;
     PerLane<Seen> seen_;
-    PerLane<uint32_t> loads_;
+    PerLane<uint32_t> loads_, begins_;
 };
 
 } // namespace barnes_hut

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace barnes_hut::test {
@@ -100,6 +101,20 @@ TYPED_TEST(WalkBy, HasRoomForTheDeepestTree) {
         const Tree& tree = builder.build(bodies, {inverse_of(theta)});
         expect_good(bodies, walk_all<TypeParam>(tree, space_of(tree, 1e-3), ~0u), 1e-3, 2e-3, 1e-1);
     }
+}
+
+/// A leaf has more bodies than keys tell apart: more than the list of bodies has room for at once.
+TYPED_TEST(WalkBy, ListsTheBodiesOfALeafOfAnySize) {
+    Bodies bodies = plummer_sphere(2500, 1);
+    for (std::size_t i = 0; i < 700; ++i) {
+        const double offset = 1e-9 * static_cast<double>(i);
+        bodies.places[i] = {0.3 + offset, 0.2 - offset, 0.1};
+    }
+    TreeBuilder builder;
+    const Tree& tree = builder.build(bodies, {inverse_of(0.5)});
+    const auto largest = std::ranges::max(tree.links, {}, &NodeLink::bodies);
+    EXPECT_GT(largest.bodies, 4u * TypeParam::size) << "no leaf is that large";
+    expect_good(bodies, walk_all<TypeParam>(tree, space_of(tree, 1e-2), ~0u), 1e-2, 2e-4, 1e-2);
 }
 
 } // namespace
