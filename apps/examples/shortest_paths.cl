@@ -17,20 +17,34 @@ void hr_seed(ulong index, uint* kind, HrUnit* step, HEADRACE_PARAMETERS) {
     step->distance = RECORD;
 }
 
-static void go(HrLane* lane, uint field, uint distance, HEADRACE_PARAMETERS) {
-    const Step step = {field, distance + costs[field]};
-    if (hr_atomic_min_uint(&distances[field], step.distance) <= step.distance) return;
-    if (step.distance < to)
-        hr_spawn(lane, 0, &step);
-    else
-        hr_append(next, most, step);
-}
-
 void hr_run(HrLane* lane, uint kind, HrUnit at, HEADRACE_PARAMETERS) {
-    if (at.distance == RECORD) at = open[at.field];
-    if (hr_atomic_min_uint(&distances[at.field], at.distance) < at.distance) return;
-    if (at.field >= side) go(lane, at.field - side, at.distance, HEADRACE_ARGUMENTS);
-    if (at.field < side * (side - 1)) go(lane, at.field + side, at.distance, HEADRACE_ARGUMENTS);
-    if (at.field % side > 0) go(lane, at.field - 1, at.distance, HEADRACE_ARGUMENTS);
-    if (at.field % side < side - 1) go(lane, at.field + 1, at.distance, HEADRACE_ARGUMENTS);
+    if (at.distance == RECORD) {
+        at = open[at.field];
+        hr_atomic_min_uint(&distances[at.field], at.distance);
+    }
+    const uint known = hr_atomic_load_uint(&distances[at.field]);
+    const uint fields[4] = {
+        at.field >= side ? at.field - side : at.field,
+        at.field < side * (side - 1) ? at.field + side : at.field,
+        at.field % side > 0 ? at.field - 1 : at.field,
+        at.field % side < side - 1 ? at.field + 1 : at.field,
+    };
+    Step steps[4];
+    uint before[4];
+    for (int i = 0; i < 4; ++i) {
+        steps[i].field = fields[i];
+        steps[i].distance = at.distance + costs[fields[i]];
+        before[i] = hr_atomic_load_uint(&distances[fields[i]]);
+    }
+    if (known < at.distance) return;
+    for (int i = 0; i < 4; ++i)
+        if (before[i] > steps[i].distance)
+            before[i] = hr_atomic_min_uint(&distances[fields[i]], steps[i].distance);
+    for (int i = 0; i < 4; ++i) {
+        if (before[i] <= steps[i].distance) continue;
+        if (steps[i].distance < to)
+            hr_spawn(lane, 0, &steps[i]);
+        else
+            hr_append(next, most, steps[i]);
+    }
 }
