@@ -43,6 +43,11 @@ struct Collected {
     std::uint32_t count, first;
 };
 
+/// Not moved or repeated by the compiler.
+__device__ std::uint32_t look(const std::uint32_t& word) {
+    return *static_cast<const volatile std::uint32_t*>(&word);
+}
+
 __device__ void collect(Collected& collected, const Step& step) {
     collected.steps[atomicAdd(&collected.count, 1)] = step;
 }
@@ -86,14 +91,23 @@ __global__ void __launch_bounds__(threads) wave(Map map, Control* control) {
     for (std::uint32_t first = blockIdx.x * threads; first < count; first += gridDim.x * threads) {
         if (first + threadIdx.x < count) {
             const Step at = list[first + threadIdx.x];
-            if (map.distances[at.field] == at.distance) // else it was reached by a shorter path meanwhile
-                for_neighbours(at.field, map.side, [&](std::uint32_t field) {
-                    const Step step{field, at.distance + map.costs[field]};
-                    if (map.distances[field] <= step.distance ||
-                        atomicMin(map.distances + field, step.distance) <= step.distance)
-                        return;
-                    collect(step.distance < to ? near : far, step);
-                });
+            // As in the example: all loads at once, then all atomics, since a wave takes as long as their
+            // answers.
+            const std::uint32_t known = look(map.distances[at.field]);
+            const Neighbours fields = neighbours_or_self(at.field, map.side);
+            Step steps[4];
+            std::uint32_t before[4];
+            for (int i = 0; i < 4; ++i) {
+                steps[i] = {fields.at[i], at.distance + map.costs[fields.at[i]]};
+                before[i] = look(map.distances[fields.at[i]]);
+            }
+            if (known == at.distance) { // else it was reached by a shorter path meanwhile
+                for (int i = 0; i < 4; ++i)
+                    if (before[i] > steps[i].distance)
+                        before[i] = atomicMin(map.distances + steps[i].field, steps[i].distance);
+                for (int i = 0; i < 4; ++i)
+                    if (before[i] > steps[i].distance) collect(steps[i].distance < to ? near : far, steps[i]);
+            }
         }
         __syncthreads();
         put_away(near, map.lists[control->near], control->count[control->near], map);
