@@ -1,11 +1,13 @@
 // apps/barnes_hut/report.cpp - see report.hpp.
 #include "report.hpp"
+#include <headrace/core/report.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
+#include <iterator>
 
 namespace barnes_hut {
 namespace {
@@ -135,31 +137,28 @@ std::string json_of(const Options& options, const Simulation& simulation, const 
     json["interactions"] = {{"body_node", simulation.interactions().with_nodes},
                             {"body_body", simulation.interactions().with_bodies}};
     json["seconds_of"] = {{"tree", times.tree}, {"forces", times.forces}, {"motion", times.motion}};
-    json.update(Json::parse(jobs.total().json()));
-    return json.dump(2) + '\n';
+    json.update(Json(jobs.total()));
+    return headrace::report_json(json) + '\n';
 }
 
 std::string table_of(const Simulation& simulation, const std::vector<Totals>& history, const JobSum& jobs) {
-    std::string text;
-    const auto line = [&](const char* form, auto... values) {
-        char buffer[200];
-        std::snprintf(buffer, sizeof buffer, form, values...);
-        text += buffer;
-    };
-    line("%zu bodies, %llu steps\n", simulation.size(), static_cast<unsigned long long>(simulation.steps()));
+    std::string text = fmt::format("{} bodies, {} steps\n", simulation.size(), simulation.steps());
+    const auto add = std::back_inserter(text);
     for (const Totals& totals : history)
-        line("  step %-10llu energy %.9g (kinetic %.9g, potential %.9g)\n",
-             static_cast<unsigned long long>(totals.step), totals.energy(), totals.kinetic, totals.potential);
-    if (const auto drift = energy_drift(history)) line("  energy drift    %.3g\n", *drift);
+        fmt::format_to(add, "  step {:<10} energy {:.9g} (kinetic {:.9g}, potential {:.9g})\n", totals.step,
+                       totals.energy(), totals.kinetic, totals.potential);
+    if (const auto drift = energy_drift(history)) fmt::format_to(add, "  energy drift    {:.3g}\n", *drift);
     const Vector &p = history.back().momentum, &l = history.back().angular_momentum;
-    line("  momentum        %.9g %.9g %.9g, angular %.9g %.9g %.9g\n", p.x, p.y, p.z, l.x, l.y, l.z);
+    fmt::format_to(add, "  momentum        {:.9g} {:.9g} {:.9g}, angular {:.9g} {:.9g} {:.9g}\n", p.x, p.y,
+                   p.z, l.x, l.y, l.z);
     if (jobs.jobs() == 0) return text + "  no forces were computed\n";
     const double pairs = static_cast<double>(simulation.size()) * static_cast<double>(jobs.jobs());
-    line("  each body met %.0f nodes and %.0f bodies\n",
-         static_cast<double>(simulation.interactions().with_nodes) / pairs,
-         static_cast<double>(simulation.interactions().with_bodies) / pairs);
+    fmt::format_to(add, "  each body met {:.0f} nodes and {:.0f} bodies\n",
+                   static_cast<double>(simulation.interactions().with_nodes) / pairs,
+                   static_cast<double>(simulation.interactions().with_bodies) / pairs);
     const Times& times = simulation.times();
-    line("  trees %.3f s, forces %.3f s, motion %.3f s\n", times.tree, times.forces, times.motion);
+    fmt::format_to(add, "  trees {:.3f} s, forces {:.3f} s, motion {:.3f} s\n", times.tree, times.forces,
+                   times.motion);
     return text + jobs.total().table();
 }
 

@@ -1,19 +1,19 @@
 // apps/controller_program/report.cpp - see report.hpp. The one unit that sees the JSON library.
 #include "controller_program/report.hpp"
+#include <headrace/core/report.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 
 namespace controller_program {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const DevicePart& device) {
-    return {{"id", device.id},
+// Found by the JSON library.
+static void to_json(Json& json, const DevicePart& device) {
+    json = {{"id", device.id},
             {"name", device.name},
             {"technology", device.technology},
             {"kind", headrace::to_string(device.kind)},
@@ -23,25 +23,12 @@ Json to_json(const DevicePart& device) {
             {"bytes_out", device.bytes_out}};
 }
 
-Json to_json(const UnitPart& unit) {
-    return {{"device", unit.device},
+static void to_json(Json& json, const UnitPart& unit) {
+    json = {{"device", unit.device},
             {"name", unit.name},
             {"requests", unit.requests},
             {"busy_seconds", unit.busy_seconds}};
 }
-
-__attribute__((format(printf, 1, 2))) std::string line(const char* format, ...) {
-    char text[256];
-    std::va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return text;
-}
-
-double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-} // namespace
 
 void Report::set(const std::string& name, Value value) {
     const auto same = std::ranges::find(fields, name, &std::pair<std::string, Value>::first);
@@ -65,37 +52,30 @@ std::string Report::json() const {
     Json json{{"program", program}, {"mode", asynchronous ? "async" : "sync"}, {"seconds", seconds}};
     for (const auto& [name, value] : fields)
         std::visit([&json, &name = name](const auto& held) { json[name] = held; }, value);
-    json["devices"] = Json::array();
-    for (const DevicePart& device : devices) json["devices"].push_back(to_json(device));
-    json["left_out"] = Json::array();
-    for (const headrace::LeftOut& device : left_out)
-        json["left_out"].push_back({{"id", device.id}, {"name", device.name}, {"why", device.why}});
-    json["units"] = Json::array();
-    for (const UnitPart& unit : units) json["units"].push_back(to_json(unit));
+    json.update({{"devices", devices}, {"left_out", left_out}, {"units", units}});
     if (const UnitPart* slowest = bottleneck())
         json["bottleneck"] = {
             {"device", slowest->device}, {"name", slowest->name}, {"share", bottleneck_share()}};
-    return json.dump(2) + "\n";
+    return headrace::report_json(json);
 }
 
 std::string Report::table() const {
-    std::string out = line("%s: %.3f s, %s\n", program.c_str(), seconds, asynchronous ? "async" : "sync");
-    out += line("  %-12s %-34s %9s %9s %10s %10s\n", "device", "name", "requests", "busy [s]", "in [MiB]",
-                "out [MiB]");
+    headrace::ReportText out(
+        fmt::format("{}: {:.3f} s, {}", program, seconds, asynchronous ? "async" : "sync"),
+        {{"requests", 9}, {"busy [s]", 9}, {"in [MiB]", 10}, {"out [MiB]", 10}});
     for (const DevicePart& device : devices)
-        out += line("  %-12s %-34.34s %9llu %9.3f %10.1f %10.1f\n", device.id.c_str(), device.name.c_str(),
-                    static_cast<unsigned long long>(device.requests), device.busy_seconds,
-                    mebibytes(device.bytes_in), mebibytes(device.bytes_out));
-    for (const headrace::LeftOut& device : left_out)
-        out += line("  %-12s left out: ", device.id.c_str()) + device.why + "\n"; // which may be long
+        out.device(device.id, device.name,
+                   {std::to_string(device.requests), fmt::format("{:.3f}", device.busy_seconds),
+                    headrace::mebibytes(device.bytes_in), headrace::mebibytes(device.bytes_out)});
+    for (const headrace::LeftOut& device : left_out) out.left_out(device.id, device.why);
     if (const UnitPart* slowest = bottleneck())
-        out += line("  busiest: %s of %s, %.1f %% of the time\n", slowest->name.c_str(),
-                    slowest->device.c_str(), 100 * bottleneck_share());
+        out.line(fmt::format("  busiest: {} of {}, {:.1f} % of the time", slowest->name, slowest->device,
+                             100 * bottleneck_share()));
     for (const auto& [name, value] : fields)
         if (!std::holds_alternative<std::vector<double>>(value)) // one number for each step is for the file
-            out += "  " + name + " " + std::visit([](const auto& held) { return Json(held).dump(); }, value) +
-                   "\n";
-    return out;
+            out.line("  " + name + " " +
+                     std::visit([](const auto& held) { return Json(held).dump(); }, value));
+    return out.text();
 }
 
 } // namespace controller_program

@@ -29,7 +29,7 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         work(machine);
         machine.wait_all();
         const Report report = machine.report();
-        program::write_output(options.report, report.json());
+        program::write_output(options.report, report.json() + "\n");
         machine.write_trace();
         if (!options.quiet) std::fputs(report.table().c_str(), line.writes_to_stdout() ? stderr : stdout);
     });

@@ -1,35 +1,31 @@
 // apps/fluorescence/report.cpp - see report.hpp.
 #include "report.hpp"
 #include "program/printable.hpp"
+#include <headrace/core/report.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-#include <cstdio>
+#include <string_view>
 
 namespace fluorescence {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Estimate& estimate) {
-    Json json{{"value", estimate.value}, {"standard_error", nullptr}};
-    if (estimate.standard_error) json["standard_error"] = *estimate.standard_error;
-    return json;
+// Found by the JSON library.
+static void to_json(Json& json, const Estimate& estimate) {
+    const auto& error = estimate.standard_error;
+    json = {{"value", estimate.value}, {"standard_error", error ? Json(*error) : Json()}};
 }
 
-Json json_of(const std::vector<Estimate>& estimates) {
-    Json json = Json::array();
-    for (const Estimate& estimate : estimates) json.push_back(json_of(estimate));
-    return json;
+static void to_json(Json& json, const Detected& detected) {
+    const auto& paths = detected.path_per_layer;
+    json = {{"packets", detected.packets},
+            {"part", detected.part},
+            {"mean_path_per_layer", paths.empty() ? Json() : Json(paths)}};
 }
 
-Json json_of(const Detected& detected) {
-    Json json{
-        {"packets", detected.packets}, {"part", json_of(detected.part)}, {"mean_path_per_layer", nullptr}};
-    if (!detected.path_per_layer.empty()) json["mean_path_per_layer"] = detected.path_per_layer;
-    return json;
-}
+namespace {
 
 Json detectors_of(const Problem& problem, const Totals& totals) {
     Json detectors = Json::array();
@@ -37,24 +33,18 @@ Json detectors_of(const Problem& problem, const Totals& totals) {
         const DetectorSpec& spec = problem.detectors[i];
         Json json{{"position", {spec.x, spec.y}},
                   {"radius", spec.radius},
-                  {"numerical_aperture", nullptr},
+                  {"numerical_aperture", spec.numerical_aperture}, // infinite: null
                   {"side", spec.is_below ? "below" : "above"}};
-        if (std::isfinite(spec.numerical_aperture)) json["numerical_aperture"] = spec.numerical_aperture;
-        json.update(json_of(totals.detectors[0][i]));
-        json["fluorescence"] = json_of(totals.detectors[1][i]);
+        json.update(Json(totals.detectors[0][i]));
+        json["fluorescence"] = totals.detectors[1][i];
         detectors.push_back(json);
     }
     return detectors;
 }
 
-std::string line(const char* name, const Estimate& estimate) {
-    char text[100];
-    if (estimate.standard_error)
-        std::snprintf(text, sizeof text, "  %-28s %.6f +- %.6f\n", name, estimate.value,
-                      *estimate.standard_error);
-    else
-        std::snprintf(text, sizeof text, "  %-28s %.6f\n", name, estimate.value);
-    return text;
+std::string line(std::string_view name, const Estimate& estimate) {
+    return fmt::format("  {:<28} {:.6f}", name, estimate.value) +
+           (estimate.standard_error ? fmt::format(" +- {:.6f}\n", *estimate.standard_error) : "\n");
 }
 
 } // namespace
@@ -66,27 +56,27 @@ std::string json_of(const Problem& problem, const Settings& settings, const Tota
               {"seed", settings.seed},
               {"kernel", settings.kernel == KernelChoice::consumer ? "consumer" : "producer"},
               {"grid", settings.grid == GridChoice::rz ? "rz" : "xyz"},
-              {"specular", json_of(totals.specular)},
-              {"Rd", json_of(totals.reflectance)},
-              {"Tt", json_of(totals.transmittance)},
-              {"A", json_of(totals.absorbed)},
-              {"A_per_layer", json_of(totals.absorbed_per_layer)},
-              {"cut_off", json_of(totals.cut_off)}};
-    json["fluorescence"] = Json{{"emitted", json_of(totals.fluorescence.emitted)},
-                                {"escaped_top", json_of(totals.fluorescence.escaped_top)},
-                                {"escaped_bottom", json_of(totals.fluorescence.escaped_bottom)},
-                                {"absorbed", json_of(totals.fluorescence.absorbed)},
-                                {"absorbed_per_layer", json_of(totals.fluorescence.absorbed_per_layer)}};
+              {"specular", totals.specular},
+              {"Rd", totals.reflectance},
+              {"Tt", totals.transmittance},
+              {"A", totals.absorbed},
+              {"A_per_layer", totals.absorbed_per_layer},
+              {"cut_off", totals.cut_off}};
+    json["fluorescence"] = Json{{"emitted", totals.fluorescence.emitted},
+                                {"escaped_top", totals.fluorescence.escaped_top},
+                                {"escaped_bottom", totals.fluorescence.escaped_bottom},
+                                {"absorbed", totals.fluorescence.absorbed},
+                                {"absorbed_per_layer", totals.fluorescence.absorbed_per_layer}};
     if (!problem.detectors.empty()) json["detectors"] = detectors_of(problem, totals);
-    json.update(Json::parse(job.json()));
-    return json.dump(2) + '\n';
+    json.update(Json(job));
+    return headrace::report_json(json) + '\n';
 }
 
 std::string json_of(const std::vector<std::string>& runs) {
     if (runs.size() == 1) return runs.front();
     Json json{{"runs", Json::array()}};
     for (const std::string& run : runs) json["runs"].push_back(Json::parse(run));
-    return json.dump(2) + '\n';
+    return headrace::report_json(json) + '\n';
 }
 
 std::string table_of(const Problem& problem, const Settings& settings, const Totals& totals) {

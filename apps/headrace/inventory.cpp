@@ -2,6 +2,7 @@
 #include "inventory.hpp"
 #include "commands.hpp"
 
+#include <headrace/core/report.hpp>
 #include <headrace/devices/energy/meter_of.hpp>
 
 #include <fmt/format.h>
@@ -11,17 +12,13 @@
 #include <iterator>
 
 namespace headrace_program {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string gibibytes(headrace::Bytes bytes) {
-    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
-}
-
-Json to_json(const DeviceEntry& device) {
+// Found by the JSON library.
+static void to_json(Json& json, const DeviceEntry& device) {
     const headrace::DeviceInfo& info = device.info;
-    return {{"id", info.id},
+    json = {{"id", info.id},
             {"name", info.name},
             {"technology", info.technology},
             {"architecture", info.architecture},
@@ -39,6 +36,12 @@ Json to_json(const DeviceEntry& device) {
             {"reaches", device.reaches},
             {"energy_meter", device.energy_meter.empty() ? Json{{"absent", device.why_no_meter}}
                                                          : Json(device.energy_meter)}};
+}
+
+namespace {
+
+std::string gibibytes(headrace::Bytes bytes) {
+    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
 }
 
 std::string age(std::chrono::seconds seconds) {
@@ -130,13 +133,10 @@ std::string Inventory::table() const {
 }
 
 std::string Inventory::json() const {
-    Json json{{"devices", Json::array()}, {"left_out", Json::array()}};
-    for (const DeviceEntry& device : devices) json["devices"].push_back(to_json(device));
-    for (const headrace::LeftOut& device : left_out)
-        json["left_out"].push_back({{"id", device.id}, {"name", device.name}, {"why", device.why}});
-    json["calibrations"] = Json::array();
-    for (const auto& entry : calibrations) json["calibrations"].push_back(to_json(entry));
-    return json.dump(2) + "\n";
+    Json known = Json::array();
+    for (const auto& entry : calibrations) known.push_back(to_json(entry));
+    const Json json{{"devices", devices}, {"left_out", left_out}, {"calibrations", known}};
+    return headrace::report_json(json) + "\n";
 }
 
 } // namespace headrace_program

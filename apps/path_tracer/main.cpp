@@ -79,7 +79,7 @@ void run(const Options& options) {
     const headrace::JobReport report = handle.report();
     program::write_whole(options.out,
                          encode_image(image_format(options.out), options.width, options.height, pixels));
-    program::write_output(options.report, report.json());
+    program::write_output(options.report, report.json() + "\n");
     if (trace) options.trace.write(*trace);
     const bool stdout_is_taken = options.report == "-" || options.trace.is_on_stdout();
     if (!options.quiet) std::fputs(report.table().c_str(), stdout_is_taken ? stderr : stdout);

@@ -3,6 +3,8 @@
 #include <headrace/core/trace.hpp>
 #include <headrace/internal/core/sorted_indices.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -12,18 +14,8 @@
 namespace headrace {
 namespace {
 
-void append_quoted(std::string& out, std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    out += '"';
-    for (const char letter : text) {
-        if (letter == '"' || letter == '\\') out += '\\';
-        if (const auto code = static_cast<unsigned char>(letter); code < 0x20) {
-            out.append("\\u00").append(1, digits[code >> 4]).append(1, digits[code & 15]);
-        } else {
-            out += letter;
-        }
-    }
-    out += '"';
+std::string quoted(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void append_number(std::string& out, std::uint64_t number) {
@@ -56,7 +48,7 @@ public:
         text_ += R"(,"tid":)";
         append_number(text_, place.thread);
     }
-    void name(std::string_view name) { append_quoted(text_ += R"(,"name":)", name); }
+    void name(std::string_view quoted) { (text_ += R"(,"name":)") += quoted; }
     void at(std::chrono::nanoseconds time) { append_microseconds(text_ += R"(,"ts":)", time); }
     /// Appends text that is already JSON.
     std::string& more(std::string_view members) { return text_ += members; }
@@ -65,7 +57,7 @@ public:
     void metadata(Place place, std::string_view what, std::string_view name) {
         begin('M', place);
         text_.append(R"(,"name":")").append(what).append(R"(","args":{"name":)");
-        append_quoted(text_, name);
+        text_ += quoted(name);
         text_ += '}';
         end();
     }
@@ -105,6 +97,9 @@ std::string Trace::json() {
     std::uint64_t threads = 0;
     std::vector<std::optional<std::pair<Place, Clock::time_point>>> shown(last_ + 1); // by SpanId
 
+    std::vector<std::string> names; // quoted once, because spans share them
+    std::ranges::transform(names_, std::back_inserter(names), quoted);
+
     for (const std::size_t i : order) {
         const Span& span = spans_[i];
         const Unit& unit = sums_[tracks_[span.track].sum].unit;
@@ -117,7 +112,7 @@ std::string Trace::json() {
         row->free_from = span.end;
         const Place place{process(unit.device), row->thread};
         events.begin('X', place);
-        events.name(names_[span.name]);
+        events.name(names[span.name]);
         events.at(span.begin - origin);
         append_microseconds(events.more(R"(,"dur":)"), span.end - span.begin);
         if (span.bytes != 0) {
@@ -135,7 +130,7 @@ std::string Trace::json() {
             events.begin(phase, shown[span]->first);
             events.name(category);
             events.at(shown[span]->second - origin);
-            events.more(R"(,"cat":")").append(category).append(R"(","bp":"e","id":)");
+            events.more(R"(,"cat":)").append(category).append(R"(,"bp":"e","id":)");
             append_number(events.more({}), number);
             events.end();
         }
@@ -148,7 +143,7 @@ std::string Trace::json() {
         return flow;
     };
     std::set<std::pair<SpanId, SpanId>> drawn;
-    for (const auto& [flows, category] : {std::pair(&flows_, "data"), std::pair(&parts_, "part")})
+    for (const auto& [flows, category] : {std::pair(&flows_, R"("data")"), std::pair(&parts_, R"("part")")})
         for (const auto& flow : *flows)
             if (const auto [from, to] = forwards(flow); drawn.emplace(from, to).second)
                 arrow(from, to, category);

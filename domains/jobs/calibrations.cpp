@@ -45,24 +45,19 @@ nlohmann::json to_json(const Entry& entry) {
             {"when", entry.when}};
 }
 
-/// The JSON library converts any number (1e300, -1) to an integer; this function throws instead.
-std::uint64_t whole(const nlohmann::json& json, const char* key) {
-    const nlohmann::json& number = json.at(key);
-    if (!number.is_number_unsigned()) throw std::runtime_error(fmt::format("{} is no whole number", key));
-    return number.get<std::uint64_t>();
-}
-
 /// Throws the errors of the JSON library.
 Entry to_entry(const nlohmann::json& json) {
+    // A reference, because a conversion makes an integer of any number (1e300, -1).
+    const auto whole = [&](const char* key) { return json.at(key).get_ref<const std::uint64_t&>(); };
     Entry entry;
     entry.machine = json.at("machine");
     entry.device = json.at("device");
     entry.driver = json.at("driver");
     entry.kernel = json.at("kernel");
-    entry.work_units = whole(json, "work_units");
-    entry.bytes = whole(json, "bytes");
+    entry.work_units = whole("work_units");
+    entry.bytes = whole("bytes");
     constexpr std::uint64_t last = std::numeric_limits<std::int64_t>::max();
-    entry.when = static_cast<std::int64_t>(std::min(whole(json, "when"), last));
+    entry.when = static_cast<std::int64_t>(std::min(whole("when"), last));
     entry.whole = json.contains("seconds");
     entry.measurements = json.at(entry.whole ? "seconds" : "units_per_second").get<std::vector<double>>();
     std::erase_if(entry.measurements, [](double one) { return !is_usable(one); });

@@ -1,22 +1,20 @@
-// domains/jobs/report.cpp - see report.hpp. The only unit that uses the JSON library for reports.
+// domains/jobs/report.cpp - see report.hpp.
+#include <headrace/core/report.hpp>
 #include <headrace/domains/report.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 
 namespace headrace {
-namespace {
 
-nlohmann::ordered_json to_json(const Figure& figure) {
-    if (figure.value) return *figure.value;
-    return {{"absent", figure.why_absent}};
-}
+using Json = nlohmann::ordered_json;
 
-nlohmann::ordered_json to_json(const DeviceReport& device) {
-    nlohmann::ordered_json json{
+// Found by the JSON library.
+static void to_json(Json& json, const DeviceReport& device) {
+    json = {
         {"id", device.id},
         {"name", device.name},
         {"kind", to_string(device.kind)},
@@ -32,8 +30,8 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
         {"units_given", device.units_transferred},
         {"units_received", device.units_received},
         {"capability", device.capability},
-        {"energy_joules", to_json(device.energy_joules)},
-        {"energy_delay_product", to_json(device.energy_delay_product)},
+        {"energy_joules", device.energy_joules},
+        {"energy_delay_product", device.energy_delay_product},
         {"engine",
          {{"launches", device.engine.launches},
           {"units", device.engine.units},
@@ -47,14 +45,11 @@ nlohmann::ordered_json to_json(const DeviceReport& device) {
     };
     if (!device.reserve.empty()) json["reserve"] = device.reserve;
     if (!device.failure.empty()) json["failure"] = device.failure;
-    return json;
 }
+
+namespace {
 
 constexpr double much_slower = 10; // a larger factor than usual between the tasks of a job
-
-std::string mebibytes(std::uint64_t bytes) {
-    return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20));
-}
 
 std::string text(const Figure& figure, std::string_view unit = "") {
     return figure.value ? fmt::format("{:.3f}{}", *figure.value, unit) : "- (" + figure.why_absent + ")";
@@ -84,65 +79,55 @@ void JobReport::compare_with(const std::vector<double>& single_device_seconds) {
 }
 
 std::string JobReport::table() const {
-    std::string out =
-        fmt::format("{}: {} work units in {:.3f} s, policy {}\n", job, work_units, seconds, policy);
-    fmt::format_to(std::back_inserter(out), "  {:<12} {:<34} {:>7} {:>6} {:>9} {:>8} {:>8} {:>10}\n",
-                   "device", "name", "share", "tasks", "busy [s]", "in [MiB]", "out", "energy [J]");
+    ReportText out(
+        fmt::format("{}: {} work units in {:.3f} s, policy {}", job, work_units, seconds, policy),
+        {{"share", 7}, {"tasks", 6}, {"busy [s]", 9}, {"in [MiB]", 8}, {"out", 8}, {"energy [J]", 10}});
     for (const DeviceReport& device : devices) {
-        fmt::format_to(std::back_inserter(out),
-                       "  {:<12} {:<34.34} {:>6.1f}% {:>6} {:>9.3f} {:>8} {:>8} {:>10}\n", device.id,
-                       device.name, 100 * device.share, device.tasks, device.busy_seconds,
-                       mebibytes(device.bytes_in), mebibytes(device.bytes_out),
-                       device.energy_joules.value ? fmt::format("{:.3f}", *device.energy_joules.value) : "-");
+        const std::optional<double> joules = device.energy_joules.value;
+        out.device(device.id, device.name,
+                   {fmt::format("{:.1f}%", 100 * device.share), std::to_string(device.tasks),
+                    fmt::format("{:.3f}", device.busy_seconds), mebibytes(device.bytes_in),
+                    mebibytes(device.bytes_out), joules ? fmt::format("{:.3f}", *joules) : "-"});
         if (const EngineChoice& choice = device.engine.choice; choice.lanes != 0)
-            fmt::format_to(std::back_inserter(out),
-                           "    {} lane groups of {}, refilled below {}, inboxes of {} units, {} bundles; "
-                           "{:.1f} % of lanes at work\n",
-                           choice.groups, choice.lanes, choice.refill_lanes, choice.inbox_units,
-                           choice.bundles, 100 * device.engine.lanes_at_work());
+            out.line(
+                fmt::format("    {} lane groups of {}, refilled below {}, inboxes of {} units, {} bundles; "
+                            "{:.1f} % of lanes at work",
+                            choice.groups, choice.lanes, choice.refill_lanes, choice.inbox_units,
+                            choice.bundles, 100 * device.engine.lanes_at_work()));
         if (device.seeds_transferred + device.units_transferred + device.units_received > 0)
-            fmt::format_to(std::back_inserter(out),
-                           "    transferred {} seeds and {} units to other devices, received {} units\n",
-                           device.seeds_transferred, device.units_transferred, device.units_received);
+            out.line(fmt::format("    transferred {} seeds and {} units to other devices, received {} units",
+                                 device.seeds_transferred, device.units_transferred, device.units_received));
         if (device.slowdown >= much_slower)
-            fmt::format_to(
-                std::back_inserter(out),
-                "    a unit took it {:.0f} times as long in the end as when it was quickest: units "
-                "differ, or it slowed down\n",
-                device.slowdown);
-        if (!device.reserve.empty())
-            fmt::format_to(std::back_inserter(out), "    on standby: {}\n", device.reserve);
-        if (!device.failure.empty())
-            fmt::format_to(std::back_inserter(out), "    retired: {}\n", device.failure);
+            out.line(
+                fmt::format("    a unit took it {:.0f} times as long in the end as when it was quickest: "
+                            "units differ, or it slowed down",
+                            device.slowdown));
+        if (!device.reserve.empty()) out.line("    on standby: " + device.reserve);
+        if (!device.failure.empty()) out.line("    retired: " + device.failure);
     }
-    for (const LeftOut& device : left_out)
-        fmt::format_to(std::back_inserter(out), "  {:<12} left out: {}\n", device.id, device.why);
-    fmt::format_to(std::back_inserter(out), "  balance {}{}   speed-up {}   efficiency {}\n", text(balance),
-                   gpu_over_cpu.value ? "   GPU / CPU " + text(gpu_over_cpu) : std::string{},
-                   text(heterogeneous_speed_up), text(heterogeneous_efficiency));
-    fmt::format_to(std::back_inserter(out), "  energy {}", text(energy_joules, " J"));
-    if (energy_delay_product.value)
-        fmt::format_to(std::back_inserter(out), "   energy-delay product {}",
-                       text(energy_delay_product, " J s"));
-    out += '\n';
-    return out;
+    for (const LeftOut& device : left_out) out.left_out(device.id, device.why);
+    out.line(fmt::format("  balance {}{}   speed-up {}   efficiency {}", text(balance),
+                         gpu_over_cpu.value ? "   GPU / CPU " + text(gpu_over_cpu) : std::string{},
+                         text(heterogeneous_speed_up), text(heterogeneous_efficiency)));
+    out.line(
+        "  energy " + text(energy_joules, " J") +
+        (energy_delay_product.value ? "   energy-delay product " + text(energy_delay_product, " J s") : ""));
+    return out.text();
 }
 
 std::string JobReport::json() const {
-    nlohmann::ordered_json json{
-        {"job", job}, {"policy", policy}, {"seconds", seconds}, {"work_units", work_units}};
-    json["devices"] = nlohmann::ordered_json::array();
-    for (const DeviceReport& device : devices) json["devices"].push_back(to_json(device));
-    json["left_out"] = nlohmann::ordered_json::array();
-    for (const LeftOut& device : left_out)
-        json["left_out"].push_back({{"id", device.id}, {"name", device.name}, {"why", device.why}});
-    json["balance"] = to_json(balance);
-    json["gpu_over_cpu"] = to_json(gpu_over_cpu);
-    json["heterogeneous_speed_up"] = to_json(heterogeneous_speed_up);
-    json["heterogeneous_efficiency"] = to_json(heterogeneous_efficiency);
-    json["energy_joules"] = to_json(energy_joules);
-    json["energy_delay_product"] = to_json(energy_delay_product);
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+    return report_json(Json{{"job", job},
+                            {"policy", policy},
+                            {"seconds", seconds},
+                            {"work_units", work_units},
+                            {"devices", devices},
+                            {"left_out", left_out},
+                            {"balance", balance},
+                            {"gpu_over_cpu", gpu_over_cpu},
+                            {"heterogeneous_speed_up", heterogeneous_speed_up},
+                            {"heterogeneous_efficiency", heterogeneous_efficiency},
+                            {"energy_joules", energy_joules},
+                            {"energy_delay_product", energy_delay_product}});
 }
 
 } // namespace headrace

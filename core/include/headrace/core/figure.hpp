@@ -11,4 +11,13 @@ struct Figure {
     std::string why_absent;
 };
 
+/// For nlohmann::json: the number, or {"absent": the reason}.
+template <class Json>
+void to_json(Json& json, const Figure& figure) {
+    if (figure.value)
+        json = *figure.value;
+    else
+        json = Json{{"absent", figure.why_absent}};
+}
+
 } // namespace headrace

@@ -17,6 +17,12 @@ struct LeftOut {
     std::string why;
 };
 
+/// For nlohmann::json.
+template <class Json>
+void to_json(Json& json, const LeftOut& device) {
+    json = Json{{"id", device.id}, {"name", device.name}, {"why", device.why}};
+}
+
 /// Returns the text "id: why; id: why".
 [[nodiscard]] inline std::string reasons(std::span<const LeftOut> left_out) {
     std::string all;

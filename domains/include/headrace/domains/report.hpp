@@ -87,7 +87,13 @@ struct HEADRACE_EXPORT JobReport {
     void compare_with(const std::vector<double>& single_device_seconds);
 
     [[nodiscard]] std::string table() const; ///< for people; several lines
-    [[nodiscard]] std::string json() const;  ///< an object; keys as the members here
+    [[nodiscard]] std::string json() const;  ///< an object of docs/report.schema.json
 };
+
+/// For nlohmann::json: the object of json().
+template <class Json>
+void to_json(Json& json, const JobReport& report) {
+    json = Json::parse(report.json());
+}
 
 } // namespace headrace
