@@ -22,6 +22,7 @@ install(DIRECTORY devices/cmake/ persistent/cmake/ domains/grids/cmake/ DESTINAT
   COMPONENT library FILES_MATCHING PATTERN "Headrace*.cmake" PATTERN "*.in"
   PATTERN HeadraceOptions.cmake EXCLUDE PATTERN HeadraceTechnologies.cmake EXCLUDE PATTERN HeadracePackage.cmake EXCLUDE
   PATTERN headraceConfig.cmake.in EXCLUDE)
+install(FILES docs/report.schema.json DESTINATION "${CMAKE_INSTALL_DATADIR}/headrace" COMPONENT library)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT library)
 
 if(NOT PROJECT_IS_TOP_LEVEL)

@@ -38,7 +38,7 @@ std::optional<JobForecast::Clock::time_point> JobForecast::standby_steps_in() co
 
 std::optional<JobForecast::Clock::time_point> JobForecast::steps_in(std::size_t device) const {
     const auto place = state_.participants.participant_of(device);
-    return place && !state_.participants[*place].reserve.empty() ? standby_steps_in() : std::nullopt;
+    return place && !state_.participants[*place].standby.empty() ? standby_steps_in() : std::nullopt;
 }
 
 double JobForecast::charged_seconds() const {
