@@ -35,6 +35,8 @@ TEST(JobReport, JsonHasNumbersOrReasons) {
     report.devices[0].seeds_transferred = 7;
     report.devices[1].units_received = 9;
     const auto json = nlohmann::json::parse(report.json());
+    EXPECT_EQ(json, nlohmann::json(report)) << "it converts without its text, too";
+    EXPECT_EQ(json["schema_version"], 1);
     EXPECT_EQ(json["devices"].size(), 2U);
     EXPECT_EQ(json["devices"][1]["id"], "cuda:0");
     EXPECT_EQ(json["left_out"][0]["why"], "used as cuda:0");
