@@ -203,11 +203,19 @@ TEST_F(Endings, ARuntimeWaitsForJobsThatAreAboutToBegin) {
                                          .writes(rows(x))
                                          .after(first)
                                          .host_function("fake", [](Task&, const NativeStream&) {}))));
-        std::barrier both(2); // `first` ends at the time at which the runtime of `second` does
-        const std::jthread ends([&] {
-            both.arrive_and_wait();
+        const auto end = [&] {
             if (i % 2 == 0) first.cancel();
             may_go_on_.raise();
+        };
+        if (i % 3 == 0) { // `first` ends after the runtime of `second`
+            second.reset();
+            end();
+            continue;
+        }
+        std::barrier both(2); // and at the same time
+        const std::jthread ends([&] {
+            both.arrive_and_wait();
+            end();
         });
         both.arrive_and_wait();
         second.reset();

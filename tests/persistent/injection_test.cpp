@@ -334,7 +334,7 @@ TYPED_TEST(Injection, AnEngineMayGoAwayWhileItsLaunchIsOpen) {
 
 TYPED_TEST(Injection, AFailureEndsTheLaunchAndTheEngineGoesOnAfterIt) {
     const TestDeadline deadline("an engine with injection");
-    FedBench<TypeParam, Liar, Roots> bench(Liar{}, Roots{}, roomy);
+    FedBench<TypeParam, Liar, Roots> bench(Liar{}, Roots{}, {.wishes = {}, .launch_time = 1h});
     Engine& engine = bench.engine;
     const auto run = [&](std::uint64_t end) {
         engine.open();
