@@ -1,5 +1,6 @@
 // tests/domains/host_memory_test.cpp - a job for which the host has no memory: each allocation of a call
 // fails once, and the job ends with the error. A program of its own, since it replaces operator new.
+#include <core/eventually.hpp>
 #include <core/fake_device.hpp>
 #include <domains/two_devices.hpp>
 #include <headrace/internal/domains/device_slots.hpp>
@@ -12,7 +13,6 @@
 #include <functional>
 #include <new>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -126,10 +126,10 @@ TEST(HostMemory, AJobEndsIfThereIsNoneForTheBeginOfATask) {
         until_failure = failures;
         EXPECT_NO_THROW(slot.start(jobs.job, work_range, false));
         has_failed = std::exchange(until_failure, -1) < 0;
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        for (; !slot.is_free() && std::chrono::steady_clock::now() < end; std::this_thread::yield())
-            slot.advance();
-        ASSERT_TRUE(slot.is_free()) << failures;
+        ASSERT_TRUE(eventually([&] {
+            if (!slot.is_free()) slot.advance();
+            return slot.is_free();
+        })) << failures;
         ASSERT_TRUE(jobs.job->event().done()) << "without allocation " << failures << " the job has no end";
         if (!has_failed) EXPECT_FALSE(jobs.job->event().outcome());
     }

@@ -12,7 +12,7 @@ import include_graph
 ROOT = include_graph.ROOT
 SLEEPS = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep|this_thread::yield)\b")
 # Where tests may sleep: the two helpers, the measure of how late threads are woken, and a thread that only looks on.
-SLEEPING = {"core/eventually.hpp", "core/takes.hpp", "core/quiet_machine.hpp", "persistent/feed_test.cpp"}
+SLEEPING = {"core/eventually.hpp", "core/takes.hpp", "core/quiet_machine.hpp", "persistent/injection_test.cpp"}
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 
 
