@@ -1,5 +1,6 @@
 // persistent/engine/exchange.cpp - how a paused engine transfers work that it has not begun, and how an
 // engine begins with transferred units: docs/engine.md, "Transfer between engines".
+#include "engine/engine_queues.hpp"
 #include <headrace/persistent/engine.hpp>
 
 #include <algorithm>
@@ -121,43 +122,45 @@ std::uint64_t looked_at_of(double share, std::uint64_t records) {
     return std::min(records, static_cast<std::uint64_t>(share * static_cast<double>(records)) + more);
 }
 
-} // namespace
+/// Takes units out of the queues of a paused engine.
+class UnitTransfer {
+public:
+    UnitTransfer(EngineQueues& queues, HrControl& image, const EngineShape& shape)
+        : queues_(queues), image_(image), shape_(shape) {}
 
-SeedRange Engine::unclaimed() const {
-    HEADRACE_ASSERT(!running_);
-    return {std::min(image_->seed_cursor.value, image_->seed_end), image_->seed_end};
-}
+    /// See Engine::give.
+    [[nodiscard]] UnitBatch take(double share, double least, Bytes at_most);
 
-void Engine::give_back(std::uint64_t from) {
-    HEADRACE_ASSERT(laid_out_ && unclaimed().next <= from && from <= image_->seed_end);
-    image_->pending.value -= image_->seed_end - from;
-    image_->seed_end = from;
-}
+private:
+    using Entries = EngineQueues::Entries;
+    using FullBundle = EngineQueues::FullBundle;
 
-UnitBatch Engine::transfer(double share, std::uint64_t at_least, Bytes at_most) {
-    HEADRACE_ASSERT(!running_ && laid_out_ && share >= 0 && share <= 1);
+    void take_bundles(double share, double& credit, std::uint64_t most, UnitBatch& units, Entries& entries);
+    template <class Takes>
+    void take_of_bundle(FullBundle& bundle, const Takes& takes, Entries& entries);
+
+    EngineQueues& queues_;
+    HrControl& image_;
+    const EngineShape& shape_;
+};
+
+UnitBatch UnitTransfer::take(double share, double least, Bytes at_most) {
     UnitBatch units(shape_.kinds, shape_.unit_words, shape_.ranges);
-    const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));
-    if (shape_.kinds == 0 || share * static_cast<double>(remaining()) < least) return units;
-    carry_records_on();
-    const std::uint64_t all = image_->saved.value, looked_at = looked_at_of(share, all),
+    queues_.carry_records_on();
+    const std::uint64_t all = image_.saved.value, looked_at = looked_at_of(share, all),
                         first = all - looked_at;
     // Number of all records for each record that is read.
     const double of_all =
         static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(looked_at, 1));
     HostRecords records(shape_, looked_at);
-    if (looked_at > 0)
-        stream_
-            .copy_out(records.words(), *spill_, record_at(image_->spill_half ^ 1u, first),
-                      looked_at * record_bytes())
-            .wait();
-    std::vector<std::vector<std::uint64_t>> entries;
-    if (bundles_ > 0) entries = read_rings();
+    if (looked_at > 0) queues_.read_records(image_.spill_half ^ 1u, first, records.words(), looked_at);
+    Entries entries;
+    if (queues_.bundles() > 0) entries = queues_.read_rings();
     std::vector<FullBundle> range_bundles;
     for (std::uint32_t kind = 0; kind + 1 < entries.size(); ++kind)
         if (has_ranges(shape_, kind))
             for (const std::uint64_t entry : entries[kind]) range_bundles.push_back({kind, entry, {}});
-    read_bundles(range_bundles);
+    queues_.read_bundles(range_bundles);
 
     // The sizes of all ranges that were read: first those in bundles, then those in records.
     std::vector<std::uint64_t> sizes;
@@ -178,15 +181,15 @@ UnitBatch Engine::transfer(double share, std::uint64_t at_least, Bytes at_most) 
             for (const std::uint64_t entry : entries[kind]) held += hr_entry_count(entry);
     if (share * held < least) return units;
 
-    const std::vector<std::vector<std::uint64_t>> before = entries;
+    const Entries before = entries;
     double credit = 0;
-    const auto most = static_cast<std::uint64_t>(share * static_cast<double>(remaining()));
+    const auto most = static_cast<std::uint64_t>(share * static_cast<double>(image_.pending.value));
     const std::uint64_t most_stored = at_most / (Bytes{4} * shape_.unit_words);
     const auto may_take = [&] {
         return std::min(most - std::min(most, units.size()),
                         most_stored - std::min(most_stored, units.stored()));
     };
-    if (bundles_ > 0) take_bundles(share, credit, may_take(), units, entries);
+    if (queues_.bundles() > 0) take_bundles(share, credit, may_take(), units, entries);
     for (std::uint64_t number = 0; number < records.count(); ++number)
         for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
             if (has_ranges(shape_, kind)) continue;
@@ -219,22 +222,19 @@ UnitBatch Engine::transfer(double share, std::uint64_t at_least, Bytes at_most) 
                 records.drop_others(number, kind, [&](std::uint32_t unit) {
                     return !take_of_range(kind, records.column(number, kind, unit), records.room());
                 });
-    if (entries != before) write_rings(entries);
+    if (entries != before) queues_.write_rings(entries);
 
     records.drop_empty_ones();
     if (records.count() > 0)
-        stream_
-            .copy_in(*spill_, record_at(image_->spill_half ^ 1u, first), records.words(),
-                     records.count() * record_bytes())
-            .wait();
-    image_->saved.value = first + records.count();
-    image_->pending.value -= units.size();
+        queues_.write_records(image_.spill_half ^ 1u, first, records.words(), records.count());
+    image_.saved.value = first + records.count();
+    image_.pending.value -= units.size();
     return units;
 }
 
 /// Takes whole bundles of the GIQ, which are then empty. Takes at most `most` units, and no ranges.
-void Engine::take_bundles(double share, double& credit, std::uint64_t most, UnitBatch& units,
-                          std::vector<std::vector<std::uint64_t>>& entries) {
+void UnitTransfer::take_bundles(double share, double& credit, std::uint64_t most, UnitBatch& units,
+                                Entries& entries) {
     std::vector<FullBundle> taken;
     for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind) {
         if (has_ranges(shape_, kind)) continue;
@@ -248,7 +248,7 @@ void Engine::take_bundles(double share, double& credit, std::uint64_t most, Unit
             return true;
         });
     }
-    read_bundles(taken);
+    queues_.read_bundles(taken);
     for (const FullBundle& one : taken) {
         for (std::uint32_t unit = 0; unit < hr_entry_count(one.entry); ++unit)
             units.add(one.kind, &one.words[unit], shape_.lanes);
@@ -256,29 +256,9 @@ void Engine::take_bundles(double share, double& credit, std::uint64_t most, Unit
     }
 }
 
-/// Reads the words of bundles, in the order of the pool. One copy reads bundles that are neighbours or nearly
-/// so: the numbers of two differ by at most 8.
-void Engine::read_bundles(std::vector<FullBundle>& bundles) {
-    constexpr std::uint64_t few = 8;
-    std::ranges::sort(bundles, {}, [](const FullBundle& one) { return hr_entry_bundle(one.entry); });
-    const std::uint64_t each = hr_bundle_at(1, shape_.lanes, shape_.unit_words);
-    const auto bundle = [&](std::size_t i) { return hr_entry_bundle(bundles[i].entry); };
-    std::vector<std::uint32_t> words;
-    for (std::size_t begin = 0, end = 0; begin < bundles.size(); begin = end) {
-        for (end = begin + 1; end < bundles.size() && bundle(end) - bundle(end - 1) <= few;) ++end;
-        words.resize((bundle(end - 1) - bundle(begin) + 1) * each);
-        stream_.copy_out(words.data(), *bundle_words_, 4 * each * bundle(begin), 4 * words.size()).wait();
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::uint32_t* const first = &words[(bundle(i) - bundle(begin)) * each];
-            bundles[i].words.assign(first, first + each);
-        }
-    }
-}
-
 /// Removes from a bundle of ranges what `takes` takes. The entries then say what is left.
 template <class Takes>
-void Engine::take_of_bundle(FullBundle& bundle, const Takes& takes,
-                            std::vector<std::vector<std::uint64_t>>& entries) {
+void UnitTransfer::take_of_bundle(FullBundle& bundle, const Takes& takes, Entries& entries) {
     const std::vector<std::uint32_t> before = bundle.words;
     std::uint32_t kept = 0;
     for (std::uint32_t unit = 0; unit < hr_entry_count(bundle.entry); ++unit) {
@@ -297,10 +277,51 @@ void Engine::take_of_bundle(FullBundle& bundle, const Takes& takes,
         return;
     }
     *entry = hr_entry(number, kept);
-    stream_
-        .copy_in(*bundle_words_, 4 * hr_bundle_at(number, shape_.lanes, shape_.unit_words),
-                 bundle.words.data(), 4 * bundle.words.size())
-        .wait();
+    queues_.write_bundle(number, bundle.words);
+}
+
+/// The records that groups would have saved with these units. Uses as few groups as they fill, or more if
+/// each would hold too many. `room`: units that all groups hold.
+HostRecords records_of(const UnitBatch& units, const EngineShape& shape, std::uint64_t room) {
+    const std::uint64_t stored = units.stored();
+    const std::uint64_t groups = shape.groups, in_group = room / groups;
+    const std::uint64_t filled = (stored + shape.lanes - 1) / shape.lanes;
+    const std::uint64_t least = (stored + in_group - 1) / in_group;
+    HostRecords records(shape, std::min<std::uint64_t>(std::max(filled, least), groups));
+    std::uint64_t next = 0;
+    std::vector<HrRecord> headers(records.count(), HrRecord{});
+    for (std::uint32_t kind = 0; kind < shape.kinds; ++kind)
+        for (std::uint64_t unit = 0; unit < units.stored(kind); ++unit) {
+            const std::uint64_t number = next++ % records.count();
+            const std::uint32_t* const from = units.unit(kind, unit);
+            std::uint32_t* const to = records.column(number, kind, headers[number].count[kind]++);
+            for (std::uint32_t word = 0; word < shape.unit_words; ++word)
+                to[std::uint64_t{word} * records.room()] = from[word];
+        }
+    for (std::uint64_t number = 0; number < records.count(); ++number)
+        records.set_header(number, headers[number]);
+    return records;
+}
+
+} // namespace
+
+SeedRange Engine::unclaimed() const {
+    HEADRACE_ASSERT(!running_);
+    return {std::min(image_->seed_cursor.value, image_->seed_end), image_->seed_end};
+}
+
+void Engine::give_back(std::uint64_t from) {
+    HEADRACE_ASSERT(laid_out_ && unclaimed().next <= from && from <= image_->seed_end);
+    image_->pending.value -= image_->seed_end - from;
+    image_->seed_end = from;
+}
+
+UnitBatch Engine::transfer(double share, std::uint64_t at_least, Bytes at_most) {
+    HEADRACE_ASSERT(!running_ && laid_out_ && share >= 0 && share <= 1);
+    const double least = static_cast<double>(std::max<std::uint64_t>(at_least, 1));
+    if (shape_.kinds == 0 || share * static_cast<double>(remaining()) < least)
+        return {shape_.kinds, shape_.unit_words, shape_.ranges};
+    return UnitTransfer(*queues_, *image_, shape_).take(share, least, at_most);
 }
 
 Event Engine::start(const UnitBatch& units, std::span<const Event> after) {
@@ -333,31 +354,11 @@ std::uint64_t Engine::room() const noexcept {
     return shape_.kinds == 0 ? 0 : std::uint64_t{shape_.groups} * in_group;
 }
 
-/// Writes the records that groups would have saved with these units. Uses as few groups as they fill, or more
-/// if each would hold too many.
 void Engine::put_into_records(const UnitBatch& units) {
-    const std::uint64_t stored = units.stored();
-    if (stored == 0) return;
-    HEADRACE_ASSERT(stored <= room());
-    const std::uint64_t groups = shape_.groups, in_group = room() / groups;
-    const std::uint64_t filled = (stored + shape_.lanes - 1) / shape_.lanes;
-    const std::uint64_t least = (stored + in_group - 1) / in_group;
-    HostRecords records(shape_, std::min<std::uint64_t>(std::max(filled, least), groups));
-    std::uint64_t next = 0;
-    std::vector<HrRecord> headers(records.count(), HrRecord{});
-    for (std::uint32_t kind = 0; kind < shape_.kinds; ++kind)
-        for (std::uint64_t unit = 0; unit < units.stored(kind); ++unit) {
-            const std::uint64_t number = next++ % records.count();
-            const std::uint32_t* const from = units.unit(kind, unit);
-            std::uint32_t* const to = records.column(number, kind, headers[number].count[kind]++);
-            for (std::uint32_t word = 0; word < shape_.unit_words; ++word)
-                to[std::uint64_t{word} * records.room()] = from[word];
-        }
-    for (std::uint64_t number = 0; number < records.count(); ++number)
-        records.set_header(number, headers[number]);
-    stream_
-        .copy_in(*spill_, record_at(image_->spill_half, 0), records.words(), records.count() * record_bytes())
-        .wait();
+    if (units.stored() == 0) return;
+    HEADRACE_ASSERT(units.stored() <= room());
+    HostRecords records = records_of(units, shape_, room());
+    queues_->write_records(image_->spill_half, 0, records.words(), records.count());
     image_->spill_count = static_cast<std::uint32_t>(records.count());
     image_->pending.value = units.size();
 }

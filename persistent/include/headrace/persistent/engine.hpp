@@ -3,6 +3,7 @@
 #include <headrace/core/export.hpp>
 #include <headrace/persistent/detail/engine_memory.hpp>
 #include <headrace/persistent/detail/injection_queue.hpp>
+#include <headrace/persistent/detail/launch_budget.hpp>
 #include <headrace/persistent/detail/seeds.hpp>
 #include <headrace/persistent/launcher.hpp>
 #include <headrace/persistent/unit_batch.hpp>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace headrace {
+
+class EngineQueues;
 
 /// A value of 0 lets the engine choose.
 struct EngineOptions {
@@ -145,62 +148,34 @@ public:
     [[nodiscard]] EngineCounters counters() const noexcept;
     [[nodiscard]] std::uint64_t launches() const noexcept { return launches_; } ///< since construction
     [[nodiscard]] const EngineShape& shape() const noexcept { return shape_; }
-    [[nodiscard]] std::uint32_t bundles() const noexcept { return bundles_; } ///< in the pool now
+    [[nodiscard]] std::uint32_t bundles() const noexcept; ///< in the pool now
 
 private:
     void prepare();
-    void lay_out();
-    void write_rings(const std::vector<std::vector<std::uint64_t>>& entries);
-    [[nodiscard]] std::vector<std::vector<std::uint64_t>> read_rings();
-    void grow_pool();
-    [[nodiscard]] Bytes ring_bytes(std::uint32_t bundles) const;
-    [[nodiscard]] Bytes record_bytes() const noexcept;
-    [[nodiscard]] Bytes record_at(std::uint64_t half, std::uint64_t number) const noexcept;
-    void carry_records_on();
-    struct FullBundle {
-        std::uint32_t kind;
-        std::uint64_t entry;
-        std::vector<std::uint32_t> words;
-    };
-    void read_bundles(std::vector<FullBundle>& bundles);
-    void take_bundles(double share, double& credit, std::uint64_t most, UnitBatch& units,
-                      std::vector<std::vector<std::uint64_t>>& entries);
-    template <class Takes>
-    void take_of_bundle(FullBundle& bundle, const Takes& takes,
-                        std::vector<std::vector<std::uint64_t>>& entries);
-    void put_into_records(const UnitBatch& units);
     void begin_at(std::uint64_t seed, std::uint64_t end);
+    void put_into_records(const UnitBatch& units);
     [[nodiscard]] bool all_done() const noexcept;
     Event launch(std::span<const Event> after);
     [[nodiscard]] std::uint32_t useful_groups() const noexcept;
-    /// What a launch that used up its budget tells about it. If `rounds` is 0, it tells nothing.
-    struct PastLaunch {
-        std::uint32_t rounds = 0;
-        std::chrono::nanoseconds took{};
-    };
-    [[nodiscard]] static bool rounds_matter(PastLaunch one, PastLaunch other);
-    void adapt_budget(std::chrono::nanoseconds took, bool ended_by_budget);
 
     Device& device_;
     Stream& stream_;
     std::unique_ptr<BoundKernel> kernel_;
     EngineOptions options_;
     EngineShape shape_;
-    std::uint32_t bundles_ = 0;
-    std::uint32_t rounds_ = 0;
-    bool is_first_budget_ = true; ///< no launch has tried it yet
-    PastLaunch past_{};           ///< the last launch
-    std::unique_ptr<Memory> control_, slots_, bundle_words_, spill_, segments_;
-    std::unique_ptr<InjectionQueue> injection_; ///< null unless it has `fine_grained_host_coherence`
+    LaunchBudget budget_;
     std::shared_ptr<void> image_owner_;
     HrControl* image_ = nullptr; ///< the host's copy of the control block
+    std::unique_ptr<EngineQueues> queues_;
+    std::unique_ptr<Memory> segments_;
+    std::unique_ptr<InjectionQueue> injection_; ///< null unless it has `fine_grained_host_coherence`
     Event launched_;
     std::chrono::steady_clock::time_point enqueued_;
     std::vector<EventTimes> launch_times_;
     std::uint64_t launches_ = 0;
     bool running_ = false;   ///< a launch is not collected yet
     bool is_opened_ = false; ///< the running or paused launch was opened
-    bool laid_out_ = false;  ///< the queues are as an ended launch or `lay_out` left them
+    bool laid_out_ = false;  ///< the queues are as an ended launch or `reserve` left them
 };
 
 } // namespace headrace
