@@ -14,7 +14,7 @@ bool TaskInjection::goes_on(LaunchState::Injecting& launch) {
     while (const HeldTask* const one = held_.next_begun(begun))
         job_.begun(slots_.number(), one->work_range, one->work_range.work_units());
     const auto now = std::chrono::steady_clock::now();
-    const std::uint64_t left = engine_.fed() - begun;
+    const std::uint64_t left = engine_.injected() - begun;
     if (left == 0) small_.note_starving(now);
     if (launch.wanting && 2 * left < launch.filled && small_.can_grow()) {
         const bool is_cpu = slots_.device().info().kind == DeviceKind::cpu;
@@ -29,7 +29,7 @@ bool TaskInjection::goes_on(LaunchState::Injecting& launch) {
         launch.wanting = hold_more(std::min(wanted - ahead, most_at_once()));
         inject_what_is_ready();
     }
-    launch.filled = engine_.fed() - begun;
+    launch.filled = engine_.injected() - begun;
     // What the others wait for may be behind this launch, which must not wait for it then.
     const bool starves = held_.are_begun();
     if (held_.have_waiting() ? !starves : launch.wanting) return true;
@@ -81,8 +81,8 @@ void TaskInjection::inject_what_is_ready() {
         if (!next->ready.done()) return;
         next->ready.wait(); // throws what an input failed with
         const IndexRange range = next->work_range.range;
-        if (!engine_.feed(range.begin, range.end)) return;
-        held_.note_injected(engine_.fed());
+        if (!engine_.inject(range.begin, range.end)) return;
+        held_.note_injected(engine_.injected());
         job_.launched(slots_.number(), range, range.size());
     }
 }
