@@ -8,7 +8,7 @@ namespace headrace {
 bool RunningJobs::has_room_for(const Key& key) const {
     for (const std::size_t device : key.second) {
         const auto others = std::ranges::count_if(running_, [&](const auto& job) {
-            return -job->job().priority() <= key.first && job->participants().place_of(device);
+            return -job->job().priority() <= key.first && job->participants().participant_of(device);
         });
         if (static_cast<std::size_t>(others) < most) return true;
     }
