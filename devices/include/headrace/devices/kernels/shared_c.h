@@ -80,8 +80,9 @@ using std::log;
 using std::log2;
 using std::sqrt;
 
-HEADRACE_FUNCTION uint32_t as_uint(float number) { return std::bit_cast<uint32_t>(number); }
-HEADRACE_FUNCTION float as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
+// Not std::bit_cast: CUDA would need an option to call a function of the host.
+HEADRACE_FUNCTION uint32_t as_uint(float number) { return __builtin_bit_cast(uint32_t, number); }
+HEADRACE_FUNCTION float as_float(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 } // namespace headrace::shared_c
 
