@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--turns", options.turns, "multiplications and additions in each unit")
         ->capture_default_str();
-    app.add_option("--trips", options.trips, "units that are fed one by one")->capture_default_str();
+    app.add_option("--trips", options.trips, "units that are injected one by one")->capture_default_str();
     app.add_option("--repeats", options.repeats, "turns of each program")->capture_default_str();
     app.add_option("--commit", options.commit, "for the table");
     CLI11_PARSE(app, argc, argv);

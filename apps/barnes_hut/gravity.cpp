@@ -72,7 +72,8 @@ headrace::OpenClKernel opencl_kernel(KernelChoice choice) {
     if (choice != KernelChoice::producer_node) {
         kernel.by_group = true;
         kernel.scratch_words = [](std::uint32_t lanes) -> std::uint32_t { // of its struct Shared
-            constexpr std::uint32_t each = (sizeof(Moments) + sizeof(NodeLink)) / 4 + BARNES_HUT_LEVELS + 1;
+            constexpr std::uint32_t each =
+                (std::max(sizeof(NodeSource), sizeof(Body)) + sizeof(NodeLink)) / 4 + BARNES_HUT_LEVELS + 1;
             return lanes * each + 16;
         };
     }

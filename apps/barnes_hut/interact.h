@@ -155,7 +155,7 @@ HEADRACE_FUNCTION void pull_quadrupole(HEADRACE_ANY(bool) with_potential, ForceS
     if (with_potential) *sum.potential -= node->mass * inverse + inverse3 * (0.5f * across - node->trace / 3);
 }
 
-/// Work for nothing: the synthetic load of a visited node-> The caller uses the result.
+/// Work for nothing: the synthetic load of a visited node. The caller uses the result.
 HEADRACE_FUNCTION uint32_t fibonacci(uint32_t up_to) {
     uint32_t a = 0, b = 1;
     for (uint32_t i = 0; i < up_to; ++i) {

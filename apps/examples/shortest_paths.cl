@@ -34,7 +34,7 @@ void hr_run(HrLane* lane, uint kind, HrUnit at, HEADRACE_PARAMETERS) {
     for (int i = 0; i < 4; ++i) {
         steps[i].field = fields[i];
         steps[i].distance = at.distance + costs[fields[i]];
-        before[i] = hr_atomic_load_uint(&distances[fields[i]]);
+        before[i] = fields[i] == at.field ? 0 : hr_atomic_load_uint(&distances[fields[i]]);
     }
     if (known < at.distance) return;
     for (int i = 0; i < 4; ++i)

@@ -43,7 +43,7 @@ struct Walk {
         std::uint32_t before[4];
         for (int i = 0; i < 4; ++i) {
             steps[i] = {fields.at[i], at.distance + costs[fields.at[i]]};
-            before[i] = headrace::atomic_load(least[fields.at[i]]);
+            before[i] = fields.at[i] == at.field ? 0 : headrace::atomic_load(least[fields.at[i]]);
         }
         if (known < at.distance) return;
         for (int i = 0; i < 4; ++i)

@@ -117,7 +117,7 @@ std::string Inventory::table() const {
              fmt::format("{}; {}",
                          info.shares_host_memory ? "kernels work in place on its memory"
                                                  : "data is copied to and from its memory",
-                         info.fine_grained_host_coherence ? "feeds kernels while they run"
+                         info.fine_grained_host_coherence ? "injects seeds into kernels while they run"
                                                           : "cannot speak to kernels while they run"));
         if (devices.size() > 1)
             line("reaches", device.reaches.empty() ? "no other device: copies pass by the host"

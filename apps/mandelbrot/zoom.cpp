@@ -30,7 +30,7 @@ Zoom::Slot::Slot(controller_program::Machine& machine, std::size_t number, Size 
       lane(machine.lane("picture " + std::to_string(number))) {}
 
 Zoom::Zoom(controller_program::Machine& machine, Size size, int threads) : size_(size) {
-    // One frame after another needs no more than one place a device, which then stays in the caches.
+    // One frame after another needs no more than one slot a device, which then stays in the caches.
     const std::size_t more = machine.is_asynchronous() ? static_cast<std::size_t>(threads) : 0;
     for (std::size_t i = 0; i < machine.device_count() + more; ++i) slots_.emplace_back(machine, i, size);
     std::vector<headrace::Controller*> controllers;

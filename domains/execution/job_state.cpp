@@ -20,8 +20,10 @@ JobState::JobState(Job of, JobScheduling how, std::vector<JobParticipant> device
       left_out(std::move(others)),
       event(promise.event()),
       node(std::make_shared<JobNode>(job.name(), event)),
-      promise_(std::move(promise)),
-      scheduling_(std::move(how)) {}
+      scheduling_(std::move(how)),
+      promise_(std::move(promise)) {
+    life.expect_devices(participants.size());
+}
 
 RunningJob& JobState::running() const {
     if (!running_) running_ = std::make_unique<RunningJob>(job, scheduling_, participants);

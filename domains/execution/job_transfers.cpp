@@ -89,8 +89,10 @@ WorkRange JobTransfers::keep(std::size_t device, const WorkRange& work_range, st
     RunningJob& run = state_.running();
     const std::size_t place = state_.participant_of(device);
     const Work work = work_of(work_range);
+    // First what may find no memory: if it throws, the task is as it was.
+    TransferredUnits::Halves halves = run.transferred.halves(work, units);
     const Schedule::Kept parts = run.schedule.keep(place, work, units, run.account.now());
-    run.transferred.divide(work, parts);
+    run.transferred.divide(work, parts, std::move(halves));
     run.in_flight.remove(device, work_range);
     WorkRange granted = state_.work_range_of(parts.kept);
     run.in_flight.add(device, state_.participants[place].info->id, granted);

@@ -31,8 +31,8 @@ void LaunchSlot::start(const std::shared_ptr<JobExecution>& job, const WorkRange
                        bool is_transferred) {
     try {
         if (engine_.job() != job) {
-            submission_.serve(job);
             small_.expect(*job, slots_.number(), work_range);
+            submission_.serve(job); // nothing throws after it, so that engine and tasks are of one job
             engine_.serve(job);
         }
         held_.add(submission_.make(work_range));

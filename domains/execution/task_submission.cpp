@@ -17,8 +17,8 @@ IndexRange seeds_of(const JobExecution& job, const WorkRange& work_range) {
 } // namespace
 
 void TaskSubmission::serve(const std::shared_ptr<JobExecution>& job) {
-    job_ = job;
     in_windows_ = !fits_whole(job->job(), info());
+    job_ = job; // last: above may throw
 }
 
 HeldTask TaskSubmission::make(const WorkRange& work_range) const {

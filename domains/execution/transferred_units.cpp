@@ -10,11 +10,16 @@ void TransferredUnits::add(std::span<const Work> batches, UnitBatch units) {
         batches_[batch.range.begin] = std::make_shared<const UnitBatch>(units.split(batch.range.size()));
 }
 
-void TransferredUnits::divide(const Work& batch, const Schedule::Kept& parts) {
+TransferredUnits::Halves TransferredUnits::halves(const Work& batch, std::uint64_t units) const {
     UnitBatch rest = *at(batch);
-    UnitBatch kept = rest.split(parts.kept.range.size());
-    batches_[parts.rest.range.begin] = std::make_shared<const UnitBatch>(std::move(rest));
-    batches_[parts.kept.range.begin] = std::make_shared<const UnitBatch>(std::move(kept));
+    UnitBatch kept = rest.split(units);
+    return {std::make_shared<const UnitBatch>(std::move(rest)),
+            std::make_shared<const UnitBatch>(std::move(kept))};
+}
+
+void TransferredUnits::divide(const Work& batch, const Schedule::Kept& parts, Halves halves) {
+    batches_[parts.rest.range.begin] = std::move(halves.rest);
+    batches_[parts.kept.range.begin] = std::move(halves.kept);
     batches_.erase(batch.range.begin); // the two stand for it
 }
 

@@ -1,7 +1,7 @@
 // domains/jobs/job_planner.hpp - which devices of a runtime take part in a job, with which memory and policy.
 // Internal to domains/.
 #pragma once
-#include "jobs/co_execution_sets.hpp"
+#include "jobs/standby_choice.hpp"
 #include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/domains/runtime.hpp>
@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -61,7 +62,7 @@ private:
     const Workers& workers_;
     const std::shared_ptr<const std::vector<LeftOut>> left_out_;
     const std::unique_ptr<PerformanceModel> model_;
-    CoExecutionSets sets_;
+    StandbyChoice sets_;
     std::vector<std::shared_ptr<EnergyReader>> energy_; ///< for each worker's device
     std::set<std::string_view> technologies_;           ///< of all devices
     std::atomic<std::uint64_t> next_number_ = 0;

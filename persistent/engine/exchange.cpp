@@ -128,7 +128,7 @@ public:
     UnitTransfer(EngineQueues& queues, HrControl& image, const EngineShape& shape)
         : queues_(queues), image_(image), shape_(shape) {}
 
-    /// See Engine::give.
+    /// See Engine::transfer.
     [[nodiscard]] UnitBatch take(double share, double least, Bytes at_most);
 
 private:

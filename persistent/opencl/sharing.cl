@@ -1,7 +1,7 @@
 // persistent/opencl/sharing.cl - the leader waits for work, shares units with other groups, and makes room in
 // the LIQ.
 
-HR_FUNCTION void hr_pause(uint polls) {
+HR_FUNCTION void hr_back_off(uint polls) {
 #if defined(HEADRACE_PTX) && HEADRACE_PTX >= 70
     asm volatile("nanosleep.u32 %0;" : : "r"(polls < 32 ? 100u : 1000u));
 #else
@@ -32,7 +32,7 @@ HR_FUNCTION bool hr_wait_for_work(__local HrGroup* g, __local HrProducer* p, __g
             for (uint kind = 0; kind < HEADRACE_KINDS; ++kind)
                 something = something || !hr_all_seem_empty(g, c, slots, kind);
         if (something) break;
-        hr_pause(polls);
+        hr_back_off(polls);
     }
     atomic_fetch_sub_explicit(idle, 1u, memory_order_relaxed, memory_scope_device);
     return true;

@@ -112,7 +112,7 @@ TEST(Photons, PacketsThatAreGivenToAnotherDeviceGoOnToTheLastBit) {
         const Settings settings{KernelChoice::producer, GridChoice::rz, 50, fresh_seed()};
         const Found alone = simulate(problem, settings);
         const FoundByTwo shared = simulate_on_two(problem, settings);
-        for (const headrace::DeviceReport& device : shared.report.devices) given += device.units_given;
+        for (const headrace::DeviceReport& device : shared.report.devices) given += device.units_transferred;
         EXPECT_EQ(shared.totals.reflectance.value, alone.totals.reflectance.value);
         EXPECT_EQ(shared.totals.transmittance.value, alone.totals.transmittance.value);
         EXPECT_EQ(shared.grids.absorption[0], alone.grids.absorption[0]);

@@ -133,7 +133,7 @@ TEST(Dependencies, PeerCopiesOfTwoPairsDoNotMeet) {
 
 // Two requests that touch one replica, one of them writing it, must be ordered by somebody. The table leaves
 // out pairs of transfers of one controller (coherence_order_test.cpp shows who orders them); nothing else.
-TEST(Dependencies, HoldsEveryConflictOnAnReplicaButThreePairsOfTransfers) {
+TEST(Dependencies, HoldsEveryConflictOnAReplicaButThreePairsOfTransfers) {
     struct Touch {
         ReplicaNumber replica;
         bool writes;

@@ -210,23 +210,23 @@ private:
         double speeds = 0;
         for (const MadeUp& one : made_up_) speeds += one.speed;
         const double worth_it = 1e-3 * static_cast<double>(total_) / speeds;
-        for (std::size_t giver = 0; giver < state_.size(); ++giver) {
-            if (state_[giver].lost || state_[giver].tasks.empty()) continue;
-            double all = rates_.capability(giver);
+        for (std::size_t donor = 0; donor < state_.size(); ++donor) {
+            if (state_[donor].lost || state_[donor].tasks.empty()) continue;
+            double all = rates_.capability(donor);
             std::vector<std::size_t> idle;
             for (std::size_t i = 0; i < state_.size(); ++i)
                 if (has_nothing(state_[i]) && rates_.capability(i) > 0 && takes_over(i))
                     idle.push_back(i), all += rates_.capability(i);
-            for (Task& task : state_[giver].tasks) {
+            for (Task& task : state_[donor].tasks) {
                 const double begun =
-                    task.begin == never ? 0 : made_up_[giver].done_units(task.begin, now_) + 1;
+                    task.begin == never ? 0 : made_up_[donor].done_units(task.begin, now_) + 1;
                 const double unbegun = std::floor(static_cast<double>(task.units) - begun);
-                if (unbegun < worth_it * rates_.capability(giver)) continue;
+                if (unbegun < worth_it * rates_.capability(donor)) continue;
                 for (const std::size_t i : idle) {
                     const auto his = static_cast<std::uint64_t>(unbegun * rates_.capability(i) / all);
                     if (his < made_up_[i].least || his >= task.units) continue;
                     task.units -= his;
-                    state_[giver].in_flight -= his;
+                    state_[donor].in_flight -= his;
                     give(i, his);
                 }
             }

@@ -190,6 +190,12 @@ TEST_F(Endings, OfAChainOfJobsNobodyKeepsThePast) {
     EXPECT_TRUE(test::eventually([&] { return past.use_count() == 1; })) << past.use_count();
 }
 
+TEST_F(Endings, NoDeviceKeepsAJobThatHasNoSuccessor) {
+    const auto kept = std::make_shared<int>();
+    runtime_->submit(Job("only", 1).host_function("fake", [kept](Task&, const NativeStream&) {})).wait();
+    EXPECT_TRUE(test::eventually([&] { return kept.use_count() == 1; })) << kept.use_count();
+}
+
 /// Jobs of one runtime begin when those of another end, which may be when it goes itself.
 TEST_F(Endings, ARuntimeWaitsForJobsThatAreAboutToBegin) {
     for (int i = 0; i < 50; ++i) {

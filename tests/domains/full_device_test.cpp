@@ -345,7 +345,7 @@ Job trees(const Domain<std::uint32_t>& nodes, std::uint32_t depth) {
 
 TEST(FullDevice, QueuesFindRoomAndGrowIntoIt) {
     constexpr std::uint32_t depth = 12;
-    constexpr Bytes memory = Bytes{1} << 20; // launches that are fed take a quarter of it
+    constexpr Bytes memory = Bytes{1} << 20; // launches with injection take a quarter of it
     for (const Bytes each : {Bytes{1} << 12, Bytes{1} << 16}) {
         std::vector<std::unique_ptr<Device>> devices;
         devices.push_back(std::make_unique<SmallDevice>(make_cpu_device(), memory));

@@ -77,7 +77,7 @@ protected:
     Memory() = default;
 };
 
-/// An array of floats that the texture hardware of the device filters: a texture object or an OpenCL replica.
+/// An array of floats that the texture hardware of the device filters: a texture object or an OpenCL image.
 ///
 /// The memory that it was made from must outlive it. Destroy it only when no kernel samples it any more.
 class HEADRACE_EXPORT DeviceTexture {

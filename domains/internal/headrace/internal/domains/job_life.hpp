@@ -34,6 +34,8 @@ public:
         started_ = true;
         if (holds_ > 0) --holds_;
     }
+    /// So that `hold_for` finds memory for so many devices: it is called while a device fails.
+    void expect_devices(std::size_t devices) { leaving_.reserve(devices); }
     /// The device will retire soon, until `retired`.
     void hold_for(std::size_t device) {
         if (!std::ranges::count(leaving_, device)) leaving_.push_back(device);

@@ -107,9 +107,9 @@ private:
              std::shared_ptr<const std::vector<LeftOut>> left_out, Promise promise);
     [[nodiscard]] bool enter_parts(IndexRange units);
 
-    Promise promise_;
     mutable JobScheduling scheduling_; ///< its policy goes to the schedule when the job starts
     mutable std::unique_ptr<RunningJob> running_;
+    Promise promise_; ///< last: if it is broken, what continues may ask for the rest
 };
 
 /// One line about a failure of which no caller was told.

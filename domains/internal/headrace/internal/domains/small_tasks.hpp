@@ -12,7 +12,7 @@
 namespace headrace {
 
 inline constexpr std::chrono::microseconds look_period{
-    100}; // at what a launch has begun, while it is injected to
+    100}; // at what a launch has begun, while tasks are injected into it
 
 /// What a launch slot knows of its job's tasks. Threads: one.
 class HEADRACE_EXPORT SmallTasks {

@@ -34,6 +34,8 @@ public:
 
     /// The next tasks are of this job.
     void serve(const std::shared_ptr<JobExecution>& job);
+    /// There are no tasks: the job, with its data, lives no longer than it must.
+    void forget_job() noexcept { job_.reset(); }
     [[nodiscard]] HeldTask make(const WorkRange& work_range) const;
     /// Binds the task's views to this device's memory.
     [[nodiscard]] Inputs bind(HeldTask& held);

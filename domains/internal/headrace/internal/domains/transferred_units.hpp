@@ -20,8 +20,13 @@ class HEADRACE_EXPORT TransferredUnits {
 public:
     /// Batches with these numbers, in order, have all of `units`.
     void add(std::span<const Work> batches, UnitBatch units);
-    /// A batch is now two.
-    void divide(const Work& batch, const Schedule::Kept& parts);
+    struct Halves {
+        std::shared_ptr<const UnitBatch> rest, kept;
+    };
+    /// Copies of the batch's units; `kept` has the last `units` of them.
+    [[nodiscard]] Halves halves(const Work& batch, std::uint64_t units) const;
+    /// The batch is now two.
+    void divide(const Work& batch, const Schedule::Kept& parts, Halves halves);
     [[nodiscard]] const std::shared_ptr<const UnitBatch>& at(const Work& batch) const {
         return batches_.at(batch.range.begin);
     }

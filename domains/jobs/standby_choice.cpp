@@ -1,5 +1,5 @@
-// domains/jobs/co_execution_sets.cpp - see co_execution_sets.hpp.
-#include "jobs/co_execution_sets.hpp"
+// domains/jobs/standby_choice.cpp - see standby_choice.hpp.
+#include "jobs/standby_choice.hpp"
 
 #include <fmt/format.h>
 
@@ -26,14 +26,14 @@ std::string ids_of(const std::vector<JobParticipant>& participants, const Coexec
 } // namespace
 
 /// With mutex_ held: true if the set that has completed `jobs` jobs has a further one, not measured yet.
-bool CoExecutionSets::has_probe_run(const std::string& set, const KernelKey& kernel,
-                                    const std::optional<WholeJobs>& jobs, Clock::time_point now) const {
+bool StandbyChoice::has_probe_run(const std::string& set, const KernelKey& kernel,
+                                  const std::optional<WholeJobs>& jobs, Clock::time_point now) const {
     const auto probe = probe_runs_.recall(set, kernel);
     return probe && probe->jobs == (jobs ? jobs->jobs : 0) && now - probe->began < between_probe_runs;
 }
 
 /// For a device that may run a job alone, a brief measurement is better than none; policies do not use it.
-Estimate CoExecutionSets::with_brief_rate(const JobParticipant& participant, const KernelKey& kernel) const {
+Estimate StandbyChoice::with_brief_rate(const JobParticipant& participant, const KernelKey& kernel) const {
     Estimate estimate = participant.estimate;
     if (estimate.units_per_second) return estimate;
     const std::scoped_lock lock(mutex_);
@@ -41,7 +41,7 @@ Estimate CoExecutionSets::with_brief_rate(const JobParticipant& participant, con
     return estimate;
 }
 
-double CoExecutionSets::put_on_standby(std::vector<JobParticipant>& participants, const KernelKey& kernel) {
+double StandbyChoice::put_on_standby(std::vector<JobParticipant>& participants, const KernelKey& kernel) {
     if (participants.size() < 2) return 0;
     std::vector<Estimate> estimates;
     for (const auto& participant : participants) estimates.push_back(with_brief_rate(participant, kernel));
@@ -88,13 +88,12 @@ double CoExecutionSets::put_on_standby(std::vector<JobParticipant>& participants
     return is_settled ? without->seconds : together;
 }
 
-std::optional<double> CoExecutionSets::seconds_alone(const DeviceInfo& device,
-                                                     const KernelKey& kernel) const {
+std::optional<double> StandbyChoice::seconds_alone(const DeviceInfo& device, const KernelKey& kernel) const {
     const std::scoped_lock lock(mutex_);
     return alone_.recall(device.id, kernel);
 }
 
-void CoExecutionSets::learn(const JobOutcome& outcome, bool tells) {
+void StandbyChoice::learn(const JobOutcome& outcome, bool tells) {
     for (const auto& [device, rate, is_brief] : outcome.measurements) {
         if (is_brief) {
             if (has_one_device_) continue; // these values are not used

@@ -1,4 +1,4 @@
-// domains/jobs/co_execution_sets.hpp - which devices do a job and which are on standby, by how long earlier
+// domains/jobs/standby_choice.hpp - which devices do a job and which are on standby, by how long earlier
 // jobs took. Internal to domains/.
 #pragma once
 #include <headrace/core/export.hpp>
@@ -51,10 +51,10 @@ private:
 /// What a runtime knows of whole jobs, beside what its model keeps. `coexecution_sets.hpp` has the rules.
 ///
 /// Threads   any
-class HEADRACE_EXPORT CoExecutionSets {
+class HEADRACE_EXPORT StandbyChoice {
 public:
     /// `model` must outlive it. `has_one_device`: the runtime; there is nothing to choose then.
-    CoExecutionSets(PerformanceModel& model, bool has_one_device)
+    StandbyChoice(PerformanceModel& model, bool has_one_device)
         : model_(model), has_one_device_(has_one_device) {}
 
     /// Puts devices on standby without which such jobs were faster. Returns the expected seconds of the job;
