@@ -54,7 +54,8 @@ std::size_t pairs_that_fill(const headrace::DeviceInfo& device, Size size, std::
         const std::size_t slots = 2 * devices * pairs;
         return pairs * (6 * slots + (slots + 1 + read_ahead) + 5) * size.pixels() * sizeof(float) * 4 / 3;
     };
-    constexpr std::size_t controllers = headrace::ReplicaSet::capacity - 2; // of all devices; the host has one
+    constexpr std::size_t controllers =
+        headrace::ReplicaSet::capacity - 2; // of all devices; the host has one
     std::size_t pairs = fill;
     while (pairs > 1 && (bytes(pairs) > device.memory / 2 || devices * pairs > controllers)) --pairs;
     return pairs;

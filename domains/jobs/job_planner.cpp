@@ -74,7 +74,7 @@ std::optional<Estimate> JobPlanner::given_power(const DeviceInfo& device) const 
     return Estimate{};
 }
 
-std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<const JobListener> observer,
+std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<const JobObserver> observer,
                                                std::weak_ptr<Continuations> continuations) {
     std::vector<LeftOut> unsuited;
     const KernelKey kernel = kernel_key(job);

@@ -38,7 +38,7 @@ public:
 
     /// Throws unsupported if no device can run the job, with the reason for each.
     [[nodiscard]] std::shared_ptr<JobExecution> plan(const Job& job,
-                                                     std::shared_ptr<const JobListener> observer,
+                                                     std::shared_ptr<const JobObserver> observer,
                                                      std::weak_ptr<Continuations> continuations);
     /// The job has ended with success.
     void learn(const Job& job, const JobOutcome& outcome);

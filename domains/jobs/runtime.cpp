@@ -220,7 +220,7 @@ private:
 
     const ProcessMark process_;
     const RuntimeOptions options_;
-    const std::shared_ptr<const JobListener> observer_ = std::make_shared<const JobListener>(
+    const std::shared_ptr<const JobObserver> observer_ = std::make_shared<const JobObserver>(
         [this] { wake_all(); },
         [this](const Job& job, const JobOutcome& outcome) { planner_->learn(job, outcome); });
     const std::shared_ptr<std::vector<LeftOut>> left_out_; ///< complete when the runtime has started

@@ -94,7 +94,8 @@ TEST(TransferredUnits, EachBatchHasItsUnitsAndPartsStandForTheWhole) {
     transferred.add(batches, std::move(units));
     EXPECT_EQ(transferred.at(batches[0])->size(), 10U);
     EXPECT_EQ(transferred.at(batches[1])->size(), 20U);
-    transferred.divide(batches[1], {.rest = batch(30, 45), .kept = batch(45, 50)});
+    transferred.divide(batches[1], {.rest = batch(30, 45), .kept = batch(45, 50)},
+                       transferred.halves(batches[1], 5));
     EXPECT_EQ(transferred.at(batch(30, 45))->size(), 15U);
     EXPECT_EQ(transferred.at(batch(45, 50))->size(), 5U);
     EXPECT_THROW(static_cast<void>(transferred.at(batches[1])), std::out_of_range);

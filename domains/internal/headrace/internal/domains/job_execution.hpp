@@ -37,7 +37,7 @@ class HEADRACE_EXPORT JobExecution {
 public:
     using Clock = std::chrono::steady_clock;
     using Participant = JobParticipant;
-    using Listener = JobListener;
+    using Observer = JobObserver;
     using Scheduling = JobScheduling;
 
     /// `left_out`: devices that take no part, for the report; null: none. Jobs share the list.

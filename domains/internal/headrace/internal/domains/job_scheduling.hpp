@@ -63,7 +63,7 @@ struct OneMemory {
 };
 
 /// Receives notices of jobs; one for all jobs of a runtime.
-struct JobListener {
+struct JobObserver {
     /// Called under the job's lock: devices that were refused should ask again.
     std::function<void()> ask_again = {};
     /// Called when the job has ended with success, before any waiter is notified.
@@ -75,7 +75,7 @@ struct JobScheduling {
     std::string policy_name;
     bool learns = true;          ///< measurements update capabilities
     double expected_seconds = 0; ///< with devices on standby: they join after twice this time
-    std::shared_ptr<const JobListener> observer = nullptr;
+    std::shared_ptr<const JobObserver> observer = nullptr;
     KernelKey kernel = {};                                 ///< key of measurements for jobs like this one
     std::uint64_t number = 0;                              ///< of the submission, in its runtime
     std::weak_ptr<Continuations> continuations = {};       ///< of the runtime
