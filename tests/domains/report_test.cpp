@@ -44,7 +44,7 @@ TEST(JobReport, JsonHasNumbersOrReasons) {
     EXPECT_EQ(json["devices"][0]["seeds_given"], 7);
     EXPECT_EQ(json["devices"][1]["units_received"], 9);
     EXPECT_EQ(json["devices"][1]["units_given"], 0);
-    EXPECT_NE(report.table().find("gave 7 seeds and 0 units"), std::string::npos);
+    EXPECT_NE(report.table().find("transferred 7 seeds and 0 units"), std::string::npos);
     EXPECT_EQ(json["energy_joules"]["absent"], "no meter");
     EXPECT_NE(report.table().find("energy - (no meter)\n"), std::string::npos) << report.table();
 }

@@ -589,7 +589,7 @@ TEST(GivingBooks, ADeviceThatIsLostAfterItGaveFailsTheJob) {
     job->retire(4, lost(), {seed});
     ASSERT_TRUE(job->event().done());
     EXPECT_EQ(job->event().outcome()->device(), "fast");
-    EXPECT_NE(job->event().outcome()->message().find("had given 10 work units"), std::string::npos);
+    EXPECT_NE(job->event().outcome()->message().find("had transferred 10 work units"), std::string::npos);
 }
 
 TEST(GivingBooks, WhatFindsNoRoomMayBeTakenLater) {
