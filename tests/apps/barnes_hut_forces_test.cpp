@@ -113,7 +113,7 @@ TEST_P(Forces, ScaleWithTheUnits) {
 }
 
 /// Kernels see no G; what opens nodes by their error does not depend on it either.
-TEST_P(Forces, AreInProwork_rangeToG) {
+TEST_P(Forces, AreInProportionToG) {
     const Bodies bodies = plummer_sphere(500, 2);
     Settings settings{KernelChoice::consumer};
     settings.softening = 0.01;

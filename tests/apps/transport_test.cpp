@@ -169,7 +169,7 @@ TEST(Radiance, OpenScenesSeeTheSkyAsTheReferenceDoes) {
     }
 }
 
-TEST(Radiance, LightsOfDifferentBrightnessAndSizeAreSampledInProwork_range) {
+TEST(Radiance, LightsOfDifferentBrightnessAndSizeAreSampledInProportion) {
     SceneBuilder builder; // one large dim light, one small bright one, one of three triangles
     builder.material(lambert(0.5f)).triangle({-5, 0, -5}, {0, 0, 8}, {5, 0, -5});
     builder.material(lambert(0, 0.5f)).triangle({-2, 2, -2}, {2, 2, -2}, {0, 2, 2});
