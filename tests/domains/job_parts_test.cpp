@@ -87,10 +87,10 @@ TEST(TransferredUnits, EachBatchHasItsUnitsAndPartsStandForTheWhole) {
     UnitBatch units(1, 1);
     for (std::uint32_t unit = 0; unit < 30; ++unit) units.add(0, &unit, 1);
     const auto batch = [](std::uint64_t begin, std::uint64_t end) {
-        return Work{.range = {begin, end}, .is_transferred = true};
+        return headrace::Work{.range = {begin, end}, .is_transferred = true};
     };
     TransferredUnits transferred;
-    const std::vector<Work> batches = {batch(0, 10), batch(10, 30)};
+    const std::vector<headrace::Work> batches = {batch(0, 10), batch(10, 30)};
     transferred.add(batches, std::move(units));
     EXPECT_EQ(transferred.at(batches[0])->size(), 10U);
     EXPECT_EQ(transferred.at(batches[1])->size(), 20U);
