@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds awake_beside_launch{20};
 LaunchSlot::LaunchSlot(DeviceSlots& slots)
     : slots_(slots),
       stream_(slots.device().make_stream(Timing::all)), // reports and budgets take times
-      submission_(slots, *stream_) {}
+      submission_(slots, *stream_, engine_) {}
 
 void LaunchSlot::task_waits() {
     waiting_threads_.fetch_add(1, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ void LaunchSlot::start(const std::shared_ptr<JobExecution>& job, const WorkRange
     try {
         if (engine_.job() != job) {
             small_.expect(*job, slots_.number(), work_range);
-            submission_.serve(job); // nothing throws after it, so that engine and tasks are of one job
+            submission_.expect(job->job());
             engine_.serve(job);
         }
         held_.add(submission_.make(work_range));

@@ -201,9 +201,7 @@ std::vector<WorkRange> LaunchSlot::lose_tasks() {
 }
 
 void LaunchSlot::set_engine_aside() {
-    if (!is_free() || !engine_.job() || !engine_.job()->event().done()) return;
-    engine_.set_aside();
-    submission_.forget_job();
+    if (is_free() && engine_.job() && engine_.job()->event().done()) engine_.set_aside();
 }
 
 void LaunchSlot::clear() {

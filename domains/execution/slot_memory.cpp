@@ -6,12 +6,6 @@
 
 namespace headrace {
 
-bool LaunchSlot::free_unused_queues() {
-    if (!engine_.free_unused(is_free())) return false;
-    if (is_free()) submission_.forget_job();
-    return true;
-}
-
 /// Frees memory for the launch, which lacks some. Returns if it may try again, if it waits for memory, or if
 /// its task has gone to another memory. Throws if there is no way.
 void LaunchSlot::make_memory(const Error& lack) {

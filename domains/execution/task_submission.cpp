@@ -16,14 +16,11 @@ IndexRange seeds_of(const JobExecution& job, const WorkRange& work_range) {
 
 } // namespace
 
-void TaskSubmission::serve(const std::shared_ptr<JobExecution>& job) {
-    in_windows_ = !fits_whole(job->job(), info());
-    job_ = job; // last: above may throw
-}
+void TaskSubmission::expect(const Job& job) { in_windows_ = !fits_whole(job, info()); }
 
 HeldTask TaskSubmission::make(const WorkRange& work_range) const {
     return {.work_range = work_range,
-            .task = std::make_unique<Task>(task_name(*job_, work_range), seeds_of(*job_, work_range),
+            .task = std::make_unique<Task>(task_name(job(), work_range), seeds_of(job(), work_range),
                                            slots_.device())};
 }
 
@@ -32,8 +29,8 @@ TaskSubmission::Inputs TaskSubmission::bind(HeldTask& held) {
     Task& task = *held.task;
     Controller& controller = slots_.controller();
     task.unbind(); // when there was not enough memory before
-    const IndexRange range = seeds_of(*job_, held.work_range);
-    for (const Job::Use& use : job_->job().uses()) {
+    const IndexRange range = seeds_of(job(), held.work_range);
+    for (const Job::Use& use : job().job().uses()) {
         DomainData& data = *use.slice.data;
         slots_.note(use.slice.data);
         if (use.joining) {
@@ -49,7 +46,7 @@ TaskSubmission::Inputs TaskSubmission::bind(HeldTask& held) {
         }
         const Bytes begin = part.begin * data.element_size(), end = part.end * data.element_size();
         const Tile tile = data.storage().tile(begin, end);
-        inputs.uses.push_back({tile, job_->access_of(use)});
+        inputs.uses.push_back({tile, job().access_of(use)});
         if (!in_windows_) {
             task.bind({&data, use.access, nullptr, &controller.memory(data.storage()), 0, part});
             continue;
@@ -74,7 +71,7 @@ Event TaskSubmission::submit(HeldTask& held, const Inputs& inputs, CheckedTask* 
                               started = start(ready);
                               return held.done.event();
                           },
-                          {.unit = "tasks", .part_of = job_->span()});
+                          {.unit = "tasks", .part_of = job().span()});
     metrics.add(before, controller.traffic()); // near enough: jobs that overlap may share the difference
     return started.value_or(submitted);
 }
@@ -83,22 +80,23 @@ void TaskSubmission::report_launch(const HeldTask& held, std::vector<Event> inpu
     const WorkRange& work_range = held.work_range;
     const std::size_t number = slots_.number();
     std::erase_if(inputs, [](const Event& event) { return event.done(); });
-    job_->launched(number, work_range, work_range.range.size(), inputs.size());
+    job().launched(number, work_range, work_range.range.size(), inputs.size());
     if (!inputs.empty())
-        Event::all(inputs).then(
-            [job = job_, number, work_range](const ErrorPtr&) { job->inputs_came(number, work_range); });
+        Event::all(inputs).then([job = engine_.job(), number, work_range](const ErrorPtr&) {
+            job->inputs_came(number, work_range);
+        });
 }
 
 void TaskSubmission::fit(HeldTask& held) const {
     while (in_windows_ &&
-           footprint(job_->job(), info(), held.work_range.range, true) > most_in_windows(info()) &&
+           footprint(job().job(), info(), held.work_range.range, true) > most_in_windows(info()) &&
            halve(held)) {
     }
 }
 
 bool TaskSubmission::makes_do_with_less(HeldTask& held) {
     if (in_windows_) return halve(held);
-    return in_windows_ = can_use_windows(job_->job(), info());
+    return in_windows_ = can_use_windows(job().job(), info());
 }
 
 /// The task goes back in part, if its job may be cut. False if that is not possible.
@@ -106,7 +104,7 @@ bool TaskSubmission::halve(HeldTask& held) const {
     const IndexRange range = held.work_range.range;
     if (held.work_range.units) return false;
     const std::uint64_t cut =
-        job_->transfers().make_way(slots_.number(), range, range.begin + range.size() / 2);
+        job().transfers().make_way(slots_.number(), range, range.begin + range.size() / 2);
     if (cut == range.end) return false;
     held = make(IndexRange{range.begin, cut});
     slots_.jobs().wake_all(); // others may have the rest

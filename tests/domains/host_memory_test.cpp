@@ -121,10 +121,12 @@ TEST(HostMemory, AJobEndsIfThereIsNoneForATaskOfASlot) {
         jobs.job->start();
         const WorkRange work_range = jobs.job->next(0, 1).value();
         const auto stream = device.make_stream(Timing::all);
-        TaskSubmission submission(slots, *stream);
+        SlotEngine engine;
+        TaskSubmission submission(slots, *stream, engine);
         constexpr long enough = 1000;
         until_failure = enough;
-        submission.serve(jobs.job);
+        submission.expect(jobs.job->job());
+        engine.serve(jobs.job);
         static_cast<void>(submission.make(work_range));
         allocations = enough - std::exchange(until_failure, -1);
         LaunchSlot& slot = *slots.all().front();

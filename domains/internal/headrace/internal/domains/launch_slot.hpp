@@ -74,7 +74,7 @@ public:
     [[nodiscard]] bool waits_for_memory() const noexcept {
         return state_.is<LaunchState::WaitingForMemory>();
     }
-    bool free_unused_queues();
+    bool free_unused_queues() { return engine_.free_unused(is_free()); }
     void want_no_more_tasks() noexcept;
 
     // The device is lost.

@@ -8,6 +8,7 @@
 #include <headrace/internal/domains/held_tasks.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
 #include <headrace/internal/domains/launch_metrics.hpp>
+#include <headrace/internal/domains/slot_engine.hpp>
 
 #include <functional>
 #include <memory>
@@ -29,13 +30,12 @@ public:
     /// Enqueues the task's launch behind these events.
     using Start = std::function<Event(std::span<const Event>)>;
 
-    /// Both must outlive it.
-    TaskSubmission(DeviceSlots& slots, Stream& stream) : slots_(slots), stream_(stream) {}
+    /// All must outlive it. Tasks are of the job of the engine.
+    TaskSubmission(DeviceSlots& slots, Stream& stream, const SlotEngine& engine)
+        : slots_(slots), stream_(stream), engine_(engine) {}
 
-    /// The next tasks are of this job.
-    void serve(const std::shared_ptr<JobExecution>& job);
-    /// There are no tasks: the job, with its data, lives no longer than it must.
-    void forget_job() noexcept { job_.reset(); }
+    /// The next tasks are of this job, which the engine is about to serve.
+    void expect(const Job& job);
     [[nodiscard]] HeldTask make(const WorkRange& work_range) const;
     /// Binds the task's views to this device's memory.
     [[nodiscard]] Inputs bind(HeldTask& held);
@@ -59,10 +59,11 @@ public:
 private:
     [[nodiscard]] bool halve(HeldTask& held) const;
     [[nodiscard]] const DeviceInfo& info() const { return slots_.device().info(); }
+    [[nodiscard]] JobExecution& job() const { return *engine_.job(); }
 
     DeviceSlots& slots_;
     Stream& stream_;
-    std::shared_ptr<JobExecution> job_; ///< null: none so far
+    const SlotEngine& engine_;
     bool in_windows_ = false;
 };
 
