@@ -165,7 +165,7 @@ HEADRACE_FUNCTION uint32_t fibonacci(uint32_t up_to) {
     }
     return a;
 }
-/// A use of it that compilers cannot see through, and nobody sees in a result.
+/// A use of it that compilers cannot see through, and that no result shows.
 HEADRACE_FUNCTION float as_nothing(uint32_t load) { return load == ~0u ? 1e-38f : 0.0f; }
 
 HEADRACE_END_NAMESPACE

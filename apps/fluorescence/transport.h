@@ -35,7 +35,7 @@
 
 HEADRACE_NAMESPACE(fluorescence)
 
-/// Whether a packet has stopped, since somebody must decide how it goes on: at a boundary, when it is too
+/// Whether a packet has stopped, since it must be decided how it goes on: at a boundary, when it is too
 /// light, or emits another.
 typedef struct Incident {
     bool stopped;
@@ -247,8 +247,8 @@ HEADRACE_FUNCTION void interact(HEADRACE_ANY(const TissueView*) view, HEADRACE_A
 }
 
 /// Some steps: until the packet ends, emits another, or has taken so many that others should have a turn.
-/// Ever the same for a packet, whoever follows it. One that has stopped waits for the end of a turn, with
-/// others that have: what happens there takes long, and few lanes come to it at a time.
+/// The same for a packet in every run, on every device. One that has stopped waits for the end of a turn,
+/// with others that have: what happens there takes long, and few lanes come to it at a time.
 HEADRACE_FUNCTION void follow(HEADRACE_ANY(const TissueView*) view, HEADRACE_ANY(HrLane*) lane,
                               HEADRACE_ANY(Packet*) packet, HEADRACE_ANY(StepResult*) result) {
     const uint32_t begin = packet->step;

@@ -23,10 +23,10 @@ HEADRACE_HOST_DEVICE inline T fetch(const headrace::View<const T>& from, uint32_
 }
 
 /// True if `mine` is false for all lanes that run beside this one just now, as far as can be told; a hint.
-HEADRACE_HOST_DEVICE inline bool nobody(bool mine) {
+HEADRACE_HOST_DEVICE inline bool no_lane(bool mine) {
 #if defined(__CUDA_ARCH__)
-    // Not by a vote: who is counted in may have gone another way before it votes, and the others would wait
-    // for ever. Who is left on the way of those with nothing to say can be seen without waiting.
+    // Not by a vote: a lane that is counted may have gone another way before it votes, and the others would
+    // wait for ever. Which lanes are left beside this one can be seen without waiting.
     const unsigned before = __activemask();
     if (mine) return false;
     return __activemask() == before;

@@ -144,7 +144,7 @@ PATH_TRACER_WALK Hit walk(HEADRACE_ANY(bool) any_hit, HEADRACE_ANY(bool) decides
                 leaf = child;
                 child = stack[--on_stack];
             }
-            if (nobody(leaf == none)) break;
+            if (no_lane(leaf == none)) break;
         }
         while (leaf != none) {
             const uint32_t first = leaf >> 4, end = first + (leaf & 15);

@@ -29,7 +29,7 @@ HR_FUNCTION SceneView scene_of(__global const BvhNode* nodes, __global const Tri
 
 #define PATH_TRACER_ORIGIN(array) (array)
 #define fetch(from, index) ((from)[index])
-#define nobody(mine) false
+#define no_lane(mine) false
 
 #include "path.h"
 

@@ -1,5 +1,5 @@
-// apps/random/philox.h - random numbers that depend on what is computed, never on who computes it: the same
-// on every device, in any order. C++ and OpenCL C read this file.
+// apps/random/philox.h - random numbers that depend on what is computed, never on the device that computes
+// it: the same on every device, in any order. C++ and OpenCL C read this file.
 #ifndef HEADRACE_RANDOM_PHILOX_H
 #define HEADRACE_RANDOM_PHILOX_H
 #include <headrace/devices/kernels/shared_c.h>

@@ -124,13 +124,13 @@ JobOutcome JobAccount::outcome(const KernelKey& kernel, const Schedule& schedule
         const JobParticipant& participant = participants_[place];
         const Schedule::Account& account = schedule.account(place);
         const double busy = shares_[place].busy_seconds();
-        const bool is_of_team = participant.standby.empty();
+        const bool is_of_set = participant.standby.empty();
         // Transferred units count as nothing, but took their time.
         const double work = account.units_received > 0 ? busy * schedule.rates().capability(place)
                                                        : static_cast<double>(account.completed);
         of_all += work;
-        if (is_of_team) of_set += work;
-        if (is_of_team && !schedule.stands_by(place)) outcome.set.push_back(participant.info);
+        if (is_of_set) of_set += work;
+        if (is_of_set && !schedule.stands_by(place)) outcome.set.push_back(participant.info);
         outcome.has_losses = outcome.has_losses || account.is_lost || account.is_full;
         if (const auto rate = schedule.rates().units_per_second(place); rate && !account.is_lost)
             outcome.measurements.push_back({participant.info, *rate, busy <= enough_seconds});

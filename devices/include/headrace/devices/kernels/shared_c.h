@@ -41,7 +41,6 @@ typedef ulong uint64_t;
 
     #include <headrace/devices/kernels/macros.hpp>
 
-    #include <bit>
     #include <cmath>
     #include <cstddef>
     #include <cstdint>
