@@ -21,6 +21,9 @@ def lines_of(name, path):
     def numbers(pattern):
         return [i for i, line in enumerate(lines, 1) if pattern.search(line) and not line.lstrip().startswith("//")]
 
+    definition = re.compile(rf"^\s*(?:class|struct|enum class) (?:HEADRACE_EXPORT )?{parts[-1]}\b[^;]*$")
+    if len(parts) == 1 and (defined := numbers(definition)):
+        return defined
     return (numbers(qualified) if len(parts) > 1 else []) or numbers(plain)
 
 
