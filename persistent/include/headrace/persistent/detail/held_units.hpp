@@ -14,7 +14,7 @@ class HeldUnits : protected Group<Sync, Lanes> {
     using Base = Group<Sync, Lanes>;
 
 protected:
-    using Base::control_, Base::lanes_, Base::seeds_;
+    using Base::control_, Base::lanes_, Base::pace_, Base::seeds_;
     using Mask = typename Lanes::Mask;
     using Traits = KindTraits<typename Kernel::Units>;
     using Words = UnitWords<Traits::unit_words>;
@@ -25,12 +25,26 @@ protected:
     /// The kinds that lanes hold and the kernel is called with, and the first of them.
     static constexpr std::uint32_t called = Traits::all & ~ranges, first_called = std::countr_zero(called);
     static constexpr std::uint32_t staged = Traits::staged;
+    static constexpr bool has_ranges = Traits::has_ranges;
+    /// If false, kernels spawn nothing but continuations.
+    static constexpr bool has_queues = staged > 0 || has_ranges;
+    static constexpr bool has_kinds = Traits::count > 1;
+    static constexpr bool chooses_kinds = called != 1u << first_called;
     using State = LaneState<Traits, is_wide<Lanes> ? 0 : staged>;
 
     HEADRACE_GROUP_CODE HeldUnits(Lanes lanes, const EngineView& view, std::uint32_t group,
                                   std::uint32_t* local, const LocalSums& sums, std::uint32_t* pace)
         : Base(lanes, view, group, local, sums, pace),
-          liq_(this->local_ + scratch, view.control->liq_units) {}
+          liq_(this->local_ + scratch, view.control->liq_units),
+          enough_(view.control->enough) {}
+
+    /// The group refills if fewer lanes are active.
+    HEADRACE_GROUP_CODE std::uint32_t enough() const {
+        if constexpr (LanesTakeTurns<Lanes>)
+            return least(enough_, pace_.lanes());
+        else
+            return enough_;
+    }
 
     /// Gives make(rank), a unit or none, to the first `taken` idle lanes. Returns how many were none.
     template <class F>
@@ -84,6 +98,20 @@ protected:
                 liq_.write(kind, liq_.top(kind) + lanes_.count_below(mine, lane), unit(lane));
         });
         liq_.add(kind, Lanes::count(mine));
+    }
+
+    /// Moves the lanes' units to the LIQ. Needs room.
+    HEADRACE_GROUP_CODE void set_lanes_aside() {
+        append(running_, active_, [&](std::uint32_t lane) { return state_[lane].unit; });
+        lanes_.sync();
+        active_ = 0;
+    }
+
+    /// Replaces a range in the LIQ.
+    template <class RangeUnit>
+    HEADRACE_GROUP_CODE void write_range(std::uint32_t kind, std::uint32_t position, const RangeUnit& range) {
+        lanes_.by_leader([&] { liq_.write(kind, position, to_words<unit_words>(range)); });
+        lanes_.sync(); // all lanes see the new range
     }
 
     // ---- pauses ---------------------------------------------------------------------------------
@@ -174,6 +202,8 @@ private:
     HEADRACE_GROUP_CODE std::uint32_t record_room() const {
         return hr_record_room(lane_count, liq_.capacity());
     }
+
+    std::uint32_t enough_; ///< as the job or the kernel says
 };
 
 } // namespace headrace

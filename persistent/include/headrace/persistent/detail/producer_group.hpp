@@ -1,25 +1,22 @@
 // persistent/detail/producer_group.hpp - a lane group that processes units and the units that they spawn.
 // docs/engine.md describes the algorithm.
 #pragma once
-#include <headrace/persistent/detail/giq.hpp>
-#include <headrace/persistent/detail/held_units.hpp>
+#include <headrace/persistent/detail/kernel_calls.hpp>
 
 namespace headrace {
 
 template <class Sync, class Lanes, class Kernel, class Seeds>
-class ProducerGroup : HeldUnits<Sync, Lanes, Kernel> {
-    using Base = HeldUnits<Sync, Lanes, Kernel>;
-    using Base::active_, Base::append, Base::control_, Base::give, Base::give_made, Base::lanes_, Base::liq_,
-        Base::pace_, Base::paused_, Base::running_, Base::counters_, Base::seeds_, Base::state_,
-        Base::take_from_liq, Base::view_;
-    using Base::called, Base::first_called, Base::lane_count, Base::least, Base::staged;
-    using typename Base::Mask, typename Base::State, typename Base::Traits, typename Base::Words;
+class ProducerGroup : KernelCalls<Sync, Lanes, Kernel> {
+    using Base = KernelCalls<Sync, Lanes, Kernel>;
+    using Base::active_, Base::control_, Base::counters_, Base::lanes_, Base::liq_, Base::pace_,
+        Base::paused_, Base::ranges_follow_, Base::running_, Base::seeds_, Base::state_;
+    using Base::append_spawned, Base::call_kernel, Base::collect, Base::enough, Base::give_made,
+        Base::has_room_for, Base::lanes_with_room, Base::narrowed, Base::push_oldest, Base::set_lanes_aside,
+        Base::take_bundle, Base::take_from_liq;
+    using Base::called, Base::chooses_kinds, Base::first_called, Base::has_queues, Base::has_ranges,
+        Base::lane_count, Base::least, Base::staged;
+    using typename Base::Mask, typename Base::Push, typename Base::Traits, typename Base::Words;
 
-    static constexpr bool has_ranges = Traits::has_ranges;
-    static constexpr bool has_queues =
-        Traits::staged > 0 || has_ranges; // otherwise kernels spawn nothing but continuations
-    static constexpr bool has_kinds = Traits::count > 1;
-    static constexpr bool chooses_kinds = called != 1u << first_called;
     static constexpr std::uint32_t seed_kind = Traits::template index_of<typename SeedMade<Seeds>::Unit>();
     static_assert(seed_kind < Traits::count, "the seeds make a unit that is none of the kernel's Units");
     static constexpr bool seeds_are_ranges = Traits::is_in(seed_kind, Traits::ranges);
@@ -35,12 +32,7 @@ public:
     HEADRACE_GROUP_CODE ProducerGroup(Lanes lanes, const Kernel& kernel, const Seeds& seeds,
                                       const EngineView& view, std::uint32_t group, std::uint32_t* local,
                                       const LocalSums& sums = {}, std::uint32_t* pace = nullptr)
-        : Base(lanes, view, group, local, sums, pace),
-          kernel_(kernel),
-          expand_(seeds),
-          giq_(lanes, view.slots, kinds, view.ring_slots, view.ways, group),
-          enough_(view.control->enough),
-          spare_(view.spill[group]) {
+        : Base(lanes, kernel, view, group, local, sums, pace), expand_(seeds) {
         this->look_for_pause(); // a group that begins during a pause must not take what it would save
     }
 
@@ -68,20 +60,6 @@ public:
     }
 
 private:
-    /// The group refills if fewer lanes are active.
-    HEADRACE_GROUP_CODE std::uint32_t enough() const {
-        if constexpr (LanesTakeTurns<Lanes>)
-            return least(enough_, pace_.lanes());
-        else
-            return enough_;
-    }
-    /// Those of `lanes` that run in one round.
-    HEADRACE_GROUP_CODE Mask narrowed(Mask lanes) const {
-        if constexpr (LanesTakeTurns<Lanes>)
-            while (Lanes::count(lanes) > pace_.lanes()) lanes ^= Mask{1} << (std::bit_width(lanes) - 1);
-        return lanes;
-    }
-
     // ---- where units come from ------------------------------------------------------------------
 
     HEADRACE_GROUP_CODE void refill() {
@@ -175,15 +153,9 @@ private:
             liq_.drop_newest(RangeKindNumber, 1);
         } else {
             range.begin += taken;
-            write_range(RangeKindNumber, newest, range);
+            this->write_range(RangeKindNumber, newest, range);
         }
         if constexpr (range_has_gaps<KindOf>) complete_empty(empty);
-    }
-
-    template <class RangeUnit>
-    HEADRACE_GROUP_CODE void write_range(std::uint32_t kind, std::uint32_t position, const RangeUnit& range) {
-        lanes_.by_leader([&] { liq_.write(kind, position, to_words<unit_words>(range)); });
-        lanes_.sync(); // all lanes see the new range
     }
 
     /// Moves seeds that are ranges to the LIQ, at most one for each lane at a time.
@@ -212,73 +184,6 @@ private:
         complete_empty(taken - Lanes::count(given));
         ranges_follow_ = given != 0;
         gaps_alone_ = gaps_alone_ && !ranges_follow_;
-    }
-
-    /// Like `append`, for new units. Also counts them; a range counts as many units as it has indices.
-    template <class F>
-    HEADRACE_GROUP_CODE void append_spawned(std::uint32_t kind, Mask mine, F&& unit) {
-        append(kind, mine, unit);
-        if constexpr (has_ranges) {
-            if (!Traits::is_in(kind, ranges) || mine == 0) return;
-            const auto indices = [&](std::uint32_t lane) -> std::uint64_t {
-                if (!Lanes::has(mine, lane)) return 0;
-                const Words range = unit(lane);
-                const auto word = [&](std::uint32_t w) { return std::uint64_t{range.word[w]}; };
-                return (word(3) << 32 | word(2)) - (word(1) << 32 | word(0)); // end and begin
-            };
-            std::uint64_t sum = 0;
-            if constexpr (is_wide<Lanes>)
-                sum = indices(0);
-            else
-                sum = lanes_.sum(indices);
-            this->book(0, static_cast<std::int64_t>(sum));
-        }
-    }
-
-    // ---- bundles --------------------------------------------------------------------------------
-
-    /// Takes a bundle from the GIQ. Units beyond the idle lanes go to the LIQ. True if it took one.
-    HEADRACE_GROUP_CODE bool take_bundle() {
-        for (std::uint32_t step = 1; step <= kinds; ++step) {
-            const std::uint32_t kind = active_ == 0 ? (last_popped_ + step) % kinds : running_;
-            if (try_take_bundle(kind)) return true;
-            if (active_ != 0) break;
-        }
-        bool taken = false;
-        Traits::each_range([&](auto number, auto units, auto*) {
-            if (!taken && active_ != 0 && running_ == decltype(units)::value)
-                taken = try_take_bundle(decltype(number)::value);
-        });
-        return taken;
-    }
-
-    HEADRACE_GROUP_CODE bool try_take_bundle(std::uint32_t kind) {
-        const bool holds_ranges = has_ranges && Traits::is_in(kind, ranges); // all ranges go to the LIQ
-        const std::uint32_t idle = holds_ranges ? 0 : lane_count - Lanes::count(active_);
-        const std::uint32_t most_units = holds_ranges ? least(lane_count, liq_.capacity()) : lane_count;
-        if (idle + liq_.room(kind) < most_units) return false;
-        const std::uint32_t full = giq_.full(kind);
-        if (full == 0 || !return_spare()) return false;
-        const auto popped = giq_.try_pop(kind, full);
-        if (!popped.there) return false;
-        lanes_.sync(); // the leader has acquired the bundle; now all lanes may read it
-        const std::uint32_t bundle = hr_entry_bundle(popped.entry);
-        const std::uint32_t units = hr_entry_count(popped.entry);
-        const std::uint32_t* from = view_.bundles + hr_bundle_at(bundle, lane_count, unit_words);
-        const auto read = [&](std::uint32_t unit) { return Base::read_column(from, lane_count, unit); };
-        const std::uint32_t taken = least(units, idle);
-        if (!holds_ranges) running_ = kind;
-        give(taken, read);
-        lanes_.each([&](std::uint32_t lane) {
-            if (lane < units - taken) liq_.write(kind, liq_.top(kind) + lane, read(taken + lane));
-        });
-        liq_.add(kind, units - taken);
-        lanes_.sync(); // all lanes have read the bundle before its reuse, and see the LIQ's new units
-        spare_ = bundle;
-        last_popped_ = kind;
-        this->count(&GroupCounters::popped);
-        if (holds_ranges) ranges_follow_ = true;
-        return true;
     }
 
     // ---- running --------------------------------------------------------------------------------
@@ -314,43 +219,6 @@ private:
         set_lanes_aside();
         expand_ranges();
         this->count(&GroupCounters::switches);
-    }
-
-    HEADRACE_GROUP_CODE void set_lanes_aside() {
-        append(running_, active_, [&](std::uint32_t lane) { return state_[lane].unit; });
-        lanes_.sync();
-        active_ = 0;
-    }
-
-    /// The active lanes that may run: their spawns fit into the LIQ in any case. Pushes units to make room.
-    HEADRACE_GROUP_CODE Mask lanes_with_room() {
-        if constexpr (staged == 0) {
-            return active_;
-        } else {
-            std::uint32_t each_may_spawn = 0;
-            Traits::template dispatch<called>(running_, [&](auto, auto* kind) {
-                each_may_spawn =
-                    Traits::beyond_continuation(std::remove_pointer_t<decltype(kind)>::max_spawns);
-            });
-            if (each_may_spawn == 0) return active_;
-            const std::uint32_t wanted = Lanes::count(active_);
-            std::uint32_t may_run = wanted;
-            Push last = Push::done;
-            HEADRACE_UNROLL
-            for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-                while (liq_.room(kind) < each_may_spawn * wanted && liq_.size(kind) > 0) {
-                    last = push_oldest(kind, lane_count);
-                    if (last != Push::done) break;
-                }
-                may_run = least(may_run, liq_.room(kind) / each_may_spawn);
-            }
-            if (may_run == wanted) return active_;
-            this->count(&GroupCounters::narrow_rounds);
-            if (may_run == 0 && last == Push::no_bundle) this->pause(HR_PAUSE_POOL);
-            return lanes_.ballot([&](std::uint32_t lane) {
-                return Lanes::has(active_, lane) && lanes_.count_below(active_, lane) < may_run;
-            });
-        }
     }
 
     /// Runs rounds while the group's own LIQ fills the lanes, first with the chosen lanes. The cost of a
@@ -419,94 +287,6 @@ private:
         }
     }
 
-    /// True if the LIQ has room for `units` more units of each kind.
-    HEADRACE_GROUP_CODE bool has_room_for(std::uint32_t units) const {
-        bool has_room = true;
-        HEADRACE_UNROLL
-        for (std::uint32_t kind = 0; kind < kinds; ++kind) has_room = has_room && liq_.room(kind) >= units;
-        return has_room;
-    }
-
-    template <std::uint32_t Running, class KindOf>
-    HEADRACE_GROUP_CODE void call_group(State& state) {
-        const auto keep = [&](std::uint32_t kind, const Words& unit) {
-            append_spawned(kind, Lanes::all, [&](std::uint32_t) { return unit; });
-        };
-        const auto idle = [&] {
-            // relaxed, both: hints. A pause waits for this unit too, even if no group counts as idle.
-            return lanes_.by_leader([&] {
-                return Sync::load(control_.idle_groups, Sync::relaxed) |
-                       Sync::load(control_.pause, Sync::relaxed);
-            }) != 0;
-        };
-        lanes_.sync(); // all lanes have read the unit, which the first spawned unit overwrites
-        SpawningGroup<Traits, Running, KindOf::max_spawns, decltype(keep), decltype(idle)> spawner(
-            state, this->sums_, keep, idle);
-        KernelGroup handle(lanes_.lanes, spawner, this->local_);
-        kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
-    }
-
-    HEADRACE_GROUP_CODE void call_kernel(Mask chosen) {
-        Traits::template dispatch<called>(running_, [&](auto running, auto* kind_tag) {
-            using KindOf = std::remove_pointer_t<decltype(kind_tag)>;
-            lanes_.each([&](std::uint32_t lane) {
-                State& state = state_[lane];
-                state.continues = false;
-                state.staged = 0;
-                if (!Lanes::has(chosen, lane)) return;
-                if constexpr (is_wide<Lanes>) {
-                    call_group<decltype(running)::value, KindOf>(state);
-                } else {
-                    SpawningLane<Traits, decltype(running)::value, KindOf::max_spawns, State> handle(
-                        state, this->sums_);
-                    kernel_(handle, from_words<typename KindOf::Unit>(state.unit));
-                }
-            });
-        });
-        lanes_.sync(); // the lanes may have diverged in the functor
-    }
-
-    /// Keeps continuations in their lanes, and moves the other spawned units to the LIQ.
-    HEADRACE_GROUP_CODE void collect(Mask chosen) {
-        const Mask next = lanes_.ballot([&](std::uint32_t lane) { return state_[lane].continues; });
-        if constexpr (staged > 0 && !is_wide<Lanes>) {
-            HEADRACE_UNROLL
-            for (std::uint32_t place = 0; place < staged; ++place) {
-                const Mask have =
-                    lanes_.ballot([&](std::uint32_t lane) { return state_[lane].staged > place; });
-                // Usually some lane has a first one. But with ranges, many units spawn nothing.
-                if ((place > 0 || has_ranges) && have == 0) break;
-                HEADRACE_UNROLL
-                for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-                    Mask mine = have;
-                    if constexpr (has_kinds)
-                        mine = lanes_.ballot([&](std::uint32_t lane) {
-                            return Lanes::has(have, lane) && staged_kind(lane, place) == kind;
-                        });
-                    append_spawned(kind, mine, [&](std::uint32_t lane) { return staged_unit(lane, place); });
-                }
-            }
-            lanes_.sync(); // any lane that takes the LIQ's new units sees them
-        }
-        active_ = static_cast<Mask>((active_ & ~chosen) | next);
-    }
-
-    // An index that is known at compile time keeps the staged units in registers.
-    HEADRACE_GROUP_CODE Words staged_unit(std::uint32_t lane, std::uint32_t place) {
-        Words words = state_[lane].units[0];
-        HEADRACE_UNROLL
-        for (std::uint32_t i = 1; i < staged; ++i)
-            if (i == place) words = state_[lane].units[i];
-        return words;
-    }
-    HEADRACE_GROUP_CODE std::uint32_t staged_kind(std::uint32_t lane, std::uint32_t place) {
-        std::uint32_t kind = state_[lane].kinds[0];
-        HEADRACE_UNROLL
-        for (std::uint32_t i = 1; i < staged; ++i)
-            if (i == place) kind = state_[lane].kinds[i];
-        return kind;
-    }
-
     // ---- sharing --------------------------------------------------------------------------------
 
     /// On a host thread a look costs little. So a group that has
@@ -521,9 +301,6 @@ private:
             return false;
         }
     }
-
-    enum class Push : std::uint32_t { done, no_bundle, slot_busy };
-    static constexpr std::uint32_t free_bundles = kinds; ///< ring number of empty bundles
 
     HEADRACE_GROUP_CODE void look_around() {
         this->plan_next_look(counters_.units);
@@ -560,7 +337,7 @@ private:
         if (idle == 0 || !has_queues) return;
         if (Lanes::count(active_) > 1 && liq_.room(running_) >= lane_count) set_lanes_aside();
         const std::uint32_t kind = liq_.template fullest<called>(), own = active_ == 0 ? 1 : 0;
-        if (giq_.full(kind) != 0) return;
+        if (this->is_offered(kind)) return;
         const std::uint32_t share = liq_.size(kind) / (idle + 1);
         for (; idle > 0 && liq_.size(kind) > own; --idle) {
             if (push_oldest(kind, share == 0 ? 1 : share) != Push::done) return;
@@ -578,87 +355,16 @@ private:
             if (liq_.size(kind) > 1)
                 shared = push_oldest(kind, liq_.size(kind) / 2) == Push::done;
             else
-                shared = push_half<std::remove_pointer_t<decltype(kind_tag)>, kind>();
+                shared = this->template push_half<std::remove_pointer_t<decltype(kind_tag)>, kind>();
         });
         if (shared) this->count(&GroupCounters::shared);
         return shared;
     }
 
-    template <class KindOf, std::uint32_t RangeKindNumber>
-    HEADRACE_GROUP_CODE bool push_half() {
-        const std::uint32_t oldest = liq_.bottom(RangeKindNumber);
-        auto kept = from_words<typename KindOf::Unit>(liq_.read(RangeKindNumber, oldest));
-        const std::uint64_t left = kept.end - kept.begin;
-        if (left < 2 || left < liq_.size(liq_.template fullest<called>())) return false;
-        if (!find_bundle()) {
-            this->count(&GroupCounters::no_bundle);
-            return false;
-        }
-        auto given = kept;
-        given.begin = kept.end = kept.begin + (left + 1) / 2;
-        std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
-        lanes_.by_leader([&] { Base::write_column(to, lane_count, 0, to_words<unit_words>(given)); });
-        if (!publish(RangeKindNumber, 1)) return false;
-        write_range(RangeKindNumber, oldest, kept);
-        return true;
-    }
-
-    /// Pushes the oldest units of a kind to the GIQ, at most one bundle.
-    HEADRACE_GROUP_CODE Push push_oldest(std::uint32_t kind, std::uint32_t at_most) {
-        if (!find_bundle()) {
-            this->count(&GroupCounters::no_bundle);
-            return Push::no_bundle;
-        }
-        const std::uint32_t units = least(least(liq_.size(kind), at_most), lane_count);
-        std::uint32_t* to = view_.bundles + hr_bundle_at(spare_, lane_count, unit_words);
-        lanes_.each([&](std::uint32_t lane) {
-            if (lane < units)
-                Base::write_column(to, lane_count, lane, liq_.read(kind, liq_.bottom(kind) + lane));
-        });
-        if (!publish(kind, units)) return Push::slot_busy; // the units are still in the LIQ
-        liq_.drop_oldest(kind, units);
-        return Push::done;
-    }
-
-    /// Pushes the spare bundle, which holds `units` units. False: the group still has the bundle.
-    HEADRACE_GROUP_CODE bool publish(std::uint32_t kind, std::uint32_t units) {
-        this->flush(true); // before other groups can complete units that are not counted
-        lanes_.sync();     // all lanes have written; now the leader may release
-        if (!giq_.try_push(kind, hr_entry(spare_, units))) {
-            this->count(&GroupCounters::slot_busy);
-            return false;
-        }
-        spare_ = HR_NO_BUNDLE;
-        this->count(&GroupCounters::pushed);
-        return true;
-    }
-
-    /// Gets a spare bundle if the group has none. True if it has one.
-    HEADRACE_GROUP_CODE bool find_bundle() {
-        if (spare_ != HR_NO_BUNDLE) return true;
-        const auto popped = giq_.try_pop(free_bundles, giq_.all);
-        if (!popped.there) return false;
-        spare_ = static_cast<std::uint32_t>(popped.entry);
-        lanes_.sync(); // the leader has acquired the bundle; now all lanes may write
-        return true;
-    }
-
-    /// Returns the spare bundle. True if the group has none any more.
-    HEADRACE_GROUP_CODE bool return_spare() {
-        if (spare_ == HR_NO_BUNDLE) return true;
-        // The sync before the leader's release is the one that ended this group's reads of the bundle.
-        if (!giq_.try_push(free_bundles, spare_)) {
-            this->count(&GroupCounters::slot_busy);
-            return false;
-        }
-        spare_ = HR_NO_BUNDLE;
-        return true;
-    }
-
     /// Waits. True if there may be something to take; false if there never will be, or all groups pause.
     HEADRACE_GROUP_CODE bool wait_for_work() {
         this->flush();
-        if constexpr (has_queues) return_spare();
+        if constexpr (has_queues) this->return_spare();
         this->count(&GroupCounters::idle);
         add_to_idle_groups(1);
         // Takes a bundle while the group still counts as idle. Of all groups that see a bundle, one gets it.
@@ -681,20 +387,14 @@ private:
     HEADRACE_GROUP_CODE void leave() {
         this->flush();
         if (paused_ && !this->failed()) this->save();
-        lanes_.by_leader([&] { view_.spill[this->group_] = spare_; });
+        this->keep_spare();
         this->add_counters(empty_);
     }
 
-    const Kernel& kernel_;
     const Seeds& expand_;
-    Giq<Sync, Lanes> giq_;
-    std::uint32_t enough_;          ///< the group refills if fewer lanes are active
-    std::uint32_t spare_;           ///< an empty bundle, or HR_NO_BUNDLE
-    std::uint32_t last_popped_ = 0; ///< the last bundle's kind: the next search in the GIQ begins after it
-    bool ranges_follow_ = false;    ///< the LIQ has new ranges: another refill expands them
-    bool gaps_alone_ = false;       ///< indices were taken, and none had a unit
-    std::uint64_t empty_ = 0;       ///< indices without a unit
-    std::uint32_t expanded_ = 0;    ///< units of ranges since the last look around
+    bool gaps_alone_ = false;    ///< indices were taken, and none had a unit
+    std::uint64_t empty_ = 0;    ///< indices without a unit
+    std::uint32_t expanded_ = 0; ///< units of ranges since the last look around
 };
 
 } // namespace headrace
