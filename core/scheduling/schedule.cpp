@@ -10,10 +10,19 @@ namespace {
 
 /// A launch, its inputs, the threads that wait for it and wake: an assumption, not a measurement. Seconds.
 constexpr double cost_of_task = 50e-6, cost_of_gpu_task = 300e-6;
+
 std::vector<Estimate> estimates(std::span<const Schedule::Participant> participants) {
     std::vector<Estimate> estimates;
     for (const auto& participant : participants) estimates.push_back(participant.estimate);
     return estimates;
+}
+
+Availability availability_of(std::span<const Schedule::Participant> participants,
+                             std::optional<std::size_t> memory) {
+    std::vector<Availability::Participant> all;
+    for (const auto& participant : participants)
+        all.push_back({.memory = participant.memory, .is_standby = participant.is_standby});
+    return {all, memory};
 }
 
 } // namespace
@@ -25,28 +34,23 @@ Schedule::Schedule(Shape shape, std::vector<Participant> participants, std::uniq
       policy_(std::move(policy)),
       division_(std::move(division)),
       rates_(estimates(participants), shape.learns),
+      participants_(std::move(participants)),
       open_(shape.work_units),
-      tasks_(participants.size()),
-      refusals_(participants.size()),
-      memory_(shape.memory) {
-    shares_.reserve(participants.size());
-    for (const Participant& participant : participants) {
-        Share& share = shares_.emplace_back(Share{.participant = participant});
-        share.account.is_spared = !memory_.is(participant.memory);
-    }
-}
+      tasks_(participants_.size()),
+      transfers_(participants_.size()),
+      accounts_(participants_.size()),
+      refusals_(participants_.size()),
+      availability_(availability_of(participants_, shape.memory)) {}
 
 std::optional<Work> Schedule::next(std::size_t participant, double now, std::uint64_t most_tasks) {
-    if (!can_work(participant) || !open_.has_units()) return std::nullopt;
+    if (!availability_.can_work(participant) || !open_.has_units()) return std::nullopt;
     std::vector<DeviceProgress> all = participants_progress(now);
     Progress progress = this->progress(all);
     std::uint64_t wanted = policy_->next(participant, progress);
     if (wanted == 0) {
         refusals_.refuse(participant, !policy_->takes_over(participant, progress));
         if (!tasks_.are_none()) return std::nullopt; // the participant whose task ends asks again
-        std::vector<bool> workers;
-        for (std::size_t i = 0; i < shares_.size(); ++i) workers.push_back(can_work(i));
-        if (!refusals_.is_last_resort(participant, workers)) return std::nullopt;
+        if (!refusals_.is_last_resort(participant, availability_.workers())) return std::nullopt;
         wanted = 1; // a policy that refuses all participants would hang the job
     }
     const IndexRange left = open_.next();
@@ -67,7 +71,7 @@ std::optional<Work> Schedule::next(std::size_t participant, double now, std::uin
 }
 
 Work Schedule::grant(std::size_t participant, Work work, double now) {
-    shares_[participant].is_idle = false;
+    transfers_.note_idle(participant, false);
     refusals_.note_grant();
     const auto rate = rates_.units_per_second(participant);
     tasks_.add(participant, work, rate ? static_cast<double>(work.work_units()) / *rate : 0, now);
@@ -98,16 +102,12 @@ void Schedule::progressed(std::size_t participant, const Work& work, std::uint64
 }
 
 void Schedule::completed(std::size_t participant, std::span<const Work> works, Duration busy, double now) {
-    Share& share = shares_[participant];
     std::uint64_t units = 0, known = 0;
     for (const Work& work : works) {
         known += take_back(participant, work).learned;
         units += work.work_units();
-        if (work.is_transferred) share.account.units_received += work.range.size();
-        share.completed.add(work);
+        accounts_.complete(participant, work);
     }
-    completed_ += units;
-    share.account.completed += units;
     tasks_.charge(busy);
     // Transferred units say nothing of how long the job's work units take.
     learn(participant, units - known, busy, now);
@@ -128,58 +128,46 @@ void Schedule::include_again(double now) {
     if (!open_.has_units() || !refusals_.any_excluded()) return;
     const std::vector<DeviceProgress> all = participants_progress(now);
     const Progress progress = this->progress(all);
-    for (std::size_t i = 0; i < shares_.size(); ++i)
-        if (refusals_.is_excluded(i) && can_work(i) && policy_->takes_over(i, progress)) refusals_.include(i);
+    for (std::size_t i = 0; i < participants_.size(); ++i)
+        if (refusals_.is_excluded(i) && availability_.can_work(i) && policy_->takes_over(i, progress))
+            refusals_.include(i);
 }
 
 bool Schedule::is_done() const {
-    return !open_.has_units() && !open_.has_transferred() && tasks_.are_none() &&
-           std::ranges::all_of(shares_, [](const Share& one) { return one.transferred.empty(); });
-}
-
-bool Schedule::stands_by(std::size_t participant) const {
-    return !memory_.is(shares_[participant].participant.memory);
-}
-
-bool Schedule::can_work(std::size_t participant) const {
-    const Account& account = shares_[participant].account;
-    return !account.is_lost && !account.is_full && !stands_by(participant);
+    return !open_.has_units() && !open_.has_transferred() && tasks_.are_none() && transfers_.are_none();
 }
 
 bool Schedule::wants(std::size_t participant, double now) const {
-    return open_.has_units() && can_work(participant) &&
-           !(shares_[participant].participant.is_standby && standby_waits(now));
+    return open_.has_units() && availability_.can_work(participant) &&
+           !(participants_[participant].is_standby && standby_waits(now));
 }
 
 bool Schedule::standby_waits(double now) const {
-    return now < standby_steps_in() &&
-           std::ranges::any_of(shares_, [](const Share& one) { return one.participant.is_standby; }) &&
-           std::ranges::none_of(
-               shares_, [](const Share& one) { return one.account.is_lost && !one.participant.is_standby; });
+    return now < standby_steps_in() && availability_.has_standby();
 }
 
 std::optional<double> Schedule::expected_seconds(std::size_t participant, const Work& work) const {
     if (work.is_transferred || !rates_.measured(participant)) return std::nullopt;
-    if (shares_.size() > 1 && !rates_.certain(participant)) return std::nullopt;
+    if (participants_.size() > 1 && !rates_.certain(participant)) return std::nullopt;
     return static_cast<double>(work.work_units()) / rates_.capability(participant);
 }
 
 std::vector<DeviceProgress> Schedule::participants_progress(double now) const {
     std::vector<DeviceProgress> progress;
     const bool standby_waits = this->standby_waits(now);
-    for (std::size_t i = 0; i < shares_.size(); ++i) {
-        const Share& share = shares_[i];
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
+        const Participant& participant = participants_[i];
         // What is not known to be begun, less what the participant should have done since.
         const double per_second = rates_.measured(i) ? rates_.capability(i) : 0;
-        progress.push_back({.capability = can_work(i) ? rates_.capability(i) : 0,
+        progress.push_back({.capability = availability_.can_work(i) ? rates_.capability(i) : 0,
                             .measured = rates_.measured(i),
                             .certain = rates_.certain(i),
-                            .on_standby = standby_waits && share.participant.is_standby,
-                            .gives_back = share.participant.gives_back,
+                            .on_standby = standby_waits && participant.is_standby,
+                            .gives_back = participant.gives_back,
                             .in_flight = tasks_.expected_in_flight(i, per_second, now),
-                            .finished = share.account.completed + tasks_.begun_by(i),
-                            .least = share.participant.least,
-                            .full = share.participant.full});
+                            .finished = accounts_.of(i).completed + tasks_.begun_by(i),
+                            .least = participant.least,
+                            .full = participant.full});
     }
     return progress;
 }
@@ -195,10 +183,8 @@ Progress Schedule::progress(std::span<const DeviceProgress> participants) const 
 }
 
 void Schedule::forget() {
-    for (Share& share : shares_) {
-        share.completed.forget();
-        share.transferred.clear();
-    }
+    accounts_.forget();
+    transfers_.forget();
     open_.forget_transferred();
 }
 
@@ -206,26 +192,26 @@ std::string Schedule::text() const {
     std::ostringstream out;
     open_.tell(out);
     tasks_.tell(out);
-    for (std::size_t i = 0; i < shares_.size(); ++i) {
-        const auto& [participant, account, completed, transferred, is_idle] = shares_[i];
+    for (std::size_t i = 0; i < participants_.size(); ++i) {
         out << "; participant " << i << ": capability " << rates_.capability(i) << " certain "
             << rates_.certain(i) << " completed";
-        completed.tell(out);
+        accounts_.tell(out, i);
         out << " waiting";
-        for (const Work& work : transferred) out << work;
+        transfers_.tell(out, i);
         tasks_.tell_load(out, i);
         out << " flags ";
         refusals_.tell(out, i);
-        out << is_idle << account.is_lost << account.is_full << account.is_spared << " account "
-            << account.completed << " " << account.seeds_transferred << " " << account.units_transferred
-            << " " << account.units_received;
+        availability_.tell(out, i);
     }
     out << "; memory ";
-    memory_.tell(out);
+    availability_.tell(out);
     out << " returns " << has_returns_ << " wakes ";
     refusals_.tell(out);
-    out << " completed " << completed_ << " transferred " << transferred_ << "/" << transferred_bytes_
-        << " charged " << tasks_.charged();
+    out << " completed ";
+    accounts_.tell(out);
+    out << " transferred ";
+    transfers_.tell(out);
+    out << " charged " << tasks_.charged();
     return out.str();
 }
 

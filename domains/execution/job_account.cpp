@@ -44,7 +44,7 @@ DeviceReport JobAccount::report_of(std::size_t place, const Job& job, const JobS
                                    const Schedule& schedule) const {
     const Share& share = shares_[place];
     const JobParticipant& participant = participants_[place];
-    const Schedule::Account& account = schedule.account(place);
+    const ParticipantAccount& account = schedule.account(place);
     return {.id = participant.info->id,
             .name = participant.info->name,
             .kind = participant.info->kind,
@@ -64,7 +64,8 @@ DeviceReport JobAccount::report_of(std::size_t place, const Job& job, const JobS
             .engine = share.engine,
             .energy_joules = {},
             .energy_delay_product = {},
-            .reserve = account.is_spared ? scheduling.one_memory->why : participant.standby,
+            .reserve =
+                schedule.availability().is_spared(place) ? scheduling.one_memory->why : participant.standby,
             .failure = share.loss ? share.loss->what() : ""};
 }
 
@@ -122,7 +123,8 @@ JobOutcome JobAccount::outcome(const KernelKey& kernel, const Schedule& schedule
     double of_set = 0, of_all = 0;
     for (std::size_t place = 0; place < shares_.size(); ++place) {
         const JobParticipant& participant = participants_[place];
-        const Schedule::Account& account = schedule.account(place);
+        const ParticipantAccount& account = schedule.account(place);
+        const Availability& availability = schedule.availability();
         const double busy = shares_[place].busy_seconds();
         const bool is_of_set = participant.standby.empty();
         // Transferred units count as nothing, but took their time.
@@ -130,9 +132,9 @@ JobOutcome JobAccount::outcome(const KernelKey& kernel, const Schedule& schedule
                                                        : static_cast<double>(account.completed);
         of_all += work;
         if (is_of_set) of_set += work;
-        if (is_of_set && !schedule.stands_by(place)) outcome.set.push_back(participant.info);
-        outcome.has_losses = outcome.has_losses || account.is_lost || account.is_full;
-        if (const auto rate = schedule.rates().units_per_second(place); rate && !account.is_lost)
+        if (is_of_set && !availability.stands_by(place)) outcome.set.push_back(participant.info);
+        outcome.has_losses = outcome.has_losses || availability.is_lost(place) || availability.is_full(place);
+        if (const auto rate = schedule.rates().units_per_second(place); rate && !availability.is_lost(place))
             outcome.measurements.push_back({participant.info, *rate, busy <= enough_seconds});
     }
     outcome.seconds_of_coexecution_set = outcome.seconds * of_all / of_set;

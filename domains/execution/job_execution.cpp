@@ -152,7 +152,7 @@ void JobExecution::abandoned(std::size_t device, const WorkRange& work_range, Er
 Access JobExecution::access_of(const Job::Use& use) const {
     if (!use.is_of_one_replica()) return use.access;
     const std::scoped_lock lock(state_.mutex);
-    return state_.running().schedule.has_moved() ? Access::update : use.access;
+    return state_.running().schedule.availability().has_moved() ? Access::update : use.access;
 }
 
 void JobExecution::note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written,

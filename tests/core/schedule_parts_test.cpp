@@ -1,12 +1,16 @@
 // tests/core/schedule_parts_test.cpp - the parts of a schedule by themselves.
+#include <headrace/internal/core/accounts.hpp>
+#include <headrace/internal/core/availability.hpp>
 #include <headrace/internal/core/granted_tasks.hpp>
 #include <headrace/internal/core/recipients.hpp>
 #include <headrace/internal/core/refusals.hpp>
+#include <headrace/internal/core/waiting_transfers.hpp>
 #include <headrace/internal/core/work.hpp>
 #include <headrace/internal/core/working_memory.hpp>
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -132,6 +136,125 @@ TEST(WorkingMemory, GoesToTheFastestThatIsLeft) {
     EXPECT_TRUE(memory.go_to_best({{1, 5.0}, {2, 7.0}}));
     EXPECT_TRUE(memory.is(2));
     EXPECT_FALSE(memory.is(0));
+}
+
+/// Two participants on memory 0, the faster one on memory 1.
+const std::array<Availability::Participant, 3> on_two_memories = {
+    {{.memory = 0}, {.memory = 0}, {.memory = 1}}};
+Rates rates() {
+    return Rates({{.peak = 1, .units_per_second = {}},
+                  {.peak = 1, .units_per_second = {}},
+                  {.peak = 5, .units_per_second = {}}});
+}
+
+TEST(Availability, AParticipantWorksOnItsOwnMemoryUntilItIsLost) {
+    Availability all(on_two_memories, std::nullopt);
+    EXPECT_EQ(all.workers(), (std::vector<bool>{true, true, true}));
+    EXPECT_FALSE(all.has_other_memory(0)) << "the job has no memory that it could leave";
+    EXPECT_TRUE(all.lose(1));
+    EXPECT_FALSE(all.lose(1)) << "once";
+    EXPECT_EQ(all.workers(), (std::vector<bool>{true, false, true}));
+    EXPECT_FALSE(all.is_spared(2));
+    static_cast<void>(all.lose(0));
+    static_cast<void>(all.lose(2));
+    EXPECT_TRUE(all.are_none());
+    EXPECT_FALSE(all.go_to_next_memory(rates()));
+}
+
+TEST(Availability, AJobLeavesAFullMemoryWithAllItsParticipants) {
+    Availability all(on_two_memories, 0);
+    EXPECT_EQ(all.workers(), (std::vector<bool>{true, true, false}));
+    EXPECT_TRUE(all.stands_by(2) && all.is_spared(2));
+    EXPECT_TRUE(all.has_other_memory(0));
+    all.fill_memory(0, true);
+    EXPECT_TRUE(all.is_full(0) && all.is_full(1));
+    EXPECT_TRUE(all.are_none());
+    EXPECT_TRUE(all.go_to_next_memory(rates()));
+    EXPECT_EQ(all.workers(), (std::vector<bool>{false, false, true}));
+    EXPECT_FALSE(all.is_spared(2));
+    EXPECT_TRUE(all.has_moved());
+    EXPECT_FALSE(all.has_other_memory(2)) << "the other one is full";
+    all.start_again();
+    EXPECT_FALSE(all.has_moved());
+}
+
+TEST(Availability, AMemoryThatNothingWasDoneInIsLeftWithoutATrace) {
+    Availability all(on_two_memories, 0);
+    all.fill_memory(0, false);
+    EXPECT_TRUE(all.go_to_next_memory(rates()));
+    EXPECT_FALSE(all.has_moved());
+}
+
+TEST(Availability, AStandbyStandsInForALostParticipant) {
+    const std::array<Availability::Participant, 3> with_standby = {
+        {{.is_standby = false}, {.is_standby = true}, {.is_standby = true}}};
+    Availability all(with_standby, std::nullopt);
+    EXPECT_TRUE(all.has_standby());
+    static_cast<void>(all.lose(2));
+    EXPECT_TRUE(all.has_standby()) << "the lost one was a standby itself";
+    static_cast<void>(all.lose(0));
+    EXPECT_FALSE(all.has_standby()) << "it does not wait any more";
+    EXPECT_FALSE(Availability(on_two_memories, std::nullopt).has_standby());
+}
+
+TEST(WaitingTransfers, AnIdleParticipantReceivesUntilSomethingWaitsForIt) {
+    WaitingTransfers transfers(2);
+    EXPECT_FALSE(transfers.may_receive(1)) << "it is not idle";
+    EXPECT_FALSE(transfers.note_idle(1, true));
+    EXPECT_TRUE(transfers.note_idle(1, true)) << "it was idle before";
+    EXPECT_TRUE(transfers.may_receive(1));
+    transfers.add(1, units(0, 10));
+    transfers.add(1, units(10, 20));
+    EXPECT_FALSE(transfers.may_receive(1));
+    EXPECT_TRUE(transfers.are_none(0));
+    EXPECT_FALSE(transfers.are_none());
+    EXPECT_EQ(transfers.take(1), units(10, 20)) << "the last is next";
+    EXPECT_EQ(transfers.take_all(1), std::vector<Work>{units(0, 10)});
+    EXPECT_TRUE(transfers.are_none());
+    EXPECT_TRUE(transfers.may_receive(1));
+}
+
+TEST(WaitingTransfers, UnitsHaveNumbersOfTheirOwnAndTheirBytesALimit) {
+    WaitingTransfers transfers(1);
+    EXPECT_EQ(transfers.number(5), transferred(0, 5));
+    EXPECT_EQ(transfers.number(2), transferred(5, 7));
+    const std::uint64_t limit = transfers.bytes_left();
+    transfers.keep(limit - 1);
+    EXPECT_EQ(transfers.bytes_left(), 1u);
+    transfers.keep(100);
+    EXPECT_EQ(transfers.bytes_left(), 0u) << "the last batch may be too large";
+}
+
+TEST(Accounts, WhatALostParticipantHasDoneIsTakenBackAndNothingElse) {
+    Accounts accounts(2);
+    accounts.complete(0, units(0, 10));
+    accounts.complete(0, units(10, 15));
+    accounts.complete(0, transferred(0, 4));
+    accounts.complete(1, units(15, 20));
+    accounts.transfer_seeds(0, 3);
+    accounts.transfer_units(0, 2);
+    EXPECT_EQ(accounts.completed_units(), 20u) << "transferred units are no work units";
+    EXPECT_EQ(accounts.of(0).completed, 15u);
+    EXPECT_EQ(accounts.of(0).units_received, 4u);
+    EXPECT_EQ(accounts.take_back(0, false), (std::vector<Work>{transferred(0, 4), units(0, 15)}));
+    EXPECT_FALSE(accounts.has_completed(0));
+    EXPECT_TRUE(accounts.has_completed(1));
+    EXPECT_EQ(accounts.completed_units(), 5u);
+    EXPECT_EQ(accounts.of(0).completed + accounts.of(0).units_received, 0u);
+    EXPECT_EQ(accounts.of(0).seeds_transferred, 3u) << "that has happened";
+    EXPECT_EQ(accounts.of(0).units_transferred, 2u);
+}
+
+TEST(Accounts, WhatWasDoneInALostMemoryIsTakenBackFromAll) {
+    Accounts accounts(2);
+    accounts.complete(0, units(0, 10));
+    accounts.complete(1, units(10, 20));
+    EXPECT_EQ(accounts.take_back(1, true), (std::vector<Work>{units(0, 10), units(10, 20)}));
+    EXPECT_EQ(accounts.completed_units(), 0u);
+    accounts.complete(0, units(0, 20));
+    accounts.forget();
+    EXPECT_TRUE(accounts.take_back(0, true).empty()) << "the job has ended";
+    EXPECT_EQ(accounts.completed_units(), 20u);
 }
 
 } // namespace

@@ -23,12 +23,14 @@
 #include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
 #include <headrace/core/policy.hpp>
+#include <headrace/internal/core/accounts.hpp>
+#include <headrace/internal/core/availability.hpp>
 #include <headrace/internal/core/granted_tasks.hpp>
 #include <headrace/internal/core/rates.hpp>
 #include <headrace/internal/core/recipients.hpp>
 #include <headrace/internal/core/refusals.hpp>
+#include <headrace/internal/core/waiting_transfers.hpp>
 #include <headrace/internal/core/work.hpp>
-#include <headrace/internal/core/working_memory.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -151,8 +153,7 @@ public:
 
     [[nodiscard]] bool is_done() const; ///< each unit is completed
     [[nodiscard]] bool has_tasks() const { return !tasks_.are_none(); }
-    [[nodiscard]] std::uint64_t completed_units() const { return completed_; }
-    [[nodiscard]] bool can_work(std::size_t participant) const;
+    [[nodiscard]] std::uint64_t completed_units() const { return accounts_.completed_units(); }
     [[nodiscard]] bool wants(std::size_t participant, double now) const;
     [[nodiscard]] bool others_may_take_over(std::size_t participant, double now) const;
     /// What the work is to take the participant, by what is known of its speed from this job or others.
@@ -164,16 +165,9 @@ public:
     [[nodiscard]] bool standby_waits(double now) const;
     [[nodiscard]] double standby_steps_in() const { return 2 * shape_.expected_seconds; }
     [[nodiscard]] const Rates& rates() const { return rates_; }
-    [[nodiscard]] bool has_moved() const { return memory_.has_moved(); } ///< from one memory to another
-    [[nodiscard]] bool stands_by(std::size_t participant) const;         ///< in a memory that is not in use
-    struct Account {
-        std::uint64_t completed = 0; ///< work units
-        std::uint64_t seeds_transferred = 0, units_transferred = 0, units_received = 0;
-        bool is_lost = false, is_full = false;
-        bool is_spared = false; ///< all tasks so far work on another memory
-    };
-    [[nodiscard]] const Account& account(std::size_t participant) const {
-        return shares_[participant].account;
+    [[nodiscard]] const Availability& availability() const { return availability_; }
+    [[nodiscard]] const ParticipantAccount& account(std::size_t participant) const {
+        return accounts_.of(participant);
     }
     /// The job has ended: what was kept for a loss goes.
     void forget();
@@ -181,18 +175,10 @@ public:
     [[nodiscard]] std::string text() const;
 
 private:
-    struct Share {
-        Participant participant;
-        Account account = {};
-        CompletedWork completed = {};
-        std::vector<Work> transferred = {}; ///< to it, and not granted yet
-        bool is_idle = false;
-    };
     enum class Kind : std::uint8_t { seeds, units };
 
     Work grant(std::size_t participant, Work work, double now);
     GrantedTasks::Task take_back(std::size_t participant, const Work& work);
-    Work number(std::uint64_t units);
     void learn(std::size_t participant, std::uint64_t units, Duration busy, double now);
     void include_again(double now);
     bool go_to_next_memory();
@@ -205,15 +191,14 @@ private:
     std::shared_ptr<Policy> policy_; ///< shared by copies: those of tests, whose policies keep no state
     std::shared_ptr<const Division> division_;
     Rates rates_;
-    std::vector<Share> shares_;
+    std::vector<Participant> participants_;
     OpenWork open_;
     GrantedTasks tasks_;
+    WaitingTransfers transfers_;
+    Accounts accounts_;
     Refusals refusals_;
-    WorkingMemory memory_;
+    Availability availability_;
     bool has_returns_ = false;
-    std::uint64_t completed_ = 0;         ///< work units
-    std::uint64_t transferred_ = 0;       ///< units
-    std::uint64_t transferred_bytes_ = 0; ///< kept until the job ends
 };
 
 } // namespace headrace
