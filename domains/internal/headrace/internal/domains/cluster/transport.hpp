@@ -1,7 +1,7 @@
 // internal/domains/cluster/transport.hpp - messages between the processes of a cluster. Internal to domains/.
 //
-// Two kinds exist: MPI (cluster/mpi_transport.cpp, a module that is loaded on demand), and ranks within one
-// process (simulated_network.hpp), with delays, reordering and losses, for tests.
+// Two kinds exist: MPI (mpi_module.hpp, a module that is loaded on demand), and ranks within one process
+// (simulated_network.hpp, stepped_network.hpp), with delays, reordering and losses, for tests.
 #pragma once
 #include <headrace/core/export.hpp>
 
@@ -39,8 +39,8 @@ public:
     /// Enqueues the message. Never waits for the recipient. A message to a lost rank, or to this one's own,
     /// is legal: the first is dropped, the second is received like any other.
     virtual void send(int to, Bytes message) = 0;
-    /// The next message or loss. Waits at most so long for one, and less if `wake` is called meanwhile, or was
-    /// called since the last `receive` ended. Delivers what was sent in the meantime.
+    /// The next message or loss. Waits at most so long for one, and less if `wake` is called meanwhile, or
+    /// was called since the last `receive` ended. Delivers what was sent in the meantime.
     [[nodiscard]] virtual std::optional<Received> receive(std::chrono::nanoseconds patience) = 0;
     /// Ends a waiting `receive` early.
     virtual void wake() noexcept = 0;
