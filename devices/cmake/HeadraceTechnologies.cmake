@@ -1,8 +1,9 @@
-# Sets which technologies this build has: HEADRACE_HAS_CUDA, HEADRACE_HAS_HIP, HEADRACE_HAS_OPENCL; and one line about
-# them for people to read.
+# Sets which technologies this build has: HEADRACE_HAS_CUDA, HEADRACE_HAS_HIP, HEADRACE_HAS_OPENCL,
+# HEADRACE_HAS_MPI; and one line about them for people to read.
 set(HEADRACE_HAS_CUDA OFF)
 set(HEADRACE_HAS_HIP OFF)
 set(HEADRACE_HAS_OPENCL OFF)
+set(HEADRACE_HAS_MPI OFF)
 set(headrace_has "cpu")
 set(headrace_lacks "")
 
@@ -72,6 +73,21 @@ if(NOT HEADRACE_OPENCL STREQUAL "OFF")
   endif()
 else()
   list(APPEND headrace_lacks "opencl: switched off")
+endif()
+
+if(NOT HEADRACE_MPI STREQUAL "OFF")
+  set(MPI_CXX_SKIP_MPICXX ON) # the C interface is all that we use
+  find_package(MPI COMPONENTS CXX)
+  if(MPI_CXX_FOUND)
+    set(HEADRACE_HAS_MPI ON)
+    string(APPEND headrace_has " mpi")
+  elseif(HEADRACE_MPI STREQUAL "ON")
+    message(FATAL_ERROR "HEADRACE_MPI is ON but no MPI was found; install libopenmpi-dev, or set MPI_CXX_COMPILER.")
+  else()
+    list(APPEND headrace_lacks "mpi: no library found")
+  endif()
+else()
+  list(APPEND headrace_lacks "mpi: switched off")
 endif()
 
 set(HEADRACE_BACKENDS_LINE "${headrace_has}")
