@@ -35,12 +35,14 @@ Schedule::Schedule(Shape shape, std::vector<Participant> participants, std::uniq
       division_(std::move(division)),
       rates_(estimates(participants), shape.learns),
       participants_(std::move(participants)),
-      open_(shape.work_units),
+      open_(shape.is_open ? 0 : shape.work_units),
       tasks_(participants_.size()),
       transfers_(participants_.size()),
       accounts_(participants_.size()),
       refusals_(participants_.size()),
-      availability_(availability_of(participants_, shape.memory)) {}
+      availability_(availability_of(participants_, shape.memory)) {
+    if (shape.is_open) shape_.work_units = 0;
+}
 
 std::optional<Work> Schedule::next(std::size_t participant, double now, std::uint64_t most_tasks) {
     if (!availability_.can_work(participant) || !open_.has_units()) return std::nullopt;
@@ -68,6 +70,12 @@ std::optional<Work> Schedule::next(std::size_t participant, double now, std::uin
     } while (wanted > 0);
     open_.cut(work.range.end);
     return grant(participant, work, now);
+}
+
+void Schedule::extend(IndexRange units) {
+    open_.put_back({.range = units});
+    shape_.work_units += units.size();
+    refusals_.wake();
 }
 
 Work Schedule::grant(std::size_t participant, Work work, double now) {
@@ -134,7 +142,8 @@ void Schedule::include_again(double now) {
 }
 
 bool Schedule::is_done() const {
-    return !open_.has_units() && !open_.has_transferred() && tasks_.are_none() && transfers_.are_none();
+    return !shape_.is_open && !open_.has_units() && !open_.has_transferred() && tasks_.are_none() &&
+           transfers_.are_none();
 }
 
 bool Schedule::wants(std::size_t participant, double now) const {

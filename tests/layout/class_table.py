@@ -20,7 +20,11 @@ DEFINITION = re.compile(r"^(?!\s|//|#|using|return)[^=;]*?\b((?:\w+::)+)~?\w+\("
 
 def block(lines, first, indent, end):
     """The number of lines from `first` to the one that ends the block."""
+    is_open = False  # a body has begun that is not empty
     for last in range(first, len(lines)):
+        is_open = is_open or lines[last].rstrip().endswith("{")
+        if not is_open and lines[last].rstrip().endswith("{}"):
+            return last - first + 1
         if lines[last].startswith(indent + end) or (last == first and lines[last].rstrip().endswith(("}", "};"))):
             return last - first + 1
     return 1

@@ -15,6 +15,7 @@
 //     transfer_units              which units wait for which recipient
 //     lost                        what has to be done again, or why the job fails
 //     leave_memory                true: the job goes on in another memory
+//     extend, close               none: more work units have come, or no more will come
 //
 // After each of them `takes_wake` tells whether refused participants are to ask once more.
 //
@@ -70,6 +71,7 @@ public:
         bool moves_data = false;     ///< a task has data of its own
         bool is_repeatable = true;   ///< a task can be done once more, or elsewhere beside one that has begun
         bool shares_units = false;   ///< units may be transferred
+        bool is_open = false;        ///< its work units come later, by `extend`, until `close`
         double expected_seconds = 0; ///< twice that after the begin, the standby steps in
         std::optional<std::size_t> memory = {}; ///< all tasks work on it; none: each participant's own
     };
@@ -85,6 +87,15 @@ public:
     [[nodiscard]] std::optional<Work> next_transferred(std::size_t participant, double now);
     /// True, once, if participants that were refused may be wanted after all.
     [[nodiscard]] bool takes_wake() { return refusals_.takes_wake(); }
+
+    // Work that comes later: of a job that several ranks of a cluster share.
+
+    /// More work units. All units of the job so far are its total for the policy.
+    void extend(IndexRange units);
+    /// No more come.
+    void close() { shape_.is_open = false; }
+    /// Work units that no participant has.
+    [[nodiscard]] std::uint64_t open_units() const { return open_.units(); }
 
     // Tasks: `work` is as it was granted; its end may have gone to others since.
 
