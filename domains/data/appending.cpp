@@ -34,7 +34,7 @@ public:
         const std::uint64_t before = data.records(), capacity = data.extent().size();
         std::vector<Part> parts;
         for (const Replica* const replica : joined.replicas)
-            parts.push_back({replica, replica->controller->device().make_stream(), 0, {}});
+            parts.push_back({replica, replica->device->make_stream(), 0, {}});
         const Bytes counter = detail::counter_offset(data.bytes());
         for (Part& part : parts)
             part.came = part.stream->copy_out(&part.count, *part.replica->memory, counter, sizeof part.count,

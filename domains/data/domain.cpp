@@ -50,7 +50,8 @@ DomainData::OwnReplica DomainData::replica(const Joining& joining, Controller& c
     }
     // Without the lock, because other devices make their replicas at the same time.
     Device& device = controller.device();
-    Replica replica{&controller, device.allocate(joining.replica_bytes(*this, device.info())), {}, seals_};
+    Replica replica{
+        &controller, &device, device.allocate(joining.replica_bytes(*this, device.info())), {}, seals_};
     replica.ready = joining.begin(*this, *replica.memory, stream);
     const OwnReplica made{replica.memory.get(), replica.ready};
     const std::scoped_lock lock(mutex_);
@@ -83,8 +84,24 @@ void DomainData::join(const Controller* only) {
     std::vector<const Replica*> meant;
     for (const Replica& replica : replicas_ | std::views::filter(is_meant)) meant.push_back(&replica);
     if (only && meant.empty()) return;
+    if (only && ranks_) { // the other ranks may never join: so this one does not wait for them
+        lose(std::make_shared<const Error>(
+            ErrorKind::cancelled, "domain '" + name() + "' was not asked for before its runtime went away"));
+        std::erase_if(replicas_, is_meant);
+        return;
+    }
     const ErrorPtr error = lost();
-    if (!error) join(*joining, meant);
+    if (const auto ranks = std::exchange(ranks_, nullptr)) {
+        try {
+            join_of_ranks(*joining, *ranks, meant, error);
+        } catch (...) { // without the other ranks, this one's replicas are a part of the result
+            lose(current_error(ErrorKind::internal));
+            replicas_.clear();
+            throw;
+        }
+    } else if (!error) {
+        join(*joining, meant);
+    }
     std::erase_if(replicas_, is_meant);
     if (only) return;
     joining_ = nullptr;
@@ -114,6 +131,42 @@ void DomainData::join(const Joining& joining, std::span<const Replica* const> re
     join_to_host(joining, replicas, is_blank);
     host_wrote(storage_.tile());
     set_written();
+}
+
+void DomainData::join_over(std::shared_ptr<RankJoin> ranks) {
+    const std::scoped_lock lock(mutex_);
+    // Jobs that commute may end in any order, and in another one on another rank.
+    if (!ranks_ || ranks_->number() < ranks->number()) ranks_ = std::move(ranks);
+}
+
+/// `replicas`: of this rank. If `error` is set, they do not hold what they should.
+void DomainData::join_of_ranks(const Joining& joining, RankJoin& ranks, std::vector<const Replica*> replicas,
+                               const ErrorPtr& error) {
+    if (!ranks.is_first_rank()) {
+        const RankJoin::Result result = ranks.exchange(*this, joining, replicas, error);
+        std::ranges::copy(result.contents, static_cast<std::byte*>(storage_.host()));
+        if (!result.contents.empty()) host_wrote(storage_.tile(0, result.contents.size()));
+        records_ = result.records.value_or(no_records);
+        return;
+    }
+    try {
+        const std::vector<Replica> others = ranks.receive();
+        if (error) throw Error{*error};
+        for (const Replica& replica : others) replicas.push_back(&replica);
+        join(joining, replicas);
+        ranks.publish(result_of_join());
+    } catch (...) {
+        ranks.publish(*current_error(ErrorKind::internal));
+        if (!error) throw;
+    }
+}
+
+RankJoin::Result DomainData::result_of_join() {
+    const Bytes bytes = filled() * element_size_;
+    if (bytes > 0) headrace::gather(storage_.tile(0, bytes)).wait();
+    const auto* const contents = static_cast<const std::byte*>(storage_.host());
+    const std::uint64_t records = records_;
+    return {{contents, contents + bytes}, records == no_records ? std::nullopt : std::optional(records)};
 }
 
 void DomainData::join_to_host(const Joining& joining, std::span<const Replica* const> replicas,

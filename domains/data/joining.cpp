@@ -43,7 +43,7 @@ public:
         std::vector<std::byte> in_slots; // sums from slots; empty: there are none
         bool are_all_in_slots = true;
         for (const Replica* const replica : joined.replicas) {
-            Device& device = replica->controller->device();
+            Device& device = *replica->device;
             const SumLayout layout = sum_layout(device.info(), data.bytes());
             if (layout.slots > 1) {
                 in_slots.resize(data.bytes()); // zeroes, at first

@@ -28,7 +28,7 @@ void ReductionJoining::join(DomainData& data, const JoinedReplicas& joined, bool
     Summation results(data.bytes(), data.element_size(), {combine_, NumberType::none});
     try {
         for (const Replica* const replica : joined.replicas)
-            results.include(replica->controller->device(), *replica->memory, replica->ready);
+            results.include(*replica->device, *replica->memory, replica->ready);
         results.into(joined.on_host, joined.is_blank);
     } catch (...) {
         is_mixed = results.has_mixed();
@@ -91,7 +91,7 @@ void SlotJoining::join(DomainData& data, const JoinedReplicas& joined, bool&) co
     std::vector<std::byte> values(joined.on_host, joined.on_host + data.bytes());
     if (joined.is_blank) write_unwritten(data, values.data(), 0, data.bytes());
     for (const Replica* const replica : joined.replicas) {
-        const Device& device = replica->controller->device();
+        const Device& device = *replica->device;
         const SlotLayout layout = slot_layout(device.info(), data.extent().size(), place_bytes_);
         const std::vector<std::byte> slots = contents_of(*replica, layout.bytes());
         for (std::uint64_t slot = 0; slot < layout.slots; ++slot)

@@ -11,7 +11,7 @@ bool is_in_place(const Device& device, const Memory& memory) {
 
 ReplicaReader::ReplicaReader(const Replica& replica, Bytes most)
     : memory_(*replica.memory), ready_(replica.ready) {
-    Device& device = replica.controller->device();
+    Device& device = *replica.device;
     if (is_in_place(device, memory_)) return;
     stream_ = device.make_stream();
     for (Buffer& buffer : buffers_) buffer.bytes = device.allocate_host(most);
@@ -48,7 +48,7 @@ ReplicaReader::Rows ReplicaReader::read(std::size_t number, const Piece& piece) 
 
 std::vector<std::byte> contents_of(const Replica& replica, Bytes bytes) {
     std::vector<std::byte> contents(bytes);
-    const auto stream = replica.controller->device().make_stream();
+    const auto stream = replica.device->make_stream();
     stream->copy_out(contents.data(), *replica.memory, 0, bytes, {&replica.ready, 1}).wait();
     return contents;
 }

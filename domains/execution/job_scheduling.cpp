@@ -1,4 +1,5 @@
 // domains/execution/job_scheduling.cpp - see job_scheduling.hpp.
+#include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/job_scheduling.hpp>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ Schedule::Shape shape_of(const Job& job, const JobScheduling& scheduling) {
             .moves_data = job.moves_data(),
             .is_repeatable = is_repeatable(job),
             .shares_units = job.shares_units(),
+            .is_open = scheduling.shared && scheduling.shared->work_comes_later(),
             .expected_seconds = scheduling.expected_seconds,
             .memory = scheduling.one_memory ? std::optional(scheduling.one_memory->first) : std::nullopt};
 }
@@ -49,7 +51,7 @@ Schedule::Participant participant_of(const Job& job, const JobParticipant& one) 
             .lane_group = info.lane_group,
             .is_processor = info.kind == DeviceKind::cpu,
             .gives_back = info.fine_grained_host_coherence && is_repeatable(job) && has_launches,
-            .takes_units = variant == nullptr || has_launches,
+            .takes_units = (variant == nullptr || has_launches) && !one.is_rank,
             .is_standby = !one.standby.empty(),
             .memory = one.memory};
 }

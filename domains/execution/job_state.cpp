@@ -1,5 +1,6 @@
 // domains/execution/job_state.cpp - see job_state.hpp.
 #include <headrace/core/log.hpp>
+#include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/job_state.hpp>
 
 #include <utility>
@@ -93,6 +94,7 @@ void JobState::settle_if_ended(std::unique_lock<std::mutex> lock) {
     const ErrorPtr error = life.stop_reason();
     // With the lock: a device that is lost from now on takes a replica with it that nothing makes again.
     if (!error) run.outputs.complete();
+    if (scheduling_.shared) scheduling_.shared->spread(job);
     run.account.end();
     run.schedule.forget(); // handles may keep us for long
     run.transferred.clear();

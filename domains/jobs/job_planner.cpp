@@ -4,6 +4,7 @@
 #include "jobs/continuations.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/devices/energy/meter_of.hpp>
+#include <headrace/internal/domains/cluster/shared_job.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,13 +76,21 @@ std::optional<Estimate> JobPlanner::given_power(const DeviceInfo& device) const 
 }
 
 std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<const JobObserver> observer,
-                                               std::weak_ptr<Continuations> continuations) {
+                                               std::weak_ptr<Continuations> continuations,
+                                               std::shared_ptr<cluster::SharedJob> shared) {
     std::vector<LeftOut> unsuited;
     const KernelKey kernel = kernel_key(job);
     std::vector<JobParticipant> participants = participants_of(job, kernel, unsuited);
     auto one_memory = choose_memory(job, participants);
     const double expected =
         chooses_coexecution_sets(job) && !one_memory ? sets_.put_on_standby(participants, kernel) : 0;
+    if (shared)
+        for (const cluster::RankBelow& below : ranks_below_)
+            participants.push_back(
+                {.device = cluster::device_of_rank(below.rank),
+                 .info = &below.info,
+                 .estimate = given_power(below.info).value_or(model_->estimate(below.info, kernel)),
+                 .is_rank = true});
     JobScheduling scheduling{.policy = policy_of(job),
                              .policy_name = policy_name(job),
                              .learns = options_.model != "peak" && options_.powers.empty(),
@@ -90,11 +99,15 @@ std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<c
                              .kernel = kernel,
                              .number = next_number_.fetch_add(1, std::memory_order_relaxed), // only a number
                              .continuations = std::move(continuations),
-                             .one_memory = std::move(one_memory)};
+                             .one_memory = std::move(one_memory),
+                             .shared = std::move(shared)};
     Job own = job;
     own.keep_variants(technologies_);
-    return std::make_shared<JobExecution>(std::move(own), std::move(scheduling), std::move(participants),
-                                          left_out_and(unsuited));
+    const bool is_shared = scheduling.shared != nullptr;
+    auto execution = std::make_shared<JobExecution>(std::move(own), std::move(scheduling),
+                                                    std::move(participants), left_out_and(unsuited));
+    if (is_shared) execution->disturb(); // its times are not those of this process's devices alone
+    return execution;
 }
 
 std::vector<JobParticipant> JobPlanner::participants_of(const Job& job, const KernelKey& kernel,

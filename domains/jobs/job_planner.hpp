@@ -1,6 +1,7 @@
 // domains/jobs/job_planner.hpp - which devices of a runtime take part in a job, with which memory and policy.
 // Internal to domains/.
 #pragma once
+#include "cluster/ranks_below.hpp"
 #include "jobs/standby_choice.hpp"
 #include <headrace/core/export.hpp>
 #include <headrace/core/performance_model.hpp>
@@ -36,10 +37,14 @@ public:
     JobPlanner(const RuntimeOptions& options, const Workers& workers,
                std::shared_ptr<const std::vector<LeftOut>> left_out);
 
-    /// Throws unsupported if no device can run the job, with the reason for each.
+    /// They take part in jobs that the ranks of a cluster share.
+    void take_ranks_below(std::vector<cluster::RankBelow> ranks) { ranks_below_ = std::move(ranks); }
+    /// Throws unsupported if no device can run the job, with the reason for each. `shared`: null if the job
+    /// is this process's alone.
     [[nodiscard]] std::shared_ptr<JobExecution> plan(const Job& job,
                                                      std::shared_ptr<const JobObserver> observer,
-                                                     std::weak_ptr<Continuations> continuations);
+                                                     std::weak_ptr<Continuations> continuations,
+                                                     std::shared_ptr<cluster::SharedJob> shared = nullptr);
     /// The job has ended with success.
     void learn(const Job& job, const JobOutcome& outcome);
 
@@ -65,6 +70,7 @@ private:
     StandbyChoice sets_;
     std::vector<std::shared_ptr<EnergyReader>> energy_; ///< for each worker's device
     std::set<std::string_view> technologies_;           ///< of all devices
+    std::vector<cluster::RankBelow> ranks_below_;
     std::atomic<std::uint64_t> next_number_ = 0;
     std::mutex mutex_;
     std::set<std::string> told_of_one_memory_; ///< names of kernels

@@ -1,4 +1,6 @@
 // domains/jobs/runtime.cpp - see runtime.hpp.
+#include "cluster/host_share.hpp"
+#include "cluster/ranks_below.hpp"
 #include "jobs/continuations.hpp"
 #include "jobs/job_order.hpp"
 #include "jobs/job_planner.hpp"
@@ -8,6 +10,7 @@
 #include <headrace/domains/runtime.hpp>
 #include <headrace/internal/core/turns.hpp>
 #include <headrace/internal/devices/serial_executor.hpp>
+#include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/device_worker.hpp>
 #include <headrace/internal/domains/watchdog.hpp>
 
@@ -33,6 +36,7 @@ public:
         if (workers_.empty()) throw Error{ErrorKind::device, "no device starts: " + reasons(*left_out_)};
         check_powers(options_.powers, devices(), *left_out_);
         planner_ = std::make_unique<JobPlanner>(options_, workers_, left_out_);
+        if (node_) planner_->take_ranks_below(cluster::meet_ranks_below(*node_, devices()));
         if (options_.patience > options_.patience.zero())
             watchdog_.emplace(
                 options_.patience, [this] { return unfinished(); }, options_.on_hang);
@@ -58,7 +62,10 @@ public:
     JobHandle submit(const Job& job) {
         process_.check("a Runtime");
         TaskScope::check_may_submit();
-        const auto execution = planner_->plan(job, observer_, continuations_);
+        const auto shared = node_ && cluster::is_shared_by_ranks(job)
+                                ? std::make_shared<cluster::SharedJob>(node_, node_->next_job())
+                                : nullptr;
+        const auto execution = planner_->plan(job, observer_, continuations_, shared);
         {
             const std::scoped_lock lock(mutex_);
             if (is_going_) throw Error{ErrorKind::cancelled, "the runtime is going away"}.in_job(job.name());
@@ -68,6 +75,7 @@ public:
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
+        if (shared) shared->begin(execution);
         when_ended(std::move(before), [this, execution](const ErrorPtr& error) {
             // An ended job may have ended with this runtime: the destructor waits only for held jobs.
             if (execution->hold_for_start()) start_in_turn(execution, error);
@@ -219,6 +227,7 @@ private:
     }
 
     const ProcessMark process_;
+    const std::shared_ptr<cluster::Node> node_ = cluster::Node::current(); ///< null: there is one process
     const RuntimeOptions options_;
     const std::shared_ptr<const JobObserver> observer_ = std::make_shared<const JobObserver>(
         [this] { wake_all(); },
@@ -273,6 +282,8 @@ Runtime::Runtime(RuntimeOptions options) {
     options = checked(std::move(options));
     DeviceSelection selection = select_devices(options.devices);
     selection.controllers = with(options.memory, std::move(selection.controllers));
+    if (const auto node = cluster::Node::current())
+        cluster::keep_share_of_gpus(cluster::PlaceOnHost::of(*node), selection);
     impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }
 

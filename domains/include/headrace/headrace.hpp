@@ -2,6 +2,7 @@
 #pragma once
 #include <headrace/core/error.hpp>
 #include <headrace/devices/discovery.hpp>
+#include <headrace/domains/cluster/session.hpp>
 #include <headrace/domains/domain.hpp>
 #include <headrace/domains/grids/launch.hpp>
 #include <headrace/domains/job.hpp>

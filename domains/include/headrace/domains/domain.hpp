@@ -70,6 +70,8 @@ public:
         ++seals_;
         joining_ = &joining;
     }
+    /// The ranks of a cluster share a job that wrote to private replicas: the next join is one of all ranks.
+    void join_over(std::shared_ptr<RankJoin> ranks);
     /// A job that was to write these elements has failed: see mark_failed in core. Never blocks.
     void fail(IndexRange elements, const ErrorPtr& error);
     /// A job that was to write to private replicas has failed. Never blocks.
@@ -120,6 +122,9 @@ private:
     [[nodiscard]] std::unique_lock<std::mutex> lock_without_users(bool also_readers);
     void join(const Controller* only);
     void join(const Joining& joining, std::span<const Replica* const> replicas);
+    void join_of_ranks(const Joining& joining, RankJoin& ranks, std::vector<const Replica*> replicas,
+                       const ErrorPtr& error);
+    [[nodiscard]] RankJoin::Result result_of_join();
     void join_to_host(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
     void write_unwritten(const Joining& joining, std::span<const Tile> parts);
     void lose(const ErrorPtr& error);
@@ -140,8 +145,9 @@ private:
     std::mutex mutex_;                              ///< held while private replicas are joined
     std::vector<Replica> replicas_;
     std::vector<std::byte> base_;
-    mutable std::mutex lost_mutex_; ///< never held for long
-    ErrorPtr lost_;                 ///< why private replicas are lost, or have wrong contents
+    std::shared_ptr<RankJoin> ranks_; ///< the next join is over them; null: it is this process's alone
+    mutable std::mutex lost_mutex_;   ///< never held for long
+    ErrorPtr lost_;                   ///< why private replicas are lost, or have wrong contents
 };
 
 namespace detail {

@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace headrace {
 
@@ -21,10 +23,44 @@ class DomainData;
 
 /// The private replica of one device.
 struct Replica {
-    Controller* controller;
+    Controller* controller; ///< null: of a device of another rank
+    Device* device;
     std::unique_ptr<Memory> memory;
     Event ready;           ///< it has its first contents
     std::uint64_t made_at; ///< value of the domain's `seals_` when this was made
+};
+
+class Joining;
+
+/// Joins the private replicas of all ranks of a cluster, for one domain and the last job that they shared:
+/// domains/cluster/. Rank 0 joins them as if all were its own, and the others receive the result.
+///
+/// Threads: one at a time. Errors: those of any rank, and the loss of a rank.
+class HEADRACE_EXPORT RankJoin {
+public:
+    /// What the host replica holds afterwards, from its beginning.
+    struct Result {
+        std::vector<std::byte> contents;
+        std::optional<std::uint64_t> records; ///< nothing: it holds no records
+    };
+    RankJoin(const RankJoin&) = delete;
+    RankJoin& operator=(const RankJoin&) = delete;
+    virtual ~RankJoin() = default;
+
+    [[nodiscard]] virtual bool is_first_rank() const = 0;
+    /// The same on all ranks, and greater for a later job.
+    [[nodiscard]] virtual std::uint64_t number() const = 0;
+    /// On rank 0: the private replicas of all other ranks, in their order. Blocks.
+    [[nodiscard]] virtual std::vector<Replica> receive() = 0;
+    /// On rank 0: all ranks get this, or the error.
+    virtual void publish(const Result& result) = 0;
+    virtual void publish(const Error& error) = 0;
+    /// On another rank: sends its private replicas, or why there are none. Returns the result. Blocks.
+    [[nodiscard]] virtual Result exchange(const DomainData& data, const Joining& joining,
+                                          std::span<const Replica* const> mine, const ErrorPtr& error) = 0;
+
+protected:
+    RankJoin() = default;
 };
 
 /// Source and destination of a join.

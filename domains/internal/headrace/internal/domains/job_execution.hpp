@@ -5,6 +5,7 @@
 #include <headrace/core/trace.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/report.hpp>
+#include <headrace/internal/domains/cluster/local_work.hpp>
 #include <headrace/internal/domains/job_forecast.hpp>
 #include <headrace/internal/domains/job_state.hpp>
 #include <headrace/internal/domains/job_transfers.hpp>
@@ -107,6 +108,14 @@ public:
     /// no task wrote an element of a part.
     void note_written(const Job::Use& use, IndexRange part, const std::vector<bool>& written,
                       std::span<const std::byte> contents);
+
+    // A job that the ranks of a cluster share: domains/cluster/.
+
+    /// More work units, of a job whose work comes later. Its devices should ask again.
+    void extend(IndexRange units);
+    /// No more work units come.
+    void close();
+    [[nodiscard]] cluster::LocalWork::Supply supply() const;
 
     // Its devices are lost or full: job_losses.cpp.
 

@@ -18,6 +18,9 @@
 
 namespace headrace {
 
+namespace cluster {
+class SharedJob;
+}
 class Continuations;
 struct JobOutcome;
 
@@ -31,6 +34,7 @@ struct JobParticipant {
     /// The memory on which it works, if all tasks of the job work on one memory.
     std::size_t memory = 0;
     std::optional<double> seconds_alone = {}; ///< of the job on this device alone, for the report
+    bool is_rank = false;                     ///< another rank of the cluster, with all ranks below it
 };
 
 /// The devices of a job. A place is an index among them: the schedule, policies and reports use places, and
@@ -80,6 +84,7 @@ struct JobScheduling {
     std::uint64_t number = 0;                              ///< of the submission, in its runtime
     std::weak_ptr<Continuations> continuations = {};       ///< of the runtime
     std::shared_ptr<const OneMemory> one_memory = nullptr; ///< null: each device works on its own memory
+    std::shared_ptr<cluster::SharedJob> shared = nullptr;  ///< null: the job is this process's alone
 };
 
 /// The schedule of a job that starts; takes the policy. `job` must outlive it.

@@ -1,0 +1,32 @@
+// domains/cluster/domain_join.hpp - the private replicas of one domain, from all ranks to rank 0, and the
+// result back. Internal to domains/.
+#pragma once
+#include <headrace/domains/detail/joining.hpp>
+#include <headrace/internal/domains/cluster/node.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+namespace headrace::cluster {
+
+class DomainJoin final : public RankJoin {
+public:
+    /// `key`: the same on all ranks, and of this join alone.
+    DomainJoin(std::shared_ptr<Node> node, std::uint64_t key) : node_(std::move(node)), key_(key) {}
+
+    [[nodiscard]] bool is_first_rank() const override { return node_->rank() == 0; }
+    [[nodiscard]] std::uint64_t number() const override { return key_; }
+    [[nodiscard]] std::vector<Replica> receive() override;
+    void publish(const Result& result) override;
+    void publish(const Error& error) override;
+    [[nodiscard]] Result exchange(const DomainData& data, const Joining& joining,
+                                  std::span<const Replica* const> mine, const ErrorPtr& error) override;
+
+private:
+    std::shared_ptr<Node> node_;
+    std::uint64_t key_;
+    std::deque<std::unique_ptr<Device>> devices_; ///< of the received replicas, which refer to them
+};
+
+} // namespace headrace::cluster

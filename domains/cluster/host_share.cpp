@@ -1,0 +1,71 @@
+// domains/cluster/host_share.cpp - see host_share.hpp.
+#include "cluster/host_share.hpp"
+#include <headrace/core/log.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <sched.h>
+#include <unistd.h>
+
+namespace headrace::cluster {
+namespace {
+
+std::vector<int> cores_of(const cpu_set_t& set) {
+    std::vector<int> cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET(core, &set)) cores.push_back(core);
+    return cores;
+}
+
+} // namespace
+
+PlaceOnHost PlaceOnHost::of(const Node& node) {
+    const auto& hosts = node.hosts();
+    const auto mine = hosts.begin() + node.rank();
+    return {.index = static_cast<std::size_t>(std::count(hosts.begin(), mine, *mine)),
+            .ranks = static_cast<std::size_t>(std::ranges::count(hosts, *mine))};
+}
+
+void take_share_of_host(const Node& node) {
+    const PlaceOnHost place = PlaceOnHost::of(node);
+    if (place.ranks == 1) return;
+    cpu_set_t allowed;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    const std::vector<int> cores = cores_of(allowed);
+    const auto of_host = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    if (cores.size() < of_host) { // bound by the launcher
+        if (cores.size() * place.ranks >= of_host) return;
+        return log_warning(fmt::format(
+            "{} is bound to {} of the {} cores that {} ranks share: mpirun's --bind-to none, or srun's "
+            "--cpu-bind=none, lets Headrace divide them",
+            node.neighbours().name, cores.size(), of_host, place.ranks));
+    }
+    const std::size_t begin = place.index * cores.size() / place.ranks,
+                      end = std::max(begin + 1, (place.index + 1) * cores.size() / place.ranks);
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    for (std::size_t i = begin; i < end; ++i) CPU_SET(cores[i], &mine);
+    if (::sched_setaffinity(0, sizeof mine, &mine) != 0)
+        log_warning(node.neighbours().name +
+                    " cannot be bound to its cores, and uses those of other ranks too");
+}
+
+void keep_share_of_gpus(const PlaceOnHost& place, DeviceSelection& selection) {
+    if (place.ranks == 1 || !selection.by_default) return;
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < selection.devices.size();) {
+        const DeviceInfo info = selection.devices[i]->info();
+        if (info.kind == DeviceKind::cpu || number++ % place.ranks == place.index) {
+            ++i;
+            continue;
+        }
+        selection.left_out.push_back({info.id, info.name, "another rank of this host has it"});
+        selection.devices.erase(selection.devices.begin() + static_cast<std::ptrdiff_t>(i));
+        selection.controllers.erase(selection.controllers.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+} // namespace headrace::cluster

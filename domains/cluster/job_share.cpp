@@ -1,0 +1,189 @@
+// domains/cluster/job_share.cpp - see job_share.hpp.
+#include <headrace/internal/domains/cluster/job_share.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace headrace::cluster {
+namespace {
+
+/// A rank that still has work returns credit so often: the rank above then knows its speed in time.
+constexpr std::chrono::milliseconds credit_interval{5};
+
+} // namespace
+
+Neighbours Neighbours::of(int rank, int ranks, std::string name) {
+    Neighbours neighbours{
+        .name = std::move(name), .rank = rank, .above = rank == 0 ? -1 : (rank - 1) / fan_out};
+    for (int below = rank * fan_out + 1; below <= rank * fan_out + fan_out && below < ranks; ++below)
+        neighbours.below.push_back(below);
+    return neighbours;
+}
+
+JobMark JobMark::read(Reader& message) {
+    JobMark mark;
+    mark.work_units = message.get<std::uint64_t>();
+    mark.name = message.text();
+    return mark;
+}
+
+JobShare::JobShare(std::uint64_t number, const Neighbours& neighbours, Send send)
+    : number_(number), neighbours_(neighbours), send_(std::move(send)) {
+    for (const int rank : neighbours.below) below_.emplace_back().rank = rank;
+}
+
+Writer JobShare::about(Topic topic) const {
+    Writer writer(topic);
+    writer.put(number_);
+    return writer;
+}
+
+JobShare::Below& JobShare::below(int rank) {
+    const auto found = std::ranges::find(below_, rank, &Below::rank);
+    if (found == below_.end())
+        throw Error{ErrorKind::internal, fmt::format("rank {} is not below rank {}", rank, neighbours_.rank)};
+    return *found;
+}
+
+void JobShare::begin(std::shared_ptr<LocalWork> work, JobMark mark) {
+    work_ = std::move(work);
+    mark_ = std::move(mark);
+    if (failure_) return work_->stop(failure_);
+    if (mark_above_) close();
+}
+
+void JobShare::receive(int from, Topic topic, Reader message, Clock::time_point now) {
+    switch (topic) {
+    case Topic::want: {
+        Below& one = below(from);
+        one.wants = true;
+        one.mark = JobMark::read(message);
+        break;
+    }
+    case Topic::grant: {
+        const auto begin = message.get<std::uint64_t>(), end = message.get<std::uint64_t>();
+        has_asked_ = false;
+        last_grant_ = end - begin;
+        granted_ += last_grant_;
+        if (work_) work_->extend({begin, end});
+        break;
+    }
+    case Topic::credit:
+        take_credit(below(from), message.get<std::uint64_t>(), now);
+        break;
+    case Topic::close:
+        mark_above_ = JobMark::read(message);
+        close();
+        break;
+    case Topic::failure:
+        fail(message.error(), from);
+        break;
+    default:
+        throw Error{ErrorKind::internal, fmt::format("rank {} sent a message that no job expects", from)};
+    }
+}
+
+void JobShare::look(Clock::time_point now) {
+    if (!work_ || is_over_) return;
+    const LocalWork::Supply supply = work_->supply();
+    if (supply.stop_reason) fail(supply.stop_reason);
+    if (supply.is_running) {
+        for (Below& one : below_) serve(one, now);
+        if (neighbours_.above >= 0 && !is_closed_) {
+            ask_above(supply);
+            give_credit(supply, now);
+        }
+    }
+    if (!supply.has_ended) return;
+    if (!supply.stop_reason) close(); // rank 0 has all credit: the others get to know
+    is_over_ = true;
+}
+
+/// A rank asks in time: its devices work on the second half of the last grant while the next one comes.
+void JobShare::ask_above(const LocalWork::Supply& supply) {
+    if (has_asked_ || supply.open > last_grant_ / 2) return;
+    has_asked_ = true;
+    send_(neighbours_.above, about(Topic::want).put(mark_.work_units).put(mark_.name).take());
+}
+
+void JobShare::give_credit(const LocalWork::Supply& supply, Clock::time_point now) {
+    if (supply.completed <= credit_) return;
+    if (supply.completed < granted_ && now < credit_at_ + credit_interval) return;
+    credit_ = supply.completed;
+    credit_at_ = now;
+    send_(neighbours_.above, about(Topic::credit).put(credit_).take());
+}
+
+void JobShare::serve(Below& one, Clock::time_point now) {
+    if (!one.wants || is_refused(one.rank, one.mark)) return;
+    const auto units = work_->next(one.rank);
+    if (!units) return;
+    one.wants = false;
+    if (one.grants.empty()) one.idle_since = now;
+    one.grants.push_back({*units, now});
+    send_(one.rank, about(Topic::grant).put(units->begin).put(units->end).take());
+}
+
+void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::time_point now) {
+    one.completed += credit - std::exchange(one.credit, credit);
+    std::vector<IndexRange> done;
+    while (!one.grants.empty() && one.grants.front().units.size() <= one.completed) {
+        one.completed -= one.grants.front().units.size();
+        done.push_back(one.grants.front().units);
+        one.grants.pop_front();
+    }
+    if (done.empty() || !work_) return;
+    work_->completed(one.rank, done, std::exchange(one.idle_since, now), now);
+}
+
+/// True, and the job fails, if another rank has submitted another job in its place.
+bool JobShare::is_refused(int rank, const JobMark& mark) {
+    if (mark == mark_) return false;
+    fail(std::make_shared<const Error>(Error(
+        ErrorKind::invalid_argument,
+        fmt::format("rank {} has submitted job '{}' of {} work units where rank {} has job '{}' of {}: all "
+                    "ranks must run the same program with the same input",
+                    rank, mark.name, mark.work_units, neighbours_.rank, mark_.name, mark_.work_units))));
+    return true;
+}
+
+/// All units are completed. Ranks below get to know at once, and this rank ends when it has submitted the
+/// job.
+void JobShare::close() {
+    const JobMark& mark = mark_above_ ? *mark_above_ : mark_;
+    if (!std::exchange(is_closed_, true))
+        for (const Below& one : below_)
+            send_(one.rank, about(Topic::close).put(mark.work_units).put(mark.name).take());
+    if (work_ && mark_above_ && !is_refused(neighbours_.above, mark)) work_->close();
+}
+
+/// The error with the name of this rank.
+ErrorPtr JobShare::named(const Error& why) const {
+    Error error(why.kind(), why.message());
+    error.on_device(why.device().empty() ? neighbours_.name : neighbours_.name + ", " + why.device());
+    error.in_job(why.job());
+    error.in_task(why.task());
+    error.with_code(why.native_code());
+    return std::make_shared<const Error>(std::move(error));
+}
+
+void JobShare::fail(const ErrorPtr& why, int told_by) {
+    if (std::exchange(has_told_failure_, true)) return;
+    failure_ = told_by >= 0 ? why : named(*why);
+    const auto tell = [&](int rank) {
+        if (rank >= 0 && rank != told_by) send_(rank, about(Topic::failure).put(failure_).take());
+    };
+    tell(neighbours_.above);
+    for (Below& one : below_) {
+        tell(one.rank);
+        if (work_)
+            for (const Grant& grant : one.grants) work_->abandoned(one.rank, grant.units);
+        one.grants.clear();
+    }
+    if (work_) work_->stop(why);
+}
+
+} // namespace headrace::cluster

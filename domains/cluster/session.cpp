@@ -1,0 +1,33 @@
+// domains/cluster/session.cpp - see session.hpp.
+#include "cluster/host_share.hpp"
+#include <headrace/core/error.hpp>
+#include <headrace/domains/cluster/session.hpp>
+#include <headrace/internal/domains/cluster/mpi_module.hpp>
+#include <headrace/internal/domains/cluster/node.hpp>
+
+namespace headrace::cluster {
+
+Session::Session() {
+    if (!was_started_by_mpi()) return;
+    node_ = std::make_shared<Node>([] { return load_mpi_transport(); });
+    if (node_->ranks() < 2) { // all would do the same work, and write the same files
+        node_->leave();
+        throw Error{
+            ErrorKind::device,
+            "this process was started together with others by MPI, and finds none of them: the launcher "
+            "(mpirun, srun) and the MPI library that Headrace was built with do not fit"};
+    }
+    take_share_of_host(*node_);
+    Node::set_current(node_);
+}
+
+Session::~Session() {
+    if (!node_) return;
+    Node::set_current(nullptr);
+    node_->leave();
+}
+
+int Session::rank() const noexcept { return node_ ? node_->rank() : 0; }
+int Session::ranks() const noexcept { return node_ ? node_->ranks() : 1; }
+
+} // namespace headrace::cluster

@@ -1,0 +1,71 @@
+// domains/cluster/shared_job.cpp - see shared_job.hpp.
+#include "cluster/domain_join.hpp"
+#include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/cluster/shared_job.hpp>
+#include <headrace/internal/domains/job_execution.hpp>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace headrace::cluster {
+namespace {
+
+/// A job of the runtime, for its rank's communication.
+class ExecutionWork final : public LocalWork {
+public:
+    explicit ExecutionWork(std::shared_ptr<JobExecution> job) : job_(std::move(job)) {}
+
+    [[nodiscard]] Supply supply() const override { return job_->supply(); }
+    void extend(IndexRange units) override { job_->extend(units); }
+    void close() override { job_->close(); }
+    void stop(ErrorPtr why) override { job_->stop(std::move(why)); }
+    [[nodiscard]] std::optional<IndexRange> next(int rank) override {
+        return job_->next(device_of_rank(rank));
+    }
+    void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
+                   Clock::time_point end) override {
+        std::vector<WorkRange> ranges;
+        for (const IndexRange& units : grants) ranges.emplace_back(units, 1);
+        job_->finished(device_of_rank(rank), ranges, {.launches = {{begin, end}}, .engine = {}});
+    }
+    void abandoned(int rank, IndexRange grant) override {
+        job_->abandoned(device_of_rank(rank), WorkRange(grant, 1), nullptr);
+    }
+
+private:
+    std::shared_ptr<JobExecution> job_;
+};
+
+} // namespace
+
+SharedJob::SharedJob(std::shared_ptr<Node> node, std::uint64_t number)
+    : node_(std::move(node)), number_(number) {}
+
+bool SharedJob::work_comes_later() const { return node_->rank() != 0; }
+
+void SharedJob::begin(const std::shared_ptr<JobExecution>& execution) const {
+    const Job& job = execution->job();
+    node_->begin(number_, std::make_shared<ExecutionWork>(execution), {job.name(), job.work_units()});
+}
+
+void SharedJob::spread(const Job& job) const {
+    constexpr std::uint64_t most_uses = 1 << 10;
+    std::uint64_t use_number = 0;
+    for (const Job::Use& use : job.uses()) {
+        if (use.joining)
+            use.slice.data->join_over(std::make_shared<DomainJoin>(node_, number_ * most_uses + use_number));
+        ++use_number;
+    }
+}
+
+bool is_shared_by_ranks(const Job& job) {
+    const auto& uses = job.uses();
+    const auto is_joined = [](const Job::Use& use) { return use.joining != nullptr; };
+    return job.work_units() > 1 && job.devices().empty() && std::ranges::any_of(uses, is_joined) &&
+           std::ranges::all_of(
+               uses, [&](const Job::Use& use) { return is_joined(use) || use.access == Access::read; });
+}
+
+} // namespace headrace::cluster

@@ -1,0 +1,31 @@
+// domains/execution/job_sharing.cpp - a job that the ranks of a cluster share: see job_execution.hpp.
+#include <headrace/internal/domains/job_execution.hpp>
+
+namespace headrace {
+
+void JobExecution::extend(IndexRange units) {
+    const std::scoped_lock lock(state_.mutex);
+    if (!state_.life.is_running()) return;
+    state_.running().schedule.extend(units);
+    state_.ask_again();
+}
+
+void JobExecution::close() {
+    std::unique_lock lock(state_.mutex);
+    state_.running().schedule.close();
+    state_.settle_if_ended(std::move(lock));
+}
+
+cluster::LocalWork::Supply JobExecution::supply() const {
+    const std::scoped_lock lock(state_.mutex);
+    cluster::LocalWork::Supply supply{.is_running = state_.life.is_running(),
+                                      .has_ended = state_.life.has_ended(),
+                                      .stop_reason = state_.life.stop_reason()};
+    if (!state_.was_queried()) return supply; // it waits, and takes little memory
+    const Schedule& schedule = state_.running().schedule;
+    supply.open = schedule.open_units();
+    supply.completed = schedule.completed_units();
+    return supply;
+}
+
+} // namespace headrace

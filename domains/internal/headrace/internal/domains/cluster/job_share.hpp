@@ -1,0 +1,109 @@
+// internal/domains/cluster/job_share.hpp - what one rank has of a shared job, and what it owes: a state
+// machine without threads. Internal to domains/.
+//
+// A rank gets ranges of work units from the rank above. It gives parts of them to the ranks below, and the
+// rest to its devices. A grant carries as much credit as it has units. A rank returns credit when units are
+// completed. Rank 0 begins with all units, so the job is complete when all credit has come back.
+//
+//     rank above   grant ->  this rank   grant ->   rank below
+//                <- want                <- want
+//                <- credit              <- credit
+//                 close ->               close ->
+#pragma once
+#include <headrace/core/export.hpp>
+#include <headrace/internal/domains/cluster/local_work.hpp>
+#include <headrace/internal/domains/cluster/message.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::cluster {
+
+/// The neighbours of a rank in the tree over all ranks, in which rank 0 is the root.
+struct Neighbours {
+    static constexpr int fan_out = 32;
+    std::string name;         ///< of the rank, for people: "rank 3 on node17"
+    int rank = 0, above = -1; ///< -1: rank 0 has none above
+    std::vector<int> below = {};
+
+    [[nodiscard]] static Neighbours of(int rank, int ranks, std::string name);
+};
+
+/// What a job is, for ranks to see that they run the same program.
+struct JobMark {
+    std::string name;
+    std::uint64_t work_units = 0;
+    [[nodiscard]] static JobMark read(Reader& message);
+    friend bool operator==(const JobMark&, const JobMark&) = default;
+};
+
+/// One job on one rank. Messages about it may come before this rank submits it.
+///
+/// Threads   one at a time
+/// Errors    those of LocalWork
+class HEADRACE_EXPORT JobShare {
+public:
+    using Clock = LocalWork::Clock;
+    using Send = std::function<void(int rank, Message message)>;
+
+    /// `number`: the same on all ranks.
+    JobShare(std::uint64_t number, const Neighbours& neighbours, Send send);
+
+    /// This rank has submitted the job.
+    void begin(std::shared_ptr<LocalWork> work, JobMark mark);
+    /// A message about this job, after its topic and number.
+    void receive(int from, Topic topic, Reader message, Clock::time_point now);
+    /// Looks for what there is to send. To be called often while the job runs.
+    void look(Clock::time_point now);
+    /// It is over on this rank, and there is nothing to send any more.
+    [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+    [[nodiscard]] const ErrorPtr& failure() const noexcept { return failure_; }
+    /// Ends it on this rank and on the others, without success.
+    void fail(const ErrorPtr& why, int told_by = -1);
+
+private:
+    struct Grant {
+        IndexRange units;
+        Clock::time_point at;
+    };
+    struct Below {
+        int rank = 0;
+        bool wants = false;
+        JobMark mark = {};           ///< of the job as that rank has submitted it
+        std::deque<Grant> grants;    ///< not completed
+        std::uint64_t completed = 0; ///< units, of grants in the queue
+        std::uint64_t credit = 0;    ///< units that it has completed in all
+        Clock::time_point idle_since = {};
+    };
+
+    void ask_above(const LocalWork::Supply& supply);
+    void give_credit(const LocalWork::Supply& supply, Clock::time_point now);
+    void serve(Below& below, Clock::time_point now);
+    void take_credit(Below& below, std::uint64_t credit, Clock::time_point now);
+    void close();
+    [[nodiscard]] bool is_refused(int rank, const JobMark& mark);
+    [[nodiscard]] ErrorPtr named(const Error& why) const;
+    [[nodiscard]] Writer about(Topic topic) const;
+    [[nodiscard]] Below& below(int rank);
+
+    const std::uint64_t number_;
+    const Neighbours& neighbours_;
+    const Send send_;
+    std::shared_ptr<LocalWork> work_; ///< null: this rank has not submitted it yet
+    JobMark mark_;
+    std::optional<JobMark> mark_above_; ///< the job is complete, and was this one on the rank above
+    std::vector<Below> below_;
+    ErrorPtr failure_; ///< of any rank
+    bool has_told_failure_ = false, has_asked_ = false, is_closed_ = false, is_over_ = false;
+    std::uint64_t last_grant_ = 0; ///< units
+    std::uint64_t granted_ = 0;    ///< units, to this rank
+    std::uint64_t credit_ = 0;     ///< units, returned
+    Clock::time_point credit_at_ = {};
+};
+
+} // namespace headrace::cluster

@@ -1,0 +1,49 @@
+// internal/domains/cluster/shared_job.hpp - what a job knows of the ranks that share it. Internal to
+// domains/.
+#pragma once
+#include <headrace/core/export.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace headrace {
+
+class Job;
+class JobExecution;
+
+namespace cluster {
+
+class Node;
+
+/// A job that all ranks of a cluster have submitted: each does a part of its work units, and its private
+/// replicas are joined over all ranks.
+///
+/// Threads   any
+class HEADRACE_EXPORT SharedJob {
+public:
+    /// `number`: the same on all ranks.
+    SharedJob(std::shared_ptr<Node> node, std::uint64_t number);
+
+    /// Rank 0 has all work units from the start; other ranks get theirs later.
+    [[nodiscard]] bool work_comes_later() const;
+    /// From now on the ranks work together.
+    void begin(const std::shared_ptr<JobExecution>& execution) const;
+    /// The job has ended: the next joins of its private replicas are joins over all ranks. Never blocks.
+    void spread(const Job& job) const;
+
+private:
+    std::shared_ptr<Node> node_;
+    std::uint64_t number_;
+};
+
+/// True if the ranks of a cluster share such a job: one whose results are private replicas, since these can
+/// be joined over ranks. Each rank does all of any other job by itself.
+[[nodiscard]] HEADRACE_EXPORT bool is_shared_by_ranks(const Job& job);
+
+/// The number under which job executions know a rank, among the devices of the runtime.
+[[nodiscard]] constexpr std::size_t device_of_rank(int rank) {
+    return (std::size_t{1} << 32) + static_cast<std::size_t>(rank);
+}
+
+} // namespace cluster
+} // namespace headrace
