@@ -4,6 +4,7 @@
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/progress_bar.hpp"
+#include "job_program/ranks.hpp"
 #include "job_program/wait.hpp"
 #include "options.hpp"
 #include "program/exit_code.hpp"
@@ -131,6 +132,9 @@ void run(Options options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const int exit_code = program::exit_code_of(program_name, [&] { run(parse_options(argc, argv)); });
+    const int exit_code = program::exit_code_of(program_name, [&] {
+        const job_program::Ranks ranks;
+        run(parse_options(argc, argv));
+    });
     return job_program::interruption() != 0 && exit_code != 0 ? 128 + job_program::interruption() : exit_code;
 }

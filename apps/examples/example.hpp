@@ -27,6 +27,9 @@ int run(int argc, char** argv, std::uint64_t size, auto body) try {
             throw std::invalid_argument("usage: [SIZE] [--devices LIST]");
     }
     if (size == 0) throw std::invalid_argument("SIZE is at least 1");
+    const headrace::cluster::Session session; // several processes, if MPI has started them
+    if (!session.is_first() && std::freopen("/dev/null", "w", stdout) == nullptr)
+        throw std::runtime_error("/dev/null cannot be opened");
     headrace::Runtime runtime(options);
     const bool is_right = body(size, runtime);
     if (!is_right) std::fprintf(stderr, "%s: the serial version has another result\n", argv[0]);

@@ -3,6 +3,7 @@
 // Ctrl-C.
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
+#include "job_program/ranks.hpp"
 #include "job_program/wait.hpp"
 #include "options.hpp"
 #include "plot.hpp"
@@ -217,6 +218,9 @@ void run(const Options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const int exit_code = program::exit_code_of(program_name, [&] { run(parse_options(argc, argv)); });
+    const int exit_code = program::exit_code_of(program_name, [&] {
+        const job_program::Ranks ranks;
+        run(parse_options(argc, argv));
+    });
     return job_program::interruption() != 0 && exit_code != 0 ? 128 + job_program::interruption() : exit_code;
 }

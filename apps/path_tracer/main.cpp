@@ -3,6 +3,7 @@
 // after Ctrl-C.
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
+#include "job_program/ranks.hpp"
 #include "job_program/wait.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
@@ -90,6 +91,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     try {
         try {
+            const job_program::Ranks ranks;
             run(parse_options(argc, argv));
         } catch (const program::Answered&) { // the answer may not have arrived
         }

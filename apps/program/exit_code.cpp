@@ -2,6 +2,7 @@
 #include "program/exit_code.hpp"
 #include "program/command_line.hpp"
 #include "program/printable.hpp"
+#include "program/quiet_process.hpp"
 #include <headrace/core/error.hpp>
 
 #include <cerrno>
@@ -13,6 +14,7 @@
 namespace program {
 
 int complain(const std::string& program, const std::string& what, int exit_code) {
+    if (is_quiet() && what.find("rank ") != std::string::npos) return exit_code; // rank 0 says it
     std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(what).c_str());
     return exit_code;
 }

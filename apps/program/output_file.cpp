@@ -1,5 +1,6 @@
 // apps/program/output_file.cpp - see output_file.hpp.
 #include "program/output_file.hpp"
+#include "program/quiet_process.hpp"
 #include "program/used_files.hpp"
 #include <headrace/core/error.hpp>
 
@@ -150,12 +151,14 @@ void take_name(Beside& beside, const fs::path& file) {
 } // namespace
 
 void check_overwritable(const fs::path& file) {
+    if (is_quiet()) return;
     std::error_code ignored;
     if (!fs::exists(file, ignored) || fs::is_directory(file, ignored)) return check_writable(file);
     if (::access(file.c_str(), W_OK) != 0) refuse_file(file, std::generic_category().message(errno));
 }
 
 void check_writable(const fs::path& file) {
+    if (is_quiet()) return;
     const auto refuse = [&](const std::string& why) { refuse_file(file, why); };
     std::error_code ignored;
     if (!file.has_filename()) refuse("it is no file name; add one");
@@ -170,6 +173,7 @@ void check_writable(const fs::path& file) {
 
 void write_whole(const fs::path& file, std::string_view bytes) {
     check_no_input(file);
+    if (is_quiet()) return;
     if (is_written_in_place(file)) return write_in_place(file, bytes);
     Beside beside(behind_links(file));
     fill(beside, file, bytes);
@@ -192,6 +196,7 @@ struct HiddenFile::Impl {
 HiddenFile::HiddenFile(const fs::path& file, std::string bytes) : impl_(std::make_unique<Impl>()) {
     impl_->file = file;
     check_no_input(file);
+    if (is_quiet()) return;
     if (is_written_in_place(file))
         impl_->bytes = std::move(bytes);
     else
@@ -201,6 +206,7 @@ HiddenFile::HiddenFile(const fs::path& file, std::string bytes) : impl_(std::mak
 HiddenFile::~HiddenFile() = default;
 
 void HiddenFile::show() {
+    if (is_quiet()) return;
     if (impl_->beside)
         take_name(*impl_->beside, impl_->file);
     else

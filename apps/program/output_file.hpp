@@ -7,6 +7,8 @@
 
 namespace program {
 
+// A quiet process (quiet_process.hpp) checks and writes none of these.
+
 /// Finds out, before hours of work, whether `file` can be written; leaves nothing behind.
 /// Errors  invalid_argument: which file, why not, what to do
 void check_writable(const std::filesystem::path& file);
