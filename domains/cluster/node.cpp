@@ -250,9 +250,12 @@ void Node::run(const OpenTransport& open) {
                 patience = 0ns;
             }
         }
+        can_send_ = false;
     } catch (...) {
+        can_send_ = false;
         fail(current_error(ErrorKind::device));
     }
+    for (const auto& call : take_posted()) call(); // jobs that began meanwhile get to know
     try {
         std::unique_lock lock(mutex_);
         auto transport = std::move(transport_);
@@ -263,7 +266,14 @@ void Node::run(const OpenTransport& open) {
     }
 }
 
-void Node::send(int to, Message message) { transport_->send(to, std::move(message)); }
+std::vector<std::function<void()>> Node::take_posted() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(posted_, {});
+}
+
+void Node::send(int to, Message message) {
+    if (can_send_) transport_->send(to, std::move(message));
+}
 
 void Node::forward_down(const Message& message) {
     for (const int rank : neighbours_.below) send(rank, message);

@@ -47,7 +47,11 @@ bool SharedJob::work_comes_later() const { return node_->rank() != 0; }
 
 void SharedJob::begin(const std::shared_ptr<JobExecution>& execution) const {
     const Job& job = execution->job();
-    node_->begin(number_, std::make_shared<ExecutionWork>(execution), {job.name(), job.work_units()});
+    try {
+        node_->begin(number_, std::make_shared<ExecutionWork>(execution), {job.name(), job.work_units()});
+    } catch (...) { // the ranks work together no more
+        execution->stop(current_error(ErrorKind::device));
+    }
 }
 
 void SharedJob::spread(const Job& job) const {

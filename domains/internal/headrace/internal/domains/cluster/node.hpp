@@ -88,6 +88,7 @@ private:
     void forward_down(const Message& message);
     void finish_exchange(std::uint64_t number, const Collected& all);
     void post(std::function<void()> call);
+    [[nodiscard]] std::vector<std::function<void()>> take_posted();
     void send(int to, Message message);
     void fail(const ErrorPtr& why); ///< everything that waits, and all that comes
     [[nodiscard]] Error has_ended(int rank) const;
@@ -103,6 +104,7 @@ private:
     std::set<std::uint64_t> over_;           ///< jobs that are over, from `all_over_` on
     std::uint64_t all_over_ = 0;             ///< jobs before this one are over
     ErrorPtr last_failure_;                  ///< of a job
+    bool can_send_ = true;                   ///< the thread serves the transport
 
     mutable std::mutex mutex_; ///< for all that follows
     std::condition_variable changed_;
