@@ -135,7 +135,9 @@ void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::time_point n
         done.push_back(one.grants.front().units);
         one.grants.pop_front();
     }
-    if (done.empty() || !work_) return;
+    if (!work_) return;
+    if (!one.grants.empty()) work_->progressed(one.rank, one.grants.front().units, one.completed);
+    if (done.empty()) return;
     work_->completed(one.rank, done, std::exchange(one.idle_since, now), now);
 }
 

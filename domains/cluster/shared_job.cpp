@@ -22,7 +22,12 @@ public:
     void close() override { job_->close(); }
     void stop(ErrorPtr why) override { job_->stop(std::move(why)); }
     [[nodiscard]] std::optional<IndexRange> next(int rank) override {
-        return job_->next(device_of_rank(rank));
+        const auto units = job_->next(device_of_rank(rank));
+        if (units) job_->launched(device_of_rank(rank), *units, units->size());
+        return units;
+    }
+    void progressed(int rank, IndexRange grant, std::uint64_t units) override {
+        job_->begun(device_of_rank(rank), grant, units);
     }
     void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
                    Clock::time_point end) override {

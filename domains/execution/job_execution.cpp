@@ -171,11 +171,13 @@ ExecutionStatus JobExecution::status() const {
     ExecutionStatus status{.job = job().name(),
                            .work_units = job().work_units(),
                            .started = state_.life.has_started(),
+                           .waits_for_ranks = false,
                            .last_sign = {},
                            .tasks = {}};
     if (!state_.was_queried()) return status;
     const RunningJob& run = state_.running();
     status.finished = run.schedule.completed_units();
+    status.waits_for_ranks = run.schedule.is_open() && run.schedule.open_units() == 0;
     status.last_sign = run.in_flight.last_sign();
     status.tasks = run.in_flight.all();
     return status;

@@ -70,6 +70,17 @@ TEST_F(WhoWaitsForWhat, ALaunchThatDoesNotEndIsNamed) {
               "no sign of life for 12.0 s: launch 4 has not ended, which began with 77 work units");
 }
 
+TEST_F(WhoWaitsForWhat, ARankThatWaitsForWorkDoesNotHang) {
+    ExecutionStatus shared = job("shared"), stuck = job("stuck");
+    shared.waits_for_ranks = true;
+    EXPECT_EQ(report({shared}), "");
+    stuck.tasks = {task(12s)};
+    EXPECT_NE(report({shared, stuck})
+                  .find("job 'shared', 100 of 1000 work units finished, waits for work from the "
+                        "rank above"),
+              std::string::npos);
+}
+
 TEST_F(WhoWaitsForWhat, ATaskThatNeverBeganSaysWhy) {
     ExecutionStatus stuck = job("stuck");
     stuck.tasks = {task(12s)};

@@ -94,6 +94,7 @@ public:
     void extend(IndexRange units);
     /// No more come.
     void close() { shape_.is_open = false; }
+    [[nodiscard]] bool is_open() const { return shape_.is_open; } ///< more may come
     /// Work units that no participant has.
     [[nodiscard]] std::uint64_t open_units() const { return open_.units(); }
 

@@ -43,6 +43,8 @@ public:
     /// The rank below has completed these units, one grant each, and worked on them in this time.
     virtual void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
                            Clock::time_point end) = 0;
+    /// The rank below has completed so many units of a grant.
+    virtual void progressed(int /*rank*/, IndexRange /*grant*/, std::uint64_t /*units*/) {}
     /// The rank below will not complete them.
     virtual void abandoned(int rank, IndexRange grant) = 0;
 };
