@@ -4,6 +4,8 @@
 #include "data/replica_reader.hpp"
 #include <headrace/domains/domain.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -60,6 +62,77 @@ RankJoin::Result DomainJoin::exchange(const DomainData& data, const Joining& joi
     const auto contents = message.bytes();
     result.contents.assign(contents.begin(), contents.end());
     return result;
+}
+
+namespace {
+
+void put(Writer& message, int rank, IndexRange elements, std::span<const std::byte> contents) {
+    message.put(rank).put(elements.begin).put(elements.end).put(contents);
+}
+
+} // namespace
+
+std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<const IndexRange> mine,
+                                                   const ErrorPtr& error) {
+    auto* const host = static_cast<std::byte*>(data.storage().host());
+    const auto bytes_at = [&](IndexRange elements) {
+        return std::span(host + elements.begin * data.element_size(), elements.size() * data.element_size());
+    };
+    Writer own;
+    own.put(error).put<std::uint64_t>(error ? 0 : mine.size());
+    if (!error)
+        for (const IndexRange elements : mine) put(own, node_->rank(), elements, bytes_at(elements));
+
+    const auto read = [](const Message& message, std::vector<Part>& parts) {
+        Reader reader(message);
+        if (const ErrorPtr failed = reader.error()) throw Error{*failed};
+        for (auto count = reader.get<std::uint64_t>(); count > 0; --count) {
+            const auto rank = reader.get<int>();
+            const auto begin = reader.get<std::uint64_t>(), end = reader.get<std::uint64_t>();
+            parts.push_back({rank, {begin, end}, reader.bytes()});
+        }
+    };
+    std::vector<Part> parts;
+    std::vector<Message> messages; // the parts refer to them
+    if (is_first_rank()) {
+        try {
+            messages = node_->collect(key_);
+            messages[0] = own.take();
+            for (const Message& message : messages) read(message, parts);
+            node_->publish(key_, answer_of(data, parts));
+        } catch (...) {
+            publish(*current_error(ErrorKind::internal));
+            throw;
+        }
+    } else {
+        messages.push_back(node_->exchange_with_first(key_, own.take()));
+        read(messages[0], parts);
+    }
+    std::vector<IndexRange> of_others;
+    for (const Part& part : parts) {
+        if (part.rank == node_->rank()) continue;
+        std::ranges::copy(part.contents, bytes_at(part.elements).begin());
+        of_others.push_back(part.elements);
+    }
+    return of_others;
+}
+
+/// On rank 0: what all ranks get. Errors: invalid_argument if parts of two ranks overlap.
+Message DomainJoin::answer_of(const DomainData& data, std::vector<Part> parts) const {
+    std::ranges::sort(parts, {}, [](const Part& part) { return part.elements.begin; });
+    for (std::size_t i = 1; i < parts.size(); ++i)
+        if (const Part& before = parts[i - 1], &part = parts[i]; part.elements.begin < before.elements.end)
+            throw Error{
+                ErrorKind::invalid_argument,
+                fmt::format(
+                    "tasks of rank {} and of rank {} write parts of domain '{}' that overlap: elements "
+                    "[{}, {}) and [{}, {}); each element is for one task to write",
+                    before.rank, part.rank, data.name(), before.elements.begin, before.elements.end,
+                    part.elements.begin, part.elements.end)};
+    Writer answer;
+    answer.put(ErrorPtr{}).put<std::uint64_t>(parts.size());
+    for (const Part& part : parts) put(answer, part.rank, part.elements, part.contents);
+    return answer.take();
 }
 
 } // namespace headrace::cluster

@@ -1,5 +1,5 @@
-// domains/cluster/domain_join.hpp - the private replicas of one domain, from all ranks to rank 0, and the
-// result back. Internal to domains/.
+// domains/cluster/domain_join.hpp - the private replicas of one domain, or its parts, from all ranks to rank
+// 0, and the result back. Internal to domains/.
 #pragma once
 #include <headrace/domains/detail/joining.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
@@ -23,7 +23,18 @@ public:
     [[nodiscard]] Result exchange(const DomainData& data, const Joining& joining,
                                   std::span<const Replica* const> mine, const ErrorPtr& error) override;
 
+    [[nodiscard]] std::vector<IndexRange> exchange_parts(DomainData& data, std::span<const IndexRange> mine,
+                                                         const ErrorPtr& error) override;
+
 private:
+    /// Elements of one rank, with their contents.
+    struct Part {
+        int rank;
+        IndexRange elements;
+        std::span<const std::byte> contents;
+    };
+    [[nodiscard]] Message answer_of(const DomainData& data, std::vector<Part> parts) const;
+
     std::shared_ptr<Node> node_;
     std::uint64_t key_;
     std::deque<std::unique_ptr<Device>> devices_; ///< of the received replicas, which refer to them

@@ -1,5 +1,6 @@
 // domains/cluster/shared_job.cpp - see shared_job.hpp.
 #include "cluster/domain_join.hpp"
+#include "execution/footprint.hpp"
 #include <headrace/internal/domains/cluster/node.hpp>
 #include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/job_execution.hpp>
@@ -59,22 +60,34 @@ void SharedJob::begin(const std::shared_ptr<JobExecution>& execution) const {
     }
 }
 
-void SharedJob::spread(const Job& job) const {
+void SharedJob::spread(const Job& job, std::span<const IndexRange> units, ErrorPtr error) const {
     constexpr std::uint64_t most_uses = 1 << 10;
     std::uint64_t use_number = 0;
     for (const Job::Use& use : job.uses()) {
-        if (use.joining)
-            use.slice.data->join_over(std::make_shared<DomainJoin>(node_, number_ * most_uses + use_number));
-        ++use_number;
+        const auto join = std::make_shared<DomainJoin>(node_, number_ * most_uses + use_number++);
+        if (use.joining) {
+            use.slice.data->join_over(join);
+        } else if (writes(use.access)) {
+            std::vector<IndexRange> written;
+            try {
+                if (!error)
+                    for (const IndexRange range : units) written.push_back(elements_of(use, range));
+            } catch (...) { // the user's callback
+                error = current_error();
+            }
+            std::erase_if(written, [](const IndexRange& elements) { return elements.empty(); });
+            use.slice.data->exchange_over(join, std::move(written), error);
+        }
     }
 }
 
 bool is_shared_by_ranks(const Job& job) {
-    const auto& uses = job.uses();
-    const auto is_joined = [](const Job::Use& use) { return use.joining != nullptr; };
-    return job.work_units() > 1 && job.devices().empty() && std::ranges::any_of(uses, is_joined) &&
-           std::ranges::all_of(
-               uses, [&](const Job::Use& use) { return is_joined(use) || use.access == Access::read; });
+    const auto can_be_joined = [](const Job::Use& use) {
+        return use.joining != nullptr || !writes(use.access) || use.slice.part;
+    };
+    const auto is_result = [](const Job::Use& use) { return writes(use.access) || use.joining != nullptr; };
+    return job.work_units() > 1 && job.devices().empty() && !job.is_concurrent() &&
+           std::ranges::any_of(job.uses(), is_result) && std::ranges::all_of(job.uses(), can_be_joined);
 }
 
 } // namespace headrace::cluster

@@ -78,6 +78,7 @@ void DomainData::lose(const ErrorPtr& error) {
 
 /// Joins those of one controller, or all (`only` null). With the lock held.
 void DomainData::join(const Controller* only) {
+    if (!only) exchange_parts();
     const Joining* const joining = joining_;
     if (!joining) return;
     const auto is_meant = [=](const Replica& replica) { return !only || replica.controller == only; };
@@ -137,6 +138,35 @@ void DomainData::join_over(std::shared_ptr<RankJoin> ranks) {
     const std::scoped_lock lock(mutex_);
     // Jobs that commute may end in any order, and in another one on another rank.
     if (!ranks_ || ranks_->number() < ranks->number()) ranks_ = std::move(ranks);
+}
+
+void DomainData::exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<IndexRange> written,
+                               ErrorPtr error) {
+    const std::scoped_lock lock(mutex_);
+    parts_ = {std::move(ranks), std::move(written), std::move(error)};
+    lacks_parts_ = true;
+}
+
+/// With the lock held. After an error, readers get it until the data are written again.
+void DomainData::exchange_parts() {
+    if (!lacks_parts_) return;
+    Parts parts = std::exchange(parts_, {});
+    const auto tile_of = [this](IndexRange elements) {
+        return storage_.tile(elements.begin * element_size_, elements.end * element_size_);
+    };
+    try {
+        if (!parts.error)
+            for (const IndexRange elements : parts.written) headrace::gather(tile_of(elements)).wait();
+    } catch (...) {
+        parts.error = current_error(ErrorKind::device);
+    }
+    try {
+        for (const IndexRange elements : parts.ranks->exchange_parts(*this, parts.written, parts.error))
+            host_wrote(tile_of(elements));
+    } catch (...) {
+        fail({0, extent_.size()}, current_error(ErrorKind::internal));
+    }
+    lacks_parts_ = false;
 }
 
 /// `replicas`: of this rank. If `error` is set, they do not hold what they should.

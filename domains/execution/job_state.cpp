@@ -3,6 +3,8 @@
 #include <headrace/internal/domains/cluster/shared_job.hpp>
 #include <headrace/internal/domains/job_state.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace headrace {
@@ -94,7 +96,7 @@ void JobState::settle_if_ended(std::unique_lock<std::mutex> lock) {
     const ErrorPtr error = life.stop_reason();
     // With the lock: a device that is lost from now on takes a replica with it that nothing makes again.
     if (!error) run.outputs.complete();
-    if (scheduling_.shared) scheduling_.shared->spread(job);
+    if (scheduling_.shared) scheduling_.shared->spread(job, done_by_devices(), error);
     run.account.end();
     run.schedule.forget(); // handles may keep us for long
     run.transferred.clear();
@@ -108,6 +110,15 @@ void JobState::settle_if_ended(std::unique_lock<std::mutex> lock) {
     }
     if (scheduling_.observer && scheduling_.observer->done) scheduling_.observer->done(job, outcome());
     promise_.complete(ran);
+}
+
+/// Work units that devices of this process have completed.
+std::vector<IndexRange> JobState::done_by_devices() const {
+    std::vector<IndexRange> done;
+    for (std::size_t place = 0; place < participants.size(); ++place)
+        if (!participants[place].is_rank)
+            std::ranges::copy(running().schedule.completed_by(place), std::back_inserter(done));
+    return done;
 }
 
 JobOutcome JobState::outcome() const {

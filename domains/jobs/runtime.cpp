@@ -17,7 +17,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -151,10 +153,11 @@ private:
         // another thread runs it.
         std::vector<std::shared_ptr<DomainData>> joined;
         for (const Job::Use& use : execution.job().uses())
-            if (const Joining* const joining = use.slice.data->joining(); joining && joining != use.joining)
+            if (const Joining* const joining = use.slice.data->joining();
+                (joining && joining != use.joining) || use.slice.data->lacks_parts())
                 joined.push_back(use.slice.data);
         if (joined.empty()) return begin(execution);
-        starter_.post([this, job, joined = std::move(joined)] {
+        start_beside([this, job, joined = std::move(joined)] {
             try {
                 for (const auto& domain : joined) domain->join();
             } catch (...) {
@@ -162,6 +165,23 @@ private:
             }
             begin(*job);
         });
+    }
+
+    /// On one thread for all jobs; or on a thread for each, since the joins of a cluster wait for other
+    /// ranks, which may start their jobs in another order.
+    void start_beside(std::function<void()> call) {
+        if (!node_) {
+            starter_.post(std::move(call));
+            return;
+        }
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(joins_, [](const Join& join) { return join.has_ended->load(); });
+        Join join{std::make_shared<std::atomic<bool>>(false), {}};
+        join.thread = std::jthread([call = std::move(call), has_ended = join.has_ended] {
+            call();
+            *has_ended = true;
+        });
+        joins_.push_back(std::move(join));
     }
 
     void begin(JobExecution& execution) {
@@ -240,6 +260,11 @@ private:
     std::map<std::uint64_t, std::shared_ptr<JobExecution>> jobs_; // not ended, in the order of submission
     RunningJobs running_;                                         // a part of these
     SerialExecutor starter_{SerialExecutor::Kind::may_call_drivers};
+    struct Join {
+        std::shared_ptr<std::atomic<bool>> has_ended;
+        std::jthread thread;
+    };
+    std::vector<Join> joins_; ///< of the ranks of a cluster
     std::shared_ptr<Continuations> continuations_ = std::make_shared<Continuations>();
     std::unique_ptr<JobPlanner> planner_;                // made when the workers are
     std::vector<std::unique_ptr<DeviceWorker>> workers_; // after the rest: their threads use it

@@ -240,6 +240,61 @@ TEST_P(SharedJobs, AJobOfEachRankReadsWhatAllRanksWrote) {
     });
 }
 
+TEST_P(SharedJobs, RowsThatOtherRanksWroteAreRead) {
+    constexpr int rounds = 6;
+    const auto contents = random_words();
+    std::vector<std::uint64_t> expected = contents;
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<std::uint64_t> next(size);
+        for (std::uint64_t i = 0; i < size; ++i)
+            next[i] = 3 * expected[i] + 5 * expected[(i + size - 1) % size] + 7 * expected[(i + 1) % size];
+        for (std::uint64_t i = 0; i < size; ++i) next[i] += i;
+        expected = next;
+    }
+    run([&](int rank, Runtime& runtime) {
+        Domain<std::uint64_t> now("now", {size}), next("next", {size});
+        std::ranges::copy(contents, now.fill().begin());
+        for (int round = 0; round < rounds; ++round) {
+            runtime.submit(Job("mix", size).reads(now).writes(rows(next)).kernel([=](Task& task) {
+                return Mix{task.read(now), task.write(next)};
+            }));
+            runtime.submit(Job("add index", size).updates(rows(next)).kernel([=](Task& task) {
+                return AddIndex{task.update(next)};
+            }));
+            std::swap(now, next);
+        }
+        EXPECT_TRUE(std::ranges::equal(now.gather(), expected)) << "rank " << rank;
+    });
+}
+
+TEST_P(SharedJobs, PartsThatOtherRanksWroteAreRead) {
+    run([&](int rank, Runtime& runtime) {
+        const Domain<std::uint64_t> x("x", {size});
+        std::ranges::fill(x.fill(), 1);
+        constexpr std::uint64_t units = size - 5; // the first elements stay as they are
+        const auto mirrored = [](IndexRange task) { return IndexRange{size - task.end, size - task.begin}; };
+        runtime.submit(Job("mirrored", units).writes(part(x, mirrored)).kernel([=](Task& task) {
+            return WriteMirrored{task.write(x)};
+        }));
+        const auto found = x.gather();
+        for (std::uint64_t i = 0; i < size; ++i)
+            ASSERT_EQ(found[i], i < 5 ? 1 : 11 * (size - 1 - i)) << "element " << i << ", rank " << rank;
+    });
+}
+
+TEST_P(SharedJobs, AFailureReachesReadersOnAllRanks) {
+    const auto outcomes = on_ranks(GetParam().ranks, network_, [&](int, Runtime& runtime) {
+        const Domain<std::uint64_t> x("x", {size});
+        runtime.submit(
+            Job("thrower", size).writes(rows(x)).kernel([](Task&) { return Thrower{.at = 7777}; }));
+        static_cast<void>(x.gather());
+    });
+    for (const RankOutcome& outcome : outcomes) {
+        ASSERT_TRUE(outcome.error);
+        EXPECT_EQ(outcome.error->job(), "thrower") << outcome.error->what();
+    }
+}
+
 TEST_P(SharedJobs, AFailureReachesAllRanks) {
     const auto outcomes = on_ranks(GetParam().ranks, network_, [&](int, Runtime& runtime) {
         const Domain<std::uint64_t> turns("turns", {1});

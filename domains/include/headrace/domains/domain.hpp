@@ -58,7 +58,8 @@ public:
     /// Makes the private replica at its first use after a join. `stream` writes its first contents. Threads:
     /// one at a time for each controller.
     [[nodiscard]] OwnReplica replica(const Joining& joining, Controller& controller, Stream& stream);
-    /// Joins all private replicas into the host replica, in the order of first use, and drops them. If one
+    /// Gets the parts that other ranks have written. Joins all private replicas into the host replica, in the
+    /// order of first use, and drops them. If one
     /// was lost for good, the data fail: a reader gets the error, until a job writes the data again. Blocks.
     void join();
     /// How private replicas are joined before the data are used in another way; null: there are none. If not
@@ -72,6 +73,11 @@ public:
     }
     /// The ranks of a cluster share a job that wrote to private replicas: the next join is one of all ranks.
     void join_over(std::shared_ptr<RankJoin> ranks);
+    /// The ranks of a cluster share a job of which each has written some elements, or failed: before the data
+    /// are used, all ranks get all of them. Never blocks.
+    void exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<IndexRange> written, ErrorPtr error);
+    /// Other ranks have parts that this one lacks. If so, `join` may block.
+    [[nodiscard]] bool lacks_parts() const noexcept { return lacks_parts_; }
     /// A job that was to write these elements has failed: see mark_failed in core. Never blocks.
     void fail(IndexRange elements, const ErrorPtr& error);
     /// A job that was to write to private replicas has failed. Never blocks.
@@ -125,6 +131,7 @@ private:
     void join_of_ranks(const Joining& joining, RankJoin& ranks, std::vector<const Replica*> replicas,
                        const ErrorPtr& error);
     [[nodiscard]] RankJoin::Result result_of_join();
+    void exchange_parts();
     void join_to_host(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
     void write_unwritten(const Joining& joining, std::span<const Tile> parts);
     void lose(const ErrorPtr& error);
@@ -146,8 +153,16 @@ private:
     std::vector<Replica> replicas_;
     std::vector<std::byte> base_;
     std::shared_ptr<RankJoin> ranks_; ///< the next join is over them; null: it is this process's alone
-    mutable std::mutex lost_mutex_;   ///< never held for long
-    ErrorPtr lost_;                   ///< why private replicas are lost, or have wrong contents
+    /// What this rank has to exchange.
+    struct Parts {
+        std::shared_ptr<RankJoin> ranks = nullptr;
+        std::vector<IndexRange> written = {};
+        ErrorPtr error = nullptr;
+    };
+    Parts parts_;
+    std::atomic<bool> lacks_parts_ = false;
+    mutable std::mutex lost_mutex_; ///< never held for long
+    ErrorPtr lost_;                 ///< why private replicas are lost, or have wrong contents
 };
 
 namespace detail {

@@ -30,6 +30,11 @@ public:
         return !of_[participant].completed.is_none();
     }
 
+    /// Its work units: ascending, apart. Nothing after `forget`.
+    [[nodiscard]] const std::vector<IndexRange>& completed_by(std::size_t participant) const {
+        return of_[participant].completed.ranges();
+    }
+
     void complete(std::size_t participant, const Work& work);
     void transfer_seeds(std::size_t donor, std::uint64_t seeds) {
         of_[donor].account.seeds_transferred += seeds;

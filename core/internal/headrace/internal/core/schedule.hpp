@@ -178,6 +178,10 @@ public:
     [[nodiscard]] double standby_steps_in() const { return 2 * shape_.expected_seconds; }
     [[nodiscard]] const Rates& rates() const { return rates_; }
     [[nodiscard]] const Availability& availability() const { return availability_; }
+    /// Its work units: ascending, apart. Nothing after `forget`.
+    [[nodiscard]] const std::vector<IndexRange>& completed_by(std::size_t participant) const {
+        return accounts_.completed_by(participant);
+    }
     [[nodiscard]] const ParticipantAccount& account(std::size_t participant) const {
         return accounts_.of(participant);
     }

@@ -67,6 +67,8 @@ private:
 class HEADRACE_EXPORT CompletedWork {
 public:
     void add(const Work& work);
+    /// Of the job's work units: ascending, apart.
+    [[nodiscard]] const std::vector<IndexRange>& ranges() const noexcept { return ranges_; }
     [[nodiscard]] bool is_none() const noexcept { return ranges_.empty() && transferred_.empty(); }
     /// All of it, which is no longer completed. Adjoining tasks are one.
     [[nodiscard]] std::vector<Work> take();

@@ -16,8 +16,10 @@ class Node;
 ///     headrace::cluster::Session session; // does nothing if the program was started without MPI
 ///     headrace::Runtime runtime;
 ///
-/// Ranks share a job that writes by accumulates, reduces, scatters or appends alone: each rank does a part.
-/// Each rank does all of any other job. So domains hold the same on all ranks.
+/// Ranks share a job that writes by accumulates, reduces, scatters or appends, or to the rows or parts of its
+/// tasks: each rank does some of its work units, and all ranks get the results. Each rank does all of any
+/// other job: one that writes to any element of a domain, or is `only_on` some devices, or `concurrent`. So
+/// domains hold the same on all ranks.
 /// Calls that wait for results (gather, count, records, fill) are made by all ranks, or by none.
 ///
 /// Ranks of one host divide its cores and GPUs.

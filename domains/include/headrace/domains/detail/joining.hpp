@@ -7,6 +7,7 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
+#include <headrace/core/index_range.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +33,8 @@ struct Replica {
 
 class Joining;
 
-/// Joins the private replicas of all ranks of a cluster, for one domain and the last job that they shared:
-/// domains/cluster/. Rank 0 joins them as if all were its own, and the others receive the result.
+/// Brings together what all ranks of a cluster have of one domain, after the last job that they shared:
+/// domains/cluster/. Rank 0 joins private replicas as if all were its own, and the others receive the result.
 ///
 /// Threads: one at a time. Errors: those of any rank, and the loss of a rank.
 class HEADRACE_EXPORT RankJoin {
@@ -58,6 +59,10 @@ public:
     /// On another rank: sends its private replicas, or why there are none. Returns the result. Blocks.
     [[nodiscard]] virtual Result exchange(const DomainData& data, const Joining& joining,
                                           std::span<const Replica* const> mine, const ErrorPtr& error) = 0;
+    /// `mine`: elements that this rank has written, now in its host replica; or why there are none. Writes
+    /// what the other ranks have written into the host replica, and returns these elements. Blocks.
+    [[nodiscard]] virtual std::vector<IndexRange>
+    exchange_parts(DomainData& data, std::span<const IndexRange> mine, const ErrorPtr& error) = 0;
 
 protected:
     RankJoin() = default;

@@ -106,6 +106,7 @@ private:
     JobState(Job job, JobScheduling scheduling, std::vector<JobParticipant> participants,
              std::shared_ptr<const std::vector<LeftOut>> left_out, Promise promise);
     [[nodiscard]] bool enter_parts(IndexRange units);
+    [[nodiscard]] std::vector<IndexRange> done_by_devices() const;
 
     mutable JobScheduling scheduling_; ///< its policy goes to the schedule when the job starts
     mutable std::unique_ptr<RunningJob> running_;
