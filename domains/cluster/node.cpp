@@ -26,6 +26,8 @@ std::string host_name() {
     return name.data();
 }
 
+std::string program_name() { return program_invocation_short_name; }
+
 std::shared_ptr<Node>& node_of_process() {
     static std::shared_ptr<Node> node;
     return node;
@@ -57,13 +59,16 @@ Node::~Node() { HEADRACE_ASSERT(!thread_.joinable()); }
 void Node::meet() {
     constexpr std::uint64_t byte_order = 0x0102030405060708;
     Writer mine;
-    mine.put(byte_order).put(std::string(program_invocation_short_name)).put(host_name());
+    mine.put(byte_order).put(std::string(HEADRACE_VERSION)).put(program_name()).put(host_name());
     const std::vector<Message> all = exchange(mine.take());
     std::string first;
     for (int rank = 0; rank < ranks_; ++rank) {
         Reader theirs(all[static_cast<std::size_t>(rank)]);
         if (theirs.get<std::uint64_t>() != byte_order)
             throw Error{ErrorKind::unsupported, fmt::format("rank {} has another byte order", rank)};
+        if (const std::string version = theirs.text(); version != HEADRACE_VERSION)
+            throw Error{ErrorKind::unsupported, fmt::format("rank {} has Headrace {}, and this rank has {}", rank,
+                                                            version, HEADRACE_VERSION)};
         const std::string program = theirs.text();
         hosts_.push_back(theirs.text());
         if (rank == 0) first = program;

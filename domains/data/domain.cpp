@@ -66,13 +66,18 @@ void DomainData::join() {
 }
 
 ErrorPtr DomainData::lost() const {
-    const std::scoped_lock lock(lost_mutex_);
+    const std::scoped_lock lock(brief_mutex_);
     return lost_;
+}
+
+std::shared_ptr<RankJoin> DomainData::take_ranks() {
+    const std::scoped_lock lock(brief_mutex_);
+    return std::exchange(ranks_, nullptr);
 }
 
 /// The private replicas stay until the next join: other jobs may still write to them.
 void DomainData::lose(const ErrorPtr& error) {
-    const std::scoped_lock lock(lost_mutex_);
+    const std::scoped_lock lock(brief_mutex_);
     lost_ = error;
 }
 
@@ -85,14 +90,15 @@ void DomainData::join(const Controller* only) {
     std::vector<const Replica*> meant;
     for (const Replica& replica : replicas_ | std::views::filter(is_meant)) meant.push_back(&replica);
     if (only && meant.empty()) return;
-    if (only && ranks_) { // the other ranks may never join: so this one does not wait for them
+    const auto ranks = take_ranks();
+    if (only && ranks) { // the other ranks may never join: so this one does not wait for them
         lose(std::make_shared<const Error>(
             ErrorKind::cancelled, "domain '" + name() + "' was not asked for before its runtime went away"));
         std::erase_if(replicas_, is_meant);
         return;
     }
     const ErrorPtr error = lost();
-    if (const auto ranks = std::exchange(ranks_, nullptr)) {
+    if (ranks) {
         try {
             join_of_ranks(*joining, *ranks, meant, error);
         } catch (...) { // without the other ranks, this one's replicas are a part of the result
@@ -135,14 +141,14 @@ void DomainData::join(const Joining& joining, std::span<const Replica* const> re
 }
 
 void DomainData::join_over(std::shared_ptr<RankJoin> ranks) {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(brief_mutex_);
     // Jobs that commute may end in any order, and in another one on another rank.
     if (!ranks_ || ranks_->number() < ranks->number()) ranks_ = std::move(ranks);
 }
 
 void DomainData::exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<IndexRange> written,
                                ErrorPtr error) {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(brief_mutex_);
     parts_ = {std::move(ranks), std::move(written), std::move(error)};
     lacks_parts_ = true;
 }
@@ -150,7 +156,11 @@ void DomainData::exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<Inde
 /// With the lock held. After an error, readers get it until the data are written again.
 void DomainData::exchange_parts() {
     if (!lacks_parts_) return;
-    Parts parts = std::exchange(parts_, {});
+    Parts parts;
+    {
+        const std::scoped_lock lock(brief_mutex_);
+        parts = std::exchange(parts_, {});
+    }
     const auto tile_of = [this](IndexRange elements) {
         return storage_.tile(elements.begin * element_size_, elements.end * element_size_);
     };

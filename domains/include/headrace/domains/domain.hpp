@@ -72,6 +72,7 @@ public:
         joining_ = &joining;
     }
     /// The ranks of a cluster share a job that wrote to private replicas: the next join is one of all ranks.
+    /// Never blocks.
     void join_over(std::shared_ptr<RankJoin> ranks);
     /// The ranks of a cluster share a job of which each has written some elements, or failed: before the data
     /// are used, all ranks get all of them. Never blocks.
@@ -132,6 +133,7 @@ private:
                        const ErrorPtr& error);
     [[nodiscard]] RankJoin::Result result_of_join();
     void exchange_parts();
+    [[nodiscard]] std::shared_ptr<RankJoin> take_ranks();
     void join_to_host(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
     void write_unwritten(const Joining& joining, std::span<const Tile> parts);
     void lose(const ErrorPtr& error);
@@ -152,6 +154,8 @@ private:
     std::mutex mutex_;                              ///< held while private replicas are joined
     std::vector<Replica> replicas_;
     std::vector<std::byte> base_;
+    mutable std::mutex brief_mutex_; ///< for what follows; never held for long
+    ErrorPtr lost_;                  ///< why private replicas are lost, or have wrong contents
     std::shared_ptr<RankJoin> ranks_; ///< the next join is over them; null: it is this process's alone
     /// What this rank has to exchange.
     struct Parts {
@@ -161,8 +165,6 @@ private:
     };
     Parts parts_;
     std::atomic<bool> lacks_parts_ = false;
-    mutable std::mutex lost_mutex_; ///< never held for long
-    ErrorPtr lost_;                 ///< why private replicas are lost, or have wrong contents
 };
 
 namespace detail {
