@@ -54,11 +54,22 @@ void take_share_of_host(const Node& node) {
 }
 
 void keep_share_of_gpus(const PlaceOnHost& place, DeviceSelection& selection) {
-    if (place.ranks == 1 || !selection.by_default) return;
-    std::size_t number = 0;
+    if (place.ranks == 1) return;
+    const auto is_divided = [&](const DeviceInfo& info) {
+        return info.kind != DeviceKind::cpu &&
+               std::ranges::find(selection.named, info.id) == selection.named.end();
+    };
+    const auto gpus = static_cast<std::size_t>(std::ranges::count_if(
+        selection.devices, [&](const auto& device) { return is_divided(device->info()); }));
+    const bool has_only_gpus = gpus == selection.devices.size();
+    const auto is_mine = [&](std::size_t gpu) {
+        if (gpus < place.ranks && has_only_gpus) return gpu == place.index % gpus;
+        return gpu % place.ranks == place.index;
+    };
+    std::size_t gpu = 0;
     for (std::size_t i = 0; i < selection.devices.size();) {
         const DeviceInfo info = selection.devices[i]->info();
-        if (info.kind == DeviceKind::cpu || number++ % place.ranks == place.index) {
+        if (!is_divided(info) || is_mine(gpu++)) {
             ++i;
             continue;
         }

@@ -16,8 +16,9 @@ struct PlaceOnHost {
 /// launcher has bound it already, only checks that it has as many as its part, and warns if not.
 void take_share_of_host(const Node& node);
 
-/// Keeps this rank's GPUs of a selection that names no device: GPU number i belongs to rank i modulo the
-/// number of ranks on the host.
+/// Keeps this rank's GPUs of a selection: GPU number i belongs to rank i modulo the number of ranks on the
+/// host. Every rank keeps the devices that are named one by one ("cuda:1"). Ranks that would have no device
+/// use one GPU together.
 void keep_share_of_gpus(const PlaceOnHost& place, DeviceSelection& selection);
 
 } // namespace headrace::cluster

@@ -67,8 +67,8 @@ void Node::meet() {
         if (theirs.get<std::uint64_t>() != byte_order)
             throw Error{ErrorKind::unsupported, fmt::format("rank {} has another byte order", rank)};
         if (const std::string version = theirs.text(); version != HEADRACE_VERSION)
-            throw Error{ErrorKind::unsupported, fmt::format("rank {} has Headrace {}, and this rank has {}", rank,
-                                                            version, HEADRACE_VERSION)};
+            throw Error{ErrorKind::unsupported, fmt::format("rank {} has Headrace {}, and this rank has {}",
+                                                            rank, version, HEADRACE_VERSION)};
         const std::string program = theirs.text();
         hosts_.push_back(theirs.text());
         if (rank == 0) first = program;

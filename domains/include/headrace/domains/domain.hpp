@@ -154,8 +154,8 @@ private:
     std::mutex mutex_;                              ///< held while private replicas are joined
     std::vector<Replica> replicas_;
     std::vector<std::byte> base_;
-    mutable std::mutex brief_mutex_; ///< for what follows; never held for long
-    ErrorPtr lost_;                  ///< why private replicas are lost, or have wrong contents
+    mutable std::mutex brief_mutex_;  ///< for what follows; never held for long
+    ErrorPtr lost_;                   ///< why private replicas are lost, or have wrong contents
     std::shared_ptr<RankJoin> ranks_; ///< the next join is over them; null: it is this process's alone
     /// What this rank has to exchange.
     struct Parts {
