@@ -96,11 +96,12 @@ std::vector<Message> Node::exchange(Message mine) {
     wait(lock, [&] {
         const Collected& all = exchanges_[number];
         if (all.result) return true;
+        if (rank() != 0) return has_first_ended();
         for (const auto& [one, why] : left_)
-            if (rank() == 0 ? !all.parts.contains(one) : one == 0) missing = one;
+            if (!all.parts.contains(one)) missing = one;
         return missing.has_value();
     });
-    if (!exchanges_[number].result) throw has_ended(*missing);
+    if (!exchanges_[number].result) throw has_ended(missing.value_or(0));
     const Message result = std::move(*exchanges_.extract(number).mapped().result);
     lock.unlock();
     Reader reader(result);
@@ -169,14 +170,13 @@ void Node::publish(std::uint64_t key, Message result) {
 Message Node::exchange_with_first(std::uint64_t key, Message part) {
     post([this, key, part = std::move(part)] { send(0, Writer(Topic::replicas).put(key).put(part).take()); });
     std::unique_lock lock(mutex_);
-    bool has_first_left = false;
-    wait(lock, [&] {
-        has_first_left = left_.contains(0);
-        return has_first_left || (joins_.contains(key) && joins_[key].result);
-    });
+    wait(lock, [&] { return has_first_ended() || (joins_.contains(key) && joins_[key].result); });
     if (!joins_.contains(key) || !joins_[key].result) throw has_ended(0);
     return std::move(*joins_.extract(key).mapped().result);
 }
+
+/// Rank 0 has ended, and so has the rank above, which had forwarded all that came from rank 0 before.
+bool Node::has_first_ended() const { return left_.contains(0) && left_.contains(neighbours_.above); }
 
 Error Node::has_ended(int rank) const {
     const std::string host = hosts_.empty() ? "" : " on " + hosts_[static_cast<std::size_t>(rank)];
@@ -236,10 +236,10 @@ void Node::run(const OpenTransport& open) {
                 calls = std::exchange(posted_, {});
                 if (calls.empty() && is_leaving_) {
                     if (!std::exchange(has_told, true)) {
-                        left_.emplace(rank(), last_failure_);
+                        const ErrorPtr& why = failure_ ? failure_ : last_failure_;
+                        left_.emplace(rank(), why);
                         for (int other = 0; other < ranks_; ++other)
-                            if (other != rank())
-                                send(other, Writer(Topic::leaving).put(last_failure_).take());
+                            if (other != rank()) send(other, Writer(Topic::leaving).put(why).take());
                     }
                     if (left_.size() == static_cast<std::size_t>(ranks_) || failure_) break;
                 }

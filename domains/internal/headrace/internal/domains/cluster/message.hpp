@@ -27,7 +27,7 @@ enum class Topic : std::uint8_t {
     failure,  ///< to all neighbours in the tree: job, error
     replicas, ///< to rank 0: join, error, private replicas
     result,   ///< down the tree: join, error, RankJoin::Result
-    leaving,  ///< to all neighbours in the tree: the rank that ends, and whether by an error
+    leaving,  ///< to all ranks: this one ends, and its last error
 };
 
 /// Appends values to a message. Ranks have one byte order: Session checks that.

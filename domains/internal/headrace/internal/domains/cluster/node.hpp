@@ -90,7 +90,8 @@ private:
     void post(std::function<void()> call);
     [[nodiscard]] std::vector<std::function<void()>> take_posted();
     void send(int to, Message message);
-    void fail(const ErrorPtr& why); ///< everything that waits, and all that comes
+    void fail(const ErrorPtr& why);             ///< everything that waits, and all that comes
+    [[nodiscard]] bool has_first_ended() const; ///< with the lock
     [[nodiscard]] Error has_ended(int rank) const;
     void expect_alive() const; ///< with the lock
     template <class Ready>

@@ -1,0 +1,300 @@
+// tests/domains/cluster/node_test.cpp - ranks in threads of one process: exchanges, joins, jobs without a
+// runtime, and ranks that fail, leave or are lost.
+#include <core/seeds.hpp>
+#include <core/test_deadline.hpp>
+#include <domains/cluster/made_up_work.hpp>
+#include <headrace/core/error.hpp>
+#include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/cluster/simulated_network.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+using cluster::Message, cluster::Node, cluster::Reader, cluster::SimulatedNetwork, cluster::Writer;
+
+/// MadeUpWork with a thread as its device. The work of a unit takes no time.
+class ThreadedWork final : public cluster::LocalWork {
+public:
+    /// Called by the device for each task. It may throw: the job then fails on this rank.
+    using Do = std::function<void(IndexRange)>;
+
+    ThreadedWork(const Node& node, std::uint64_t work_units, Do task)
+        : work_(node.neighbours(), subtree_sizes(node.ranks()), work_units, [] { return Clock::now(); }),
+          do_(std::move(task)) {
+        work_.start();
+        device_ = std::jthread([this] { run(); });
+    }
+
+    [[nodiscard]] Supply supply() const override {
+        const std::scoped_lock lock(mutex_);
+        return work_.supply();
+    }
+    void extend(IndexRange units) override {
+        locked([&] { work_.extend(units); });
+    }
+    void close() override {
+        locked([&] { work_.close(); });
+    }
+    void stop(ErrorPtr why) override {
+        locked([&] { work_.stop(std::move(why)); });
+    }
+    [[nodiscard]] std::optional<IndexRange> next(int rank) override {
+        const std::scoped_lock lock(mutex_);
+        return work_.next(rank);
+    }
+    void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
+                   Clock::time_point end) override {
+        locked([&] { work_.completed(rank, grants, begin, end); });
+    }
+    void abandoned(int rank, IndexRange grant) override {
+        locked([&] { work_.abandoned(rank, grant); });
+    }
+
+    /// Blocks until the job is over here. Why it has failed; null: it has not.
+    ErrorPtr wait() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return work_.supply().has_ended; });
+        EXPECT_FALSE(work_.has_grants());
+        return work_.supply().stop_reason;
+    }
+
+private:
+    template <class Call>
+    void locked(const Call& call) {
+        const std::scoped_lock lock(mutex_);
+        call();
+        changed_.notify_all();
+    }
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (!work_.supply().has_ended) {
+            const auto task = work_.take();
+            if (!task) {
+                // A refused device asks again, since the policy may want it later.
+                changed_.wait_for(lock, 1ms);
+                continue;
+            }
+            lock.unlock();
+            const auto begin = Clock::now();
+            ErrorPtr error;
+            try {
+                do_(*task);
+            } catch (...) {
+                error = current_error();
+            }
+            lock.lock();
+            if (error) work_.stop(error);
+            work_.done(*task, Clock::now() - begin);
+            changed_.notify_all();
+        }
+    }
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    MadeUpWork work_;
+    Do do_;
+    std::jthread device_; ///< last: it uses the rest
+};
+
+/// Runs `program` on each rank, in a thread of its own. What each has thrown; null: nothing.
+std::vector<ErrorPtr> on_nodes(SimulatedNetwork& network, int ranks,
+                               const std::function<void(const std::shared_ptr<Node>&)>& program) {
+    const TestDeadline deadline("the ranks of a test");
+    std::vector<ErrorPtr> errors(static_cast<std::size_t>(ranks));
+    {
+        std::vector<std::jthread> threads;
+        for (int rank = 0; rank < ranks; ++rank)
+            threads.emplace_back([&, rank] {
+                try {
+                    const auto node = std::make_shared<Node>([&] { return network.transport(rank); });
+                    const std::unique_ptr<Node, void (*)(Node*)> member(node.get(),
+                                                                        [](Node* one) { one->leave(); });
+                    program(node);
+                } catch (...) {
+                    errors[static_cast<std::size_t>(rank)] = current_error();
+                }
+            });
+    }
+    return errors;
+}
+
+void submit(Node& node, const std::shared_ptr<ThreadedWork>& work, cluster::JobMark mark) {
+    try {
+        node.begin(node.next_job(), work, std::move(mark));
+    } catch (...) { // the ranks work together no more
+        work->stop(current_error());
+    }
+}
+
+Message number(int value) { return Writer().put(value).take(); }
+int number_in(const Message& message) { return Reader(message).get<int>(); }
+
+/// Number of ranks, and the longest delay of a message.
+struct Case {
+    int ranks;
+    std::chrono::microseconds delay;
+};
+
+class Nodes : public testing::TestWithParam<Case> {
+protected:
+    std::vector<ErrorPtr> run(const std::function<void(const std::shared_ptr<Node>&)>& program) {
+        return on_nodes(network_, ranks_, program);
+    }
+    void expect_no_errors(const std::vector<ErrorPtr>& errors) const {
+        for (const ErrorPtr& error : errors) EXPECT_FALSE(error) << error->what();
+    }
+    /// All but rank 1, which may end in any way.
+    void expect_errors(const std::vector<ErrorPtr>& errors, const std::string& text) const {
+        for (std::size_t rank = 0; rank < errors.size(); ++rank) {
+            if (rank == 1) continue;
+            ASSERT_TRUE(errors[rank]) << "rank " << rank;
+            EXPECT_NE(std::string(errors[rank]->what()).find(text), std::string::npos)
+                << "rank " << rank << ": " << errors[rank]->what();
+        }
+    }
+
+    const int ranks_ = GetParam().ranks;
+    SimulatedNetwork network_{ranks_, {.seed = fresh_seed(), .most_delay = GetParam().delay}};
+};
+INSTANTIATE_TEST_SUITE_P(On, Nodes,
+                         testing::Values(Case{1, 0us}, Case{2, 0us}, Case{2, 2000us}, Case{3, 300us},
+                                         Case{7, 0us}, Case{40, 0us}),
+                         [](const auto& one) {
+                             return std::to_string(one.param.ranks) + "ranks" +
+                                    std::to_string(one.param.delay.count()) + "us";
+                         });
+
+TEST_P(Nodes, ExchangeWhatEachRankSays) {
+    expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
+        for (int round = 0; round < 20; ++round) {
+            const auto all = node->exchange(number(round * 1000 + node->rank()));
+            ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks_));
+            for (int rank = 0; rank < ranks_; ++rank)
+                EXPECT_EQ(number_in(all[static_cast<std::size_t>(rank)]), round * 1000 + rank);
+        }
+    }));
+}
+
+TEST_P(Nodes, JoinWhatEachRankHas) {
+    expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
+        for (std::uint64_t key = 0; key < 20; ++key) {
+            int sum = 0;
+            if (node->rank() == 0) {
+                const auto parts = node->collect(key);
+                for (int rank = 1; rank < ranks_; ++rank)
+                    sum += number_in(parts[static_cast<std::size_t>(rank)]);
+                node->publish(key, number(sum));
+            } else {
+                sum = number_in(node->exchange_with_first(key, number(node->rank())));
+            }
+            EXPECT_EQ(sum, ranks_ * (ranks_ - 1) / 2);
+        }
+    }));
+}
+
+TEST_P(Nodes, DoEachUnitOfTheirJobsOnce) {
+    constexpr std::uint64_t jobs = 10, units = 3000;
+    std::vector<std::vector<std::atomic<int>>> times(jobs);
+    for (auto& job : times) job = std::vector<std::atomic<int>>(units);
+    expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
+        std::vector<std::shared_ptr<ThreadedWork>> works;
+        for (std::uint64_t job = 0; job < jobs; ++job) {
+            const std::uint64_t here = job % 3 == 2 ? 3 : units; // fewer than ranks
+            works.push_back(std::make_shared<ThreadedWork>(*node, here, [&times, job](IndexRange task) {
+                for (std::uint64_t unit = task.begin; unit < task.end; ++unit)
+                    times[job][unit].fetch_add(1, std::memory_order_relaxed); // joins order the checks after
+            }));
+            submit(*node, works.back(), {"job " + std::to_string(job), here});
+            if (job % 2 == 0) { // else the next one runs beside it
+                EXPECT_FALSE(works.back()->wait());
+            }
+        }
+        for (const auto& work : works) EXPECT_FALSE(work->wait());
+    }));
+    for (std::uint64_t job = 0; job < jobs; ++job)
+        for (std::uint64_t unit = 0; unit < units; ++unit)
+            ASSERT_EQ(times[job][unit], job % 3 < 2 || unit < 3 ? 1 : 0) << "unit " << unit;
+}
+
+TEST_P(Nodes, AllGetToKnowThatAJobFails) {
+    constexpr std::uint64_t units = 1'000'000;
+    const auto errors = run([&](const std::shared_ptr<Node>& node) {
+        const auto task = [rank = node->rank()](IndexRange range) {
+            if (range.begin <= units / 2 && units / 2 < range.end)
+                throw Error{ErrorKind::kernel, "unit in the middle, on rank " + std::to_string(rank)};
+        };
+        const auto work = std::make_shared<ThreadedWork>(*node, units, task);
+        submit(*node, work, {"thrower", units});
+        const ErrorPtr error = work->wait();
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->kind(), ErrorKind::kernel) << error->what();
+        // The ranks go on.
+        const auto next = std::make_shared<ThreadedWork>(*node, 10, [](IndexRange) {});
+        submit(*node, next, {"next", 10});
+        EXPECT_FALSE(next->wait());
+    });
+    expect_no_errors(errors);
+}
+
+TEST_P(Nodes, ARankThatLeavesEndsWhatWaitsForIt) {
+    if (ranks_ == 1) GTEST_SKIP() << "no other rank";
+    const auto errors = run([&](const std::shared_ptr<Node>& node) {
+        static_cast<void>(node->exchange({}));
+        if (node->rank() == 1) return;
+        if (node->rank() == 0) static_cast<void>(node->collect(5));
+        static_cast<void>(node->exchange_with_first(5, {}));
+    });
+    EXPECT_FALSE(errors[1]);
+    ASSERT_TRUE(errors[0]);
+    EXPECT_NE(std::string(errors[0]->what()).find("rank 1 on "), std::string::npos) << errors[0]->what();
+    for (std::size_t rank = 2; rank < errors.size(); ++rank) {
+        ASSERT_TRUE(errors[rank]);
+        EXPECT_NE(std::string(errors[rank]->what()).find("rank 0 on "), std::string::npos)
+            << errors[rank]->what();
+    }
+}
+
+TEST_P(Nodes, ALostRankEndsExchangesInWords) {
+    if (ranks_ == 1) GTEST_SKIP() << "no other rank";
+    const auto errors = run([&](const std::shared_ptr<Node>& node) {
+        static_cast<void>(node->exchange({}));
+        if (node->rank() == 1) network_.lose(1);
+        for (;;) static_cast<void>(node->exchange({}));
+    });
+    expect_errors(errors, "rank 1");
+}
+
+TEST_P(Nodes, ALostRankEndsJobsInWords) {
+    if (ranks_ == 1) GTEST_SKIP() << "no other rank";
+    constexpr std::uint64_t units = 1'000'000;
+    const auto errors = run([&](const std::shared_ptr<Node>& node) {
+        for (;;) {
+            const auto work = std::make_shared<ThreadedWork>(*node, units, [&](IndexRange task) {
+                if (task.begin <= units / 2 && units / 2 < task.end) network_.lose(1);
+            });
+            submit(*node, work, {"job", units});
+            if (const ErrorPtr error = work->wait()) throw Error{*error};
+        }
+    });
+    expect_errors(errors, "rank 1");
+}
+
+} // namespace
+} // namespace headrace::test
