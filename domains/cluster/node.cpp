@@ -61,6 +61,7 @@ void Node::meet() {
     Writer mine;
     mine.put(byte_order).put(std::string(HEADRACE_VERSION)).put(program_name()).put(host_name());
     const std::vector<Message> all = exchange(mine.take());
+    std::vector<std::string> hosts;
     std::string first;
     for (int rank = 0; rank < ranks_; ++rank) {
         Reader theirs(all[static_cast<std::size_t>(rank)]);
@@ -70,14 +71,16 @@ void Node::meet() {
             throw Error{ErrorKind::unsupported, fmt::format("rank {} has Headrace {}, and this rank has {}",
                                                             rank, version, HEADRACE_VERSION)};
         const std::string program = theirs.text();
-        hosts_.push_back(theirs.text());
+        hosts.push_back(theirs.text());
         if (rank == 0) first = program;
         if (program != first)
             throw Error{ErrorKind::invalid_argument,
                         fmt::format("rank 0 on {} runs '{}' and rank {} on {} runs '{}': all ranks must run "
                                     "the same program",
-                                    hosts_[0], first, rank, hosts_.back(), program)};
+                                    hosts[0], first, rank, hosts.back(), program)};
     }
+    const std::scoped_lock lock(mutex_);
+    hosts_ = std::move(hosts);
 }
 
 std::vector<Message> Node::exchange(Message mine) {
@@ -303,9 +306,9 @@ void Node::receive(Received received) {
     if (received.is_loss) {
         std::unique_lock lock(mutex_);
         if (left_.contains(received.from)) return; // it has said so
-        lock.unlock();
         const std::string host =
             hosts_.empty() ? "" : " on " + hosts_[static_cast<std::size_t>(received.from)];
+        lock.unlock();
         return fail(std::make_shared<const Error>(ErrorKind::device,
                                                   fmt::format("rank {}{} is lost", received.from, host)));
     }

@@ -100,7 +100,6 @@ private:
     std::unique_ptr<Transport> transport_; ///< used by the thread alone, but for `wake`
     int ranks_ = 0;
     Neighbours neighbours_;
-    std::vector<std::string> hosts_;
     std::map<std::uint64_t, JobShare> jobs_; ///< used by the thread alone
     std::set<std::uint64_t> over_;           ///< jobs that are over, from `all_over_` on
     std::uint64_t all_over_ = 0;             ///< jobs before this one are over
@@ -109,6 +108,7 @@ private:
 
     mutable std::mutex mutex_; ///< for all that follows
     std::condition_variable changed_;
+    std::vector<std::string> hosts_; ///< empty until the ranks have met
     std::vector<std::function<void()>> posted_;
     std::map<std::uint64_t, Collected> exchanges_, joins_;
     std::uint64_t next_exchange_ = 0, next_job_ = 0;
