@@ -1,0 +1,195 @@
+// tests/domains/cluster/job_share_test.cpp - a shared job on 1 to 10^4 made-up ranks, in any order of
+// messages: each unit is done once, all credit comes back, and failures reach all.
+#include <core/seeds.hpp>
+#include <domains/cluster/made_up_cluster.hpp>
+#include <headrace/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+using cluster::JobMark, cluster::JobShare, cluster::Neighbours, cluster::Reader, cluster::Topic,
+    cluster::Writer;
+using Time = MadeUpOptions::Time;
+
+/// How often each unit of a job is done.
+class Ledger {
+public:
+    explicit Ledger(MadeUpCluster& cluster, std::uint64_t units) : times_(units) {
+        cluster.on_done = [this](int, IndexRange task) {
+            for (std::uint64_t unit = task.begin; unit < task.end; ++unit) ++times_.at(unit);
+        };
+    }
+    [[nodiscard]] bool is_each_once() const {
+        return std::ranges::all_of(times_, [](unsigned times) { return times == 1; });
+    }
+    [[nodiscard]] bool is_none_twice() const {
+        return std::ranges::all_of(times_, [](unsigned times) { return times <= 1; });
+    }
+
+private:
+    std::vector<unsigned> times_;
+};
+
+void expect_success(MadeUpCluster& cluster, const Ledger& ledger, std::uint64_t units,
+                    const std::string& what) {
+    EXPECT_TRUE(ledger.is_each_once()) << what;
+    for (const MadeUpCluster::Rank& one : cluster.ranks()) {
+        ASSERT_TRUE(one.share->is_over()) << what << ", rank " << one.neighbours.rank;
+        ASSERT_FALSE(one.share->failure()) << what << ", rank " << one.neighbours.rank;
+        ASSERT_FALSE(one.work->has_grants()) << what << ", rank " << one.neighbours.rank;
+        std::uint64_t returned = 0; // the credit of the ranks below is in what this rank has completed
+        for (const int below : one.neighbours.below) returned += cluster.rank(below).told;
+        ASSERT_LE(returned, one.work->supply().completed) << what << ", rank " << one.neighbours.rank;
+        const std::uint64_t expected = one.neighbours.rank == 0 ? 0 : one.work->supply().completed;
+        ASSERT_EQ(one.told, expected) << what << ", rank " << one.neighbours.rank;
+    }
+    EXPECT_EQ(cluster.rank(0).work->supply().completed, units) << what;
+}
+
+void expect_failure(MadeUpCluster& cluster, const Ledger& ledger, const std::string& text,
+                    const std::string& what) {
+    EXPECT_TRUE(ledger.is_none_twice()) << what;
+    for (const MadeUpCluster::Rank& one : cluster.ranks()) {
+        ASSERT_TRUE(one.share->is_over()) << what << ", rank " << one.neighbours.rank;
+        ASSERT_TRUE(one.share->failure()) << what << ", rank " << one.neighbours.rank;
+        EXPECT_NE(std::string(one.share->failure()->what()).find(text), std::string::npos)
+            << what << ", rank " << one.neighbours.rank << ": " << one.share->failure()->what();
+        EXPECT_TRUE(one.work->supply().stop_reason) << what << ", rank " << one.neighbours.rank;
+        ASSERT_FALSE(one.work->has_grants()) << what << ", rank " << one.neighbours.rank;
+    }
+}
+
+std::uint64_t rounds_for(int ranks) { return ranks <= 100 ? 40 : ranks <= 1000 ? 3 : 1; }
+
+/// Random delays, times of begin, and stragglers. One delay in three is longer than the job.
+MadeUpOptions adverse(int ranks, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const auto any_of = [&](std::vector<Time> times) { return times[random() % times.size()]; };
+    return {.ranks = ranks,
+            .work_units = 1 + random() % (10 * static_cast<std::uint64_t>(ranks)),
+            .units_per_second = 1e3,
+            .stragglers = random() % 2 == 0 ? 0.01 : 0.3,
+            .seed = seed,
+            .most_delay = any_of({0us, 100us, 2ms, 100ms}),
+            .latest_begin = any_of({0us, 1ms, 200ms}),
+            .latest_start = any_of({0us, 0us, 50ms}),
+            .message_cost = any_of({0us, 0us, 5us})};
+}
+
+/// Work units that keep all ranks busy for longer than what begins late or is delayed.
+std::uint64_t long_enough(int ranks) { return 1000 * static_cast<std::uint64_t>(ranks); }
+
+std::string told(const MadeUpOptions& options) {
+    return std::to_string(options.ranks) + " ranks, " + std::to_string(options.work_units) +
+           " units, delays up to " + std::to_string(options.most_delay.count()) + " ns, seed " +
+           std::to_string(options.seed);
+}
+
+class RanksOfAJob : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(On, RanksOfAJob, testing::Values(1, 2, 3, 33, 34, 1000, 10'000),
+                         testing::PrintToStringParamName());
+
+TEST_P(RanksOfAJob, DoEachUnitOnceAndReturnAllCredit) {
+    const std::uint64_t first = first_seed();
+    for (std::uint64_t seed = first; seed < first + rounds_for(GetParam()); ++seed) {
+        const MadeUpOptions options = adverse(GetParam(), seed);
+        MadeUpCluster cluster(options);
+        const Ledger ledger(cluster, options.work_units);
+        cluster.run();
+        expect_success(cluster, ledger, options.work_units, told(options));
+    }
+}
+
+TEST_P(RanksOfAJob, DoFewUnitsOnce) {
+    const std::uint64_t seed = first_seed();
+    for (const std::uint64_t units : {2u, 1u, 5u}) {
+        MadeUpOptions options = adverse(GetParam(), seed + units);
+        options.work_units = units;
+        MadeUpCluster cluster(options);
+        const Ledger ledger(cluster, units);
+        cluster.run();
+        expect_success(cluster, ledger, units, told(options));
+    }
+}
+
+TEST_P(RanksOfAJob, AllGetToKnowAFailure) {
+    const std::uint64_t first = first_seed();
+    for (std::uint64_t seed = first; seed < first + rounds_for(GetParam()); ++seed) {
+        MadeUpOptions options = adverse(GetParam(), seed);
+        options.work_units += long_enough(options.ranks);
+        MadeUpCluster cluster(options);
+        const Ledger ledger(cluster, options.work_units);
+        std::mt19937_64 random(seed);
+        const int failing = static_cast<int>(random() % static_cast<std::uint64_t>(options.ranks));
+        cluster.fail(failing, Time(random() % 300'000),
+                     std::make_shared<const Error>(ErrorKind::kernel, "the kernel threw"));
+        cluster.run();
+        expect_failure(cluster, ledger, "the kernel threw",
+                       told(options) + ", failure on rank " + std::to_string(failing));
+    }
+}
+
+TEST_P(RanksOfAJob, AreRefusedIfOneHasSubmittedAnotherJob) {
+    if (GetParam() == 1) GTEST_SKIP() << "one rank agrees with itself";
+    const std::uint64_t first = first_seed();
+    for (std::uint64_t seed = first; seed < first + rounds_for(GetParam()); ++seed) {
+        MadeUpOptions options = adverse(GetParam(), seed);
+        const bool is_long = seed % 3 > 0;
+        if (is_long) options.work_units += long_enough(options.ranks);
+        MadeUpCluster cluster(options);
+        const Ledger ledger(cluster, options.work_units);
+        const int other =
+            1 + static_cast<int>(std::mt19937_64(seed)() % static_cast<std::uint64_t>(options.ranks - 1));
+        JobMark& mark = cluster.rank(other).mark;
+        if (seed % 2 == 0)
+            mark.name = "another";
+        else
+            ++mark.work_units;
+        cluster.run();
+        const std::string what = told(options) + ", rank " + std::to_string(other);
+        const std::string text = "all ranks must run the same program with the same input";
+        if (is_long) {
+            expect_failure(cluster, ledger, text, what);
+        } else { // the others may have completed it before that rank submitted its job
+            const MadeUpCluster::Rank& one = cluster.rank(other);
+            ASSERT_TRUE(one.share->is_over() && one.share->failure()) << what;
+            EXPECT_NE(std::string(one.share->failure()->what()).find(text), std::string::npos) << what;
+        }
+    }
+}
+
+/// The bounds: 200 messages a rank on average, and 100 between rank 0 and each rank below.
+TEST_P(RanksOfAJob, ExchangeFewMessages) {
+    const int ranks = GetParam();
+    const std::uint64_t units_per_rank = ranks > 1000 ? 20 : 1000;
+    MadeUpCluster cluster({.ranks = ranks,
+                           .work_units = units_per_rank * static_cast<std::uint64_t>(ranks),
+                           .units_per_second = 1e4, // so the job takes 2 or 100 ms
+                           .stragglers = 0.01,
+                           .seed = first_seed(),
+                           .least_delay = 2us,
+                           .most_delay = 20us});
+    cluster.run();
+    const auto messages = static_cast<double>(cluster.traffic().messages);
+    EXPECT_LE(messages, 200. * ranks);
+    const MadeUpCluster::Rank& first = cluster.rank(0);
+    const auto at_first = static_cast<double>(first.handled + first.sent);
+    EXPECT_LE(at_first, 100. * static_cast<double>(first.neighbours.below.size()));
+    std::cout << messages / ranks << " messages a rank, " << at_first << " at rank 0\n";
+}
+
+} // namespace
+} // namespace headrace::test
