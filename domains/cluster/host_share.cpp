@@ -5,6 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <tuple>
 #include <vector>
 
 #include <sched.h>
@@ -13,11 +18,35 @@
 namespace headrace::cluster {
 namespace {
 
-std::vector<int> cores_of(const cpu_set_t& set) {
-    std::vector<int> cores;
-    for (int core = 0; core < CPU_SETSIZE; ++core)
-        if (CPU_ISSET(core, &set)) cores.push_back(core);
-    return cores;
+/// A number at the begin of a file of Linux; 0 without the file.
+int number_of(int processor, const char* file) {
+    std::ifstream stream(fmt::format("/sys/devices/system/cpu/cpu{}/topology/{}", processor, file));
+    int number = 0;
+    stream >> number;
+    return number;
+}
+
+/// In an order in which hardware threads of one core are neighbours, and so are the cores of one socket.
+std::vector<int> processors_of(const cpu_set_t& set) {
+    std::vector<std::tuple<int, int, int>> found;
+    for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+        if (CPU_ISSET(processor, &set))
+            found.emplace_back(number_of(processor, "physical_package_id"),
+                               number_of(processor, "thread_siblings_list"), processor);
+    std::ranges::sort(found);
+    std::vector<int> processors;
+    for (const auto& [package, core, processor] : found) processors.push_back(processor);
+    return processors;
+}
+
+/// For all threads that this process has so far, those of MPI among them. A processor device uses the cores
+/// that any thread may use. False if the calling thread cannot be bound.
+bool bind_threads(const cpu_set_t& cores) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator thread("/proc/self/task", error), end; !error && thread != end;
+         thread.increment(error))
+        ::sched_setaffinity(std::atoi(thread->path().filename().c_str()), sizeof cores, &cores);
+    return ::sched_setaffinity(0, sizeof cores, &cores) == 0;
 }
 
 } // namespace
@@ -34,7 +63,7 @@ void take_share_of_host(const Node& node) {
     if (place.ranks == 1) return;
     cpu_set_t allowed;
     if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    const std::vector<int> cores = cores_of(allowed);
+    const std::vector<int> cores = processors_of(allowed);
     const auto of_host = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     if (cores.size() < of_host) { // bound by the launcher
         if (cores.size() * place.ranks >= of_host) return;
@@ -48,7 +77,7 @@ void take_share_of_host(const Node& node) {
     cpu_set_t mine;
     CPU_ZERO(&mine);
     for (std::size_t i = begin; i < end; ++i) CPU_SET(cores[i], &mine);
-    if (::sched_setaffinity(0, sizeof mine, &mine) != 0)
+    if (!bind_threads(mine))
         log_warning(node.neighbours().name +
                     " cannot be bound to its cores, and uses those of other ranks too");
 }

@@ -30,6 +30,10 @@ struct Machine {
     }
 };
 
+std::string counted(std::uint32_t number, const char* what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
 } // namespace
 
 std::vector<RankBelow> meet_ranks_below(Node& node, const std::vector<const DeviceInfo*>& devices) {
@@ -55,9 +59,10 @@ std::vector<RankBelow> meet_ranks_below(Node& node, const std::vector<const Devi
         const std::string& host = node.hosts()[static_cast<std::size_t>(rank)];
         DeviceInfo info;
         info.id = fmt::format("rank:{}", rank);
-        info.name = machine.ranks == 1 ? fmt::format("{}, {} devices", host, machine.devices)
-                                       : fmt::format("{} and {} ranks below, {} devices", host,
-                                                     machine.ranks - 1, machine.devices);
+        info.name = machine.ranks == 1
+                        ? fmt::format("{}, {}", host, counted(machine.devices, "device"))
+                        : fmt::format("{} and {} below, {}", host, counted(machine.ranks - 1, "rank"),
+                                      counted(machine.devices, "device"));
         info.technology = "rank";
         info.kind = machine.has_gpu ? DeviceKind::gpu : DeviceKind::cpu;
         info.memory = machine.memory;
