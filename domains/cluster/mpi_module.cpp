@@ -1,10 +1,13 @@
 // domains/cluster/mpi_module.cpp - see mpi_module.hpp.
 #include <headrace/core/error.hpp>
+#include <headrace/domains/cluster/session.hpp>
 #include <headrace/internal/domains/cluster/mpi_module.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -37,24 +40,56 @@ std::vector<std::filesystem::path> candidates(std::string_view name) {
 }
 #endif
 
+/// The variables that a launcher sets for each process that it starts.
+struct Launcher {
+    const char *size, *rank;
+};
+
+/// mpirun within a Slurm job also passes on the variables of the Slurm step that has started its daemons. So
+/// those of mpirun are first.
+constexpr std::array launchers{Launcher{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                               Launcher{"PMI_SIZE", "PMI_RANK"},
+                               Launcher{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+
+const Launcher* launcher_of_this_process() {
+    const auto* const found =
+        std::ranges::find_if(launchers, [](const Launcher& one) { return std::getenv(one.size) != nullptr; });
+    return found == launchers.end() ? nullptr : found;
+}
+
+/// Nothing if the variable is not set, or is no whole number of at least 0.
+std::optional<int> number_in(const char* variable) {
+    const char* const value = std::getenv(variable);
+    const std::string_view text = value == nullptr ? "" : value;
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || text.empty() || number < 0 ||
+        text.front() == '-')
+        return std::nullopt;
+    return number;
+}
+
 } // namespace
 
 bool was_started_by_mpi() {
-    // mpirun within a Slurm job also passes on the variable of the Slurm step that has started its daemons.
-    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-        const char* const value = std::getenv(name);
-        if (value == nullptr) continue;
-        const std::string_view text = value;
-        unsigned ranks = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
-        if (error != std::errc{} || end != text.data() + text.size() || ranks == 0)
-            throw Error{ErrorKind::invalid_argument,
-                        std::string(name) + "='" + value +
-                            "' is not a number of processes; start the program with mpirun or srun, or unset "
-                            "the variable to run on one machine"};
-        return ranks > 1;
-    }
-    return false;
+    const Launcher* const launcher = launcher_of_this_process();
+    if (launcher == nullptr) return false;
+    const auto ranks = number_in(launcher->size);
+    if (!ranks || *ranks == 0)
+        throw Error{ErrorKind::invalid_argument,
+                    std::string(launcher->size) + "='" + std::getenv(launcher->size) +
+                        "' is not a number of processes; start the program with mpirun or srun, or unset "
+                        "the variable to run on one machine"};
+    return *ranks > 1;
+}
+
+int rank_by_environment() {
+    if (!was_started_by_mpi()) return 0;
+    const Launcher& launcher = *launcher_of_this_process();
+    if (const auto rank = number_in(launcher.rank)) return *rank;
+    throw Error{ErrorKind::invalid_argument,
+                std::string(launcher.size) + " is set, and " + launcher.rank +
+                    " is missing or not a number; start the program with mpirun or srun, or unset both"};
 }
 
 std::filesystem::path find_mpi_module(std::span<const std::filesystem::path> candidates) {

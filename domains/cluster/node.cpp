@@ -208,13 +208,21 @@ void Node::post(std::function<void()> call) {
     transport_->wake();
 }
 
-void Node::leave() noexcept {
+void Node::leave(ErrorPtr why) noexcept {
     {
         const std::scoped_lock lock(mutex_);
+        if (why) last_failure_ = std::move(why);
         is_leaving_ = true;
         if (transport_) transport_->wake();
     }
     thread_.join();
+}
+
+bool Node::has_first_failed() const {
+    const std::scoped_lock lock(mutex_);
+    const auto first = left_.find(0);
+    if (first != left_.end()) return first->second != nullptr;
+    return lost_ && lost_ != 0; // all ranks get to know of a loss
 }
 
 // What follows is called by the thread.
@@ -295,7 +303,10 @@ void Node::look_after_jobs() {
             ++share;
             continue;
         }
-        if (share->second.failure()) last_failure_ = share->second.failure();
+        if (share->second.failure()) {
+            const std::scoped_lock lock(mutex_);
+            if (!is_leaving_ || !last_failure_) last_failure_ = share->second.failure();
+        }
         over_.insert(share->first);
         while (over_.erase(all_over_) > 0) ++all_over_;
         share = jobs_.erase(share);
@@ -306,6 +317,7 @@ void Node::receive(Received received) {
     if (received.is_loss) {
         std::unique_lock lock(mutex_);
         if (left_.contains(received.from)) return; // it has said so
+        if (!lost_) lost_ = received.from;
         const std::string host =
             hosts_.empty() ? "" : " on " + hosts_[static_cast<std::size_t>(received.from)];
         lock.unlock();

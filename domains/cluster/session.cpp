@@ -1,9 +1,11 @@
 // domains/cluster/session.cpp - see session.hpp.
 #include "cluster/host_share.hpp"
-#include <headrace/core/error.hpp>
 #include <headrace/domains/cluster/session.hpp>
 #include <headrace/internal/domains/cluster/mpi_module.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
+
+#include <cstddef>
+#include <utility>
 
 namespace headrace::cluster {
 
@@ -22,9 +24,26 @@ Session::Session() {
 }
 
 Session::~Session() {
-    if (!node_) return;
+    if (!node_ || has_left_) return;
     Node::set_current(nullptr);
     node_->leave();
+}
+
+bool Session::leave(const Error& why) noexcept {
+    if (!node_) return false;
+    if (!std::exchange(has_left_, true)) {
+        Node::set_current(nullptr);
+        node_->leave(std::make_shared<const Error>(why));
+    }
+    return !is_first() && node_->has_first_failed();
+}
+
+std::string Session::broadcast(std::string bytes_of_first) const {
+    if (!node_) return bytes_of_first;
+    const auto* const begin = reinterpret_cast<const std::byte*>(bytes_of_first.data());
+    const Message first =
+        node_->exchange(is_first() ? Message(begin, begin + bytes_of_first.size()) : Message()).front();
+    return {reinterpret_cast<const char*>(first.data()), first.size()};
 }
 
 int Session::rank() const noexcept { return node_ ? node_->rank() : 0; }

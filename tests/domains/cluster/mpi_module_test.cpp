@@ -1,5 +1,6 @@
 // tests/domains/cluster/mpi_module_test.cpp - when MPI is loaded, and what users read if it is missing.
 #include <headrace/core/error.hpp>
+#include <headrace/domains/cluster/session.hpp>
 #include <headrace/internal/domains/cluster/mpi_module.hpp>
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ using testing::Test;
 class StartedByMpi : public Test {
 protected:
     StartedByMpi() {
-        for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+        for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK",
+                                       "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"})
             unsetenv(name);
     }
     static void set(const char* name, const char* value) { setenv(name, value, 1); }
@@ -56,6 +58,19 @@ TEST_F(StartedByMpi, IsNotGuessedFromWhatIsNoNumber) {
                 << error.message();
         }
     }
+}
+
+TEST_F(StartedByMpi, KnowsItsRankWithoutMpi) {
+    EXPECT_EQ(cluster::rank_by_environment(), 0);
+    set("SLURM_STEP_NUM_TASKS", "4"); // of the daemons of mpirun
+    set("SLURM_PROCID", "3");
+    EXPECT_EQ(cluster::rank_by_environment(), 3);
+    set("OMPI_COMM_WORLD_SIZE", "2");
+    EXPECT_THROW(static_cast<void>(cluster::rank_by_environment()), Error);
+    set("OMPI_COMM_WORLD_RANK", "1");
+    EXPECT_EQ(cluster::rank_by_environment(), 1);
+    set("OMPI_COMM_WORLD_RANK", "-0");
+    EXPECT_THROW(static_cast<void>(cluster::rank_by_environment()), Error);
 }
 
 TEST(MpiModule, IsTheFirstThatExists) {

@@ -1,6 +1,7 @@
 // tests/domains/cluster/mpi_ranks.cpp - one rank of a test of the MPI transport; mpirun starts several.
 // Exit code 0 and a line of rank 0 if all is right. Each rank says what is wrong.
 #include <headrace/core/error.hpp>
+#include <headrace/domains/cluster/session.hpp>
 #include <headrace/internal/domains/cluster/mpi_module.hpp>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // domains/cluster/session.hpp - several processes that work together: the ranks of a cluster, started by MPI.
 #pragma once
+#include <headrace/core/error.hpp>
 #include <headrace/core/export.hpp>
 
 #include <memory>
@@ -8,6 +9,17 @@
 namespace headrace::cluster {
 
 class Node;
+
+/// True if MPI or Slurm has started this process as one of several ranks: the first of OMPI_COMM_WORLD_SIZE,
+/// PMI_SIZE and SLURM_STEP_NUM_TASKS that is set is above 1. Does not start MPI.
+///
+/// Errors    invalid_argument if that variable is not a positive whole number
+[[nodiscard]] HEADRACE_EXPORT bool was_started_by_mpi();
+/// The rank that the launcher has given to this process: OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID. 0 if
+/// the process was not started as one of several ranks. Does not start MPI.
+///
+/// Errors    invalid_argument if a variable that is needed is missing or not a whole number
+[[nodiscard]] HEADRACE_EXPORT int rank_by_environment();
 
 /// Lets the jobs of this process run on all ranks that `mpirun` or `srun` has started with it. Every rank
 /// runs the same program, and submits the same jobs in the same order, from one thread. Make it before the
@@ -39,8 +51,18 @@ public:
     [[nodiscard]] int ranks() const noexcept; ///< their number; 1 without MPI
     [[nodiscard]] bool is_first() const noexcept { return rank() == 0; }
 
+    /// What rank 0 has passed, for example its standard input. All ranks call it, in the same order.
+    [[nodiscard]] std::string broadcast(std::string bytes_of_first) const;
+    /// Leaves the other ranks before the destructor does, because this one has failed. Ranks that wait for
+    /// this one fail too, and their Error has the words of `why`. Waits until all ranks end. To be called
+    /// when all runtimes of this process have ended.
+    ///
+    /// True if rank 0 has failed too: then it tells the user, and the other ranks can end silently.
+    bool leave(const Error& why) noexcept;
+
 private:
     std::shared_ptr<Node> node_; ///< null: there is one process
+    bool has_left_ = false;
 };
 
 } // namespace headrace::cluster

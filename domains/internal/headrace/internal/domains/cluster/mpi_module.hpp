@@ -22,12 +22,6 @@ struct MpiOptions {
 using OpenMpiTransport = Transport*(const MpiOptions& options);
 inline constexpr const char* mpi_module_function = "headrace_cluster_mpi_open";
 
-/// True if MPI or Slurm has started this process as one of several ranks: the first of OMPI_COMM_WORLD_SIZE,
-/// PMI_SIZE and SLURM_STEP_NUM_TASKS that is set is above 1.
-///
-/// Errors    Error (ErrorKind::invalid_argument) if that variable is not a positive whole number
-[[nodiscard]] HEADRACE_EXPORT bool was_started_by_mpi();
-
 /// Starts MPI and connects this process with all others of the same start, which must call it too. The module
 /// stays loaded until the process ends. MPI can be started once in a process.
 ///

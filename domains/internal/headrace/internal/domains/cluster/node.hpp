@@ -37,7 +37,11 @@ public:
     /// After `leave`. Jobs share the node, and any thread may end the last one.
     ~Node();
     /// Waits until all ranks leave. To be called once, after all else, by the thread that made the node.
-    void leave() noexcept;
+    /// `why`: this rank has failed; ranks that wait for it get to know.
+    void leave(ErrorPtr why = nullptr) noexcept;
+    /// After `leave`: whether rank 0 has said that it ends because of a failure, or has seen the loss of
+    /// another rank.
+    [[nodiscard]] bool has_first_failed() const;
 
     [[nodiscard]] int rank() const noexcept { return neighbours_.rank; }
     [[nodiscard]] int ranks() const noexcept { return ranks_; }
@@ -103,7 +107,6 @@ private:
     std::map<std::uint64_t, JobShare> jobs_; ///< used by the thread alone
     std::set<std::uint64_t> over_;           ///< jobs that are over, from `all_over_` on
     std::uint64_t all_over_ = 0;             ///< jobs before this one are over
-    ErrorPtr last_failure_;                  ///< of a job
     bool can_send_ = true;                   ///< the thread serves the transport
 
     mutable std::mutex mutex_; ///< for all that follows
@@ -112,7 +115,9 @@ private:
     std::vector<std::function<void()>> posted_;
     std::map<std::uint64_t, Collected> exchanges_, joins_;
     std::uint64_t next_exchange_ = 0, next_job_ = 0;
-    std::map<int, ErrorPtr> left_; ///< ranks that end, and why their last job failed
+    std::map<int, ErrorPtr> left_; ///< ranks that end, and why they failed
+    ErrorPtr last_failure_;        ///< of a job, or why this rank ends
+    std::optional<int> lost_;      ///< the first rank that was lost
     bool is_open_ = false, is_leaving_ = false;
     ErrorPtr failure_;
     std::jthread thread_; ///< last: it uses the rest
