@@ -1,6 +1,7 @@
 // apps/controller_program/run.cpp - see run.hpp.
 #include "controller_program/run.hpp"
 #include "program/exit_code.hpp"
+#include "program/one_process.hpp"
 #include "program/output_file.hpp"
 
 #include <cstdio>
@@ -9,6 +10,7 @@ namespace controller_program {
 
 int run(program::CommandLine& line, int argc, char** argv, const std::function<void(Machine&)>& work) {
     return program::exit_code_of(line.program(), [&] {
+        if (program::is_spare_rank()) return;
         CommonOptions options;
         std::size_t mode = 0;
         line.group("Work");
@@ -23,6 +25,7 @@ int run(program::CommandLine& line, int argc, char** argv, const std::function<v
         options.trace.add_options(line);
         line.quiet(options.quiet);
         line.parse(argc, argv);
+        program::expect_one_process();
         options.asynchronous = mode == 0;
 
         Machine machine(line.program(), options);

@@ -23,6 +23,8 @@ namespace controller_program {
 /// them, finds out whether files can be written, opens the devices, calls `work`, and reports. Returns the
 /// exit code: 0; 1 for a failure; 2 for a mistake of the user's, each with a line on stderr.
 ///
+/// Several ranks of MPI are refused: see program/one_process.hpp.
+///
 /// The report for people goes to stdout, or to stderr if an output of the program's is "-".
 [[nodiscard]] int run(program::CommandLine& line, int argc, char** argv,
                       const std::function<void(Machine&)>& work);

@@ -4,6 +4,7 @@
 #include "job_program/progress_bar.hpp"
 #include "program/command_line.hpp"
 #include "program/exit_code.hpp"
+#include "program/one_process.hpp"
 #include "program/output_file.hpp"
 #include "program/used_files.hpp"
 #include <headrace/core/cache_folder.hpp>
@@ -117,7 +118,9 @@ std::vector<std::string> calibrate_all(const Options& options) {
 int calibrate(int argc, char** argv) {
     const std::string name = "headrace calibrate";
     return program::exit_code_of(name, [&] {
+        if (program::is_spare_rank()) return;
         const Options options = parse(name, argc, argv);
+        program::expect_one_process();
         const auto file = file_to_fill();
         const auto failures = calibrate_all(options);
         if (!options.quiet)
