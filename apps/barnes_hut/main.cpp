@@ -17,7 +17,6 @@
 #include <headrace/core/trace.hpp>
 
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,8 +37,7 @@ Snapshot start_of(Options& options) {
                            ? plummer_sphere(options.plummer, options.seed, options.settings.gravity)
                            : read_bodies(options.input);
     } else {
-        std::ifstream stream = open_file(options.restart);
-        start = parse_snapshot(stream, options.restart.string());
+        start = parse_snapshot(*open_file(options.restart), options.restart.string());
         go_on_from(start, options);
     }
     if (options.snapshot_every > 0)
@@ -132,8 +130,9 @@ void run(Options options) {
 } // namespace
 
 int main(int argc, char** argv) {
+    std::optional<job_program::Ranks> ranks; // until failures are printed
     const int exit_code = program::exit_code_of(program_name, [&] {
-        const job_program::Ranks ranks;
+        ranks.emplace();
         run(parse_options(argc, argv));
     });
     return job_program::interruption() != 0 && exit_code != 0 ? 128 + job_program::interruption() : exit_code;

@@ -3,6 +3,7 @@
 #include "column_names.hpp"
 #include "gadget.hpp"
 #include "program/npy.hpp"
+#include "program/shared_input.hpp"
 #include "remark_names.hpp"
 #include <headrace/core/error.hpp>
 #include <headrace/core/log.hpp>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -213,12 +215,14 @@ const char* why_not(double value, bool is_mass) {
     return nullptr;
 }
 
-std::ifstream open_file(const std::filesystem::path& file) {
+std::unique_ptr<std::istream> open_file(const std::filesystem::path& file) {
+    if (auto bytes = program::shared_input(file))
+        return std::make_unique<std::istringstream>(*std::move(bytes), std::ios::binary);
     std::error_code ignored;
     const bool is_folder = std::filesystem::is_directory(file, ignored);
     errno = 0;
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream || is_folder)
+    auto stream = std::make_unique<std::ifstream>(file, std::ios::binary);
+    if (!*stream || is_folder)
         throw Error{ErrorKind::not_found,
                     file.string() + ": cannot be read: " +
                         (is_folder ? "it is a folder" : std::generic_category().message(errno))};
@@ -342,7 +346,8 @@ Bodies parse_npy(std::istream& stream, const std::string& name) {
 }
 
 Bodies read_bodies(const std::filesystem::path& file) {
-    std::ifstream stream = open_file(file);
+    const std::unique_ptr<std::istream> opened = open_file(file);
+    std::istream& stream = *opened;
     const std::string name = file.string();
     constexpr char npy = '\x93', hdf5 = '\x89'; // no text begins with them
     if (is_gadget_name(file) || stream.peek() == std::char_traits<char>::to_int_type(hdf5))

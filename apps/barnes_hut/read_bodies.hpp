@@ -3,8 +3,8 @@
 #include "bodies.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <istream>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,8 +14,9 @@ namespace barnes_hut {
     return file.extension() == ".npy";
 }
 
+/// Of several ranks, one reads a pipe: see program/shared_input.hpp.
 /// Errors  not_found, and why: it is not there, or a folder
-[[nodiscard]] std::ifstream open_file(const std::filesystem::path& file);
+[[nodiscard]] std::unique_ptr<std::istream> open_file(const std::filesystem::path& file);
 
 /// Why a number cannot be a coordinate or a speed, or a mass; null if it can.
 [[nodiscard]] const char* why_not(double value, bool is_mass);

@@ -218,8 +218,9 @@ void run(const Options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
+    std::optional<job_program::Ranks> ranks; // until failures are printed
     const int exit_code = program::exit_code_of(program_name, [&] {
-        const job_program::Ranks ranks;
+        ranks.emplace();
         run(parse_options(argc, argv));
     });
     return job_program::interruption() != 0 && exit_code != 0 ? 128 + job_program::interruption() : exit_code;

@@ -5,11 +5,16 @@
 
 namespace job_program {
 
-/// To be made first in a program: of several ranks, only rank 0 reads standard input and writes.
+/// Of several ranks, only rank 0 reads standard input and writes. A failure is printed once: by rank 0, or by
+/// another rank if rank 0 has not failed.
+///
+/// Lifetime  from before the command line is read until failures are printed; after the runtimes
 class Ranks {
 public:
     Ranks();
-    [[nodiscard]] const headrace::cluster::Session& session() const noexcept { return session_; }
+    ~Ranks();
+    Ranks(const Ranks&) = delete; // others hold its address
+    Ranks& operator=(const Ranks&) = delete;
 
 private:
     headrace::cluster::Session session_;

@@ -89,9 +89,10 @@ void run(const Options& options) {
 } // namespace
 
 int main(int argc, char** argv) {
+    std::optional<job_program::Ranks> ranks; // until failures are printed
     try {
         try {
-            const job_program::Ranks ranks;
+            ranks.emplace();
             run(parse_options(argc, argv));
         } catch (const program::Answered&) { // the answer may not have arrived
         }

@@ -14,8 +14,7 @@
 namespace program {
 
 int complain(const std::string& program, const std::string& what, int exit_code) {
-    if (is_quiet() && what.find("rank ") != std::string::npos) return exit_code; // rank 0 says it
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(what).c_str());
+    tell_failure([&] { std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(what).c_str()); });
     return exit_code;
 }
 

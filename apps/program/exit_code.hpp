@@ -5,7 +5,8 @@
 
 namespace program {
 
-/// One line for people on stderr, whatever the message was made of. Returns `exit_code`.
+/// One line for people on stderr, whatever the message was made of. Returns `exit_code`. Of several processes
+/// of one program, one prints it: see quiet_process.hpp.
 int complain(const std::string& program, const std::string& what, int exit_code);
 
 /// Throws io if something that was printed could not be written.

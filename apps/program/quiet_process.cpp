@@ -3,6 +3,7 @@
 #include <headrace/core/error.hpp>
 
 #include <cstdio>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +11,12 @@
 namespace program {
 namespace {
 bool quiet = false;
+
+FailureTeller& teller_of_process() {
+    static FailureTeller teller;
+    return teller;
 }
+} // namespace
 
 void become_quiet() {
     quiet = true;
@@ -22,5 +28,14 @@ void become_quiet() {
 }
 
 bool is_quiet() noexcept { return quiet; }
+
+void tell_failures_by(FailureTeller teller) { teller_of_process() = std::move(teller); }
+
+void tell_failure(const std::function<void()>& print) {
+    if (const FailureTeller& teller = teller_of_process())
+        teller(print);
+    else
+        print();
+}
 
 } // namespace program

@@ -1,13 +1,22 @@
-// apps/program/quiet_process.hpp - a process whose results another one writes.
+// apps/program/quiet_process.hpp - several processes of one program, of which one writes the results.
 #pragma once
+#include <functional>
+#include <string>
 
 namespace program {
 
 /// From now on this process writes no results: standard output leads nowhere, and output files stay as they
-/// are. Errors that another rank of a cluster has had are not repeated.
+/// are.
 ///
 /// Threads   one, before any output
 void become_quiet();
 [[nodiscard]] bool is_quiet() noexcept;
+
+/// Decides whether and when a failure of this process is printed. `print` prints it.
+using FailureTeller = std::function<void(const std::function<void()>& print)>;
+/// From now on `complain` calls `teller`. Null: failures are printed at once.
+void tell_failures_by(FailureTeller teller);
+/// Prints, or lets the teller decide.
+void tell_failure(const std::function<void()>& print);
 
 } // namespace program
