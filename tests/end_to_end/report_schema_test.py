@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Every report is one that docs/report.schema.json describes, and one with a mistake is not.
 
-    report_schema_test.py SCHEMA PROGRAMS SEEDS REPORT_SAMPLES
+    report_schema_test.py SCHEMA PROGRAMS SEEDS REPORT_SAMPLES [MPIRUN]
 
-PROGRAMS and SEEDS are folders; REPORT_SAMPLES is the program that prints reports of the library. Without jsonschema (Debian's
+PROGRAMS and SEEDS are folders; REPORT_SAMPLES is the program that prints reports of the library. MPIRUN starts ranks. Without jsonschema (Debian's
 python3-jsonschema): exit code 77, and 1 under CI.
 """
 import copy
@@ -25,6 +25,7 @@ except ImportError as why:
     sys.exit(1 if os.environ.get("CI") else 77)
 
 SCHEMA, PROGRAMS, SEEDS, SAMPLES = [pathlib.Path(argument).resolve() for argument in sys.argv[1:5]]
+MPIRUN = sys.argv[5] if len(sys.argv) > 5 else ""
 
 TRIANGLE = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nf 1 2 3\n"
 TWO_CPUS = "[[node]]\n" + 2 * "[[node.device]]\nkind = \"cpu\"\nthreads = 1\ncopies = \"private\"\n"
@@ -53,6 +54,16 @@ RUNS = [
     ("sobel", "headrace-sobel", ONE + "--input memory:2 --output memory:2 --width 32 --height 32"),
     ("sobel", "headrace-sobel", ONE + "--input {seeds}/film.y4m --output film.y4m"),
 ]
+# With mpirun, as two ranks.
+RUNS_OF_RANKS = [
+    ("job", "headrace-path-tracer", ONE + "--scene s.obj --width 16 --height 16 --spp 1 --out o.pfm"),
+    ("fluorescence", "headrace-fluorescence", ONE + "--photons 1000 --input {seeds}/layers.mci"),
+]
+# More ranks than cores, bound to none, also as root in a container; for Open MPI 4 and 5.
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none",
+       "LSAN_OPTIONS": "detect_leaks=0"}
 # The keys that a report may lack, and that some reports here have.
 OPTIONAL = {
     "job": {"failure", "reserve"},
@@ -105,7 +116,7 @@ class ReportSchema(unittest.TestCase):
         folder = pathlib.Path(cls.folder.name)
         for name, text in (("s.obj", TRIANGLE), ("two.toml", TWO_CPUS), ("two.mci", "\n".join(MCI) + "\n")):
             (folder / name).write_text(text)
-        environment = dict(os.environ, HEADRACE_CALIBRATIONS=str(folder / "calibrations.json"))
+        environment = dict(os.environ, HEADRACE_CALIBRATIONS=str(folder / "calibrations.json"), **MPI)
 
         def output_of(*command):
             ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
@@ -114,11 +125,16 @@ class ReportSchema(unittest.TestCase):
             return json.loads(ran.stdout)
 
         cls.reports = []  # definition, what it is of, report
-        for definition, program, arguments in RUNS:
+        cls.of_ranks = []
+        ranks = [(run, (MPIRUN, "-n", "2")) for run in RUNS_OF_RANKS if MPIRUN]
+        for (definition, program, arguments), launcher in [(run, ()) for run in RUNS] + ranks:
             if not (PROGRAMS / program).exists():
                 continue  # not in this build
             command = f"{arguments} --quiet --report -".format(seeds=SEEDS).split()
-            cls.reports.append((definition, f"{program} {arguments}", output_of(PROGRAMS / program, *command)))
+            report = output_of(*launcher, PROGRAMS / program, *command)
+            cls.reports.append((definition, f"{program} {arguments}", report))
+            if launcher:
+                cls.of_ranks.append(report)
         listed = output_of(PROGRAMS / "headrace", "devices", "--json")
         cls.reports.append(("devices", "headrace devices", listed))
         for i, sample in enumerate(output_of(SAMPLES)):
@@ -143,6 +159,10 @@ class ReportSchema(unittest.TestCase):
     def test_a_report_begins_with_its_version(self):
         for _, of, report in self.reports:
             self.assertEqual(next(iter(report.items())), ("schema_version", 1), of)
+
+    def test_a_rank_is_a_device(self):
+        for report in self.of_ranks:
+            self.assertEqual([device["id"] for device in report["devices"]], ["cpu", "rank:1"])
 
     def test_a_report_with_a_mistake_is_invalid(self):
         may_lack = {definition: set() for definition in OPTIONAL}
