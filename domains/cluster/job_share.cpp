@@ -71,9 +71,11 @@ void JobShare::receive(int from, Topic topic, Reader message, Clock::time_point 
         if (work_) work_->extend({begin, end});
         break;
     }
-    case Topic::credit:
-        take_credit(below(from), message.get<std::uint64_t>(), now);
+    case Topic::credit: {
+        const auto credit = message.get<std::uint64_t>();
+        take_credit(below(from), credit, message.get<Clock::duration>(), now);
         break;
+    }
     case Topic::close:
         mark_above_ = JobMark::read(message);
         close();
@@ -114,7 +116,7 @@ void JobShare::give_credit(const LocalWork::Supply& supply, Clock::time_point no
     if (supply.completed < granted_ && now < credit_at_ + credit_interval) return;
     credit_ = supply.completed;
     credit_at_ = now;
-    send_(neighbours_.above, about(Topic::credit).put(credit_).take());
+    send_(neighbours_.above, about(Topic::credit).put(credit_).put(supply.busy).take());
 }
 
 void JobShare::serve(Below& one, Clock::time_point now) {
@@ -127,7 +129,8 @@ void JobShare::serve(Below& one, Clock::time_point now) {
     send_(one.rank, about(Topic::grant).put(units->begin).put(units->end).take());
 }
 
-void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::time_point now) {
+void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::duration busy, Clock::time_point now) {
+    one.busy = busy;
     one.completed += credit - std::exchange(one.credit, credit);
     std::vector<IndexRange> done;
     while (!one.grants.empty() && one.grants.front().units.size() <= one.completed) {
@@ -138,7 +141,10 @@ void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::time_point n
     if (!work_) return;
     if (!one.grants.empty()) work_->progressed(one.rank, one.grants.front().units, one.completed);
     if (done.empty()) return;
-    work_->completed(one.rank, done, std::exchange(one.idle_since, now), now);
+    // Its devices' own time: what messages take says nothing of its speed, and most of a first, small grant.
+    const Clock::duration passed = now - std::exchange(one.idle_since, now);
+    const Clock::duration worked = one.busy - std::exchange(one.measured, one.busy);
+    work_->completed(one.rank, done, now - (worked > worked.zero() ? std::min(worked, passed) : passed), now);
 }
 
 /// True, and the job fails, if another rank has submitted another job in its place.

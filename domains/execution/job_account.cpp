@@ -36,6 +36,12 @@ JobAccount::Clock::duration JobAccount::add(std::size_t place, std::uint64_t tas
     return share.busy.total() - busy_before;
 }
 
+JobAccount::Clock::duration JobAccount::busiest() const {
+    Clock::duration most{};
+    for (const Share& share : shares_) most = std::max(most, share.busy.total());
+    return most;
+}
+
 void JobAccount::lose(std::size_t place, const ErrorPtr& why) {
     if (!shares_[place].loss) shares_[place].loss = why;
 }

@@ -25,6 +25,7 @@ cluster::LocalWork::Supply JobExecution::supply() const {
     const Schedule& schedule = state_.running().schedule;
     supply.open = schedule.open_units();
     supply.completed = schedule.completed_units();
+    supply.busy = state_.running().account.busiest();
     return supply;
 }
 

@@ -61,6 +61,8 @@ public:
     [[nodiscard]] double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
     /// So many tasks of a device have ended now, together. Returns how long the device was busy with them.
     Clock::duration add(std::size_t place, std::uint64_t tasks, const TaskMetrics& metrics);
+    /// How long the device has worked that has worked the longest.
+    [[nodiscard]] Clock::duration busiest() const;
     /// The device is lost. The first reason is reported.
     void lose(std::size_t place, const ErrorPtr& why);
     /// The job has ended.

@@ -79,12 +79,14 @@ private:
         std::uint64_t completed = 0; ///< units, of grants in the queue
         std::uint64_t credit = 0;    ///< units that it has completed in all
         Clock::time_point idle_since = {};
+        Clock::duration busy = {};     ///< that it has worked in all
+        Clock::duration measured = {}; ///< what of this is told with completed grants
     };
 
     void ask_above(const LocalWork::Supply& supply);
     void give_credit(const LocalWork::Supply& supply, Clock::time_point now);
     void serve(Below& below, Clock::time_point now);
-    void take_credit(Below& below, std::uint64_t credit, Clock::time_point now);
+    void take_credit(Below& below, std::uint64_t credit, Clock::duration busy, Clock::time_point now);
     void close();
     [[nodiscard]] bool is_refused(int rank, const JobMark& mark);
     [[nodiscard]] ErrorPtr named(const Error& why) const;

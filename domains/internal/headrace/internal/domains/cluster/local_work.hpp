@@ -24,6 +24,7 @@ public:
         bool has_ended = false;
         std::uint64_t open = 0;      ///< work units that no device and no rank has
         std::uint64_t completed = 0; ///< work units, by this rank and those below
+        Clock::duration busy{};      ///< how long the busiest device has worked on them; 0: not known
         ErrorPtr stop_reason;        ///< why it ends without success
     };
 

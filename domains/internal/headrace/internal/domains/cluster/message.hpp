@@ -22,7 +22,7 @@ enum class Topic : std::uint8_t {
     reports,  ///< down the tree: number of the exchange, bytes of each rank
     want,     ///< to the rank above: job, its JobMark: it has little work left
     grant,    ///< to the rank below: job, first and last unit
-    credit,   ///< to the rank above: job, number of completed units so far
+    credit,   ///< to the rank above: job, completed units so far, and how long its devices took
     close,    ///< down the tree: job: all its units are completed
     failure,  ///< to all neighbours in the tree: job, error
     replicas, ///< to rank 0: join, error, private replicas
