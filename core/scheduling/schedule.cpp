@@ -17,6 +17,12 @@ std::vector<Estimate> estimates(std::span<const Schedule::Participant> participa
     return estimates;
 }
 
+std::vector<bool> groups(std::span<const Schedule::Participant> participants) {
+    std::vector<bool> groups;
+    for (const auto& participant : participants) groups.push_back(participant.is_group);
+    return groups;
+}
+
 Availability availability_of(std::span<const Schedule::Participant> participants,
                              std::optional<std::size_t> memory) {
     std::vector<Availability::Participant> all;
@@ -33,7 +39,7 @@ Schedule::Schedule(Shape shape, std::vector<Participant> participants, std::uniq
       only_processors_(std::ranges::all_of(participants, &Participant::is_processor)),
       policy_(std::move(policy)),
       division_(std::move(division)),
-      rates_(estimates(participants), shape.learns),
+      rates_(estimates(participants), shape.learns, groups(participants)),
       participants_(std::move(participants)),
       open_(shape.is_open ? 0 : shape.work_units),
       tasks_(participants_.size()),
@@ -109,7 +115,8 @@ void Schedule::progressed(std::size_t participant, const Work& work, std::uint64
     learn(participant, tasks_.progressed(participant, work, units), busy, now);
 }
 
-void Schedule::completed(std::size_t participant, std::span<const Work> works, Duration busy, double now) {
+void Schedule::completed(std::size_t participant, std::span<const Work> works, Duration busy, double now,
+                         const std::optional<Progressed>& next) {
     std::uint64_t units = 0, known = 0;
     for (const Work& work : works) {
         known += take_back(participant, work).learned;
@@ -117,6 +124,7 @@ void Schedule::completed(std::size_t participant, std::span<const Work> works, D
         accounts_.complete(participant, work);
     }
     tasks_.charge(busy);
+    if (next) units += tasks_.progressed(participant, next->work, next->units);
     // Transferred units say nothing of how long the job's work units take.
     learn(participant, units - known, busy, now);
     tasks_.note_end(participant);

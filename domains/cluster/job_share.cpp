@@ -13,6 +13,10 @@ namespace {
 /// A rank that still has work returns credit so often: the rank above then knows its speed in time.
 constexpr std::chrono::milliseconds credit_interval{5};
 
+/// The speed of a rank is measured over at least such a part of a grant: its devices, and the ranks below it,
+/// complete work in bursts.
+constexpr std::uint64_t parts_of_grant = 2;
+
 } // namespace
 
 Neighbours Neighbours::of(int rank, int ranks, std::string name) {
@@ -135,16 +139,21 @@ void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::duration bus
     std::vector<IndexRange> done;
     while (!one.grants.empty() && one.grants.front().units.size() <= one.completed) {
         one.completed -= one.grants.front().units.size();
+        one.progress = 0;
         done.push_back(one.grants.front().units);
         one.grants.pop_front();
     }
     if (!work_) return;
-    if (!one.grants.empty()) work_->progressed(one.rank, one.grants.front().units, one.completed);
-    if (done.empty()) return;
+    std::optional<LocalWork::Part> next;
+    if (!one.grants.empty()) next = {one.grants.front().units, one.completed};
+    const bool is_worth_it = next && one.completed - one.progress >= next->grant.size() / parts_of_grant;
+    if (done.empty() && !is_worth_it) return;
+    one.progress = one.completed;
     // Its devices' own time: what messages take says nothing of its speed, and most of a first, small grant.
     const Clock::duration passed = now - std::exchange(one.idle_since, now);
     const Clock::duration worked = one.busy - std::exchange(one.measured, one.busy);
-    work_->completed(one.rank, done, now - (worked > worked.zero() ? std::min(worked, passed) : passed), now);
+    work_->completed(one.rank, done, next,
+                     now - (worked > worked.zero() ? std::min(worked, passed) : passed), now);
 }
 
 /// True, and the job fails, if another rank has submitted another job in its place.

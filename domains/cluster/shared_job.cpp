@@ -27,14 +27,13 @@ public:
         if (units) job_->launched(device_of_rank(rank), *units, units->size());
         return units;
     }
-    void progressed(int rank, IndexRange grant, std::uint64_t units) override {
-        job_->begun(device_of_rank(rank), grant, units);
-    }
-    void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
-                   Clock::time_point end) override {
+    void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
+                   Clock::time_point begin, Clock::time_point end) override {
         std::vector<WorkRange> ranges;
         for (const IndexRange& units : grants) ranges.emplace_back(units, 1);
-        job_->finished(device_of_rank(rank), ranges, {.launches = {{begin, end}}, .engine = {}});
+        std::optional<JobExecution::Begun> part;
+        if (next) part = {WorkRange(next->grant, 1), next->units};
+        job_->finished(device_of_rank(rank), ranges, {.launches = {{begin, end}}, .engine = {}}, part);
     }
     void abandoned(int rank, IndexRange grant) override {
         job_->abandoned(device_of_rank(rank), WorkRange(grant, 1), nullptr);

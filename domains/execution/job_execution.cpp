@@ -115,7 +115,7 @@ void JobExecution::paused(std::size_t device, const WorkRange& work_range, std::
 }
 
 void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& work_ranges,
-                            const TaskMetrics& metrics) {
+                            const TaskMetrics& metrics, const std::optional<Begun>& next) {
     std::unique_lock lock(state_.mutex);
     RunningJob& run = state_.running();
     const std::size_t place = state_.participant_of(device);
@@ -126,10 +126,13 @@ void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& wo
         works.push_back(work_of(work_range));
         tasks += work_range.tasks;
     }
+    std::optional<Schedule::Progressed> part;
+    if (next && run.in_flight.lives(device, next->work_range))
+        part = {work_of(next->work_range), next->units};
     const auto busy = run.account.add(place, tasks, metrics);
     state_.ask(
         [&] {
-            run.schedule.completed(place, works, busy, run.account.now());
+            run.schedule.completed(place, works, busy, run.account.now(), part);
             return true;
         },
         false);

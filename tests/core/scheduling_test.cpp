@@ -3,15 +3,18 @@
 #include <core/seeds.hpp>
 #include <headrace/core/policy.hpp>
 #include <headrace/internal/core/rates.hpp>
+#include <headrace/internal/core/schedule.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -511,6 +514,37 @@ TEST(RatesOfDevices, TheLastTasksCountMost) {
     Rates fixed({{.peak = 7, .units_per_second = {}}}, false);
     fixed.completed(0, 100, std::chrono::seconds(1));
     EXPECT_EQ(fixed.capability(0), 7);
+}
+
+TEST(RatesOfDevices, AGroupIsMeasuredOverMoreTasks) {
+    Rates rates(std::vector<Estimate>(2), true, {false, true});
+    for (int i = 0; i < 30; ++i)
+        for (const std::size_t one : {0, 1})
+            rates.completed(one, i % 5 == 4 ? 500 : 1, std::chrono::seconds(1));
+    // Of a burst at the end, the device's rate shows 0.3 / (1 - 0.7^5), the group's 0.1 / (1 - 0.9^5).
+    EXPECT_NEAR(rates.capability(0), 0.3 / (1 - std::pow(0.7, 5)) * 499 + 1, 1e-6);
+    EXPECT_NEAR(rates.capability(1), 0.1 / (1 - std::pow(0.9, 5)) * 499 + 1, 1e-6);
+}
+
+TEST(Schedule, LearnsOfTheTaskAfterThoseThatEnd) {
+    class Anywhere final : public Division {
+        [[nodiscard]] std::uint64_t split(IndexRange left, std::uint64_t wanted) const override {
+            return std::min(wanted, left.size());
+        }
+    };
+    Schedule schedule({.work_units = 1000}, std::vector<Schedule::Participant>(2), make_policy("dynamic:10"),
+                      std::make_shared<Anywhere>());
+    const auto first = schedule.next(0, 0), second = schedule.next(0, 0);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->work_units(), 100u);
+    schedule.completed(0, {&*first, 1}, std::chrono::seconds(1), 1, {{*second, 60}});
+    EXPECT_DOUBLE_EQ(schedule.rates().capability(0), 160);
+    EXPECT_EQ(schedule.completed_units(), 100u);
+    schedule.completed(0, {}, std::chrono::seconds(1), 2, {{*second, 90}});
+    EXPECT_DOUBLE_EQ(schedule.rates().capability(0), (0.7 * 160 + 30) / 1.7);
+    schedule.completed(0, {&*second, 1}, std::chrono::seconds(1), 3);
+    EXPECT_DOUBLE_EQ(schedule.rates().capability(0), (0.7 * (0.7 * 160 + 30) + 10) / (0.7 * 1.7 + 1));
+    EXPECT_EQ(schedule.completed_units(), 200u);
 }
 
 } // namespace

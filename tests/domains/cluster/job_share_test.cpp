@@ -79,7 +79,7 @@ MadeUpOptions adverse(int ranks, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const auto any_of = [&](std::vector<Time> times) { return times[random() % times.size()]; };
     return {.ranks = ranks,
-            .work_units = 1 + random() % (10 * static_cast<std::uint64_t>(ranks)),
+            .work_units = 1 + random() % ((ranks > 1000 ? 3 : 10) * static_cast<std::uint64_t>(ranks)),
             .units_per_second = 1e3,
             .stragglers = random() % 2 == 0 ? 0.01 : 0.3,
             .seed = seed,
@@ -174,14 +174,15 @@ TEST_P(RanksOfAJob, AreRefusedIfOneHasSubmittedAnotherJob) {
 /// The bounds: 200 messages a rank on average, and 100 between rank 0 and each rank below.
 TEST_P(RanksOfAJob, ExchangeFewMessages) {
     const int ranks = GetParam();
-    const std::uint64_t units_per_rank = ranks > 1000 ? 20 : 1000;
+    const std::uint64_t units_per_rank = ranks > 1000 ? 5 : 1000;
     MadeUpCluster cluster({.ranks = ranks,
                            .work_units = units_per_rank * static_cast<std::uint64_t>(ranks),
-                           .units_per_second = 1e4, // so the job takes 2 or 100 ms
+                           .units_per_second = 1e4, // so the job takes 0.5 or 100 ms
                            .stragglers = 0.01,
                            .seed = first_seed(),
                            .least_delay = 2us,
-                           .most_delay = 20us});
+                           .most_delay = 20us,
+                           .look_interval = 200us});
     cluster.run();
     const auto messages = static_cast<double>(cluster.traffic().messages);
     EXPECT_LE(messages, 200. * ranks);
@@ -189,6 +190,26 @@ TEST_P(RanksOfAJob, ExchangeFewMessages) {
     const auto at_first = static_cast<double>(first.handled + first.sent);
     EXPECT_LE(at_first, 100. * static_cast<double>(first.neighbours.below.size()));
     std::cout << messages / ranks << " messages a rank, " << at_first << " at rank 0\n";
+}
+
+/// Each rank knows at any time how fast the ranks below it are, and how much they have left.
+TEST_P(RanksOfAJob, EndALongJobTogether) {
+    if (GetParam() > 1000) GTEST_SKIP() << "bench/cluster_simulation does it";
+    const std::uint64_t first = first_seed();
+    for (std::uint64_t seed = first; seed < first + 3; ++seed) {
+        const MadeUpOptions options = {.ranks = GetParam(),
+                                       .work_units = 100'000 * static_cast<std::uint64_t>(GetParam()),
+                                       .units_per_second = 1e4, // so the job takes 10 s
+                                       .seed = seed,
+                                       .least_delay = 2us,
+                                       .most_delay = 20us,
+                                       .look_interval = 200us};
+        MadeUpCluster cluster(options);
+        cluster.run();
+        const double efficiency = 10 / std::chrono::duration<double>(cluster.time()).count();
+        EXPECT_GT(efficiency, GetParam() <= 34 ? 0.98 : 0.85) << told(options);
+        EXPECT_LT(efficiency, 1.0001) << told(options);
+    }
 }
 
 } // namespace

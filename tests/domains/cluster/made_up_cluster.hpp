@@ -57,16 +57,18 @@ public:
         bool is_busy = false; ///< the device
         std::deque<cluster::Received> inbox;
         std::vector<std::pair<int, cluster::Message>> outbox;
-        Time busy_until{};            ///< the communication
-        Time look_at = never;         ///< the next look that is due
-        std::uint64_t looks = 0;      ///< how many
-        std::uint64_t handled = 0;    ///< messages received
-        std::uint64_t sent = 0;       ///< messages
-        std::uint64_t told = 0;       ///< credit
-        std::uint64_t unserved = 0;   ///< ranks below that want work
-        std::uint64_t tasks = 0;      ///< of the device
-        Time patience{}, working{};   ///< until the next look without an event; of the device
-        Time idle_since{}, over_at{}; ///< of the device; of the job here
+        Time busy_until{};             ///< the communication
+        Time look_at = never;          ///< the next look that is due
+        std::uint64_t looks = 0;       ///< how many
+        std::uint64_t handled = 0;     ///< messages received
+        std::uint64_t sent = 0;        ///< messages
+        std::uint64_t told = 0;        ///< credit
+        std::uint64_t unserved = 0;    ///< ranks below that want work
+        std::uint64_t tasks = 0;       ///< of the device
+        Time patience{}, working{};    ///< until the next look without an event; of the device
+        Time first_task{}, last_end{}; ///< of the device: when the first task began, the last one ended
+        Time last_task{};              ///< how long it took
+        Time over_at{};                ///< the job is over here
         Time communicating{};
     };
 
@@ -132,8 +134,9 @@ public:
     }
     /// Called for each task that a device has completed.
     std::function<void(int rank, IndexRange units)> on_done;
-    /// Called before and after the calls of a rank's JobShare.
-    std::function<void(const Rank& rank, bool begins, std::size_t messages)> on_handling;
+    /// Called before a rank receives messages, after that and before it looks, and after that.
+    enum class Stage : std::uint8_t { receives, looks, ends };
+    std::function<void(const Rank& rank, Stage stage, std::size_t messages)> on_handling;
 
     /// Until nothing happens any more, or so many events have.
     void run(std::uint64_t most_events = ~std::uint64_t{0}) {
@@ -193,7 +196,7 @@ private:
         if (one.share->is_over()) return one.inbox.clear();
         if (one.busy_until > time()) return at(one.busy_until, [this, &one] { handle(one); });
         const std::size_t messages = one.inbox.size();
-        if (on_handling) on_handling(one, true, messages);
+        if (on_handling) on_handling(one, Stage::receives, messages);
         for (const cluster::Received& received : std::exchange(one.inbox, {})) {
             cluster::Reader message(received.bytes);
             const auto topic = message.get<cluster::Topic>();
@@ -201,8 +204,9 @@ private:
             one.unserved += topic == cluster::Topic::want;
             one.share->receive(received.from, topic, message, now());
         }
+        if (on_handling) on_handling(one, Stage::looks, messages);
         one.share->look(now());
-        if (on_handling) on_handling(one, false, messages);
+        if (on_handling) on_handling(one, Stage::ends, messages);
         one.handled += messages;
         ++one.looks;
         const Time cost = options_.message_cost * static_cast<Time::rep>(messages) +
@@ -237,13 +241,14 @@ private:
         const auto task = one.work->take();
         if (!task) return;
         one.is_busy = true;
-        ++one.tasks;
+        if (++one.tasks == 1) one.first_task = time();
         const Time busy = std::chrono::duration_cast<Time>(
             std::chrono::duration<double>(static_cast<double>(task->size()) / one.units_per_second));
         at(time() + std::max(busy, Time(1)), [this, &one, task = *task, busy] {
             one.is_busy = false;
             one.working += busy;
-            one.idle_since = time();
+            one.last_end = time();
+            one.last_task = busy;
             if (one.work->done(task, busy) && on_done) on_done(one.neighbours.rank, task);
             one.patience = {};
             run_device(one);

@@ -66,11 +66,13 @@ public:
         settle();
     }
     [[nodiscard]] std::optional<IndexRange> next(int rank) override { return next_of(participant_of(rank)); }
-    void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
-                   Clock::time_point end) override {
+    void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
+                   Clock::time_point begin, Clock::time_point end) override {
         std::vector<Work> works;
         for (const IndexRange& units : grants) works.push_back({.range = units});
-        schedule_.completed(participant_of(rank), works, end - begin, seconds());
+        std::optional<Schedule::Progressed> part;
+        if (next) part = {{.range = next->grant}, next->units};
+        schedule_.completed(participant_of(rank), works, end - begin, seconds(), part);
         settle();
     }
     void abandoned(int rank, IndexRange grant) override {
@@ -109,6 +111,7 @@ private:
             const int size = sizes[static_cast<std::size_t>(rank)];
             all.push_back({.estimate = {.peak = static_cast<double>(size), .units_per_second = {}},
                            .full = static_cast<std::uint64_t>(size),
+                           .is_group = true,
                            .takes_units = false});
         }
         return all;

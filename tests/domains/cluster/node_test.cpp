@@ -59,9 +59,9 @@ public:
         const std::scoped_lock lock(mutex_);
         return work_.next(rank);
     }
-    void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
-                   Clock::time_point end) override {
-        locked([&] { work_.completed(rank, grants, begin, end); });
+    void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
+                   Clock::time_point begin, Clock::time_point end) override {
+        locked([&] { work_.completed(rank, grants, next, begin, end); });
     }
     void abandoned(int rank, IndexRange grant) override {
         locked([&] { work_.abandoned(rank, grant); });

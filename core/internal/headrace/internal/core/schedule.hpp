@@ -59,6 +59,7 @@ public:
         std::uint64_t least = 1;      ///< work units of a lane group: a smaller task leaves lanes idle
         std::uint64_t full = 1;       ///< work units that give each of its lanes one
         std::uint64_t lane_group = 1; ///< lanes
+        bool is_group = false;        ///< of devices, such as another rank
         bool is_processor = true;     ///< its lanes take turns
         bool gives_back = false;      ///< a launch pauses when it is asked to
         bool takes_units = true;      ///< it can work on transferred units
@@ -107,8 +108,15 @@ public:
     /// The same, and the participant has worked on nothing else since its last event.
     void progressed(std::size_t participant, const Work& work, std::uint64_t units, Duration busy,
                     double now);
-    /// Tasks that ended together, as those of one launch do, and took the participant so long in all.
-    void completed(std::size_t participant, std::span<const Work> works, Duration busy, double now);
+    /// A task of which so many units are begun.
+    struct Progressed {
+        Work work;
+        std::uint64_t units = 0;
+    };
+    /// Tasks that ended together, as those of one launch do, and took the participant so long in all. It has
+    /// worked on `next` too in that time.
+    void completed(std::size_t participant, std::span<const Work> works, Duration busy, double now,
+                   const std::optional<Progressed>& next = {});
     /// The task is not completed. `again`: others do it.
     void returned(std::size_t participant, const Work& work, bool again);
 

@@ -98,8 +98,14 @@ public:
     void begun(std::size_t device, const WorkRange& work_range, std::uint64_t units);
     /// The same. The device worked on nothing else since its last report.
     void paused(std::size_t device, const WorkRange& work_range, std::uint64_t units, Clock::duration busy);
-    /// Tasks that ended together, as the tasks of one launch do.
-    void finished(std::size_t device, const std::vector<WorkRange>& work_ranges, const TaskMetrics& metrics);
+    /// Tasks that ended together, as the tasks of one launch do. `next`: the device also worked on this task,
+    /// of which so many units have begun.
+    struct Begun {
+        WorkRange work_range;
+        std::uint64_t units;
+    };
+    void finished(std::size_t device, const std::vector<WorkRange>& work_ranges, const TaskMetrics& metrics,
+                  const std::optional<Begun>& next = {});
     /// The task will not be finished. `error` is null if the job is being stopped.
     void abandoned(std::size_t device, const WorkRange& work_range, ErrorPtr error);
     /// How the next task uses a domain: it also fetches what earlier tasks wrote in another memory.

@@ -77,6 +77,7 @@ private:
         JobMark mark = {};           ///< of the job as that rank has submitted it
         std::deque<Grant> grants;    ///< not completed
         std::uint64_t completed = 0; ///< units, of grants in the queue
+        std::uint64_t progress = 0;  ///< units, of the first grant: those that its work knows to be completed
         std::uint64_t credit = 0;    ///< units that it has completed in all
         Clock::time_point idle_since = {};
         Clock::duration busy = {};     ///< that it has worked in all

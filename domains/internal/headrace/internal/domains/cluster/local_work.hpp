@@ -41,11 +41,15 @@ public:
     virtual void stop(ErrorPtr why) = 0;
     /// The next units for a rank below; nothing: none now.
     [[nodiscard]] virtual std::optional<IndexRange> next(int rank) = 0;
-    /// The rank below has completed these units, one grant each, and worked on them in this time.
-    virtual void completed(int rank, const std::vector<IndexRange>& grants, Clock::time_point begin,
-                           Clock::time_point end) = 0;
-    /// The rank below has completed so many units of a grant.
-    virtual void progressed(int /*rank*/, IndexRange /*grant*/, std::uint64_t /*units*/) {}
+    /// Of a grant that is not complete.
+    struct Part {
+        IndexRange grant;
+        std::uint64_t units = 0; ///< completed
+    };
+    /// The rank below has completed these units, one grant each, and a part of the next grant, and worked on
+    /// them in this time.
+    virtual void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
+                           Clock::time_point begin, Clock::time_point end) = 0;
     /// The rank below will not complete them.
     virtual void abandoned(int rank, IndexRange grant) = 0;
 };
