@@ -212,5 +212,85 @@ TEST_P(RanksOfAJob, EndALongJobTogether) {
     }
 }
 
+/// 40 ranks, of which rank 35 is on the third level. The job takes 2 s on one rank.
+class LateRanks : public testing::Test {
+protected:
+    static constexpr std::uint64_t units = 2000;
+    static constexpr int ranks = 40, late = 35;
+
+    /// The others begin at once.
+    void run(std::vector<int> late_ranks, Time begin, Time start) {
+        for (int number = 0; number < ranks; ++number) {
+            const bool is_late = std::ranges::count(late_ranks, number) > 0;
+            cluster_.begin(number, is_late ? begin : 0s, is_late ? start : 0s);
+        }
+        cluster_.run();
+    }
+
+    MadeUpCluster cluster_{{.ranks = ranks, .work_units = units, .units_per_second = 1e3, .most_delay = 1ms}};
+    Ledger ledger_{cluster_, units};
+};
+
+TEST_F(LateRanks, TakePartWhenTheySubmitIt) {
+    run({late}, 10s, 11s);
+    expect_success(cluster_, ledger_, units, "submitted late");
+}
+
+TEST_F(LateRanks, FindTheWishesOfThoseBelow) {
+    run({0, 1, 2}, 1s, 1s);
+    expect_success(cluster_, ledger_, units, "wanted before it was submitted");
+    EXPECT_GT(cluster_.rank(late).tasks, 0u);
+}
+
+TEST_F(LateRanks, GrantNothingBeforeTheirJobRuns) {
+    run({1}, 0s, 10s);
+    expect_success(cluster_, ledger_, units, "submitted long before it ran");
+    EXPECT_EQ(cluster_.rank(late).tasks, 0u) << "rank 1 is above it";
+}
+
+TEST_F(LateRanks, StopWhatFailedBeforeTheySubmittedIt) {
+    cluster_.fail(3, 10ms, std::make_shared<const Error>(ErrorKind::kernel, "the kernel threw"));
+    run({0, late}, 1s, 2s);
+    expect_failure(cluster_, ledger_, "the kernel threw", "failed before it was submitted");
+}
+
+TEST_F(LateRanks, ThatBeginAfterTheirOwnWorkFailedTellTheOthers) {
+    cluster_.fail(late, 5ms, std::make_shared<const Error>(ErrorKind::cancelled, "cancelled"));
+    run({late}, 10ms, 10ms);
+    expect_failure(cluster_, ledger_, "cancelled", "cancelled before it was submitted");
+}
+
+TEST(JobShare, IsOverAtOnceIfAllWasCompletedBeforeItsRankSubmittedIt) {
+    const Neighbours neighbours = Neighbours::of(1, 34, "rank 1");
+    std::vector<std::pair<int, Topic>> sent;
+    JobShare share(7, neighbours, [&](int to, cluster::Message message) {
+        sent.emplace_back(to, Reader(message).get<Topic>());
+    });
+    const JobShare::Clock::time_point now{};
+    const cluster::Message close = Writer().put<std::uint64_t>(100).put(std::string("job")).take();
+    share.receive(0, Topic::close, Reader(close), now);
+    EXPECT_EQ(sent, (std::vector<std::pair<int, Topic>>{{33, Topic::close}}))
+        << "the rank below does not wait";
+    share.look(now);
+    EXPECT_FALSE(share.is_over());
+    const auto work = std::make_shared<MadeUpWork>(neighbours, subtree_sizes(34), 100, [&] { return now; });
+    share.begin(work, {"job", 100});
+    share.look(now);
+    EXPECT_FALSE(share.is_over()) << "it waits for other jobs of its rank";
+    work->start();
+    share.look(now);
+    EXPECT_TRUE(share.is_over());
+    EXPECT_FALSE(share.failure());
+}
+
+TEST(JobShare, RefusesMessagesThatNoRankSends) {
+    const Neighbours neighbours = Neighbours::of(1, 34, "rank 1");
+    JobShare share(7, neighbours, [](int, cluster::Message) {});
+    const cluster::Message credit = Writer().put<std::uint64_t>(1).take();
+    EXPECT_THROW(share.receive(2, Topic::credit, Reader(credit), {}), Error) << "of a rank that is not below";
+    EXPECT_THROW(share.receive(33, Topic::credit, Reader(cluster::Message{}), {}), Error) << "too short";
+    EXPECT_THROW(share.receive(0, Topic::report, Reader(credit), {}), Error) << "not about a job";
+}
+
 } // namespace
 } // namespace headrace::test
