@@ -52,6 +52,7 @@ public:
                 .has_ended = has_ended_,
                 .open = schedule_.open_units(),
                 .completed = schedule_.completed_units(),
+                .busy = *std::ranges::max_element(busy_),
                 .stop_reason = stop_reason_};
     }
     void extend(IndexRange units) override {
@@ -72,6 +73,7 @@ public:
         for (const IndexRange& units : grants) works.push_back({.range = units});
         std::optional<Schedule::Progressed> part;
         if (next) part = {{.range = next->grant}, next->units};
+        busy_[participant_of(rank)] += end - begin;
         schedule_.completed(participant_of(rank), works, end - begin, seconds(), part);
         settle();
     }
@@ -86,6 +88,7 @@ public:
     bool done(IndexRange task, Schedule::Duration busy) {
         const Work work{.range = task};
         const bool counts = !stop_reason_;
+        busy_[0] += busy;
         if (counts)
             schedule_.completed(0, {&work, 1}, busy, seconds());
         else
@@ -134,6 +137,7 @@ private:
     std::vector<int> below_;
     Now now_;
     Schedule schedule_;
+    std::vector<Clock::duration> busy_ = std::vector<Clock::duration>(below_.size() + 1); ///< by participant
     bool has_started_ = false, has_ended_ = false;
     ErrorPtr stop_reason_;
     Clock::time_point began_;
