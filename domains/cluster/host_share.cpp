@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <system_error>
 #include <tuple>
 #include <vector>
@@ -49,6 +51,15 @@ bool bind_threads(const cpu_set_t& cores) {
     return ::sched_setaffinity(0, sizeof cores, &cores) == 0;
 }
 
+/// True if the request is for all devices of its technology, or of any.
+bool is_of_many(const DeviceInfo& device, std::string_view request) {
+    const char* const variable = request.empty() ? std::getenv("HEADRACE_DEVICES") : nullptr;
+    std::istringstream names(variable != nullptr ? variable : std::string(request.empty() ? "all" : request));
+    for (std::string name; std::getline(names, name, ',');)
+        if (name == "all" || name == device.technology) return true;
+    return false;
+}
+
 } // namespace
 
 PlaceOnHost PlaceOnHost::of(const Node& node) {
@@ -82,11 +93,10 @@ void take_share_of_host(const Node& node) {
                     " cannot be bound to its cores, and uses those of other ranks too");
 }
 
-void keep_share_of_gpus(const PlaceOnHost& place, DeviceSelection& selection) {
+void keep_share_of_gpus(const PlaceOnHost& place, std::string_view request, DeviceSelection& selection) {
     if (place.ranks == 1) return;
     const auto is_divided = [&](const DeviceInfo& info) {
-        return info.kind != DeviceKind::cpu &&
-               std::ranges::find(selection.named, info.id) == selection.named.end();
+        return info.kind != DeviceKind::cpu && is_of_many(info, request);
     };
     const auto gpus = static_cast<std::size_t>(std::ranges::count_if(
         selection.devices, [&](const auto& device) { return is_divided(device->info()); }));

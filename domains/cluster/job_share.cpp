@@ -152,8 +152,8 @@ void JobShare::take_credit(Below& one, std::uint64_t credit, Clock::duration bus
     // Its devices' own time: what messages take says nothing of its speed, and most of a first, small grant.
     const Clock::duration passed = now - std::exchange(one.idle_since, now);
     const Clock::duration worked = one.busy - std::exchange(one.measured, one.busy);
-    work_->completed(one.rank, done, next,
-                     now - (worked > worked.zero() ? std::min(worked, passed) : passed), now);
+    work_->completed(one.rank, done, next, now - (worked > worked.zero() ? std::min(worked, passed) : passed),
+                     now);
 }
 
 /// True, and the job fails, if another rank has submitted another job in its place.

@@ -308,7 +308,7 @@ Runtime::Runtime(RuntimeOptions options) {
     DeviceSelection selection = select_devices(options.devices);
     selection.controllers = with(options.memory, std::move(selection.controllers));
     if (const auto node = cluster::Node::current())
-        cluster::keep_share_of_gpus(cluster::PlaceOnHost::of(*node), selection);
+        cluster::keep_share_of_gpus(cluster::PlaceOnHost::of(*node), options.devices, selection);
     impl_ = std::make_unique<Impl>(std::move(selection), std::move(options));
 }
 
