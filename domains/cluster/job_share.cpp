@@ -64,6 +64,7 @@ void JobShare::receive(int from, Topic topic, Reader message, Clock::time_point 
     case Topic::want: {
         Below& one = below(from);
         one.wants = true;
+        one.is_idle = message.get<std::uint8_t>() != 0;
         one.mark = JobMark::read(message);
         break;
     }
@@ -108,11 +109,15 @@ void JobShare::look(Clock::time_point now) {
     is_over_ = true;
 }
 
-/// A rank asks in time: its devices work on the second half of the last grant while the next one comes.
+/// A rank asks in time: its devices work on the second half of the last grant while the next one comes. It
+/// asks again when it has done all.
 void JobShare::ask_above(const LocalWork::Supply& supply) {
-    if (has_asked_ || supply.open > last_grant_ / 2) return;
+    const bool is_idle = supply.completed == granted_;
+    if (has_asked_ ? !is_idle || is_idle_ : supply.open > last_grant_ / 2) return;
     has_asked_ = true;
-    send_(neighbours_.above, about(Topic::want).put(mark_.work_units).put(mark_.name).take());
+    is_idle_ = is_idle;
+    send_(neighbours_.above,
+          about(Topic::want).put<std::uint8_t>(is_idle ? 1 : 0).put(mark_.work_units).put(mark_.name).take());
 }
 
 void JobShare::give_credit(const LocalWork::Supply& supply, Clock::time_point now) {
@@ -125,7 +130,7 @@ void JobShare::give_credit(const LocalWork::Supply& supply, Clock::time_point no
 
 void JobShare::serve(Below& one, Clock::time_point now) {
     if (!one.wants || is_refused(one.rank, one.mark)) return;
-    const auto units = work_->next(one.rank);
+    const auto units = work_->next(one.rank, one.is_idle);
     if (!units) return;
     one.wants = false;
     if (one.grants.empty()) one.idle_since = now;

@@ -22,9 +22,14 @@ public:
     void extend(IndexRange units) override { job_->extend(units); }
     void close() override { job_->close(); }
     void stop(ErrorPtr why) override { job_->stop(std::move(why)); }
-    [[nodiscard]] std::optional<IndexRange> next(int rank) override {
-        const auto units = job_->next(device_of_rank(rank));
-        if (units) job_->launched(device_of_rank(rank), *units, units->size());
+    [[nodiscard]] std::optional<IndexRange> next(int rank, bool is_idle) override {
+        const std::size_t device = device_of_rank(rank);
+        auto units = job_->next(device);
+        if (!units && is_idle) {
+            if (const auto seeds = job_->transfers().next_transferred(device)) units = seeds->range;
+            if (!units) job_->note_idle(device);
+        }
+        if (units) job_->launched(device, *units, units->size());
         return units;
     }
     void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,

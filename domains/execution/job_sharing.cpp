@@ -16,6 +16,12 @@ void JobExecution::close() {
     state_.settle_if_ended(std::move(lock));
 }
 
+void JobExecution::note_idle(std::size_t device) {
+    if (!transfers().idle(device, true)) return;
+    const std::scoped_lock lock(state_.mutex);
+    state_.ask_again();
+}
+
 cluster::LocalWork::Supply JobExecution::supply() const {
     const std::scoped_lock lock(state_.mutex);
     cluster::LocalWork::Supply supply{.is_running = state_.life.is_running(),

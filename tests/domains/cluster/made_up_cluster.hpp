@@ -18,6 +18,7 @@
 #include <memory>
 #include <queue>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -63,7 +64,7 @@ public:
         std::uint64_t handled = 0;     ///< messages received
         std::uint64_t sent = 0;        ///< messages
         std::uint64_t told = 0;        ///< credit
-        std::uint64_t unserved = 0;    ///< ranks below that want work
+        std::set<int> unserved = {};   ///< ranks below that want work
         std::uint64_t tasks = 0;       ///< of the device
         Time patience{}, working{};    ///< until the next look without an event; of the device
         Time first_task{}, last_end{}; ///< of the device: when the first task began, the last one ended
@@ -201,7 +202,7 @@ private:
             cluster::Reader message(received.bytes);
             const auto topic = message.get<cluster::Topic>();
             if (message.get<std::uint64_t>() != 7) continue; // there is one job
-            one.unserved += topic == cluster::Topic::want;
+            if (topic == cluster::Topic::want) one.unserved.insert(received.from);
             one.share->receive(received.from, topic, message, now());
         }
         if (on_handling) on_handling(one, Stage::looks, messages);
@@ -230,7 +231,7 @@ private:
             const auto topic = reader.get<cluster::Topic>();
             static_cast<void>(reader.get<std::uint64_t>());
             if (topic == cluster::Topic::credit) one.told = reader.get<std::uint64_t>();
-            one.unserved -= topic == cluster::Topic::grant;
+            if (topic == cluster::Topic::grant) one.unserved.erase(to);
             ++one.sent;
             network_.send(one.neighbours.rank, to, std::move(message));
         }
@@ -266,7 +267,7 @@ private:
         if (supply.has_ended) return look_at(one, time() + shortest_patience);
         if (!supply.is_running) return;
         const bool has_credit = one.neighbours.above >= 0 && supply.completed > one.told;
-        const bool has_refused = supply.open > 0 && (one.unserved > 0 || !one.is_busy);
+        const bool has_refused = supply.open > 0 && (!one.unserved.empty() || !one.is_busy);
         if (!has_credit && !has_refused) return;
         if (!has_refused) one.patience = longest_patience;
         one.patience = std::clamp(one.patience * 2, shortest_patience, longest_patience);

@@ -66,7 +66,9 @@ public:
         if (!stop_reason_ && !has_ended_) stop_reason_ = std::move(why);
         settle();
     }
-    [[nodiscard]] std::optional<IndexRange> next(int rank) override { return next_of(participant_of(rank)); }
+    [[nodiscard]] std::optional<IndexRange> next(int rank, bool /*is_idle*/) override {
+        return next_of(participant_of(rank));
+    }
     void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
                    Clock::time_point begin, Clock::time_point end) override {
         std::vector<Work> works;

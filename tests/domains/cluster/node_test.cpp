@@ -55,9 +55,9 @@ public:
     void stop(ErrorPtr why) override {
         locked([&] { work_.stop(std::move(why)); });
     }
-    [[nodiscard]] std::optional<IndexRange> next(int rank) override {
+    [[nodiscard]] std::optional<IndexRange> next(int rank, bool is_idle) override {
         const std::scoped_lock lock(mutex_);
-        return work_.next(rank);
+        return work_.next(rank, is_idle);
     }
     void completed(int rank, const std::vector<IndexRange>& grants, std::optional<Part> next,
                    Clock::time_point begin, Clock::time_point end) override {

@@ -123,6 +123,8 @@ public:
     /// No more work units come.
     void close();
     [[nodiscard]] cluster::LocalWork::Supply supply() const;
+    /// A rank below, as a device, has nothing to do: others look for work to transfer to it.
+    void note_idle(std::size_t device);
 
     // Its devices are lost or full: job_losses.cpp.
 

@@ -74,6 +74,7 @@ private:
     struct Below {
         int rank = 0;
         bool wants = false;
+        bool is_idle = false;        ///< it has done all that it got
         JobMark mark = {};           ///< of the job as that rank has submitted it
         std::deque<Grant> grants;    ///< not completed
         std::uint64_t completed = 0; ///< units, of grants in the queue
@@ -102,7 +103,8 @@ private:
     std::optional<JobMark> mark_above_; ///< the job is complete, and was this one on the rank above
     std::vector<Below> below_;
     ErrorPtr failure_; ///< of any rank
-    bool has_told_failure_ = false, has_asked_ = false, is_closed_ = false, is_over_ = false;
+    bool has_told_failure_ = false, has_asked_ = false, is_idle_ = false, is_closed_ = false,
+         is_over_ = false;
     std::uint64_t last_grant_ = 0; ///< units
     std::uint64_t granted_ = 0;    ///< units, to this rank
     std::uint64_t credit_ = 0;     ///< units, returned

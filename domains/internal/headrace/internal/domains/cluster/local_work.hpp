@@ -39,8 +39,9 @@ public:
     /// No more come.
     virtual void close() = 0;
     virtual void stop(ErrorPtr why) = 0;
-    /// The next units for a rank below; nothing: none now.
-    [[nodiscard]] virtual std::optional<IndexRange> next(int rank) = 0;
+    /// The next units for a rank below; nothing: none now. `is_idle`: it has nothing to do, so devices here
+    /// transfer work to it that they have not begun.
+    [[nodiscard]] virtual std::optional<IndexRange> next(int rank, bool is_idle) = 0;
     /// Of a grant that is not complete.
     struct Part {
         IndexRange grant;

@@ -20,7 +20,7 @@ using Message = std::vector<std::byte>;
 enum class Topic : std::uint8_t {
     report,   ///< to rank 0: number of the exchange, bytes
     reports,  ///< down the tree: number of the exchange, bytes of each rank
-    want,     ///< to the rank above: job, its JobMark: it has little work left
+    want,     ///< to the rank above: job, whether it has none left, its JobMark: it has little work left
     grant,    ///< to the rank below: job, first and last unit
     credit,   ///< to the rank above: job, completed units so far, and how long its devices took
     close,    ///< down the tree: job: all its units are completed
