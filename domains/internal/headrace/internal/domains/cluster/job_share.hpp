@@ -25,7 +25,7 @@
 namespace headrace::cluster {
 
 /// The neighbours of a rank in the tree over all ranks, in which rank 0 is the root.
-struct Neighbours {
+struct HEADRACE_EXPORT Neighbours {
     static constexpr int fan_out = 32;
     std::string name;         ///< of the rank, for people: "rank 3 on node17"
     int rank = 0, above = -1; ///< -1: rank 0 has none above
@@ -35,7 +35,7 @@ struct Neighbours {
 };
 
 /// What a job is, for ranks to see that they run the same program.
-struct JobMark {
+struct HEADRACE_EXPORT JobMark {
     std::string name;
     std::uint64_t work_units = 0;
     [[nodiscard]] static JobMark read(Reader& message);
