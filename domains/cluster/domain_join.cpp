@@ -37,20 +37,38 @@ void DomainJoin::publish(const Result& result) {
 }
 
 void DomainJoin::publish(const Error& error) {
-    node_->publish(key_, Writer().put(std::make_shared<const Error>(error)).take());
+    try {
+        node_->publish(key_, Writer().put(std::make_shared<const Error>(error)).take());
+    } catch (const Error&) { // the ranks work together no more, and know it
+    }
 }
+
+namespace {
+
+Writer part_of(const DomainData& data, const Joining& joining, std::span<const Replica* const> mine,
+               const ErrorPtr& error) {
+    Writer part;
+    part.put(error);
+    if (error) return part;
+    part.put<std::uint64_t>(mine.size());
+    for (const Replica* const replica : mine) {
+        const DeviceInfo& info = replica->device->info();
+        put_layout(part, info);
+        part.put(std::span<const std::byte>(contents_of(*replica, joining.replica_bytes(data, info))));
+    }
+    return part;
+}
+
+} // namespace
 
 RankJoin::Result DomainJoin::exchange(const DomainData& data, const Joining& joining,
                                       std::span<const Replica* const> mine, const ErrorPtr& error) {
     Writer part;
-    part.put(error);
-    if (!error) {
-        part.put<std::uint64_t>(mine.size());
-        for (const Replica* const replica : mine) {
-            const DeviceInfo& info = replica->device->info();
-            put_layout(part, info);
-            part.put(std::span<const std::byte>(contents_of(*replica, joining.replica_bytes(data, info))));
-        }
+    try {
+        part = part_of(data, joining, mine, error);
+    } catch (...) { // a lost device: rank 0 waits for this rank all the same
+        part = Writer();
+        part.put(current_error(ErrorKind::device));
     }
     const Message answer = node_->exchange_with_first(key_, part.take());
     Reader message(answer);

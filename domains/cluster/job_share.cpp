@@ -98,7 +98,8 @@ void JobShare::look(Clock::time_point now) {
     const LocalWork::Supply supply = work_->supply();
     if (supply.stop_reason) fail(supply.stop_reason);
     if (supply.is_running) {
-        for (Below& one : below_) serve(one, now);
+        if (!is_closed_) // after that, they would drop it
+            for (Below& one : below_) serve(one, now);
         if (neighbours_.above >= 0 && !is_closed_) {
             ask_above(supply);
             give_credit(supply, now);

@@ -204,6 +204,7 @@ void Node::expect_alive() const {
 void Node::post(std::function<void()> call) {
     const std::scoped_lock lock(mutex_);
     expect_alive();
+    if (!transport_) throw Error{ErrorKind::cancelled, "the session of this rank has ended"};
     posted_.push_back(std::move(call));
     transport_->wake();
 }
@@ -295,7 +296,20 @@ void Node::forward_down(const Message& message) {
     for (const int rank : neighbours_.below) send(rank, message);
 }
 
+/// Rank 0 has ended, and gives no work any more. Jobs that it has closed still end here.
+void Node::end_open_jobs() {
+    ErrorPtr why;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (rank() == 0 || !has_first_ended()) return;
+        why = std::make_shared<const Error>(has_ended(0));
+    }
+    for (auto& [number, share] : jobs_)
+        if (!share.is_closed()) share.fail(why);
+}
+
 void Node::look_after_jobs() {
+    if (has_news_of_end_) end_open_jobs();
     const auto now = JobShare::Clock::now();
     for (auto share = jobs_.begin(); share != jobs_.end();) {
         share->second.look(now);
@@ -354,6 +368,7 @@ void Node::receive(Received received) {
     case Topic::leaving: {
         const std::scoped_lock lock(mutex_);
         left_.emplace(received.from, message.error());
+        has_news_of_end_ = true;
         return changed_.notify_all();
     }
     default:

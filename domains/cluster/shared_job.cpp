@@ -86,12 +86,16 @@ void SharedJob::spread(const Job& job, std::span<const IndexRange> units, ErrorP
 }
 
 bool is_shared_by_ranks(const Job& job) {
-    const auto can_be_joined = [](const Job::Use& use) {
-        return use.joining != nullptr || !writes(use.access) || use.slice.part;
-    };
-    const auto is_result = [](const Job::Use& use) { return writes(use.access) || use.joining != nullptr; };
-    return job.work_units() > 1 && job.devices().empty() && !job.is_concurrent() &&
-           std::ranges::any_of(job.uses(), is_result) && std::ranges::all_of(job.uses(), can_be_joined);
+    bool has_results = false;
+    for (const Job::Use& use : job.uses()) {
+        if (use.joining) {
+            has_results = true;
+        } else if (writes(use.access)) {
+            if (!use.slice.part || job.is_concurrent()) return false;
+            has_results = true;
+        }
+    }
+    return has_results && job.work_units() > 0 && job.devices().empty();
 }
 
 } // namespace headrace::cluster

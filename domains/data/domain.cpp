@@ -70,6 +70,28 @@ ErrorPtr DomainData::lost() const {
     return lost_;
 }
 
+/// With the lock held.
+bool DomainData::is_apart(const Joining* joining, bool is_shared) const {
+    const Joining* const now = joining_;
+    return now && (now != joining || is_of_ranks_ != is_shared);
+}
+
+bool DomainData::needs_join(const Joining* joining, bool is_shared) {
+    if (lacks_parts_) return true;
+    if (!joining && !joining_) return false; // usual, and without the lock
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || is_apart(joining, is_shared)) return true;
+    if (joining) is_of_ranks_ = is_shared;
+    return false;
+}
+
+void DomainData::join_before(const Joining* joining, bool is_shared) {
+    const std::scoped_lock lock(mutex_);
+    exchange_parts();
+    if (is_apart(joining, is_shared)) join(nullptr);
+    if (joining) is_of_ranks_ = is_shared;
+}
+
 std::shared_ptr<RankJoin> DomainData::take_ranks() {
     const std::scoped_lock lock(brief_mutex_);
     return std::exchange(ranks_, nullptr);
@@ -89,8 +111,8 @@ void DomainData::join(const Controller* only) {
     const auto is_meant = [=](const Replica& replica) { return !only || replica.controller == only; };
     std::vector<const Replica*> meant;
     for (const Replica& replica : replicas_ | std::views::filter(is_meant)) meant.push_back(&replica);
-    if (only && meant.empty()) return;
     const auto ranks = take_ranks();
+    if (only && meant.empty() && !ranks) return;
     if (only && ranks) { // the other ranks may never join: so this one does not wait for them
         lose(std::make_shared<const Error>(
             ErrorKind::cancelled, "domain '" + name() + "' was not asked for before its runtime went away"));
@@ -153,6 +175,14 @@ void DomainData::exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<Inde
     lacks_parts_ = true;
 }
 
+/// None of them writes the host replica any more.
+void DomainData::wait_for_requests() {
+    try {
+        wait(storage_.tile());
+    } catch (const Error&) { // an earlier failure: what follows replaces the contents
+    }
+}
+
 /// With the lock held. After an error, readers get it until the data are written again.
 void DomainData::exchange_parts() {
     if (!lacks_parts_) return;
@@ -170,6 +200,7 @@ void DomainData::exchange_parts() {
     } catch (...) {
         parts.error = current_error(ErrorKind::device);
     }
+    wait_for_requests();
     try {
         for (const IndexRange elements : parts.ranks->exchange_parts(*this, parts.written, parts.error))
             host_wrote(tile_of(elements));
@@ -184,6 +215,7 @@ void DomainData::join_of_ranks(const Joining& joining, RankJoin& ranks, std::vec
                                const ErrorPtr& error) {
     if (!ranks.is_first_rank()) {
         const RankJoin::Result result = ranks.exchange(*this, joining, replicas, error);
+        wait_for_requests();
         std::ranges::copy(result.contents, static_cast<std::byte*>(storage_.host()));
         if (!result.contents.empty()) host_wrote(storage_.tile(0, result.contents.size()));
         records_ = result.records.value_or(no_records);
@@ -346,6 +378,12 @@ void DomainData::expect_no_failure() {
 }
 
 void DomainData::forget_replicas() {
+    {
+        const std::scoped_lock lock(brief_mutex_);
+        ranks_ = nullptr;
+        parts_ = {};
+    }
+    lacks_parts_ = false;
     replicas_.clear();
     base_ = {};
     lose({});

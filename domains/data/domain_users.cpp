@@ -31,9 +31,11 @@ void DomainUsers::add(const JobNodePtr& job, DomainUse use, std::vector<JobNodeP
         return;
     }
     const bool commutes = use.access == Access::read || use.joining;
-    if (!commutes || now_.access != use.access || now_.joining != use.joining) {
+    const bool is_of_turn = now_.access == use.access && now_.joining == use.joining &&
+                            (!use.joining || now_.is_shared == use.is_shared);
+    if (!commutes || !is_of_turn) {
         const bool had_replicas = now_.joining;
-        now_ = {use.access, use.joining, {}, join(now_.jobs.all)};
+        now_ = {use.access, use.joining, {}, join(now_.jobs.all), use.is_shared};
         if (had_replicas) replicas_ = now_.before;
     }
     now_.jobs.add(job);

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node) {
+std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node, bool is_shared) {
     std::vector<Predecessor> before;
     for (const JobNodePtr& named : job.predecessors()) {
         named->note_told(); // this job fails with the same error
@@ -22,7 +22,8 @@ std::vector<Predecessor> enter(const Job& job, const JobNodePtr& node) {
 
     std::vector<JobNodePtr> conflicts;
     for (const Job::Use& use : job.uses())
-        use.slice.data->users().add(node, {use.access, use.joining, job.is_concurrent()}, conflicts);
+        use.slice.data->users().add(node, {use.access, use.joining, job.is_concurrent(), is_shared},
+                                    conflicts);
     // A failure follows the data: a job fails if it reads what another job was to write.
     for (JobNodePtr& conflict : conflicts) before.push_back({std::move(conflict), job.is_in_order()});
     node->come_after(before);

@@ -73,7 +73,7 @@ public:
             if (is_going_) throw Error{ErrorKind::cancelled, "the runtime is going away"}.in_job(job.name());
             jobs_.emplace(execution->scheduling().number, execution);
         }
-        std::vector<Predecessor> before = enter(job, execution->node());
+        std::vector<Predecessor> before = enter(job, execution->node(), shared != nullptr);
         for (std::size_t i = 0; i < workers_.size(); ++i) // one that retired before it could see this job
             if (const ErrorPtr retired = workers_[i]->retired()) execution->retire(i, retired, {});
         execution->event().then([this, job = execution.get()](const ErrorPtr&) { ended(*job); });
@@ -118,6 +118,7 @@ private:
         job->node()->forget_past();
         if (predecessor_failed) {
             job->stop(predecessor_failed);
+            if (node_) return join_for_others(job);
             return job->release();
         }
         bool runs = false;
@@ -128,6 +129,28 @@ private:
         }
         if (runs) return start(job);
         job->release(); // a stopped job need not wait for its turn; it and this runtime may end here
+    }
+
+    /// The job does not start on this rank. On others it may, and their joins wait for this one.
+    void join_for_others(const std::shared_ptr<JobExecution>& job) {
+        auto joined = to_be_joined(*job);
+        if (joined.empty()) return job->release();
+        {
+            const std::scoped_lock lock(mutex_);
+            ++starting_;
+        }
+        start_beside([this, job, joined = std::move(joined)] {
+            for (const Job::Use* const use : joined) {
+                try {
+                    join(*job, {use});
+                } catch (const Error&) { // readers of the domain get it
+                }
+            }
+            job->release();
+            const std::scoped_lock lock(mutex_);
+            --starting_;
+            nobody_is_left_.notify_all();
+        });
     }
 
     /// Starts a job that runs from now on; starting_ includes it.
@@ -151,20 +174,29 @@ private:
         // Private replicas are joined before another use of their domain. That blocks. If an event called
         // this function, the join would wait for events, and their continuations wait for this one: so
         // another thread runs it.
-        std::vector<std::shared_ptr<DomainData>> joined;
-        for (const Job::Use& use : execution.job().uses())
-            if (const Joining* const joining = use.slice.data->joining();
-                (joining && joining != use.joining) || use.slice.data->lacks_parts())
-                joined.push_back(use.slice.data);
+        std::vector<const Job::Use*> joined = to_be_joined(execution);
         if (joined.empty()) return begin(execution);
         start_beside([this, job, joined = std::move(joined)] {
             try {
-                for (const auto& domain : joined) domain->join();
+                join(*job, joined);
             } catch (...) {
                 job->stop(current_error(ErrorKind::internal));
             }
             begin(*job);
         });
+    }
+
+    /// Uses of domains that earlier jobs have left apart.
+    [[nodiscard]] static std::vector<const Job::Use*> to_be_joined(const JobExecution& execution) {
+        std::vector<const Job::Use*> joined;
+        for (const Job::Use& use : execution.job().uses())
+            if (use.slice.data->needs_join(use.joining, execution.scheduling().shared != nullptr))
+                joined.push_back(&use);
+        return joined;
+    }
+    static void join(const JobExecution& execution, const std::vector<const Job::Use*>& joined) {
+        for (const Job::Use* const use : joined)
+            use->slice.data->join_before(use->joining, execution.scheduling().shared != nullptr);
     }
 
     /// On one thread for all jobs; or on a thread for each, since the joins of a cluster wait for other

@@ -93,6 +93,56 @@ TEST_P(SharedJobs, SumsOfIntegersAreExact) {
     });
 }
 
+TEST_P(SharedJobs, SumsOfOneRankAndOfAllRanksCountOnce) {
+    run([&](int rank, Runtime& runtime) {
+        const Domain<std::uint64_t> bins("bins", {1});
+        const auto add = [&](std::uint64_t units) {
+            return Job("add", units).accumulates(bins).kernel([=](Task& task) {
+                return Histogram{task.sum(bins)};
+            });
+        };
+        const std::string device = runtime.devices()[0]->id; // each rank does a job for it alone
+        runtime.submit(add(1'000));
+        runtime.submit(add(30).only_on({device}));
+        runtime.submit(add(1));
+        runtime.submit(add(500).concurrent());
+        runtime.submit(add(7).only_on({device}));
+        EXPECT_EQ(bins.gather()[0], 1'538) << "rank " << rank;
+    });
+}
+
+TEST_P(SharedJobs, RecordsThatWereClearedStayAway) {
+    const auto contents = random_words(50);
+    run([&](int rank, Runtime& runtime) {
+        const Domain<std::uint64_t> words("words", {contents.size()});
+        std::ranges::copy(contents, words.fill().begin());
+        const Domain<Record> records("records", {6 * contents.size()});
+        const auto append = [&](std::uint64_t units) {
+            return Job("append", units).reads(words).appends(records).kernel([=](Task& task) {
+                return AppendSome{task.read(words), task.append(records)};
+            });
+        };
+        runtime.submit(append(contents.size()));
+        records.clear();
+        runtime.submit(append(1).only_on({runtime.devices()[0]->id}));
+        EXPECT_EQ(records.count(), AppendSome::count(contents[0])) << "rank " << rank;
+    });
+}
+
+TEST_P(SharedJobs, ARankZeroThatEndsEndsWhatWaitsForItsWork) {
+    if (GetParam().ranks == 1) GTEST_SKIP() << "no other rank";
+    const auto outcomes = on_ranks(GetParam().ranks, network_, [&](int rank, Runtime& runtime) {
+        if (rank == 0) throw Error{ErrorKind::io, "the disk is full"};
+        const Domain<std::uint64_t> bins("bins", {cells});
+        runtime
+            .submit(Job("histogram", size).accumulates(bins).kernel([=](Task& task) {
+                return Histogram{task.sum(bins)};
+            }))
+            .wait();
+    });
+    for (const RankOutcome& outcome : outcomes) EXPECT_TRUE(outcome.error);
+}
+
 TEST_P(SharedJobs, UnitsThatSpawnAreDoneOnce) {
     constexpr std::uint64_t seeds = 300;
     constexpr std::uint32_t depth = 7;

@@ -77,6 +77,11 @@ public:
     /// The ranks of a cluster share a job of which each has written some elements, or failed: before the data
     /// are used, all ranks get all of them. Never blocks.
     void exchange_over(std::shared_ptr<RankJoin> ranks, std::vector<IndexRange> written, ErrorPtr error);
+    /// A job is about to use the data with this way of joining; `is_shared`: by the ranks of a cluster. True:
+    /// `join_before` has to be called first, and may block. False: the job may begin.
+    [[nodiscard]] bool needs_join(const Joining* joining, bool is_shared);
+    /// Joins what jobs before it have left apart. Private replicas of its own turn stay.
+    void join_before(const Joining* joining, bool is_shared);
     /// Other ranks have parts that this one lacks. If so, `join` may block.
     [[nodiscard]] bool lacks_parts() const noexcept { return lacks_parts_; }
     /// A job that was to write these elements has failed: see mark_failed in core. Never blocks.
@@ -133,6 +138,8 @@ private:
                        const ErrorPtr& error);
     [[nodiscard]] RankJoin::Result result_of_join();
     void exchange_parts();
+    void wait_for_requests();
+    [[nodiscard]] bool is_apart(const Joining* joining, bool is_shared) const;
     [[nodiscard]] std::shared_ptr<RankJoin> take_ranks();
     void join_to_host(const Joining& joining, std::span<const Replica* const> replicas, bool is_blank);
     void write_unwritten(const Joining& joining, std::span<const Tile> parts);
@@ -151,6 +158,7 @@ private:
     std::atomic<std::uint64_t> records_ = no_records;
     std::atomic<std::uint64_t> seals_ = 0;
     std::atomic<const Joining*> joining_ = nullptr; ///< of jobs since the last join
+    bool is_of_ranks_ = false;                      ///< so are private replicas: of jobs that ranks share
     std::mutex mutex_;                              ///< held while private replicas are joined
     std::vector<Replica> replicas_;
     std::vector<std::byte> base_;

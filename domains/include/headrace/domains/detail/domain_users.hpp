@@ -23,6 +23,9 @@ struct DomainUse {
     /// The user states that the job conflicts with no other (Job::concurrent). Private replicas that are
     /// joined later stay in order all the same.
     bool is_concurrent = false;
+    /// The ranks of a cluster share the job: its private replicas are joined over all ranks, and those of
+    /// other jobs on each rank, so the two do not commute.
+    bool is_shared = false;
 };
 
 /// Threads: one at a time.
@@ -48,6 +51,7 @@ private:
         const Joining* joining = nullptr;
         Jobs jobs;
         JobNodePtr before; ///< ends with the jobs of the turn before; null: there are none
+        bool is_shared = false;
     };
 
     Turn now_;

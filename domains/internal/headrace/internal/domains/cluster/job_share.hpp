@@ -62,6 +62,8 @@ public:
     void look(Clock::time_point now);
     /// It is over on this rank, and there is nothing to send any more.
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+    /// All its units are completed.
+    [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
     [[nodiscard]] const ErrorPtr& failure() const noexcept { return failure_; }
     /// Ends it on this rank and on the others, without success.
     void fail(const ErrorPtr& why, int told_by = -1);

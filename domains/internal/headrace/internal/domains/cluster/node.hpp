@@ -87,6 +87,7 @@ private:
     void run(const OpenTransport& open);
     void meet();
     void look_after_jobs();
+    void end_open_jobs();
     void receive(Received received);
     void receive_about_job(int from, Topic topic, Reader message);
     void forward_down(const Message& message);
@@ -108,6 +109,7 @@ private:
     std::set<std::uint64_t> over_;           ///< jobs that are over, from `all_over_` on
     std::uint64_t all_over_ = 0;             ///< jobs before this one are over
     bool can_send_ = true;                   ///< the thread serves the transport
+    bool has_news_of_end_ = false;           ///< another rank has ended
 
     mutable std::mutex mutex_; ///< for all that follows
     std::condition_variable changed_;
