@@ -242,11 +242,11 @@ void Node::run(const OpenTransport& open) {
         }
         bool has_told = false; // that this rank leaves
         for (;;) {
-            std::vector<std::function<void()>> calls;
+            for (const auto& call : take_posted()) call();
+            look_after_jobs(); // which tells the end of a job before that of this rank
             {
                 const std::scoped_lock lock(mutex_);
-                calls = std::exchange(posted_, {});
-                if (calls.empty() && is_leaving_) {
+                if (posted_.empty() && is_leaving_) {
                     if (!std::exchange(has_told, true)) {
                         const ErrorPtr& why = failure_ ? failure_ : last_failure_;
                         left_.emplace(rank(), why);
@@ -256,8 +256,6 @@ void Node::run(const OpenTransport& open) {
                     if (left_.size() == static_cast<std::size_t>(ranks_) || failure_) break;
                 }
             }
-            for (const auto& call : calls) call();
-            look_after_jobs();
             // A burst of messages is taken before the next look.
             auto patience = std::chrono::nanoseconds(jobs_.empty() ? idle_interval : look_interval);
             for (int burst = 0; burst < 100; ++burst) {
