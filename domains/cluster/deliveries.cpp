@@ -20,7 +20,7 @@ Deliveries::Deliveries(const SimulatedDelays& delays) : delays_(delays), random_
                     "delays of a simulated network: the least must not be negative, nor above the most"};
 }
 
-void Deliveries::send(Time now, int from, int to, Bytes message) {
+void Deliveries::send(Time now, int from, int to, Message message) {
     if (lost_.contains(from) || lost_.contains(to)) return;
     if (from != to) {
         ++traffic_.messages;

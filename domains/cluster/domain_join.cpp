@@ -135,8 +135,9 @@ std::vector<IndexRange> DomainJoin::exchange_parts(DomainData& data, std::span<c
     return of_others;
 }
 
-/// On rank 0: what all ranks get. Errors: invalid_argument if parts of two ranks overlap.
-Message DomainJoin::answer_of(const DomainData& data, std::vector<Part> parts) const {
+/// On rank 0: what all ranks get, of parts that it sorts. Errors: invalid_argument if parts of two ranks
+/// overlap.
+Message DomainJoin::answer_of(const DomainData& data, std::vector<Part>& parts) {
     std::ranges::sort(parts, {}, [](const Part& part) { return part.elements.begin; });
     for (std::size_t i = 1; i < parts.size(); ++i)
         if (const Part& before = parts[i - 1], &part = parts[i]; part.elements.begin < before.elements.end)

@@ -52,7 +52,7 @@ public:
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int ranks() const noexcept override { return ranks_; }
 
-    void send(int to, Bytes message) override {
+    void send(int to, Message message) override {
         HEADRACE_ASSERT(to >= 0 && to < ranks_);
         if (peer(to).is_lost) return;
         if (to == rank_) {
@@ -67,7 +67,7 @@ public:
                                                     std::to_string(most_bytes_of_part_) + " bytes"};
         const std::size_t part =
             divided(message.size(), parts); // equal, so that recipients can predict the sum
-        const auto kept = std::make_shared<const Bytes>(std::move(message));
+        const auto kept = std::make_shared<const Message>(std::move(message));
         for (std::size_t begin = 0, following = parts; following-- > 0; begin += part)
             send_part(to, kept, std::min(begin, kept->size()), part, static_cast<int>(following));
     }
@@ -94,7 +94,7 @@ public:
 private:
     /// A message that arrives. Requests write into `bytes`, so it stays where it is.
     struct Arrival {
-        Bytes bytes;
+        Message bytes;
         std::size_t matched = 0;  ///< bytes of the parts that MPI has announced
         int parts_to_match = 0;   ///< that MPI has not announced
         int parts_to_receive = 0; ///< that MPI has not delivered
@@ -106,7 +106,7 @@ private:
     };
     struct Sent {
         int to = 0;
-        std::shared_ptr<const Bytes> bytes;
+        std::shared_ptr<const Message> bytes;
     };
     struct Part {
         int from = 0;
@@ -143,7 +143,7 @@ private:
                         "that starts MPI itself asks for MPI_THREAD_MULTIPLE"};
     }
 
-    void send_part(int to, const std::shared_ptr<const Bytes>& bytes, std::size_t begin, std::size_t most,
+    void send_part(int to, const std::shared_ptr<const Message>& bytes, std::size_t begin, std::size_t most,
                    int following) {
         const int count = static_cast<int>(std::min(most, bytes->size() - begin));
         MPI_Request request = MPI_REQUEST_NULL;

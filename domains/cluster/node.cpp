@@ -140,9 +140,7 @@ void Node::begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mar
             failure = failure_;
         }
         if (failure) return work->stop(failure);
-        const auto [share, is_new] = jobs_.try_emplace(
-            job, job, neighbours_, [this](int to, Message message) { send(to, std::move(message)); });
-        share->second.begin(std::move(work), std::move(mark));
+        share_of(job).begin(std::move(work), std::move(mark));
     });
 }
 
@@ -290,6 +288,13 @@ void Node::send(int to, Message message) {
     if (can_send_) transport_->send(to, std::move(message));
 }
 
+/// Made by the first message about the job, or when this rank submits it.
+JobShare& Node::share_of(std::uint64_t job) {
+    return jobs_
+        .try_emplace(job, job, neighbours_, [this](int to, Message message) { send(to, std::move(message)); })
+        .first->second;
+}
+
 void Node::forward_down(const Message& message) {
     for (const int rank : neighbours_.below) send(rank, message);
 }
@@ -377,9 +382,7 @@ void Node::receive(Received received) {
 void Node::receive_about_job(int from, Topic topic, Reader message) {
     const auto number = message.get<std::uint64_t>();
     if (number < all_over_ || over_.contains(number)) return; // it has failed here
-    const auto [share, is_new] = jobs_.try_emplace(
-        number, number, neighbours_, [this](int to, Message text) { send(to, std::move(text)); });
-    share->second.receive(from, topic, message, JobShare::Clock::now());
+    share_of(number).receive(from, topic, message, JobShare::Clock::now());
 }
 
 void Node::fail(const ErrorPtr& why) {

@@ -13,7 +13,7 @@ namespace {
 /// The devices of one rank, or of several.
 struct Machine {
     double peak_gflops = 0;
-    headrace::Bytes memory = 0;
+    Bytes memory = 0;
     unsigned compute_units = 0, lane_group = 1;
     std::uint32_t devices = 0, ranks = 1;
     bool has_gpu = false;

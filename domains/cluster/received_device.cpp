@@ -9,8 +9,8 @@ namespace {
 
 class ReceivedMemory final : public Memory {
 public:
-    explicit ReceivedMemory(headrace::Bytes size) : bytes_(size) {}
-    [[nodiscard]] headrace::Bytes size() const noexcept override { return bytes_.size(); }
+    explicit ReceivedMemory(Bytes size) : bytes_(size) {}
+    [[nodiscard]] Bytes size() const noexcept override { return bytes_.size(); }
     [[nodiscard]] void* address() const noexcept override { return bytes_.data(); }
 
 private:
@@ -20,23 +20,22 @@ private:
 /// Copies at once, as soon as what it waits for has ended.
 class ReceivedStream final : public Stream {
 public:
-    Event copy_in(Memory& to, headrace::Bytes offset, const void* from, headrace::Bytes size,
+    Event copy_in(Memory& to, Bytes offset, const void* from, Bytes size,
                   std::span<const Event> after) override {
         for (const Event& event : after) event.wait();
         std::memcpy(static_cast<std::byte*>(to.address()) + offset, from, size);
         return {};
     }
-    Event copy_out(void* to, const Memory& from, headrace::Bytes offset, headrace::Bytes size,
+    Event copy_out(void* to, const Memory& from, Bytes offset, Bytes size,
                    std::span<const Event> after) override {
         for (const Event& event : after) event.wait();
         std::memcpy(to, static_cast<const std::byte*>(from.address()) + offset, size);
         return {};
     }
-    Event copy_peer(Memory&, headrace::Bytes, const Memory&, headrace::Bytes, headrace::Bytes,
-                    std::span<const Event>) override {
+    Event copy_peer(Memory&, Bytes, const Memory&, Bytes, Bytes, std::span<const Event>) override {
         throw Error{ErrorKind::internal, "a device of another rank copies to no other device"};
     }
-    Event fill(Memory&, headrace::Bytes, headrace::Bytes, Pattern, std::span<const Event>) override {
+    Event fill(Memory&, Bytes, Bytes, Pattern, std::span<const Event>) override {
         throw Error{ErrorKind::internal, "a device of another rank fills no memory"};
     }
     Event launch(Body, std::span<const Event>) override {
@@ -46,10 +45,10 @@ public:
 
 } // namespace
 
-std::unique_ptr<Memory> ReceivedDevice::allocate(headrace::Bytes size) {
+std::unique_ptr<Memory> ReceivedDevice::allocate(Bytes size) {
     return std::make_unique<ReceivedMemory>(size);
 }
-std::shared_ptr<void> ReceivedDevice::allocate_host(headrace::Bytes size) {
+std::shared_ptr<void> ReceivedDevice::allocate_host(Bytes size) {
     return std::shared_ptr<void>(::operator new(size), [](void* memory) { ::operator delete(memory); });
 }
 std::unique_ptr<Stream> ReceivedDevice::make_stream(Timing) { return std::make_unique<ReceivedStream>(); }

@@ -18,11 +18,11 @@ public:
     explicit ReceivedDevice(DeviceInfo info) : info_(std::move(info)) {}
 
     [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
-    [[nodiscard]] std::unique_ptr<Memory> allocate(headrace::Bytes size) override;
-    [[nodiscard]] std::shared_ptr<void> allocate_host(headrace::Bytes size) override;
+    [[nodiscard]] std::unique_ptr<Memory> allocate(Bytes size) override;
+    [[nodiscard]] std::shared_ptr<void> allocate_host(Bytes size) override;
     [[nodiscard]] std::unique_ptr<Stream> make_stream(Timing timing) override;
     [[nodiscard]] bool reaches(const Device&) const override { return false; }
-    [[nodiscard]] headrace::Bytes free_memory() const override { return 0; }
+    [[nodiscard]] Bytes free_memory() const override { return 0; }
 
 private:
     DeviceInfo info_;

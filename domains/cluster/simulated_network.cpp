@@ -32,7 +32,7 @@ public:
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int ranks() const noexcept override { return static_cast<int>(network_.inboxes_.size()); }
 
-    void send(int to, Bytes message) override {
+    void send(int to, Message message) override {
         HEADRACE_ASSERT(to >= 0 && to < ranks());
         if (inbox_.is_lost.load(std::memory_order_relaxed)) return;
         Inbox& inbox = *network_.inboxes_[static_cast<std::size_t>(to)];

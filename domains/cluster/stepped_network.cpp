@@ -10,7 +10,7 @@ public:
 
     [[nodiscard]] int rank() const noexcept override { return rank_; }
     [[nodiscard]] int ranks() const noexcept override { return network_.ranks_; }
-    void send(int to, Bytes message) override { network_.send(rank_, to, std::move(message)); }
+    void send(int to, Message message) override { network_.send(rank_, to, std::move(message)); }
     [[nodiscard]] std::optional<Received> receive(std::chrono::nanoseconds /*patience*/) override {
         return std::nullopt;
     }
@@ -26,7 +26,7 @@ SteppedNetwork::SteppedNetwork(int ranks, const SimulatedDelays& delays)
     HEADRACE_ASSERT(ranks > 0);
 }
 
-void SteppedNetwork::send(int from, int to, Bytes message) {
+void SteppedNetwork::send(int from, int to, Message message) {
     HEADRACE_ASSERT(from >= 0 && from < ranks_ && to >= 0 && to < ranks_);
     deliveries_.send(now_, from, to, std::move(message));
 }

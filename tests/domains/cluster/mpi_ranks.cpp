@@ -18,7 +18,7 @@
 namespace headrace::test {
 namespace {
 
-using cluster::Bytes, cluster::Received, cluster::Transport;
+using cluster::Message, cluster::Received, cluster::Transport;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_bytes_of_part = 100'000; // so that messages have up to 50 parts
@@ -26,13 +26,13 @@ constexpr int messages_to_each = 40;
 
 [[noreturn]] void fail(const std::string& what) { throw Error{ErrorKind::internal, what}; }
 
-/// The bytes of a message follow from who sent it to whom, and its number. Their size too.
-Bytes message_of(int from, int to, int number) {
+/// The bytes of a message, and their number, follow from its sender, its recipient and its number.
+Message message_of(int from, int to, int number) {
     std::mt19937_64 random(static_cast<std::uint64_t>(from) << 40 | static_cast<std::uint64_t>(to) << 20 |
                            static_cast<std::uint64_t>(number));
     // Most are small; every tenth has up to 5 MB, and the first none.
     const std::size_t most = number == 0 ? 0 : number % 10 == 5 ? 5'000'000 : 3000;
-    Bytes bytes(std::uniform_int_distribution<std::size_t>(0, most)(random));
+    Message bytes(std::uniform_int_distribution<std::size_t>(0, most)(random));
     for (std::size_t begin = 0; begin < bytes.size(); begin += sizeof(std::uint64_t)) {
         const std::uint64_t word = random();
         std::memcpy(bytes.data() + begin, &word, std::min(sizeof word, bytes.size() - begin));
@@ -46,14 +46,14 @@ public:
     explicit Mail(Transport& transport)
         : transport_(transport), kept_(static_cast<std::size_t>(transport.ranks())) {}
 
-    Bytes next_of(int from) {
-        std::deque<Bytes>& of_this = kept_[static_cast<std::size_t>(from)];
+    Message next_of(int from) {
+        std::deque<Message>& of_this = kept_[static_cast<std::size_t>(from)];
         const auto end = Clock::now() + std::chrono::seconds(40);
         while (of_this.empty()) {
             if (Clock::now() > end) fail("no message of rank " + std::to_string(from) + " for 40 s");
             look(std::chrono::seconds(1));
         }
-        Bytes first = std::move(of_this.front());
+        Message first = std::move(of_this.front());
         of_this.pop_front();
         return first;
     }
@@ -66,7 +66,7 @@ public:
 
 private:
     Transport& transport_;
-    std::vector<std::deque<Bytes>> kept_; ///< for each rank
+    std::vector<std::deque<Message>> kept_; ///< for each rank
 };
 
 /// All ranks send to all, themselves included, while they receive.
@@ -81,7 +81,7 @@ void exchange(Transport& transport, Mail& mail) {
     }
     for (int from = 0; from < ranks; ++from)
         for (int number = 0; number < messages_to_each; ++number)
-            if (const Bytes bytes = mail.next_of(from); bytes != message_of(from, transport.rank(), number))
+            if (const Message bytes = mail.next_of(from); bytes != message_of(from, transport.rank(), number))
                 fail("message " + std::to_string(number) + " of rank " + std::to_string(from) +
                      " is another, of " + std::to_string(bytes.size()) + " bytes");
 }
@@ -91,9 +91,9 @@ void pass_round(Transport& transport, Mail& mail) {
     constexpr std::size_t size = 20'000'001;
     const int rank = transport.rank();
     const int ranks = transport.ranks();
-    if (rank == 0) transport.send(1 % ranks, Bytes(size, std::byte{1}));
-    Bytes bytes = mail.next_of((rank + ranks - 1) % ranks);
-    if (bytes != Bytes(size, static_cast<std::byte>(rank == 0 ? ranks : rank)))
+    if (rank == 0) transport.send(1 % ranks, Message(size, std::byte{1}));
+    Message bytes = mail.next_of((rank + ranks - 1) % ranks);
+    if (bytes != Message(size, static_cast<std::byte>(rank == 0 ? ranks : rank)))
         fail("the large message has changed");
     if (rank == 0) return;
     std::ranges::fill(bytes, static_cast<std::byte>(rank + 1));
@@ -103,9 +103,9 @@ void pass_round(Transport& transport, Mail& mail) {
 void wait_for_wake(Transport& transport) {
     const auto begin = Clock::now();
     transport.wake();
-    if (transport.receive(std::chrono::seconds(30))) fail("a message that nobody sent");
+    if (transport.receive(std::chrono::seconds(30))) fail("a message that no rank has sent");
     const std::jthread waker([&] { transport.wake(); });
-    if (transport.receive(std::chrono::seconds(30))) fail("a message that nobody sent");
+    if (transport.receive(std::chrono::seconds(30))) fail("a message that no rank has sent");
     if (Clock::now() - begin > std::chrono::seconds(20)) fail("a wake is not noticed");
 }
 
@@ -137,7 +137,7 @@ void run() {
     std::printf("%d ranks: all %d messages to each are right\n", transport->ranks(),
                 transport->ranks() * messages_to_each);
     // The others end meanwhile, and receive nothing more.
-    for (int to = 1; to < transport->ranks(); ++to) transport->send(to, Bytes(1'000'000));
+    for (int to = 1; to < transport->ranks(); ++to) transport->send(to, Message(1'000'000));
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// tests/domains/cluster/numbered.hpp - messages that say who sent them to whom, and their number.
+// tests/domains/cluster/numbered.hpp - messages with their sender, their recipient and their number.
 #pragma once
 #include <headrace/internal/domains/cluster/transport.hpp>
 
@@ -13,9 +13,9 @@
 namespace headrace::test {
 
 /// Message `number` from one rank to another. Its bytes and their number follow from that; some have none.
-inline cluster::Bytes numbered(int from, int to, int number) {
+inline cluster::Message numbered(int from, int to, int number) {
     std::mt19937 random(static_cast<std::uint32_t>((from * 1009 + to) * 1009 + number));
-    cluster::Bytes bytes(number % 5 == 0 ? 0 : random() % 200);
+    cluster::Message bytes(number % 5 == 0 ? 0 : random() % 200);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
     return bytes;
 }

@@ -14,7 +14,7 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::Bytes, cluster::SimulatedNetwork;
+using cluster::Message, cluster::SimulatedNetwork;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto forever = 100s; // ends what hangs
@@ -67,7 +67,7 @@ TEST(SimulatedNetwork, DelaysMessages) {
     SimulatedNetwork network(1, {.least_delay = 20ms, .most_delay = 20ms});
     const auto transport = network.transport(0);
     const auto begin = Clock::now();
-    transport->send(0, Bytes(3));
+    transport->send(0, Message(3));
     const auto received = transport->receive(forever);
     ASSERT_TRUE(received);
     EXPECT_EQ(received->from, 0);
@@ -100,7 +100,7 @@ TEST(SimulatedNetwork, IsWokenOncePerWake) {
 TEST(SimulatedNetwork, WakesWithoutLosingAMessage) {
     SimulatedNetwork network(1);
     const auto transport = network.transport(0);
-    transport->send(0, Bytes(1));
+    transport->send(0, Message(1));
     transport->wake();
     EXPECT_TRUE(transport->receive(forever));
 }
@@ -121,12 +121,12 @@ TEST(SimulatedNetwork, ReportsALossOnceToEachAndNothingAfterIt) {
                         if (const auto next = transport.receive(100us)) received.add(*next);
                 }
                 EXPECT_NE(transport.rank(), 0);
-                transport.send(0, Bytes(1)); // which is dropped
+                transport.send(0, Message(1)); // which is dropped
                 while (const auto next = transport.receive(2ms)) received.add(*next);
             } catch (const Error& error) {
                 EXPECT_EQ(transport.rank(), 0) << error.what();
                 EXPECT_EQ(error.kind(), ErrorKind::device);
-                transport.send(1, Bytes(1)); // which is dropped too
+                transport.send(1, Message(1)); // which is dropped too
             }
         });
     }
@@ -141,7 +141,7 @@ TEST(SimulatedNetwork, EndsTheWaitOfALostRank) {
 
 TEST(SimulatedNetwork, KeepsMessagesOfARankThatHasEnded) {
     SimulatedNetwork network(2, {.least_delay = 1ms, .most_delay = 1ms});
-    network.transport(0)->send(1, Bytes(9));
+    network.transport(0)->send(1, Message(9));
     const auto received = network.transport(1)->receive(forever);
     ASSERT_TRUE(received);
     EXPECT_EQ(received->bytes.size(), 9u);

@@ -17,7 +17,7 @@ namespace headrace::test {
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::Bytes, cluster::SimulatedDelays, cluster::SteppedNetwork;
+using cluster::Message, cluster::SimulatedDelays, cluster::SteppedNetwork;
 
 std::vector<Received> recipients(int ranks) {
     std::vector<Received> all;
@@ -92,9 +92,9 @@ TEST(SteppedNetwork, CountsBytesBetweenRanks) {
     const auto transport = network.transport(1);
     EXPECT_EQ(transport->rank(), 1);
     EXPECT_EQ(transport->ranks(), 2);
-    transport->send(0, Bytes(7));
-    transport->send(1, Bytes(100)); // to itself
-    network.send(0, 1, Bytes(3));
+    transport->send(0, Message(7));
+    transport->send(1, Message(100)); // to itself
+    network.send(0, 1, Message(3));
     EXPECT_EQ(network.traffic().messages, 2u);
     EXPECT_EQ(network.traffic().bytes, 10u);
     EXPECT_FALSE(transport->receive(1h));
@@ -123,8 +123,8 @@ TEST(SteppedNetwork, ReportsALossOnceToEachAndNothingAfterIt) {
         }
         network.lose(lost);
         network.lose(lost);
-        network.send(lost, 0, Bytes(1));
-        network.send(0, lost, Bytes(1));
+        network.send(lost, 0, Message(1));
+        network.send(0, lost, Message(1));
         while (const auto delivery = network.step()) {
             ASSERT_NE(delivery->first, lost);
             received[static_cast<std::size_t>(delivery->first)].add(delivery->second);
@@ -160,7 +160,7 @@ std::vector<std::string> history(std::uint64_t seed) {
     SteppedNetwork network(5, {.seed = seed, .most_delay = 1ms});
     std::vector<std::string> lines;
     for (int rank = 0; rank < 5; ++rank)
-        for (int to = 0; to < 5; ++to) network.send(rank, to, Bytes(static_cast<std::size_t>(rank)));
+        for (int to = 0; to < 5; ++to) network.send(rank, to, Message(static_cast<std::size_t>(rank)));
     for (int steps = 0; steps < 200; ++steps) {
         if (steps == 12) network.lose(3);
         const auto delivery = network.step();
@@ -186,7 +186,7 @@ TEST(SteppedNetwork, HasTenThousandRanks) {
         return std::pair{std::min(rank * fan_out + 1, ranks), std::min(rank * fan_out + 1 + fan_out, ranks)};
     };
     const auto word = [](std::uint32_t value) {
-        Bytes bytes(sizeof value);
+        Message bytes(sizeof value);
         std::memcpy(bytes.data(), &value, sizeof value);
         return bytes;
     };

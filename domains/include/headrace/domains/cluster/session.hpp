@@ -30,7 +30,8 @@ class Node;
 ///
 /// Ranks share a job that writes by accumulates, reduces, scatters or appends, or to the rows or parts of its
 /// tasks: each rank does some of its work units, and all ranks get the results. Each rank does all of any
-/// other job: one that writes to any element of a domain, or is `only_on` some devices, or `concurrent`. So
+/// other job: one that writes to any element of a domain, or is `only_on` some devices, or `concurrent` and
+/// writes to rows or parts. So
 /// domains hold the same on all ranks.
 /// Calls that wait for results (gather, count, records, fill) are made by all ranks, or by none.
 ///

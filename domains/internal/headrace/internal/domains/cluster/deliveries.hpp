@@ -41,7 +41,7 @@ public:
     explicit Deliveries(const SimulatedDelays& delays);
 
     /// A message from or to a lost rank is dropped.
-    void send(Time now, int from, int to, Bytes message);
+    void send(Time now, int from, int to, Message message);
     /// Drops all messages to `rank`. Of its messages to another rank a random number, the last ones, is lost.
     /// False if it was lost before.
     bool lose(int rank);
@@ -50,7 +50,7 @@ public:
 
     /// When the next message arrives.
     [[nodiscard]] std::optional<Time> next() const;
-    /// The next message, and who gets it. There must be one.
+    /// The next message, and the rank that gets it. Needs a message on its way.
     [[nodiscard]] std::pair<int, Received> take();
 
     [[nodiscard]] const Traffic& traffic() const noexcept { return traffic_; }

@@ -14,8 +14,6 @@
 
 namespace headrace::cluster {
 
-using Message = std::vector<std::byte>;
-
 /// The first byte of a message. Arguments are in the order in which they are written.
 enum class Topic : std::uint8_t {
     report,   ///< to rank 0: number of the exchange, bytes

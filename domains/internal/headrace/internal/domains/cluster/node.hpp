@@ -86,6 +86,7 @@ private:
 
     void run(const OpenTransport& open);
     void meet();
+    [[nodiscard]] JobShare& share_of(std::uint64_t job);
     void look_after_jobs();
     void end_open_jobs();
     void receive(Received received);

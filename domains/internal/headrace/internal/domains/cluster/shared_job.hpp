@@ -43,8 +43,8 @@ private:
 
 /// True if the ranks of a cluster share such a job: one that writes to private replicas, or to the rows or
 /// parts of its tasks. Each rank does all of any other job by itself: one that writes any element of a domain
-/// works on one memory, one for named devices is for those of this rank, and one beside others has no order
-/// with them.
+/// works on one memory, one for named devices is for those of this rank, and a concurrent one that
+/// writes to parts has no order with others.
 [[nodiscard]] HEADRACE_EXPORT bool is_shared_by_ranks(const Job& job);
 
 /// The number under which job executions know a rank, among the devices of the runtime.

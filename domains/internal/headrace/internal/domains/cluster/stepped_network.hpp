@@ -25,7 +25,7 @@ public:
     SteppedNetwork(const SteppedNetwork&) = delete; // transports hold its address
     SteppedNetwork& operator=(const SteppedNetwork&) = delete;
 
-    void send(int from, int to, Bytes message);
+    void send(int from, int to, Message message);
     /// For code that sends through the interface. Its `receive` returns nothing: `step` does instead.
     [[nodiscard]] std::unique_ptr<Transport> transport(int rank);
     /// `rank` receives nothing more, what it has sent may be lost (`Deliveries::lose`), and all others

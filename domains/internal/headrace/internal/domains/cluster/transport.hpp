@@ -12,13 +12,13 @@
 
 namespace headrace::cluster {
 
-using Bytes = std::vector<std::byte>;
+using Message = std::vector<std::byte>;
 
 /// What a rank has received. If `is_loss`, it is not a message: rank `from` is lost, and none of its
 /// messages follows.
 struct Received {
     int from = 0;
-    Bytes bytes = {};
+    Message bytes = {};
     bool is_loss = false;
 };
 
@@ -38,7 +38,7 @@ public:
     [[nodiscard]] virtual int ranks() const noexcept = 0; ///< their number
     /// Enqueues the message. Never waits for the recipient. A message to a lost rank, or to this one's own,
     /// is legal: the first is dropped, the second is received like any other.
-    virtual void send(int to, Bytes message) = 0;
+    virtual void send(int to, Message message) = 0;
     /// The next message or loss. Waits at most so long for one, and less if `wake` is called meanwhile, or
     /// was called since the last `receive` ended. Delivers what was sent in the meantime.
     [[nodiscard]] virtual std::optional<Received> receive(std::chrono::nanoseconds patience) = 0;
