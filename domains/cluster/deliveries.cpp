@@ -21,7 +21,7 @@ Deliveries::Deliveries(const SimulatedDelays& delays) : delays_(delays), random_
 }
 
 void Deliveries::send(Time now, int from, int to, Message message) {
-    if (lost_.contains(from) || lost_.contains(to)) return;
+    if (lost_.contains(from) || lost_.contains(to) || forgotten_.contains(key_of(from, to))) return;
     if (from != to) {
         ++traffic_.messages;
         traffic_.bytes += message.size();
@@ -60,6 +60,12 @@ bool Deliveries::lose(int rank) {
     for (auto sent = sent_.begin(); sent != sent_.end();)
         sent = still_arrives(sent->second) ? std::next(sent) : erase(sent);
     return true;
+}
+
+void Deliveries::forget(int from, int to) {
+    forgotten_.insert(key_of(from, to));
+    for (auto sent = sent_.begin(); sent != sent_.end();)
+        sent = sent->second.to == to && sent->second.received.from == from ? erase(sent) : std::next(sent);
 }
 
 std::optional<Deliveries::Time> Deliveries::next() const {

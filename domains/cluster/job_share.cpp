@@ -19,14 +19,6 @@ constexpr std::uint64_t parts_of_grant = 2;
 
 } // namespace
 
-Neighbours Neighbours::of(int rank, int ranks, std::string name) {
-    Neighbours neighbours{
-        .name = std::move(name), .rank = rank, .above = rank == 0 ? -1 : (rank - 1) / fan_out};
-    for (int below = rank * fan_out + 1; below <= rank * fan_out + fan_out && below < ranks; ++below)
-        neighbours.below.push_back(below);
-    return neighbours;
-}
-
 JobMark JobMark::read(Reader& message) {
     JobMark mark;
     mark.work_units = message.get<std::uint64_t>();
@@ -200,8 +192,18 @@ void JobShare::fail(const ErrorPtr& why, int told_by) {
         if (rank >= 0 && rank != told_by) send_(rank, about(Topic::failure).put(failure_).take());
     };
     tell(neighbours_.above);
+    for (const Below& one : below_) tell(one.rank);
+    stop(why);
+}
+
+void JobShare::abandon(const ErrorPtr& why) {
+    if (std::exchange(has_told_failure_, true)) return;
+    failure_ = why;
+    stop(why);
+}
+
+void JobShare::stop(const ErrorPtr& why) {
     for (Below& one : below_) {
-        tell(one.rank);
         if (work_)
             for (const Grant& grant : one.grants) work_->abandoned(one.rank, grant.units);
         one.grants.clear();

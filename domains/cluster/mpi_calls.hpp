@@ -3,6 +3,7 @@
 #pragma once
 #include <headrace/core/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -47,6 +48,12 @@ template <class Kept>
 class Requests {
 public:
     [[nodiscard]] bool empty() const noexcept { return requests_.empty(); }
+
+    /// Whether `is_meant(kept)` holds for one of them.
+    template <class IsMeant>
+    [[nodiscard]] bool any_of(const IsMeant& is_meant) const {
+        return std::ranges::any_of(kept_, is_meant);
+    }
 
     void add(MPI_Request request, Kept kept) {
         requests_.push_back(request);

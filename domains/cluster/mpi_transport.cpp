@@ -91,6 +91,12 @@ public:
 
     void wake() noexcept override { pause_.wake(); }
 
+    void forget(int rank) override {
+        std::erase_if(ready_, [rank](const Received& received) { return received.from == rank; });
+        peer(rank).is_lost = true; // requests with it stay, since MPI may still use their memory
+        ends_in_order_ = false;
+    }
+
 private:
     /// A message that arrives. Requests write into `bytes`, so it stays where it is.
     struct Arrival {
@@ -268,7 +274,10 @@ private:
         // After a loss, ranks end without this one, so that its last messages may have no recipient.
         constexpr std::chrono::seconds patience{10};
         const Clock::time_point limit = Clock::now() + patience;
-        progress_until([&] { return sends_.empty() || (!ends_in_order_ && Clock::now() > limit); });
+        progress_until([&] {
+            const auto is_expected = [this](const Sent& sent) { return !peer(sent.to).is_lost; };
+            return !sends_.any_of(is_expected) || (!ends_in_order_ && Clock::now() > limit);
+        });
         if (!ends_in_order_) return; // MPI_Finalize would wait for the lost rank
         MPI_Request all_end = MPI_REQUEST_NULL;
         mpi::check(MPI_Ibarrier(all_, &all_end), "MPI_Ibarrier");

@@ -28,6 +28,44 @@ std::string host_name() {
 
 std::string program_name() { return program_invocation_short_name; }
 
+// Numbers of exchanges and jobs begin with their generation, and those of joins with the number of a job.
+constexpr int ordinal_bits = 32, join_bits = 10;
+
+std::uint64_t first_of(std::uint64_t generation) { return generation << ordinal_bits; }
+std::uint64_t generation_of(std::uint64_t number) { return number >> ordinal_bits; }
+std::uint64_t generation_of_join(std::uint64_t key) { return generation_of(key >> join_bits); }
+
+/// Nothing: the message concerns all generations.
+std::optional<std::uint64_t> generation_of(const Message& bytes) {
+    Reader message(bytes);
+    switch (message.get<Topic>()) {
+    case Topic::leaving:
+    case Topic::alive:
+    case Topic::suspect:
+    case Topic::members:
+        return std::nullopt;
+    case Topic::replicas:
+    case Topic::result:
+        return generation_of_join(message.get<std::uint64_t>());
+    default:
+        return generation_of(message.get<std::uint64_t>());
+    }
+}
+
+/// Why this rank, or what it does with others, cannot go on as before.
+ErrorPtr loss_known_to(const Membership& membership, int rank, const std::vector<std::string>& hosts) {
+    const auto named = [&](int one) {
+        return fmt::format("rank {}{}", one,
+                           hosts.empty() ? "" : " on " + hosts[static_cast<std::size_t>(one)]);
+    };
+    const std::chrono::duration<double> patience = membership.patience();
+    std::string what = named(membership.is_member(0) ? membership.lost().back() : 0) + " is lost";
+    if (!membership.is_member(rank))
+        what = fmt::format("the other ranks go on without {}: they have heard nothing of it for {} s",
+                           named(rank), patience.count());
+    return std::make_shared<const Error>(ErrorKind::device, what);
+}
+
 std::shared_ptr<Node>& node_of_process() {
     static std::shared_ptr<Node> node;
     return node;
@@ -37,33 +75,15 @@ std::shared_ptr<Node>& node_of_thread() {
     return node;
 }
 
-} // namespace
-
-Node::Node(const OpenTransport& open) {
-    thread_ = std::jthread([this, open] { run(open); });
-    try {
-        {
-            std::unique_lock lock(mutex_);
-            wait(lock, [this] { return is_open_; });
-        }
-        meet();
-    } catch (...) {
-        leave();
-        throw;
-    }
-}
-
-Node::~Node() { HEADRACE_ASSERT(!thread_.joinable()); }
-
-/// Learns where the ranks are, and checks that they can work together.
-void Node::meet() {
+/// The hosts of all ranks. Checks that they can work together.
+std::vector<std::string> meet(Node& node) {
     constexpr std::uint64_t byte_order = 0x0102030405060708;
     Writer mine;
     mine.put(byte_order).put(std::string(HEADRACE_VERSION)).put(program_name()).put(host_name());
-    const std::vector<Message> all = exchange(mine.take());
+    const std::vector<Message> all = node.exchange(mine.take());
     std::vector<std::string> hosts;
     std::string first;
-    for (int rank = 0; rank < ranks_; ++rank) {
+    for (int rank = 0; rank < node.ranks(); ++rank) {
         Reader theirs(all[static_cast<std::size_t>(rank)]);
         if (theirs.get<std::uint64_t>() != byte_order)
             throw Error{ErrorKind::unsupported, fmt::format("rank {} has another byte order", rank)};
@@ -79,12 +99,32 @@ void Node::meet() {
                                     "the same program",
                                     hosts[0], first, rank, hosts.back(), program)};
     }
-    const std::scoped_lock lock(mutex_);
-    hosts_ = std::move(hosts);
+    return hosts;
 }
+
+} // namespace
+
+Node::Node(const OpenTransport& open) {
+    thread_ = std::jthread([this, open] { run(open); });
+    try {
+        {
+            std::unique_lock lock(mutex_);
+            wait(lock, [this] { return is_open_; });
+        }
+        std::vector<std::string> hosts = meet(*this);
+        const std::scoped_lock lock(mutex_);
+        hosts_ = std::move(hosts);
+    } catch (...) {
+        leave();
+        throw;
+    }
+}
+
+Node::~Node() { HEADRACE_ASSERT(!thread_.joinable()); }
 
 std::vector<Message> Node::exchange(Message mine) {
     std::unique_lock lock(mutex_);
+    expect_alive(); // before `recover`, no number of the next generation may be taken
     const std::uint64_t number = next_exchange_++;
     lock.unlock();
     post([this, number, mine = std::move(mine)]() mutable {
@@ -97,6 +137,7 @@ std::vector<Message> Node::exchange(Message mine) {
     lock.lock();
     std::optional<int> missing;
     wait(lock, [&] {
+        if (generation_of(number) != generation_) return true;
         const Collected& all = exchanges_[number];
         if (all.result) return true;
         if (rank() != 0) return has_first_ended();
@@ -104,6 +145,7 @@ std::vector<Message> Node::exchange(Message mine) {
             if (!all.parts.contains(one)) missing = one;
         return missing.has_value();
     });
+    expect_current(generation_of(number));
     if (!exchanges_[number].result) throw has_ended(missing.value_or(0));
     const Message result = std::move(*exchanges_.extract(number).mapped().result);
     lock.unlock();
@@ -118,9 +160,12 @@ std::vector<Message> Node::exchange(Message mine) {
 
 /// On rank 0, with the lock: tells all ranks if all have come.
 void Node::finish_exchange(std::uint64_t number, const Collected& all) {
-    if (all.parts.size() < static_cast<std::size_t>(ranks_)) return;
+    if (all.parts.size() < membership_->members().size()) return;
     Writer parts;
-    for (const auto& [from, part] : all.parts) parts.put(part);
+    for (int from = 0; from < ranks_; ++from) {
+        const auto part = all.parts.find(from);
+        parts.put(part == all.parts.end() ? Message() : part->second);
+    }
     Message bytes = parts.take();
     forward_down(Writer(Topic::reports).put(number).put(bytes).take());
     exchanges_[number].result = std::move(bytes);
@@ -129,6 +174,7 @@ void Node::finish_exchange(std::uint64_t number, const Collected& all) {
 
 std::uint64_t Node::next_job() {
     const std::scoped_lock lock(mutex_);
+    expect_alive();
     return next_job_++;
 }
 
@@ -140,21 +186,28 @@ void Node::begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mar
             failure = failure_;
         }
         if (failure) return work->stop(failure);
-        share_of(job).begin(std::move(work), std::move(mark));
+        jobs_->begin(job, std::move(work), std::move(mark));
     });
+}
+
+std::uint64_t Node::key_of_join(std::uint64_t job, std::uint64_t number) {
+    HEADRACE_ASSERT(number < std::uint64_t{1} << join_bits);
+    return job << join_bits | number;
 }
 
 std::vector<Message> Node::collect(std::uint64_t key) {
     std::unique_lock lock(mutex_);
     std::optional<int> missing;
     const auto is_complete = [&] {
+        if (generation_of_join(key) != generation_) return true;
         const Collected& all = joins_[key];
         missing.reset();
         for (const auto& [rank, why] : left_)
-            if (rank != 0 && !all.parts.contains(rank)) missing = rank;
-        return missing || all.parts.size() + 1 == static_cast<std::size_t>(ranks_);
+            if (rank != 0 && membership_->is_member(rank) && !all.parts.contains(rank)) missing = rank;
+        return missing || all.parts.size() + 1 == membership_->members().size();
     };
     wait(lock, is_complete);
+    expect_current(generation_of_join(key));
     Collected all = std::move(joins_.extract(key).mapped());
     if (missing) throw has_ended(*missing);
     std::vector<Message> parts(static_cast<std::size_t>(ranks_));
@@ -163,7 +216,7 @@ std::vector<Message> Node::collect(std::uint64_t key) {
 }
 
 void Node::publish(std::uint64_t key, Message result) {
-    post([this, key, result = std::move(result)] {
+    post([this, key, result = std::move(result)] { // of an earlier generation: all drop it
         forward_down(Writer(Topic::result).put(key).put(result).take());
     });
 }
@@ -171,13 +224,23 @@ void Node::publish(std::uint64_t key, Message result) {
 Message Node::exchange_with_first(std::uint64_t key, Message part) {
     post([this, key, part = std::move(part)] { send(0, Writer(Topic::replicas).put(key).put(part).take()); });
     std::unique_lock lock(mutex_);
-    wait(lock, [&] { return has_first_ended() || (joins_.contains(key) && joins_[key].result); });
+    wait(lock, [&] {
+        return generation_of_join(key) != generation_ || has_first_ended() ||
+               (joins_.contains(key) && joins_[key].result);
+    });
+    expect_current(generation_of_join(key));
     if (!joins_.contains(key) || !joins_[key].result) throw has_ended(0);
     return std::move(*joins_.extract(key).mapped().result);
 }
 
 /// Rank 0 has ended, and so has the rank above, which had forwarded all that came from rank 0 before.
-bool Node::has_first_ended() const { return left_.contains(0) && left_.contains(neighbours_.above); }
+bool Node::has_first_ended() const {
+    return left_.contains(0) && left_.contains(membership_->neighbours().above);
+}
+
+bool Node::have_all_left() const {
+    return std::ranges::all_of(membership_->members(), [this](int one) { return left_.contains(one); });
+}
 
 Error Node::has_ended(int rank) const {
     const std::string host = hosts_.empty() ? "" : " on " + hosts_[static_cast<std::size_t>(rank)];
@@ -191,12 +254,51 @@ Error Node::has_ended(int rank) const {
 
 template <class Ready>
 void Node::wait(std::unique_lock<std::mutex>& lock, const Ready& ready) {
-    changed_.wait(lock, [&] { return failure_ || ready(); });
+    changed_.wait(lock, [&] { return failure_ || must_recover_ || ready(); });
     expect_alive();
 }
 
 void Node::expect_alive() const {
     if (failure_) throw Error{*failure_};
+    if (must_recover_) throw Error{*last_loss_};
+}
+
+/// What belongs to an earlier generation has been lost with a rank.
+void Node::expect_current(std::uint64_t generation) const {
+    if (generation != generation_) throw Error{*last_loss_};
+}
+
+Neighbours Node::neighbours() const {
+    const std::scoped_lock lock(mutex_);
+    return membership_->neighbours();
+}
+
+std::vector<int> Node::members() const {
+    const std::scoped_lock lock(mutex_);
+    return membership_->members();
+}
+
+void Node::continue_after_losses(Membership::Clock::duration patience) {
+    const auto set = [&](auto change) {
+        post([this, patience, change] {
+            const std::scoped_lock lock(mutex_);
+            change(*membership_, patience);
+        });
+        static_cast<void>(exchange({}));
+    };
+    // In this order, so that no rank expects signs that another one does not send yet.
+    set([](Membership& members, auto time) { members.send_signs_for(time); });
+    set([](Membership& members, auto time) { members.expect_signs_within(time); });
+    const std::scoped_lock lock(mutex_);
+    continues_ = true;
+}
+
+bool Node::recover() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return failure_ || !is_changing_; });
+    if (failure_ || !must_recover_) return false;
+    must_recover_ = false;
+    return true;
 }
 
 void Node::post(std::function<void()> call) {
@@ -221,7 +323,7 @@ bool Node::has_first_failed() const {
     const std::scoped_lock lock(mutex_);
     const auto first = left_.find(0);
     if (first != left_.end()) return first->second != nullptr;
-    return lost_ && lost_ != 0; // all ranks get to know of a loss
+    return last_loss_ && membership_->is_member(0); // all ranks get to know of a loss
 }
 
 // What follows is called by the thread.
@@ -233,8 +335,11 @@ void Node::run(const OpenTransport& open) {
             const std::scoped_lock lock(mutex_);
             transport_ = std::move(transport);
             ranks_ = transport_->ranks();
-            const int rank = transport_->rank();
-            neighbours_ = Neighbours::of(rank, ranks_, fmt::format("rank {} on {}", rank, host_name()));
+            rank_ = transport_->rank();
+            const auto send_to = [this](int to, Message message) { send(to, std::move(message)); };
+            membership_.emplace(rank_, ranks_, fmt::format("rank {} on {}", rank_, host_name()), send_to,
+                                Membership::Clock::now());
+            jobs_.emplace(membership_->neighbours(), send_to);
             is_open_ = true;
             changed_.notify_all();
         }
@@ -251,11 +356,13 @@ void Node::run(const OpenTransport& open) {
                         for (int other = 0; other < ranks_; ++other)
                             if (other != rank()) send(other, Writer(Topic::leaving).put(why).take());
                     }
-                    if (left_.size() == static_cast<std::size_t>(ranks_) || failure_) break;
+                    if (have_all_left() || failure_) break;
                 }
             }
+            look_after_members();
             // A burst of messages is taken before the next look.
-            auto patience = std::chrono::nanoseconds(jobs_.empty() ? idle_interval : look_interval);
+            const auto idle = std::min<std::chrono::nanoseconds>(idle_interval, membership_->interval());
+            auto patience = jobs_->empty() ? idle : look_interval;
             for (int burst = 0; burst < 100; ++burst) {
                 auto received = transport_->receive(patience);
                 if (!received) break;
@@ -288,15 +395,8 @@ void Node::send(int to, Message message) {
     if (can_send_) transport_->send(to, std::move(message));
 }
 
-/// Made by the first message about the job, or when this rank submits it.
-JobShare& Node::share_of(std::uint64_t job) {
-    return jobs_
-        .try_emplace(job, job, neighbours_, [this](int to, Message message) { send(to, std::move(message)); })
-        .first->second;
-}
-
 void Node::forward_down(const Message& message) {
-    for (const int rank : neighbours_.below) send(rank, message);
+    for (const int rank : membership_->neighbours().below) send(rank, message);
 }
 
 /// Rank 0 has ended, and gives no work any more. Jobs that it has closed still end here.
@@ -307,40 +407,74 @@ void Node::end_open_jobs() {
         if (rank() == 0 || !has_first_ended()) return;
         why = std::make_shared<const Error>(has_ended(0));
     }
-    for (auto& [number, share] : jobs_)
-        if (!share.is_closed()) share.fail(why);
+    jobs_->end_open(why);
 }
 
 void Node::look_after_jobs() {
     if (has_news_of_end_) end_open_jobs();
-    const auto now = JobShare::Clock::now();
-    for (auto share = jobs_.begin(); share != jobs_.end();) {
-        share->second.look(now);
-        if (!share->second.is_over()) {
-            ++share;
-            continue;
-        }
-        if (share->second.failure()) {
-            const std::scoped_lock lock(mutex_);
-            if (!is_leaving_ || !last_failure_) last_failure_ = share->second.failure();
-        }
-        over_.insert(share->first);
-        while (over_.erase(all_over_) > 0) ++all_over_;
-        share = jobs_.erase(share);
+    for (const ErrorPtr& failure : jobs_->look(JobShares::Clock::now())) {
+        const std::scoped_lock lock(mutex_);
+        if (!is_leaving_ || !last_failure_) last_failure_ = failure;
     }
 }
 
-void Node::receive(Received received) {
-    if (received.is_loss) {
-        std::unique_lock lock(mutex_);
-        if (left_.contains(received.from)) return; // it has said so
-        if (!lost_) lost_ = received.from;
-        const std::string host =
-            hosts_.empty() ? "" : " on " + hosts_[static_cast<std::size_t>(received.from)];
-        lock.unlock();
-        return fail(std::make_shared<const Error>(ErrorKind::device,
-                                                  fmt::format("rank {}{} is lost", received.from, host)));
+/// Finds silent neighbours, and goes on without them or ends.
+void Node::look_after_members() {
+    {
+        const std::scoped_lock lock(mutex_);
+        membership_->look(Membership::Clock::now());
     }
+    change_members();
+}
+
+/// If ranks are lost that this node does not know to be lost: what all ranks do together ends.
+void Node::change_members() {
+    if (membership_->generation() == generation_) return;
+    std::unique_lock lock(mutex_);
+    const ErrorPtr why = loss_known_to(*membership_, rank_, hosts_);
+    generation_ = membership_->generation();
+    last_loss_ = why;
+    const bool ends = !continues_ || !membership_->is_member(0) || !membership_->is_member(rank_);
+    must_recover_ = is_changing_ = !ends;
+    lock.unlock();
+    for (const int rank : membership_->lost()) transport_->forget(rank);
+    if (ends) return fail(why);
+    log_warning(std::string(why->what()) + ": the other ranks go on without it");
+    for (const auto& call : take_posted()) call(); // calls of the last generation; no more come
+    jobs_->abandon(why, first_of(generation_));
+    lock.lock();
+    exchanges_.clear();
+    joins_.clear();
+    next_exchange_ = next_job_ = first_of(generation_);
+    is_changing_ = false;
+    changed_.notify_all();
+    lock.unlock();
+    for (Received& received : std::exchange(held_, {})) receive(std::move(received));
+}
+
+void Node::receive(Received received) {
+    const auto now = Membership::Clock::now();
+    std::unique_lock lock(mutex_);
+    if (received.is_loss) {
+        if (!left_.contains(received.from)) membership_->suspect(received.from, now); // else it has said so
+    } else {
+        membership_->heard(received.from, now);
+        Reader message(received.bytes);
+        const auto topic = message.get<Topic>();
+        if (topic == Topic::suspect) membership_->suspect(message.get<int>(), now);
+        if (topic == Topic::members) membership_->take(message);
+    }
+    lock.unlock();
+    change_members();
+    if (received.is_loss) return;
+    const std::uint64_t generation = generation_of(received.bytes).value_or(generation_);
+    if (generation > generation_)
+        held_.push_back(std::move(received));
+    else if (generation == generation_)
+        receive_from_member(std::move(received));
+}
+
+void Node::receive_from_member(Received received) {
     Reader message(received.bytes);
     const auto topic = message.get<Topic>();
     switch (topic) {
@@ -371,18 +505,17 @@ void Node::receive(Received received) {
     case Topic::leaving: {
         const std::scoped_lock lock(mutex_);
         left_.emplace(received.from, message.error());
+        membership_->left(received.from);
         has_news_of_end_ = true;
         return changed_.notify_all();
     }
+    case Topic::alive:
+    case Topic::suspect:
+    case Topic::members:
+        return;
     default:
-        receive_about_job(received.from, topic, message);
+        jobs_->receive(received.from, topic, message, JobShares::Clock::now());
     }
-}
-
-void Node::receive_about_job(int from, Topic topic, Reader message) {
-    const auto number = message.get<std::uint64_t>();
-    if (number < all_over_ || over_.contains(number)) return; // it has failed here
-    share_of(number).receive(from, topic, message, JobShare::Clock::now());
 }
 
 void Node::fail(const ErrorPtr& why) {
@@ -391,8 +524,7 @@ void Node::fail(const ErrorPtr& why) {
         if (!failure_) failure_ = why;
         changed_.notify_all();
     }
-    for (auto& [number, share] : jobs_) share.fail(why);
-    jobs_.clear();
+    if (jobs_) jobs_->fail(why);
 }
 
 std::shared_ptr<Node> Node::current() { return node_of_thread() ? node_of_thread() : node_of_process(); }

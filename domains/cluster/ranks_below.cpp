@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <utility>
 
 namespace headrace::cluster {
-namespace {
 
-/// The devices of one rank, or of several.
-struct Machine {
+struct RanksBelow::Machine {
     double peak_gflops = 0;
     Bytes memory = 0;
     unsigned compute_units = 0, lane_group = 1;
@@ -30,13 +28,16 @@ struct Machine {
     }
 };
 
+namespace {
+
 std::string counted(std::uint32_t number, const char* what) {
     return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
 } // namespace
 
-std::vector<RankBelow> meet_ranks_below(Node& node, const std::vector<const DeviceInfo*>& devices) {
+RanksBelow::RanksBelow(std::shared_ptr<Node> node, const std::vector<const DeviceInfo*>& devices)
+    : node_(std::move(node)) {
     Machine mine;
     for (const DeviceInfo* const device : devices)
         mine.add({.peak_gflops = device->peak_gflops,
@@ -46,17 +47,23 @@ std::vector<RankBelow> meet_ranks_below(Node& node, const std::vector<const Devi
                   .devices = 1,
                   .ranks = 0,
                   .has_gpu = device->kind != DeviceKind::cpu});
-    const std::vector<Message> all = node.exchange(Writer().put(mine).take());
-    std::vector<Machine> machines;
-    for (const Message& one : all) machines.push_back(Reader(one).get<Machine>());
+    machines_ = node_->exchange(Writer().put(mine).take());
+}
+
+const std::vector<RankBelow>& RanksBelow::now() {
+    std::vector<int> members = node_->members();
+    if (!below_.empty() && members == members_) return below_.back();
+    members_ = std::move(members);
+    std::map<int, Machine> machines;
+    for (const int rank : members_)
+        machines[rank] = Reader(machines_[static_cast<std::size_t>(rank)]).get<Machine>();
     // Of two ranks, the lower one is nearer to the root.
-    for (int rank = node.ranks() - 1; rank > 0; --rank)
-        machines[static_cast<std::size_t>(Neighbours::of(rank, node.ranks(), "").above)].add(
-            machines[static_cast<std::size_t>(rank)]);
-    std::vector<RankBelow> below;
-    for (const int rank : node.neighbours().below) {
-        const Machine& machine = machines[static_cast<std::size_t>(rank)];
-        const std::string& host = node.hosts()[static_cast<std::size_t>(rank)];
+    for (std::size_t at = members_.size() - 1; at > 0; --at)
+        machines[Neighbours::of(members_[at], members_, "").above].add(machines[members_[at]]);
+    std::vector<RankBelow>& below = below_.emplace_back();
+    for (const int rank : Neighbours::of(node_->rank(), members_, "").below) {
+        const Machine& machine = machines[rank];
+        const std::string& host = node_->hosts()[static_cast<std::size_t>(rank)];
         DeviceInfo info;
         info.id = fmt::format("rank:{}", rank);
         info.name = machine.ranks == 1

@@ -4,6 +4,8 @@
 #include <headrace/core/device.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
 
+#include <deque>
+#include <memory>
 #include <vector>
 
 namespace headrace::cluster {
@@ -14,8 +16,25 @@ struct RankBelow {
     DeviceInfo info;
 };
 
-/// All ranks call it at the same time, with their devices. Blocks.
-[[nodiscard]] std::vector<RankBelow> meet_ranks_below(Node& node,
-                                                      const std::vector<const DeviceInfo*>& devices);
+/// The machines of all ranks.
+///
+/// Threads   one at a time
+class RanksBelow {
+public:
+    /// All ranks call it at the same time, with their devices. Blocks.
+    RanksBelow(std::shared_ptr<Node> node, const std::vector<const DeviceInfo*>& devices);
+
+    /// Those below this one now. Ranks are lost, so others take their place in the tree. What this returns
+    /// stays valid as long as the object lives.
+    [[nodiscard]] const std::vector<RankBelow>& now();
+
+private:
+    /// The devices of one rank, or of several.
+    struct Machine;
+    std::shared_ptr<Node> node_;
+    std::vector<Message> machines_;            ///< by rank
+    std::deque<std::vector<RankBelow>> below_; ///< of each tree that there was
+    std::vector<int> members_;                 ///< of the last one
+};
 
 } // namespace headrace::cluster

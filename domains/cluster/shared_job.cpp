@@ -65,10 +65,9 @@ void SharedJob::begin(const std::shared_ptr<JobExecution>& execution) const {
 }
 
 void SharedJob::spread(const Job& job, std::span<const IndexRange> units, ErrorPtr error) const {
-    constexpr std::uint64_t most_uses = 1 << 10;
     std::uint64_t use_number = 0;
     for (const Job::Use& use : job.uses()) {
-        const auto join = std::make_shared<DomainJoin>(node_, number_ * most_uses + use_number++);
+        const auto join = std::make_shared<DomainJoin>(node_, Node::key_of_join(number_, use_number++));
         if (use.joining) {
             use.slice.data->join_over(join);
         } else if (writes(use.access)) {

@@ -65,6 +65,10 @@ public:
         inbox_.is_woken = true;
         inbox_.changed.notify_one();
     }
+    void forget(int rank) override {
+        const std::scoped_lock lock(inbox_.mutex);
+        inbox_.deliveries.forget(rank, rank_);
+    }
 
 private:
     SimulatedNetwork& network_;
@@ -89,7 +93,7 @@ std::unique_ptr<Transport> SimulatedNetwork::transport(int rank) {
     return std::make_unique<Connection>(*this, rank);
 }
 
-void SimulatedNetwork::lose(int rank) {
+void SimulatedNetwork::lose(int rank, bool is_told) {
     HEADRACE_ASSERT(rank >= 0 && static_cast<std::size_t>(rank) < inboxes_.size());
     {
         Inbox& own = *inboxes_[static_cast<std::size_t>(rank)];
@@ -103,8 +107,16 @@ void SimulatedNetwork::lose(int rank) {
         Inbox& inbox = *inboxes_[to];
         const std::scoped_lock lock(inbox.mutex);
         inbox.deliveries.lose(rank);
-        inbox.deliveries.report_loss(now(), rank, static_cast<int>(to));
+        if (is_told) inbox.deliveries.report_loss(now(), rank, static_cast<int>(to));
         inbox.changed.notify_one();
+    }
+}
+
+void SimulatedNetwork::cut(int a, int b) {
+    for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
+        Inbox& inbox = *inboxes_[static_cast<std::size_t>(to)];
+        const std::scoped_lock lock(inbox.mutex);
+        inbox.deliveries.forget(from, to);
     }
 }
 

@@ -15,6 +15,7 @@ public:
         return std::nullopt;
     }
     void wake() noexcept override {}
+    void forget(int rank) override { network_.deliveries_.forget(rank, rank_); }
 
 private:
     SteppedNetwork& network_;

@@ -85,7 +85,7 @@ std::shared_ptr<JobExecution> JobPlanner::plan(const Job& job, std::shared_ptr<c
     const double expected =
         chooses_coexecution_sets(job) && !one_memory ? sets_.put_on_standby(participants, kernel) : 0;
     if (shared)
-        for (const cluster::RankBelow& below : ranks_below_)
+        for (const cluster::RankBelow& below : ranks_below_->now())
             participants.push_back(
                 {.device = cluster::device_of_rank(below.rank),
                  .info = &below.info,

@@ -38,7 +38,7 @@ public:
                std::shared_ptr<const std::vector<LeftOut>> left_out);
 
     /// They take part in jobs that the ranks of a cluster share.
-    void take_ranks_below(std::vector<cluster::RankBelow> ranks) { ranks_below_ = std::move(ranks); }
+    void take_ranks_below(std::unique_ptr<cluster::RanksBelow> ranks) { ranks_below_ = std::move(ranks); }
     /// Throws unsupported if no device can run the job, with the reason for each. `shared`: null if the job
     /// is this process's alone.
     [[nodiscard]] std::shared_ptr<JobExecution> plan(const Job& job,
@@ -70,7 +70,7 @@ private:
     StandbyChoice sets_;
     std::vector<std::shared_ptr<EnergyReader>> energy_; ///< for each worker's device
     std::set<std::string_view> technologies_;           ///< of all devices
-    std::vector<cluster::RankBelow> ranks_below_;
+    std::unique_ptr<cluster::RanksBelow> ranks_below_;  ///< null: there is one process
     std::atomic<std::uint64_t> next_number_ = 0;
     std::mutex mutex_;
     std::set<std::string> told_of_one_memory_; ///< names of kernels

@@ -38,7 +38,7 @@ public:
         if (workers_.empty()) throw Error{ErrorKind::device, "no device starts: " + reasons(*left_out_)};
         check_powers(options_.powers, devices(), *left_out_);
         planner_ = std::make_unique<JobPlanner>(options_, workers_, left_out_);
-        if (node_) planner_->take_ranks_below(cluster::meet_ranks_below(*node_, devices()));
+        if (node_) planner_->take_ranks_below(std::make_unique<cluster::RanksBelow>(node_, devices()));
         if (options_.patience > options_.patience.zero())
             watchdog_.emplace(
                 options_.patience, [this] { return unfinished(); }, options_.on_hang);

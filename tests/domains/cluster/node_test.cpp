@@ -15,9 +15,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -194,7 +196,8 @@ TEST_P(Nodes, ExchangeWhatEachRankSays) {
 
 TEST_P(Nodes, JoinWhatEachRankHas) {
     expect_no_errors(run([&](const std::shared_ptr<Node>& node) {
-        for (std::uint64_t key = 0; key < 20; ++key) {
+        for (std::uint64_t join = 0; join < 20; ++join) {
+            const std::uint64_t key = Node::key_of_join(7, join);
             int sum = 0;
             if (node->rank() == 0) {
                 const auto parts = node->collect(key);
@@ -294,6 +297,129 @@ TEST_P(Nodes, ALostRankEndsJobsInWords) {
         }
     });
     expect_errors(errors, "rank 1");
+}
+
+/// A sum over units in epochs: rank 0 keeps what is committed, and the others begin an epoch again after a
+/// loss. `at`: called with the epoch by devices, for their units, and by the program when it has submitted
+/// the job, for none. Returns the sum, on rank 0.
+std::uint64_t sum_in_epochs(Node& node, int epochs, std::uint64_t units,
+                            const std::function<void(int epoch, IndexRange units)>& at) {
+    int committed = 0;
+    std::uint64_t sum = 0;
+    for (;;) {
+        try {
+            const int epoch = number_in(node.exchange(number(committed)).front());
+            if (epoch == epochs) return sum;
+            std::atomic<std::uint64_t> part = 0;
+            const auto work = std::make_shared<ThreadedWork>(node, units, [&](IndexRange task) {
+                at(epoch, task);
+                for (std::uint64_t unit = task.begin; unit < task.end; ++unit)
+                    part += unit * static_cast<std::uint64_t>(epoch + 1);
+            });
+            std::uint64_t job = 0;
+            try {
+                job = node.next_job();
+                node.begin(job, work, {"epoch", units});
+            } catch (...) { // a loss
+                work->stop(current_error());
+            }
+            at(epoch, {});
+            if (const ErrorPtr error = work->wait()) throw Error{*error};
+            const std::uint64_t key = Node::key_of_join(job, 0);
+            const Message mine = Writer().put(part.load()).take();
+            if (node.rank() != 0) {
+                static_cast<void>(node.exchange_with_first(key, mine));
+                continue;
+            }
+            std::uint64_t all = part;
+            for (const Message& other : node.collect(key))
+                if (!other.empty()) all += Reader(other).get<std::uint64_t>();
+            sum += all;
+            ++committed;
+            node.publish(key, {});
+        } catch (const Error&) {
+            if (!node.recover()) throw;
+        }
+    }
+}
+
+std::uint64_t sum_of_epochs(int epochs, std::uint64_t units) {
+    return units * (units - 1) / 2 * static_cast<std::uint64_t>(epochs * (epochs + 1) / 2);
+}
+
+/// Neighbours miss a rank after this time. There are more threads than cores.
+constexpr auto patience = 700ms;
+
+TEST_P(Nodes, GoOnWithoutRanksThatAreLost) {
+    if (ranks_ == 1) GTEST_SKIP() << "no other rank";
+    constexpr int epochs = 12;
+    constexpr std::uint64_t units = 5000;
+    std::mt19937_64 random(fresh_seed());
+    struct Loss {
+        int epoch;
+        bool is_told;      ///< by the transport
+        bool is_in_a_task; ///< else when it has submitted the job
+    };
+    std::map<int, Loss> losses; // by rank
+    for (int number = 0; number < 3; ++number)
+        losses[std::uniform_int_distribution(1, ranks_ - 1)(random)] = {
+            std::uniform_int_distribution(1, epochs - 2)(random), number == 0, random() % 2 == 0};
+    std::uint64_t sum = 0;
+    const auto errors = run([&](const std::shared_ptr<Node>& node) {
+        node->continue_after_losses(patience);
+        const auto mine = losses.find(node->rank());
+        const std::uint64_t found = sum_in_epochs(*node, epochs, units, [&](int epoch, IndexRange task) {
+            if (mine == losses.end() || epoch < mine->second.epoch) return;
+            if (mine->second.is_in_a_task == task.empty() && epoch < epochs - 2) return;
+            network_.lose(node->rank(), mine->second.is_told);
+        });
+        if (node->rank() == 0) sum = found;
+    });
+    EXPECT_EQ(sum, sum_of_epochs(epochs, units));
+    for (int rank = 0; rank < ranks_; ++rank)
+        if (const ErrorPtr& error = errors[static_cast<std::size_t>(rank)]) {
+            EXPECT_TRUE(losses.contains(rank)) << "rank " << rank << ": " << error->what();
+        } else {
+            EXPECT_FALSE(losses.contains(rank)) << "rank " << rank << " was lost";
+        }
+}
+
+TEST_P(Nodes, GoOnWithoutARankThatCannotBeReached) {
+    if (ranks_ == 1) GTEST_SKIP() << "no other rank";
+    constexpr int epochs = 6;
+    constexpr std::uint64_t units = 5000;
+    std::uint64_t sum = 0;
+    const auto errors = run([&](const std::shared_ptr<Node>& node) {
+        node->continue_after_losses(patience);
+        const std::uint64_t found = sum_in_epochs(*node, epochs, units, [&](int epoch, IndexRange) {
+            if (epoch != 2 || node->rank() != 1) return;
+            for (int other = 0; other < ranks_; ++other)
+                if (other != 1) network_.cut(1, other);
+        });
+        if (node->rank() == 0) sum = found;
+    });
+    EXPECT_EQ(sum, sum_of_epochs(epochs, units));
+    ASSERT_TRUE(errors[1]); // it misses rank 0
+    EXPECT_NE(std::string(errors[1]->what()).find("rank 0"), std::string::npos) << errors[1]->what();
+    for (std::size_t rank = 0; rank < errors.size(); ++rank)
+        if (rank != 1) {
+            EXPECT_FALSE(errors[rank]) << errors[rank]->what();
+        }
+}
+
+TEST_P(Nodes, AllEndInWordsWithoutRankZero) {
+    if (ranks_ == 1) GTEST_SKIP() << "no other rank";
+    const auto errors = run([&](const std::shared_ptr<Node>& node) {
+        node->continue_after_losses(patience);
+        static_cast<void>(sum_in_epochs(*node, 6, 5000, [&](int epoch, IndexRange) {
+            if (epoch == 2 && node->rank() == 0) network_.lose(0, false);
+        }));
+    });
+    for (std::size_t rank = 1; rank < errors.size(); ++rank) {
+        ASSERT_TRUE(errors[rank]) << "rank " << rank;
+        EXPECT_NE(std::string(errors[rank]->what()).find("rank 0"), std::string::npos)
+            << errors[rank]->what();
+    }
 }
 
 } // namespace

@@ -48,6 +48,9 @@ public:
     /// Tells `to` that `lost` is lost, after the messages of `lost` that still arrive.
     void report_loss(Time now, int lost, int to);
 
+    /// Drops all messages from one rank to another, also later ones.
+    void forget(int from, int to);
+
     /// When the next message arrives.
     [[nodiscard]] std::optional<Time> next() const;
     /// The next message, and the rank that gets it. Needs a message on its way.
@@ -81,6 +84,7 @@ private:
     std::uint64_t numbers_ = 0;
     std::unordered_map<std::uint64_t, Pair> pairs_;
     std::unordered_set<int> lost_;
+    std::unordered_set<std::uint64_t> forgotten_; ///< pairs
     Traffic traffic_;
 };
 

@@ -13,6 +13,7 @@
 #include <headrace/core/export.hpp>
 #include <headrace/internal/domains/cluster/local_work.hpp>
 #include <headrace/internal/domains/cluster/message.hpp>
+#include <headrace/internal/domains/cluster/neighbours.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -23,16 +24,6 @@
 #include <vector>
 
 namespace headrace::cluster {
-
-/// The neighbours of a rank in the tree over all ranks, in which rank 0 is the root.
-struct HEADRACE_EXPORT Neighbours {
-    static constexpr int fan_out = 32;
-    std::string name;         ///< of the rank, for people: "rank 3 on node17"
-    int rank = 0, above = -1; ///< -1: rank 0 has none above
-    std::vector<int> below = {};
-
-    [[nodiscard]] static Neighbours of(int rank, int ranks, std::string name);
-};
 
 /// What a job is, for ranks to see that they run the same program.
 struct HEADRACE_EXPORT JobMark {
@@ -67,6 +58,8 @@ public:
     [[nodiscard]] const ErrorPtr& failure() const noexcept { return failure_; }
     /// Ends it on this rank and on the others, without success.
     void fail(const ErrorPtr& why, int told_by = -1);
+    /// Ends it on this rank, without success and without a word: the others end it too.
+    void abandon(const ErrorPtr& why);
 
 private:
     struct Grant {
@@ -92,6 +85,7 @@ private:
     void serve(Below& below, Clock::time_point now);
     void take_credit(Below& below, std::uint64_t credit, Clock::duration busy, Clock::time_point now);
     void close();
+    void stop(const ErrorPtr& why);
     [[nodiscard]] bool is_refused(int rank, const JobMark& mark);
     [[nodiscard]] ErrorPtr named(const Error& why) const;
     [[nodiscard]] Writer about(Topic topic) const;

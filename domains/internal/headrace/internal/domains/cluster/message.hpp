@@ -26,6 +26,9 @@ enum class Topic : std::uint8_t {
     replicas, ///< to rank 0: join, error, private replicas
     result,   ///< down the tree: join, error, RankJoin::Result
     leaving,  ///< to all ranks: this one ends, and its last error
+    alive,    ///< to neighbours in the tree: nothing else, a sign of life
+    suspect,  ///< to rank 0: a rank that seems to be lost
+    members,  ///< to all ranks, from rank 0: generation, ranks that are lost
 };
 
 /// Appends values to a message. Ranks have one byte order: Session checks that.

@@ -3,7 +3,8 @@
 #pragma once
 #include <headrace/core/device.hpp>
 #include <headrace/core/export.hpp>
-#include <headrace/internal/domains/cluster/job_share.hpp>
+#include <headrace/internal/domains/cluster/job_shares.hpp>
+#include <headrace/internal/domains/cluster/membership.hpp>
 #include <headrace/internal/domains/cluster/transport.hpp>
 
 #include <condition_variable>
@@ -14,14 +15,17 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace headrace::cluster {
 
-/// All ranks make the same calls of `exchange` and `share` in the same order.
+/// All ranks make the same calls of `exchange` and `next_job` in the same order.
+///
+/// When a rank is lost, all ends. After `continue_after_losses`, the others go on without it: all calls throw
+/// the loss, jobs fail with it, and `recover` begins the next generation, whose exchanges and jobs are
+/// numbered anew. So the members that are left must be brought to make the same calls again.
 ///
 /// Threads   any
 /// Errors    each blocking call throws the error of the transport, or that a rank is lost or has ended
@@ -43,21 +47,30 @@ public:
     /// another rank.
     [[nodiscard]] bool has_first_failed() const;
 
-    [[nodiscard]] int rank() const noexcept { return neighbours_.rank; }
-    [[nodiscard]] int ranks() const noexcept { return ranks_; }
-    [[nodiscard]] const Neighbours& neighbours() const noexcept { return neighbours_; }
+    [[nodiscard]] int rank() const noexcept { return rank_; }
+    [[nodiscard]] int ranks() const noexcept { return ranks_; } ///< at the start
+    [[nodiscard]] Neighbours neighbours() const;
+    [[nodiscard]] std::vector<int> members() const; ///< ranks that are not lost, ascending
     [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; } ///< of all ranks
 
-    /// The messages of all ranks, by rank. Blocks until all have called it.
+    /// From now on, the loss of a rank other than rank 0 does not end the others. A rank of which its
+    /// neighbours hear nothing for so long is lost. All ranks call it. Blocks until all have called it.
+    void continue_after_losses(Membership::Clock::duration patience);
+    /// After an error. True: the error is the loss of ranks, and this rank goes on with the others. Jobs that
+    /// it had submitted have failed, or are over.
+    [[nodiscard]] bool recover();
+
+    /// The messages of all ranks, by rank; empty for a lost one. Blocks until all have called it.
     [[nodiscard]] std::vector<Message> exchange(Message mine);
     /// The number of the next job that the ranks share.
     [[nodiscard]] std::uint64_t next_job();
     /// This rank has submitted the job.
     void begin(std::uint64_t job, std::shared_ptr<LocalWork> work, JobMark mark);
 
-    // Joins: `key` is the same on all ranks, and used once.
+    // Joins: `key` is `key_of_join` of the same job and number on all ranks, and used once.
 
-    /// On rank 0: what the others have sent, by rank; its own is empty. Blocks.
+    [[nodiscard]] static std::uint64_t key_of_join(std::uint64_t job, std::uint64_t number);
+    /// On rank 0: what the others have sent, by rank; its own and that of a lost one are empty. Blocks.
     [[nodiscard]] std::vector<Message> collect(std::uint64_t key);
     /// On rank 0: all others get this.
     void publish(std::uint64_t key, Message result);
@@ -85,12 +98,12 @@ private:
     };
 
     void run(const OpenTransport& open);
-    void meet();
-    [[nodiscard]] JobShare& share_of(std::uint64_t job);
     void look_after_jobs();
     void end_open_jobs();
+    void look_after_members();
+    void change_members();
     void receive(Received received);
-    void receive_about_job(int from, Topic topic, Reader message);
+    void receive_from_member(Received received);
     void forward_down(const Message& message);
     void finish_exchange(std::uint64_t number, const Collected& all);
     void post(std::function<void()> call);
@@ -99,28 +112,33 @@ private:
     void fail(const ErrorPtr& why);             ///< everything that waits, and all that comes
     [[nodiscard]] bool has_first_ended() const; ///< with the lock
     [[nodiscard]] Error has_ended(int rank) const;
-    void expect_alive() const; ///< with the lock
+    [[nodiscard]] bool have_all_left() const;            ///< with the lock
+    void expect_alive() const;                           ///< with the lock
+    void expect_current(std::uint64_t generation) const; ///< with the lock
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, const Ready& ready);
 
     std::unique_ptr<Transport> transport_; ///< used by the thread alone, but for `wake`
-    int ranks_ = 0;
-    Neighbours neighbours_;
-    std::map<std::uint64_t, JobShare> jobs_; ///< used by the thread alone
-    std::set<std::uint64_t> over_;           ///< jobs that are over, from `all_over_` on
-    std::uint64_t all_over_ = 0;             ///< jobs before this one are over
-    bool can_send_ = true;                   ///< the thread serves the transport
-    bool has_news_of_end_ = false;           ///< another rank has ended
+    int rank_ = 0, ranks_ = 0;
+    std::optional<Membership> membership_; ///< changed by the thread alone, and with the lock
+    std::vector<Received> held_;           ///< of a generation that has not begun here
+    std::optional<JobShares> jobs_;        ///< used by the thread alone
+    bool can_send_ = true;                 ///< the thread serves the transport
+    bool has_news_of_end_ = false;         ///< another rank has ended
 
     mutable std::mutex mutex_; ///< for all that follows
     std::condition_variable changed_;
     std::vector<std::string> hosts_; ///< empty until the ranks have met
     std::vector<std::function<void()>> posted_;
     std::map<std::uint64_t, Collected> exchanges_, joins_;
+    std::uint64_t generation_ = 0; ///< of membership_, as calls of this node know it
     std::uint64_t next_exchange_ = 0, next_job_ = 0;
     std::map<int, ErrorPtr> left_; ///< ranks that end, and why they failed
     ErrorPtr last_failure_;        ///< of a job, or why this rank ends
-    std::optional<int> lost_;      ///< the first rank that was lost
+    bool continues_ = false;       ///< after the loss of a rank
+    ErrorPtr last_loss_;
+    bool must_recover_ = false; ///< from it
+    bool is_changing_ = false;  ///< the thread begins a generation
     bool is_open_ = false, is_leaving_ = false;
     ErrorPtr failure_;
     std::jthread thread_; ///< last: it uses the rest

@@ -26,8 +26,10 @@ public:
     /// rank.
     [[nodiscard]] std::unique_ptr<Transport> transport(int rank);
     /// `rank` ends at once, as if its process was killed. What it has sent may be lost (`Deliveries::lose`),
-    /// all others receive its loss, and its own `receive` throws an Error (ErrorKind::device).
-    void lose(int rank);
+    /// all others receive its loss if `is_told`, and its own `receive` throws an Error (ErrorKind::device).
+    void lose(int rank, bool is_told = true);
+    /// Messages between the two ranks get lost from now on, without a word.
+    void cut(int a, int b);
     [[nodiscard]] Traffic traffic() const;
 
 private:

@@ -31,7 +31,8 @@ class HEADRACE_EXPORT Transport {
 public:
     Transport(const Transport&) = delete;
     Transport& operator=(const Transport&) = delete;
-    /// Of a rank that ends in order: all that it has sent is delivered before. The ranks end together.
+    /// Of a rank that ends in order: all that it has sent is delivered before. The ranks end together, or
+    /// soon after each other if one is lost.
     virtual ~Transport() = default;
 
     [[nodiscard]] virtual int rank() const noexcept = 0;
@@ -44,6 +45,9 @@ public:
     [[nodiscard]] virtual std::optional<Received> receive(std::chrono::nanoseconds patience) = 0;
     /// Ends a waiting `receive` early.
     virtual void wake() noexcept = 0;
+    /// That rank is lost: the caller knows it from others. From now on, nothing is sent to it or received
+    /// from it.
+    virtual void forget(int rank) = 0;
 
 protected:
     Transport() = default;
