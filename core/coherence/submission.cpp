@@ -186,6 +186,18 @@ void mark_failed(const Tile& tile, const ErrorPtr& error) {
     storage.changes_.fetch_add(1, std::memory_order_relaxed);
 }
 
+void mark_unwritten(const Tile& tile) {
+    Storage& storage = tile.storage();
+    storage.drain(tile, {RequestKind::host_out, host_replica});
+    const std::scoped_lock lock(storage.mutex_);
+    storage.each_stretch(storage.cut(tile), tile.end(), [](Storage::Stretch& stretch) {
+        stretch.replicas.written(host_replica, nullptr);
+        stretch.replicas.drop(host_replica);
+    });
+    storage.join(tile);
+    storage.changes_.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::vector<Tile> unwritten_parts(const Tile& tile) {
     Storage& storage = tile.storage();
     std::vector<Tile> parts;

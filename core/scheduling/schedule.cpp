@@ -41,7 +41,7 @@ Schedule::Schedule(Shape shape, std::vector<Participant> participants, std::uniq
       division_(std::move(division)),
       rates_(estimates(participants), shape.learns, groups(participants)),
       participants_(std::move(participants)),
-      open_(shape.is_open ? 0 : shape.work_units),
+      open_(shape.is_open ? IndexRange{} : IndexRange{shape.first_unit, shape.first_unit + shape.work_units}),
       tasks_(participants_.size()),
       transfers_(participants_.size()),
       accounts_(participants_.size()),

@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-OpenWork::OpenWork(std::uint64_t work_units) {
-    if (work_units > 0) left_.push_back({0, work_units});
+OpenWork::OpenWork(IndexRange units) {
+    if (!units.empty()) left_.push_back(units);
 }
 
 std::uint64_t OpenWork::units() const {

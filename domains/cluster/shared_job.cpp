@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
 namespace headrace::cluster {
@@ -48,6 +49,11 @@ private:
     std::shared_ptr<JobExecution> job_;
 };
 
+JobMark mark_of(const Job& job) {
+    const std::uint64_t first = job.units().begin;
+    return {first == 0 ? job.name() : job.name() + " from unit " + std::to_string(first), job.work_units()};
+}
+
 } // namespace
 
 SharedJob::SharedJob(std::shared_ptr<Node> node, std::uint64_t number)
@@ -58,7 +64,7 @@ bool SharedJob::work_comes_later() const { return node_->rank() != 0; }
 void SharedJob::begin(const std::shared_ptr<JobExecution>& execution) const {
     const Job& job = execution->job();
     try {
-        node_->begin(number_, std::make_shared<ExecutionWork>(execution), {job.name(), job.work_units()});
+        node_->begin(number_, std::make_shared<ExecutionWork>(execution), mark_of(job));
     } catch (...) { // the ranks work together no more
         execution->stop(current_error(ErrorKind::device));
     }

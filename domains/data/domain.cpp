@@ -331,10 +331,14 @@ void* DomainData::fill() {
     return storage_.host();
 }
 
-std::uint64_t DomainData::count_records() {
+void DomainData::wait_and_join() {
     const auto lock = lock_without_users(false);
     join(nullptr);
     expect_no_failure();
+}
+
+std::uint64_t DomainData::count_records() {
+    wait_and_join();
     return records();
 }
 

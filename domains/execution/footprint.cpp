@@ -17,8 +17,8 @@ Bytes bytes_of(const Job::Use& use, const DeviceInfo& device, IndexRange units, 
 /// The smallest task at the begin of the job. Elsewhere its parts may be larger; that is detected when the
 /// job gets there.
 IndexRange smallest_task(const Job& job) {
-    const IndexRange all{0, job.work_units()};
-    return {0, all.empty() ? 0 : job.split(all, 1)};
+    const IndexRange all = job.units();
+    return {all.begin, all.empty() ? all.end : all.begin + job.split(all, 1)};
 }
 
 bool fits(const Job& job, const DeviceInfo& device, IndexRange units, bool in_windows) {

@@ -48,7 +48,7 @@ void JobOutputs::fail(const ErrorPtr& error) const {
         if (!writes(use.access)) continue;
         IndexRange part{0, use.slice.data->extent().size()};
         try {
-            part = elements_of(use, {0, job_.work_units()});
+            part = elements_of(use, job_.units());
         } catch (...) { // the user's callback, which may be why the job failed: all of the domain
         }
         use.slice.data->fail(part, error);

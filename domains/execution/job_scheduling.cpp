@@ -30,6 +30,7 @@ bool is_repeatable(const Job& job) {
 
 Schedule::Shape shape_of(const Job& job, const JobScheduling& scheduling) {
     return {.work_units = job.work_units(),
+            .first_unit = job.units().begin,
             .learns = scheduling.learns,
             .moves_data = job.moves_data(),
             .is_repeatable = is_repeatable(job),

@@ -11,7 +11,7 @@ namespace {
 
 /// A task of transferred units may have any of the job's seeds behind them.
 IndexRange seeds_of(const JobExecution& job, const WorkRange& work_range) {
-    return work_range.units ? IndexRange{0, job.job().work_units()} : work_range.range;
+    return work_range.units ? job.job().units() : work_range.range;
 }
 
 } // namespace

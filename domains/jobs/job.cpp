@@ -15,7 +15,8 @@ constexpr std::uint64_t most_units = std::uint64_t{1} << 63; // engines count th
 
 } // namespace
 
-Job::Job(std::string name, std::uint64_t work_units) : name_(std::move(name)), work_units_(work_units) {
+Job::Job(std::string name, std::uint64_t work_units)
+    : name_(std::move(name)), all_units_(work_units), units_{0, work_units} {
     if (work_units > most_units)
         throw Error{ErrorKind::invalid_argument,
                     "a job has at most 2^63 work units, not " + std::to_string(work_units)}
@@ -77,7 +78,29 @@ Job& Job::on_tasks(TaskHook before, TaskHook after) {
 Job& Job::grain(std::uint64_t work_units) {
     if (work_units == 0) throw Error{ErrorKind::invalid_argument, "a grain of zero work units"}.in_job(name_);
     grain_ = std::lcm(grain_, work_units);
+    check_units();
     return *this;
+}
+
+Job& Job::only_units(IndexRange units) {
+    units_ = units;
+    check_units();
+    return *this;
+}
+
+void Job::check_units() const {
+    const auto range = [&] {
+        return "units [" + std::to_string(units_.begin) + ", " + std::to_string(units_.end) + ")";
+    };
+    if (units_.begin > units_.end || units_.end > all_units_)
+        throw Error{ErrorKind::invalid_argument,
+                    "only_units: " + range() + " are not among its " + std::to_string(all_units_) + " units"}
+            .in_job(name_);
+    if (units_.begin % grain_ != 0 || (units_.end % grain_ != 0 && units_.end != all_units_))
+        throw Error{ErrorKind::invalid_argument, "only_units: " + range() +
+                                                     " begin or end inside a grain of " +
+                                                     std::to_string(grain_) + " units"}
+            .in_job(name_);
 }
 
 Job& Job::split_by(std::function<std::uint64_t(IndexRange, std::uint64_t)> callback) {
@@ -150,8 +173,8 @@ void Job::use(Slice slice, Access access, const Joining* joining) {
                 .in_job(name_);
     if (slice.is_rows) {
         const std::uint64_t rows = slice.data->extent().n[0];
-        if (work_units_ % rows != 0)
-            throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): " + std::to_string(work_units_) +
+        if (all_units_ % rows != 0)
+            throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): " + std::to_string(all_units_) +
                                                          " work units are no multiple of " +
                                                          std::to_string(rows) + " rows"}
                 .in_job(name_);
@@ -159,7 +182,7 @@ void Job::use(Slice slice, Access access, const Joining* joining) {
             throw Error{ErrorKind::invalid_argument, "rows(" + domain + "): a halo can only be read"}.in_job(
                 name_);
         const std::uint64_t units_per_row =
-            std::max<std::uint64_t>(work_units_ / rows, 1); // 0 units: any value works
+            std::max<std::uint64_t>(all_units_ / rows, 1); // 0 units: any value works
         const std::uint64_t row_elements = slice.data->extent().size() / rows;
         grain(units_per_row);
         slice.part = [=, halo = slice.halo](IndexRange units) {

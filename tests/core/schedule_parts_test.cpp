@@ -27,7 +27,7 @@ Work transferred(std::uint64_t begin, std::uint64_t end) {
 }
 
 TEST(OpenWork, WhatWasReturnedIsNext) {
-    OpenWork open(100);
+    OpenWork open({0, 100});
     open.cut(60);
     open.put_back(units(10, 20));
     EXPECT_EQ(open.units(), 50u);

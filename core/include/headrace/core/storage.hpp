@@ -80,6 +80,7 @@ private:
     friend class Submission;
     friend void host_wrote(const Tile& tile);
     friend void mark_failed(const Tile& tile, const ErrorPtr& error);
+    friend void mark_unwritten(const Tile& tile);
     friend std::vector<Tile> unwritten_parts(const Tile& tile);
     friend ErrorPtr failure_of(const Tile& tile);
     friend void wait(const Tile& tile);

@@ -17,6 +17,7 @@
 #include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -117,7 +118,9 @@ public:
     /// Waits for the jobs that use the data. The caller may then write the host replica; all other replicas
     /// are out of date. An earlier failure is forgotten; the elements that it left are unspecified.
     [[nodiscard]] void* fill();
-    /// Waits and joins as gather does, without copying records to the host. Throws as gather.
+    /// Waits and joins as gather does, without copying anything to the host. Throws as gather.
+    void wait_and_join();
+    /// The same, and returns the number of records.
     [[nodiscard]] std::uint64_t count_records();
     /// The same as gather, for the records only.
     [[nodiscard]] std::span<const std::byte> gather_records();
@@ -127,6 +130,20 @@ public:
     /// Waits for the jobs that use the data. The caller may then write the records in the host replica; all
     /// other replicas are out of date. Throws as gather.
     [[nodiscard]] std::span<std::byte> take_records();
+    /// What the data hold, to be put back later, perhaps in another process.
+    struct Contents {
+        std::vector<IndexRange> written;      ///< elements that hold values; ascending, apart
+        std::vector<std::byte> bytes;         ///< of these elements, one range behind the other
+        std::optional<std::uint64_t> records; ///< nothing: the data are no records
+        friend bool operator==(const Contents&, const Contents&) = default;
+    };
+    /// Waits and joins as gather does, and copies what was written. Throws as gather.
+    [[nodiscard]] Contents contents();
+    /// Waits for the jobs that use the data. They then have these contents, as after `contents()`: elements
+    /// outside of them were never written. Private replicas, joins that other ranks wait for, and earlier
+    /// failures are forgotten. Talks to no other rank. Errors: invalid_argument if the contents are none of
+    /// such data.
+    void restore(const Contents& contents);
     /// The controller goes away: its private replica is joined first.
     void forget(const Controller& controller);
 

@@ -172,6 +172,10 @@ public:
     Job& on_tasks(TaskHook before, TaskHook after);
     /// Tasks are cut at multiples of `work_units`.
     Job& grain(std::uint64_t work_units);
+    /// Only these work units are done; default: all. Indices, rows and parts stay as they are. So copies of
+    /// one job with ranges that follow each other do what the job does. Errors: invalid_argument for units
+    /// that the job does not have, or a range that begins or ends inside a grain.
+    Job& only_units(IndexRange units);
     /// The partitioning callback of the index space: returns how many of the units left form a task when the
     /// policy wants `wanted` units. Default: `wanted`, rounded up to the grain.
     Job& split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback);
@@ -205,7 +209,8 @@ public:
 
     // What the runtime reads.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    [[nodiscard]] std::uint64_t work_units() const noexcept { return work_units_; }
+    [[nodiscard]] std::uint64_t work_units() const noexcept { return units_.size(); } ///< to be done
+    [[nodiscard]] IndexRange units() const noexcept { return units_; }                ///< their indices
     [[nodiscard]] std::uint64_t grain() const noexcept { return grain_; }
     [[nodiscard]] const std::vector<Use>& uses() const noexcept { return uses_; }
     [[nodiscard]] const std::vector<JobNodePtr>& predecessors() const noexcept { return predecessors_; }
@@ -258,6 +263,7 @@ private:
     }
 
     void use(Slice slice, Access access, const Joining* joining = nullptr);
+    void check_units() const;
     template <class T>
     void reduce(const Domain<T>& domain, const Joining& joining) {
         if constexpr (!AtomicValue<T>) expect_fit_for_slots(*domain.data());
@@ -286,7 +292,8 @@ private:
     }
 
     std::string name_;
-    std::uint64_t work_units_;
+    std::uint64_t all_units_;
+    IndexRange units_;
     std::uint64_t grain_ = 1;
     std::vector<Use> uses_;
     std::vector<JobNodePtr> predecessors_;
@@ -352,6 +359,7 @@ public:
         return with(job_->on_tasks(std::move(before), std::move(after)));
     }
     SeededJob grain(std::uint64_t work_units) { return with(job_->grain(work_units)); }
+    SeededJob only_units(IndexRange units) { return with(job_->only_units(units)); }
     SeededJob split_by(std::function<std::uint64_t(IndexRange left, std::uint64_t wanted)> callback) {
         return with(job_->split_by(std::move(callback)));
     }

@@ -127,6 +127,9 @@ HEADRACE_EXPORT void host_wrote(const Tile& tile);
 /// Records that the writer of `tile` failed. No replica is current, and requests that read the tile fail with
 /// `error`, until a request writes it again. Does not wait for requests.
 HEADRACE_EXPORT void mark_failed(const Tile& tile, const ErrorPtr& error);
+/// From now on `tile` was never written: no replica is current, and a failure is forgotten. No request may
+/// use the tile meanwhile.
+HEADRACE_EXPORT void mark_unwritten(const Tile& tile);
 /// The parts of `tile` that were never written: no replica is current, and no writer failed.
 [[nodiscard]] HEADRACE_EXPORT std::vector<Tile> unwritten_parts(const Tile& tile);
 /// The Error of a failed writer of `tile` or of a part of it; null: no failure is known. Does not wait for

@@ -67,7 +67,7 @@ public:
         std::size_t memory = 0;       ///< on which it works, of a job all of whose tasks work on one
     };
     struct Shape {
-        std::uint64_t work_units = 0;
+        std::uint64_t work_units = 0, first_unit = 0;
         bool learns = true;          ///< capabilities follow what is measured
         bool moves_data = false;     ///< a task has data of its own
         bool is_repeatable = true;   ///< a task can be done once more, or elsewhere beside one that has begun

@@ -41,7 +41,7 @@ public:
 /// Threads   one at a time
 class HEADRACE_EXPORT OpenWork {
 public:
-    explicit OpenWork(std::uint64_t work_units);
+    explicit OpenWork(IndexRange units);
 
     [[nodiscard]] bool has_units() const noexcept { return !left_.empty(); }
     [[nodiscard]] bool has_transferred() const noexcept { return !transferred_.empty(); }
