@@ -106,6 +106,8 @@ std::string JobReport::table() const {
         if (!device.failure.empty()) out.line("    retired: " + device.failure);
     }
     for (const LeftOut& device : left_out) out.left_out(device.id, device.why);
+    if (resumed_units > 0)
+        out.line(fmt::format("  resumed: an earlier run did {} further work units", resumed_units));
     out.line(fmt::format("  balance {}{}   speed-up {}   efficiency {}", text(balance),
                          gpu_over_cpu.value ? "   GPU / CPU " + text(gpu_over_cpu) : std::string{},
                          text(heterogeneous_speed_up), text(heterogeneous_efficiency)));
@@ -116,18 +118,20 @@ std::string JobReport::table() const {
 }
 
 std::string JobReport::json() const {
-    return report_json(Json{{"job", job},
-                            {"policy", policy},
-                            {"seconds", seconds},
-                            {"work_units", work_units},
-                            {"devices", devices},
-                            {"left_out", left_out},
-                            {"balance", balance},
-                            {"gpu_over_cpu", gpu_over_cpu},
-                            {"heterogeneous_speed_up", heterogeneous_speed_up},
-                            {"heterogeneous_efficiency", heterogeneous_efficiency},
-                            {"energy_joules", energy_joules},
-                            {"energy_delay_product", energy_delay_product}});
+    Json json{{"job", job},
+              {"policy", policy},
+              {"seconds", seconds},
+              {"work_units", work_units},
+              {"devices", devices},
+              {"left_out", left_out},
+              {"balance", balance},
+              {"gpu_over_cpu", gpu_over_cpu},
+              {"heterogeneous_speed_up", heterogeneous_speed_up},
+              {"heterogeneous_efficiency", heterogeneous_efficiency},
+              {"energy_joules", energy_joules},
+              {"energy_delay_product", energy_delay_product}};
+    if (resumed_units > 0) json["resumed_units"] = resumed_units;
+    return report_json(json);
 }
 
 } // namespace headrace

@@ -4,6 +4,7 @@
 #include <headrace/devices/discovery.hpp>
 #include <headrace/domains/cluster/session.hpp>
 #include <headrace/domains/domain.hpp>
+#include <headrace/domains/epochs.hpp>
 #include <headrace/domains/grids/launch.hpp>
 #include <headrace/domains/job.hpp>
 #include <headrace/domains/job_handle.hpp>

@@ -73,6 +73,7 @@ struct HEADRACE_EXPORT JobReport {
     std::string policy;
     double seconds = 0; ///< from the start of the first task to the end of the last
     std::uint64_t work_units = 0;
+    std::uint64_t resumed_units = 0; ///< done by an earlier run, besides: run_in_epochs
     std::vector<DeviceReport> devices;
     std::vector<LeftOut> left_out; ///< devices of this machine that took no part
 

@@ -1,0 +1,36 @@
+// domains/epochs/epoch_length.cpp - see epoch_length.hpp.
+#include <headrace/internal/domains/epochs/epoch_length.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headrace::epochs {
+namespace {
+
+/// The first epoch measures. A unit may take a nanosecond or a second.
+constexpr std::uint64_t most_first_units = 1 << 14, first_part = 1000;
+constexpr double most_growth = 8; ///< from one epoch to the next: a short one measures badly
+/// If hardly more is left than the next epoch has, it takes all.
+constexpr double rest = 1.25;
+
+} // namespace
+
+EpochLength::EpochLength(const Wishes& wishes, std::uint64_t all_units)
+    : wishes_(wishes), next_(std::clamp<std::uint64_t>(all_units / first_part, 1, most_first_units)) {}
+
+void EpochLength::measured(std::uint64_t units, double seconds, double commit_seconds) {
+    const double wanted =
+        std::min(std::max(wishes_.seconds, commit_seconds / wishes_.commit_share), wishes_.most_seconds);
+    const double factor = seconds > 0 ? std::min(wanted / seconds, most_growth) : most_growth;
+    constexpr double most = 0x1p62;
+    next_ = static_cast<std::uint64_t>(std::clamp(static_cast<double>(units) * factor, 1.0, most));
+}
+
+std::uint64_t EpochLength::next(std::uint64_t left) const {
+    const std::uint64_t whole_grains = (std::max<std::uint64_t>(next_, 1) - 1) / wishes_.grain + 1;
+    const double size = static_cast<double>(whole_grains) * static_cast<double>(wishes_.grain);
+    if (size * rest >= static_cast<double>(left)) return left;
+    return whole_grains * wishes_.grain;
+}
+
+} // namespace headrace::epochs

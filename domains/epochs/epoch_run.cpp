@@ -1,0 +1,199 @@
+// domains/epochs/epoch_run.cpp - see epoch_run.hpp.
+#include <headrace/core/log.hpp>
+#include <headrace/internal/domains/cluster/message.hpp>
+#include <headrace/internal/domains/cluster/node.hpp>
+#include <headrace/internal/domains/epochs/epoch_run.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+namespace epochs {
+namespace {
+
+using cluster::Message;
+using cluster::Reader;
+using cluster::Writer;
+
+EpochLength length_of(const Job& job, const EpochOptions& options) {
+    EpochLength::Wishes wishes{.seconds = options.epoch.count(), .grain = job.grain()};
+    constexpr double least = 0.05;
+    if (!options.checkpoint.empty() && options.checkpoint_every.count() > 0)
+        wishes.most_seconds = std::max(options.checkpoint_every.count() / 2, least);
+    return {wishes, job.work_units()};
+}
+
+} // namespace
+
+EpochRun::EpochRun(Runtime& runtime, const Job& job, const EpochOptions& options)
+    : runtime_(runtime),
+      job_(job),
+      options_(options),
+      node_(cluster::Node::current()),
+      length_(length_of(job, options)),
+      done_(job.units().begin),
+      checkpoints_(is_first() ? options.checkpoint : std::filesystem::path(),
+                   std::chrono::duration_cast<Checkpoints::Clock::duration>(options.checkpoint_every),
+                   {options.identity, job.units()}, options.on_checkpoint) {}
+
+bool EpochRun::is_first() const { return !node_ || node_->rank() == 0; }
+double EpochRun::seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+JobReport EpochRun::run() {
+    begin();
+    try {
+        while (done_ < job_.units().end) {
+            const Decision decision = decide();
+            if (decision.stops) stop();
+            run_epoch(decision.units);
+        }
+    } catch (...) {
+        store_what_is_committed();
+        throw;
+    }
+    return finish();
+}
+
+void EpochRun::begin() {
+    commit(done_); // what was there before
+    if (!options_.resume.empty()) {
+        ErrorPtr error;
+        try {
+            if (is_first() && (!options_.resume_may_be_missing || std::filesystem::exists(options_.resume)))
+                snapshot_ = std::make_shared<const Snapshot>(
+                    read_checkpoint(options_.resume, {options_.identity, job_.units()}));
+        } catch (...) {
+            error = current_error(ErrorKind::io);
+        }
+        restore(error);
+        resumed_ = committed();
+    }
+    begin_ = Clock::now();
+    tell_progress(0);
+}
+
+void EpochRun::restore(const ErrorPtr& error) {
+    if (!node_ && error) throw Error{*error};
+    Snapshot received;
+    if (node_) {
+        Writer mine;
+        if (is_first()) {
+            mine.put(error);
+            if (!error) mine.put(snapshot_->done).put(snapshot_->bytes);
+        }
+        const Message first = node_->exchange(mine.take()).front();
+        Reader reader(first);
+        if (const ErrorPtr failed = reader.error()) throw Error{*failed};
+        if (!is_first()) {
+            received.done = reader.get<std::uint64_t>();
+            const auto bytes = reader.bytes();
+            received.bytes.assign(bytes.begin(), bytes.end());
+        }
+    }
+    const Snapshot& snapshot = is_first() ? *snapshot_ : received;
+    try {
+        snapshot.restore(job_);
+    } catch (const Error& other) {
+        if (options_.resume.empty()) throw;
+        throw Error{other.kind(), options_.resume.string() + ": " + other.message()};
+    }
+    done_ = snapshot.done;
+}
+
+/// On all ranks the same.
+EpochRun::Decision EpochRun::decide() const {
+    Decision decision{.units = 0, .stops = options_.stops && options_.stops()};
+    const std::uint64_t left = job_.units().end - done_;
+    if (is_first()) {
+        decision.units = options_.cut ? options_.cut(committed()) : length_.next(left);
+        const std::uint64_t grain = job_.grain();
+        decision.units = std::clamp<std::uint64_t>((decision.units + grain - 1) / grain * grain, 1, left);
+    }
+    if (!node_) return decision;
+    const std::vector<Message> all =
+        node_->exchange(Writer().put<std::uint8_t>(decision.stops ? 1 : 0).put(decision.units).take());
+    for (const Message& one : all) {
+        Reader reader(one);
+        decision.stops |= reader.get<std::uint8_t>() != 0;
+        decision.units = std::max(decision.units, reader.get<std::uint64_t>()); // of rank 0: others say 0
+    }
+    return decision;
+}
+
+void EpochRun::run_epoch(std::uint64_t units) {
+    using namespace std::chrono_literals;
+    constexpr auto between_tellings = 50ms;
+    const double began = seconds();
+    const JobHandle epoch = runtime_.submit(Job(job_).only_units({done_, done_ + units}));
+    take_report();
+    while (!epoch.wait_for(between_tellings)) tell_progress(epoch.finished_units());
+    epoch.wait();
+    const double ended = seconds();
+    commit(done_ + units);
+    length_.measured(units, ended - began, seconds() - ended);
+    ended_ = {epoch, began};
+    end_ = ended;
+    tell_progress(0);
+}
+
+/// The snapshot changes when all results are joined, on all ranks.
+void EpochRun::commit(std::uint64_t end) {
+    if (is_first()) {
+        auto snapshot = std::make_shared<const Snapshot>(Snapshot::take(job_, end));
+        snapshot_ = std::move(snapshot);
+        checkpoints_.offer(snapshot_);
+    } else {
+        Snapshot::join_only(job_);
+    }
+    done_ = end;
+}
+
+void EpochRun::stop() {
+    if (snapshot_) checkpoints_.write(snapshot_);
+    throw Error{ErrorKind::cancelled,
+                fmt::format("{} of {} work units are done{}", committed(), job_.work_units(),
+                            options_.checkpoint.empty()
+                                ? ", and not stored"
+                                : ", and are stored in " + options_.checkpoint.string())};
+}
+
+/// After a failure: less is to be repeated then. If `stop` has written the same, or has failed to, it is not
+/// written again.
+void EpochRun::store_what_is_committed() noexcept {
+    try {
+        if (snapshot_) checkpoints_.write(snapshot_);
+    } catch (...) {
+        log_error(current_error(ErrorKind::io)->what());
+    }
+}
+
+JobReport EpochRun::finish() {
+    // If the results cannot be written now, the next run has them at once.
+    store_what_is_committed();
+    take_report();
+    JobReport report = reports_.report(end_);
+    report.job = job_.name();
+    report.resumed_units = resumed_;
+    return report;
+}
+
+void EpochRun::take_report() {
+    if (ended_) reports_.add(ended_->job.report(), ended_->begin);
+    ended_.reset();
+}
+
+void EpochRun::tell_progress(std::uint64_t units_of_epoch) const {
+    if (options_.on_progress) options_.on_progress(committed() + units_of_epoch);
+}
+
+} // namespace epochs
+
+JobReport run_in_epochs(Runtime& runtime, const Job& job, const EpochOptions& options) {
+    return epochs::EpochRun(runtime, job, options).run();
+}
+
+} // namespace headrace

@@ -1,0 +1,56 @@
+// How many units the next epoch has.
+#include <headrace/internal/domains/epochs/epoch_length.hpp>
+
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+namespace {
+
+using epochs::EpochLength;
+constexpr std::uint64_t many = std::uint64_t{1} << 50;
+
+/// The number to which the length settles, for units and commits of such a duration.
+std::uint64_t settled(const EpochLength::Wishes& wishes, double unit_seconds, double commit_seconds) {
+    EpochLength length(wishes, many);
+    std::uint64_t units = 0;
+    for (int epoch = 0; epoch < 30; ++epoch) {
+        units = length.next(many);
+        length.measured(units, static_cast<double>(units) * unit_seconds, commit_seconds);
+    }
+    return units;
+}
+
+TEST(EpochLength, SettlesAtTheWantedTime) {
+    EXPECT_NEAR(static_cast<double>(settled({.seconds = 2}, 1e-6, 1e-4)), 2e6, 2);
+    EXPECT_NEAR(static_cast<double>(settled({.seconds = 2}, 1e-10, 0)), 2e10, 2);
+    EXPECT_EQ(settled({.seconds = 2}, 5, 0), 1); // a unit takes longer
+}
+
+TEST(EpochLength, GrowsIfACommitIsExpensive) {
+    EXPECT_NEAR(static_cast<double>(settled({.seconds = 2}, 1e-6, 0.1)), 5e6, 5); // 2 % of 5 s
+}
+
+TEST(EpochLength, KeepsBelowTheInterval) {
+    EXPECT_NEAR(static_cast<double>(settled({.seconds = 2, .most_seconds = 0.5}, 1e-6, 0.1)), 5e5, 2);
+}
+
+TEST(EpochLength, BeginsSmallAndGrowsStepByStep) {
+    EpochLength length({}, many);
+    const std::uint64_t first = length.next(many);
+    EXPECT_LE(first, std::uint64_t{1} << 14);
+    length.measured(first, 1e-9, 0); // it says nothing of more units
+    EXPECT_EQ(length.next(many), 8 * first);
+    EXPECT_EQ(EpochLength({}, 10'000).next(10'000), 10);
+    EXPECT_EQ(EpochLength({}, 1).next(1), 1);
+}
+
+TEST(EpochLength, EndsAtGrainsAndTakesARestAlong) {
+    EpochLength length({.grain = 64}, 100'000);
+    EXPECT_EQ(length.next(100'000), 128); // a thousandth, rounded up
+    EXPECT_EQ(length.next(160), 160);     // hardly more than 128
+    EXPECT_EQ(length.next(161), 128);
+    EXPECT_EQ(length.next(3), 3);
+}
+
+} // namespace
+} // namespace headrace::test
