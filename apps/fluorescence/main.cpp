@@ -1,10 +1,10 @@
 // apps/fluorescence/main.cpp - headrace-fluorescence: what becomes of light in layered tissue. Exit codes: 0;
 // 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal after
 // Ctrl-C.
+#include "identity.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/ranks.hpp"
-#include "job_program/wait.hpp"
 #include "options.hpp"
 #include "plot.hpp"
 #include "program/exit_code.hpp"
@@ -163,6 +163,9 @@ void note_outputs(const Options& options, const std::vector<Problem>& problems) 
         }
         if (!options.plot.empty() && options.plot != "-" && !number.empty())
             program::note_output("--plot" + run, plot_of_run(options, number));
+        if (!options.checkpoints.checkpoint.empty() && !number.empty())
+            program::note_output("--checkpoint" + run,
+                                 options.checkpoints.of_job(i, problems.size()).checkpoint);
         if (options.mco.empty()) continue;
         program::note_output("--mco" + run, mco_of_run(options, problems[i]));
     }
@@ -186,10 +189,10 @@ void run(const Options& options) {
         if (options.baselines)
             job_program::measure_alone(runtime, [&] { return Simulation(problems[i], settings).job(); });
         const Simulation simulation(problems[i], settings);
-        const headrace::JobHandle handle = runtime.submit(simulation.job());
-        job_program::wait_for(handle, settings.photons, options.progress && !options.quiet);
+        const headrace::JobReport job =
+            job_program::run_job(runtime, simulation.job(), options.checkpoints.of_job(i, problems.size()),
+                                 identity_of(problems[i], settings), options.progress && !options.quiet);
         const Totals totals = simulation.totals();
-        const headrace::JobReport job = handle.report();
         reports.push_back(json_of(problems[i], settings, totals, job));
         if (!options.grids.empty() || !options.mco.empty() || !options.plot.empty()) {
             const Grids grids = simulation.grids();

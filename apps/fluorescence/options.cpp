@@ -50,6 +50,8 @@ Options parse_options(int argc, char** argv) {
     job_program::add_device_options(line, options.runtime);
     job_program::add_baselines_option(line, options.baselines);
 
+    job_program::add_checkpoint_options(line, options.checkpoints);
+
     line.group("Results");
     line.text("--grids", options.grids, "PREFIX",
               "Grids as PREFIX.absorption.npy and so on, float64, and PREFIX.vti for ParaView");

@@ -1,5 +1,6 @@
 // apps/fluorescence/options.hpp - what a user may ask of the program.
 #pragma once
+#include "job_program/checkpoint.hpp"
 #include "program/command_line.hpp"
 #include "program/trace_files.hpp"
 #include "simulation.hpp"
@@ -22,6 +23,7 @@ struct Options {
     double emission_weight = 0.1;
     std::uint32_t most_steps = Settings{}.most_steps;
     headrace::RuntimeOptions runtime;
+    job_program::CheckpointOptions checkpoints;
     std::string grids;            ///< what names of files with grids begin with; empty: none
     bool no_fluence = false;      ///< by ways, among the grids and in the picture
     std::filesystem::path mco;    ///< folder of MCML's result files; empty: none

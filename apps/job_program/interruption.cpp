@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 /// Of the second that a user is promised: the rest is for whoever has to notice the signal, and for leaving.
 constexpr auto patience = 650ms;
 
-volatile std::sig_atomic_t signal_seen = 0;
+volatile std::sig_atomic_t signal_seen = 0, ends_by_itself = 0;
 timer_t timer{};
 
 void say(std::string_view words) {
@@ -34,6 +34,7 @@ void remember(int signal) {
         ::_exit(128 + signal);
     }
     signal_seen = signal;
+    if (ends_by_itself != 0) return;
     itimerspec after{};
     after.it_value.tv_nsec = std::chrono::nanoseconds(patience).count();
     ::timer_settime(timer, 0, &after, nullptr); // may be called here
@@ -64,6 +65,11 @@ void watch_for_interruption() {
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
 }
+
+EndsByItself::EndsByItself() { ends_by_itself = 1; }
+EndsByItself::~EndsByItself() { ends_by_itself = 0; }
+
+void forget_interruption() noexcept { signal_seen = 0; }
 
 int interruption() noexcept { return signal_seen; }
 

@@ -8,6 +8,19 @@ namespace job_program {
 /// so: a GPU kernel that does not answer cannot be stopped.
 void watch_for_interruption();
 
+/// While it lives, a signal is only remembered: a program that stores what it has done may take longer than a
+/// second. The second signal still ends it at once.
+class EndsByItself {
+public:
+    EndsByItself();
+    ~EndsByItself();
+    EndsByItself(const EndsByItself&) = delete; // ends once
+    EndsByItself& operator=(const EndsByItself&) = delete;
+};
+
+/// From now on no signal has come: the program ends because of something else, which its exit code tells.
+void forget_interruption() noexcept;
+
 /// The signal that came, or 0. Shells expect the exit code 128 + signal.
 [[nodiscard]] int interruption() noexcept;
 

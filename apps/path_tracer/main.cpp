@@ -1,10 +1,10 @@
 // apps/path_tracer/main.cpp - headrace-path-tracer: renders a scene on every device of the machine at once.
 // Exit codes: 0; 1 for a failure; 2 for a mistake of the user's; 3 when --watchdog gave up; 128 + signal
 // after Ctrl-C.
+#include "identity.hpp"
 #include "job_program/baselines.hpp"
 #include "job_program/interruption.hpp"
 #include "job_program/ranks.hpp"
-#include "job_program/wait.hpp"
 #include "program/exit_code.hpp"
 #include "program/output_file.hpp"
 #include "render.hpp"
@@ -70,14 +70,14 @@ void run(const Options& options) {
                               headrace::Domain<Rgb>("another film", {options.height, options.width}));
         });
     const headrace::Job job = render_job(options.kernel, frame, options.samples, domains, film);
-    const headrace::JobHandle handle = runtime.submit(job);
-    job_program::wait_for(handle, job.work_units(), options.progress && !options.quiet);
+    const headrace::JobReport report =
+        job_program::run_job(runtime, job, options.checkpoints, identity_of(options, scene, frame),
+                             options.progress && !options.quiet);
 
     std::vector<Rgb> pixels(film.size());
     const std::span<const Rgb> sums = film.gather();
     for (std::size_t i = 0; i < pixels.size(); ++i)
         pixels[i] = sums[i] * (1.0f / static_cast<float>(options.samples));
-    const headrace::JobReport report = handle.report();
     program::write_whole(options.out,
                          encode_image(image_format(options.out), options.width, options.height, pixels));
     program::write_output(options.report, report.json() + "\n");
@@ -100,7 +100,9 @@ int main(int argc, char** argv) {
         return 0;
     } catch (const Error& error) {
         if (job_program::interruption() != 0)
-            return complain("interrupted; no image was written", 128 + job_program::interruption());
+            return complain(job_program::tells_what_is_stored(error) ? error.what()
+                                                                     : "interrupted; no image was written",
+                            128 + job_program::interruption());
         return complain(error.what(), error.is_users_mistake() ? 2 : 1);
     } catch (const std::bad_alloc&) {
         return complain("the host ran out of memory; ask for fewer pixels or a smaller scene", 1);

@@ -92,6 +92,8 @@ Options parse_options(int argc, char** argv) {
     job_program::add_device_options(line, options.runtime);
     job_program::add_baselines_option(line, options.baselines);
 
+    job_program::add_checkpoint_options(line, options.checkpoints);
+
     line.group("Messages");
     line.output("--report", options.report, "Who did what in which time, as JSON");
     job_program::add_message_options(line, options.trace, options.progress, options.quiet,

@@ -1,6 +1,7 @@
 // apps/path_tracer/options.hpp - what a user may ask of the program.
 #pragma once
 #include "image.hpp"
+#include "job_program/checkpoint.hpp"
 #include "program/command_line.hpp"
 #include "program/trace_files.hpp"
 #include "scene.hpp"
@@ -28,6 +29,7 @@ struct Options {
     KernelChoice kernel = KernelChoice::producer;
     bool coherent = false;
     headrace::RuntimeOptions runtime;
+    job_program::CheckpointOptions checkpoints;
     std::uint64_t seed = 1;
     std::filesystem::path out = "image.png";
     std::filesystem::path report; ///< empty: none

@@ -1,0 +1,101 @@
+// apps/job_program/checkpoint.cpp - see checkpoint.hpp.
+#include "job_program/checkpoint.hpp"
+#include "job_program/interruption.hpp"
+#include "job_program/progress_bar.hpp"
+#include "job_program/wait.hpp"
+#include "program/numbers.hpp"
+#include "program/used_files.hpp"
+#include <headrace/core/error.hpp>
+
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+namespace job_program {
+namespace {
+
+namespace fs = std::filesystem;
+using headrace::Error;
+using headrace::ErrorKind;
+
+/// How its message begins.
+const std::string stopped = "interrupted: ";
+
+bool is_one_file(const fs::path& a, const fs::path& b) {
+    std::error_code ignored;
+    return a == b || fs::equivalent(a, b, ignored);
+}
+
+fs::path with_number(fs::path file, std::size_t number) {
+    if (!file.empty()) file += std::string(".").append(std::to_string(number + 1));
+    return file;
+}
+
+headrace::JobReport run_at_once(headrace::Runtime& runtime, const headrace::Job& job, bool shows_progress) {
+    const headrace::JobHandle handle = runtime.submit(job);
+    wait_for(handle, job.work_units(), shows_progress);
+    return handle.report();
+}
+
+} // namespace
+
+CheckpointOptions CheckpointOptions::of_job(std::size_t job, std::size_t jobs) const {
+    if (jobs == 1) return *this;
+    return {with_number(checkpoint, job), with_number(resume, job), every, job > 0};
+}
+
+void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& options) {
+    line.group("Long runs");
+    line.output("--checkpoint", options.checkpoint,
+                "File for what is done, so that --resume can go on; also written at Ctrl-C or SIGTERM");
+    line.real("--checkpoint-every", options.every, 0, 1e9, "SECONDS", "Least time between two checkpoints");
+    line.option(
+        "--resume", "", "FILE", "Checkpoint to go on from, with any devices; may be the file of --checkpoint",
+        [&options](const std::string& text) {
+            options.resume = text;
+            if (options.checkpoint == "-" || text == "-")
+                program::refuse("--checkpoint and --resume take a file, not -");
+            std::error_code ignored;
+            if (fs::exists(options.checkpoint, ignored) && !fs::is_regular_file(options.checkpoint, ignored))
+                program::refuse("--checkpoint " + options.checkpoint.string() +
+                                ": is no regular file; name another one");
+            // One file may be both: it is read before it is replaced.
+            if (!text.empty() && !is_one_file(text, options.checkpoint)) program::note_input(text);
+        });
+}
+
+headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job,
+                            const CheckpointOptions& options, const std::string& identity,
+                            bool shows_progress) {
+    if (!options.are_given()) return run_at_once(runtime, job, shows_progress);
+    ProgressBar bar(job.work_units(), shows_progress);
+    headrace::EpochOptions epochs;
+    epochs.checkpoint = options.checkpoint;
+    epochs.checkpoint_every = headrace::EpochOptions::Seconds(options.every);
+    epochs.resume = options.resume;
+    epochs.resume_may_be_missing = options.resume_may_be_missing;
+    epochs.identity = std::string("program: ") + program_invocation_short_name + "\n" + identity;
+    epochs.on_progress = [&bar](std::uint64_t units) { bar.show(units); };
+    epochs.stops = [] { return interruption() != 0; };
+    std::optional<EndsByItself> stores; // else nothing is worth more than the promised second
+    if (!options.checkpoint.empty()) stores.emplace();
+    try {
+        headrace::JobReport report = headrace::run_in_epochs(runtime, job, epochs);
+        bar.finish();
+        return report;
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::cancelled) {
+            forget_interruption();
+            throw;
+        }
+        if (options.checkpoint.empty()) throw;
+        throw Error{ErrorKind::cancelled,
+                    stopped + error.message() + "; --resume " + options.checkpoint.string() + " goes on"};
+    }
+}
+
+bool tells_what_is_stored(const Error& error) {
+    return error.kind() == ErrorKind::cancelled && error.message().starts_with(stopped);
+}
+
+} // namespace job_program

@@ -1,0 +1,39 @@
+// apps/job_program/checkpoint.hpp - a job that stores how far it is, and goes on from there.
+#pragma once
+#include "program/command_line.hpp"
+#include <headrace/headrace.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace job_program {
+
+struct CheckpointOptions {
+    std::filesystem::path checkpoint, resume; ///< empty: none
+    double every = 60;                        ///< seconds
+    bool resume_may_be_missing = false;       ///< then the job begins anew
+
+    /// The job runs in epochs.
+    [[nodiscard]] bool are_given() const { return !checkpoint.empty() || !resume.empty(); }
+    /// For one of several jobs: each has a file of its own, the first FILE.1. Resuming begins anew with the
+    /// first job that has none.
+    [[nodiscard]] CheckpointOptions of_job(std::size_t job, std::size_t jobs) const;
+};
+
+/// --checkpoint, --checkpoint-every and --resume. `options` outlives `line`.
+void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& options);
+
+/// Runs the job and waits for it with a progress bar: at once, or in epochs if `options` are given. Then a
+/// signal is heard at the end of an epoch. `identity`: see headrace::EpochOptions; the program is added.
+///
+/// Errors    those of wait_for; those of run_in_epochs
+[[nodiscard]] headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job,
+                                          const CheckpointOptions& options, const std::string& identity,
+                                          bool shows_progress);
+
+/// Whether run_job has ended with this error because of a signal, at the end of an epoch: its message says
+/// what is stored.
+[[nodiscard]] bool tells_what_is_stored(const headrace::Error& error);
+
+} // namespace job_program

@@ -1,0 +1,73 @@
+// apps/path_tracer/identity.cpp - see identity.hpp.
+#include "identity.hpp"
+#include <headrace/domains/epochs.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace path_tracer {
+namespace {
+
+/// Values one behind the other, without padding.
+class Bytes {
+public:
+    template <class T>
+    void add(const T& value) {
+        static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>);
+        const auto bytes = std::as_bytes(std::span(&value, 1));
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    void add(const Rgb& colour) {
+        for (const float part : {colour.r, colour.g, colour.b}) add(part);
+    }
+    void add(const Point& point) {
+        for (const double coordinate : {point.x, point.y, point.z}) add(coordinate);
+    }
+    [[nodiscard]] std::string fingerprint() const { return headrace::fingerprint(bytes_); }
+
+private:
+    std::vector<std::byte> bytes_;
+};
+
+std::string fingerprint_of(const Scene& scene) {
+    Bytes bytes;
+    for (const SceneTriangle& triangle : scene.triangles) {
+        for (const Point& corner : {triangle.a, triangle.b, triangle.c}) bytes.add(corner);
+        bytes.add(triangle.material);
+    }
+    for (const SurfaceDescription& material : scene.materials) {
+        for (const Rgb& colour : {material.diffuse, material.mirror, material.glass, material.emission})
+            bytes.add(colour);
+        bytes.add(material.ior);
+    }
+    return bytes.fingerprint();
+}
+
+} // namespace
+
+std::string identity_of(const Options& options, const Scene& scene, const Frame& frame) {
+    std::string lines;
+    const auto add = [&](std::string_view name, const std::string& value) {
+        lines.append(name).append(": ").append(value).append("\n");
+    };
+    const auto number = [&](std::string_view name, auto value) { add(name, std::to_string(value)); };
+    add("scene", fingerprint_of(scene));
+    // Three floats each: no padding.
+    add("camera", headrace::fingerprint(std::as_bytes(std::span(&frame.camera, 1))));
+    add("--sky", headrace::fingerprint(std::as_bytes(std::span(&frame.sky, 1))));
+    number("--width", options.width);
+    number("--height", options.height);
+    number("--spp", options.samples);
+    number("--max-depth", options.max_depth);
+    number("--roulette-from", options.roulette_from);
+    number("--shadow-rays", options.shadow_rays);
+    number("--coherent", static_cast<int>(options.coherent));
+    number("--seed", options.seed);
+    add("--kernel", options.kernel == KernelChoice::consumer ? "consumer" : "producer");
+    return lines;
+}
+
+} // namespace path_tracer

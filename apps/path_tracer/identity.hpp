@@ -1,0 +1,13 @@
+// apps/path_tracer/identity.hpp - what an image depends on.
+#pragma once
+#include "options.hpp"
+#include "scene.hpp"
+
+#include <string>
+
+namespace path_tracer {
+
+/// Lines "name: value": the scene and all options that change the image, for a checkpoint.
+[[nodiscard]] std::string identity_of(const Options& options, const Scene& scene, const Frame& frame);
+
+} // namespace path_tracer
