@@ -41,7 +41,11 @@ headrace::JobReport run_at_once(headrace::Runtime& runtime, const headrace::Job&
 
 CheckpointOptions CheckpointOptions::of_job(std::size_t job, std::size_t jobs) const {
     if (jobs == 1) return *this;
-    return {with_number(checkpoint, job), with_number(resume, job), every, job > 0};
+    CheckpointOptions own = *this;
+    own.checkpoint = with_number(checkpoint, job);
+    own.resume = with_number(resume, job);
+    own.resume_may_be_missing = job > 0;
+    return own;
 }
 
 void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& options) {
@@ -62,6 +66,10 @@ void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& optio
             // One file may be both: it is read before it is replaced.
             if (!text.empty() && !is_one_file(text, options.checkpoint)) program::note_input(text);
         });
+    line.choice("--on-loss", options.on_loss, {"stop", "continue"},
+                "On several ranks, when one is lost: end, or go on without it");
+    line.real("--lost-after", options.lost_after, 1e-3, 1e6, "SECONDS",
+              "With --on-loss continue: a rank of which nothing is heard for so long is lost");
 }
 
 headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job,
@@ -74,6 +82,8 @@ headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job
     epochs.checkpoint_every = headrace::EpochOptions::Seconds(options.every);
     epochs.resume = options.resume;
     epochs.resume_may_be_missing = options.resume_may_be_missing;
+    if (options.continues_after_loss())
+        epochs.lost_after = headrace::EpochOptions::Seconds(options.lost_after);
     epochs.identity = std::string("program: ") + program_invocation_short_name + "\n" + identity;
     epochs.on_progress = [&bar](std::uint64_t units) { bar.show(units); };
     epochs.stops = [] { return interruption() != 0; };

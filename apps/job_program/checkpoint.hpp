@@ -13,15 +13,20 @@ struct CheckpointOptions {
     std::filesystem::path checkpoint, resume; ///< empty: none
     double every = 60;                        ///< seconds
     bool resume_may_be_missing = false;       ///< then the job begins anew
+    std::size_t on_loss = 0;                  ///< of a rank; 0: all end, 1: the others go on
+    double lost_after = 1;                    ///< seconds of silence
 
+    [[nodiscard]] bool continues_after_loss() const { return on_loss != 0; }
     /// The job runs in epochs.
-    [[nodiscard]] bool are_given() const { return !checkpoint.empty() || !resume.empty(); }
+    [[nodiscard]] bool are_given() const {
+        return !checkpoint.empty() || !resume.empty() || continues_after_loss();
+    }
     /// For one of several jobs: each has a file of its own, the first FILE.1. Resuming begins anew with the
     /// first job that has none.
     [[nodiscard]] CheckpointOptions of_job(std::size_t job, std::size_t jobs) const;
 };
 
-/// --checkpoint, --checkpoint-every and --resume. `options` outlives `line`.
+/// --checkpoint, --checkpoint-every, --resume, --on-loss and --lost-after. `options` outlives `line`.
 void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& options);
 
 /// Runs the job and waits for it with a progress bar: at once, or in epochs if `options` are given. Then a

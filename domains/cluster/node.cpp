@@ -1,15 +1,13 @@
 // domains/cluster/node.cpp - see node.hpp.
+#include "cluster/meeting.hpp"
 #include <headrace/core/log.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
-
-#include <unistd.h>
 
 namespace headrace::cluster {
 namespace {
@@ -19,14 +17,6 @@ using namespace std::chrono_literals;
 /// While jobs run, the thread looks so often for work that has ended here.
 constexpr auto look_interval = 200us;
 constexpr auto idle_interval = 100ms;
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    if (::gethostname(name.data(), name.size() - 1) != 0) return "an unknown host";
-    return name.data();
-}
-
-std::string program_name() { return program_invocation_short_name; }
 
 // Numbers of exchanges and jobs begin with their generation, and those of joins with the number of a job.
 constexpr int ordinal_bits = 32, join_bits = 10;
@@ -75,33 +65,6 @@ std::shared_ptr<Node>& node_of_thread() {
     return node;
 }
 
-/// The hosts of all ranks. Checks that they can work together.
-std::vector<std::string> meet(Node& node) {
-    constexpr std::uint64_t byte_order = 0x0102030405060708;
-    Writer mine;
-    mine.put(byte_order).put(std::string(HEADRACE_VERSION)).put(program_name()).put(host_name());
-    const std::vector<Message> all = node.exchange(mine.take());
-    std::vector<std::string> hosts;
-    std::string first;
-    for (int rank = 0; rank < node.ranks(); ++rank) {
-        Reader theirs(all[static_cast<std::size_t>(rank)]);
-        if (theirs.get<std::uint64_t>() != byte_order)
-            throw Error{ErrorKind::unsupported, fmt::format("rank {} has another byte order", rank)};
-        if (const std::string version = theirs.text(); version != HEADRACE_VERSION)
-            throw Error{ErrorKind::unsupported, fmt::format("rank {} has Headrace {}, and this rank has {}",
-                                                            rank, version, HEADRACE_VERSION)};
-        const std::string program = theirs.text();
-        hosts.push_back(theirs.text());
-        if (rank == 0) first = program;
-        if (program != first)
-            throw Error{ErrorKind::invalid_argument,
-                        fmt::format("rank 0 on {} runs '{}' and rank {} on {} runs '{}': all ranks must run "
-                                    "the same program",
-                                    hosts[0], first, rank, hosts.back(), program)};
-    }
-    return hosts;
-}
-
 } // namespace
 
 Node::Node(const OpenTransport& open) {
@@ -111,7 +74,7 @@ Node::Node(const OpenTransport& open) {
             std::unique_lock lock(mutex_);
             wait(lock, [this] { return is_open_; });
         }
-        std::vector<std::string> hosts = meet(*this);
+        std::vector<std::string> hosts = meet_ranks(*this);
         const std::scoped_lock lock(mutex_);
         hosts_ = std::move(hosts);
     } catch (...) {

@@ -4,7 +4,6 @@
 #include <headrace/internal/domains/cluster/mpi_module.hpp>
 #include <headrace/internal/domains/cluster/node.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -46,17 +45,6 @@ std::string Session::broadcast(std::string bytes_of_first) const {
         node_->exchange(is_first() ? Message(begin, begin + bytes_of_first.size()) : Message()).front();
     return {reinterpret_cast<const char*>(first.data()), first.size()};
 }
-
-void Session::continue_after_losses(double patience) {
-    if (!(patience > 0))
-        throw Error{ErrorKind::invalid_argument, "the patience with silent ranks must be positive"};
-    if (!node_) return;
-    using Duration = Membership::Clock::duration;
-    node_->continue_after_losses(
-        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(patience)));
-}
-
-bool Session::recover() const { return node_ && node_->recover(); }
 
 int Session::rank() const noexcept { return node_ ? node_->rank() : 0; }
 int Session::ranks() const noexcept { return node_ ? node_->ranks() : 1; }

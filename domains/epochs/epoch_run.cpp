@@ -44,18 +44,47 @@ bool EpochRun::is_first() const { return !node_ || node_->rank() == 0; }
 double EpochRun::seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
 JobReport EpochRun::run() {
-    begin();
+    if (node_ && options_.lost_after.count() > 0)
+        node_->continue_after_losses(std::chrono::duration_cast<Clock::duration>(options_.lost_after));
     try {
-        while (done_ < job_.units().end) {
-            const Decision decision = decide();
-            if (decision.stops) stop();
-            run_epoch(decision.units);
+        while (!is_over_) {
+            try {
+                step();
+            } catch (const Error& error) {
+                if (!go_on_after(error)) throw;
+            }
         }
     } catch (...) {
         store_what_is_committed();
         throw;
     }
     return finish();
+}
+
+void EpochRun::step() {
+    if (must_restore_) restore(is_first() && !snapshot_ ? lost_ : nullptr);
+    if (!has_begun_) begin();
+    const Decision decision = decide();
+    if (done_ == job_.units().end) { // and all ranks know it
+        is_over_ = true;
+        return;
+    }
+    if (decision.stops) stop();
+    run_epoch(decision.units);
+}
+
+/// True: the ranks that are left repeat what is not committed. Or this rank has all results, and rank 0 has
+/// ended, since all others have them too.
+bool EpochRun::go_on_after(const Error& error) {
+    if (!node_) return false;
+    if (!node_->recover()) {
+        is_over_ = has_begun_ && done_ == job_.units().end && !is_first();
+        return is_over_;
+    }
+    lost_ = std::make_shared<const Error>(error);
+    must_restore_ = true;
+    ended_.reset(); // its report has parts of ranks that are lost
+    return true;
 }
 
 void EpochRun::begin() {
@@ -73,6 +102,7 @@ void EpochRun::begin() {
         resumed_ = committed();
     }
     begin_ = Clock::now();
+    has_begun_ = true;
     tell_progress(0);
 }
 
@@ -102,13 +132,14 @@ void EpochRun::restore(const ErrorPtr& error) {
         throw Error{other.kind(), options_.resume.string() + ": " + other.message()};
     }
     done_ = snapshot.done;
+    must_restore_ = false;
 }
 
 /// On all ranks the same.
 EpochRun::Decision EpochRun::decide() const {
     Decision decision{.units = 0, .stops = options_.stops && options_.stops()};
     const std::uint64_t left = job_.units().end - done_;
-    if (is_first()) {
+    if (is_first() && left > 0) {
         decision.units = options_.cut ? options_.cut(committed()) : length_.next(left);
         const std::uint64_t grain = job_.grain();
         decision.units = std::clamp<std::uint64_t>((decision.units + grain - 1) / grain * grain, 1, left);
@@ -117,6 +148,7 @@ EpochRun::Decision EpochRun::decide() const {
     const std::vector<Message> all =
         node_->exchange(Writer().put<std::uint8_t>(decision.stops ? 1 : 0).put(decision.units).take());
     for (const Message& one : all) {
+        if (one.empty()) continue; // of a lost rank
         Reader reader(one);
         decision.stops |= reader.get<std::uint8_t>() != 0;
         decision.units = std::max(decision.units, reader.get<std::uint64_t>()); // of rank 0: others say 0

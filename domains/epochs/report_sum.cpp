@@ -27,8 +27,10 @@ Figure times(const Figure& figure, double factor) {
 DeviceReport& ReportSum::device(const DeviceReport& like) {
     const auto known = std::ranges::find(sum_.devices, like.id, &DeviceReport::id);
     if (known != sum_.devices.end()) return *known;
-    DeviceReport fresh{
-        .id = like.id, .name = like.name, .kind = like.kind, .seeds_transferred = 0, .units_transferred = 0};
+    DeviceReport fresh;
+    fresh.id = like.id;
+    fresh.name = like.name;
+    fresh.kind = like.kind;
     fresh.energy_joules = {0.0, {}};
     return sum_.devices.emplace_back(std::move(fresh));
 }

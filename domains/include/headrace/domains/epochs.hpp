@@ -28,6 +28,11 @@ struct EpochOptions {
     /// all options that change the result. A checkpoint with other lines is refused, and the error names
     /// them.
     std::string identity = {};
+    /// On the ranks of a cluster. 0: the loss of a rank ends all. Else the loss of a rank other than rank 0
+    /// does not: the others do the units of the open epoch again. A rank of which its neighbours hear nothing
+    /// for so long is lost, also if it is only slow. MPI itself must let the others live: `mpirun --mca
+    /// orte_enable_recovery 1` for Open MPI 4, `srun --no-kill --kill-on-bad-exit=0`.
+    Seconds lost_after{0};
     Seconds epoch{2}; ///< an epoch takes about so long; longer if a commit takes more than 2 % of it
     /// Gets the number of completed units, also those of the run that is resumed. Called some times a second.
     std::function<void(std::uint64_t units)> on_progress = {};

@@ -54,18 +54,6 @@ public:
 
     /// What rank 0 has passed, for example its standard input. All ranks call it, in the same order.
     [[nodiscard]] std::string broadcast(std::string bytes_of_first) const;
-    /// From now on, the loss of a rank other than rank 0 does not end the others. A rank of which its
-    /// neighbours hear nothing for `patience` seconds is lost, also if it is only slow. All ranks call it.
-    /// Does nothing without MPI. MPI itself must let the others live: `mpirun --mca orte_enable_recovery 1`
-    /// for Open MPI 4, `srun --no-kill --kill-on-bad-exit=0`.
-    ///
-    /// After a loss, jobs that the ranks shared fail, and calls that wait for other ranks throw, until
-    /// `recover`. What private replicas held is lost with the rank. run_in_epochs (epochs.hpp) does all that.
-    void continue_after_losses(double patience = 1);
-    /// After an error. True: ranks were lost, and this one goes on with the others. All submit the same jobs
-    /// again from where they agree to begin.
-    [[nodiscard]] bool recover() const;
-
     /// Leaves the other ranks before the destructor does, because this one has failed. Ranks that wait for
     /// this one fail too, and their Error has the words of `why`. Waits until all ranks end. To be called
     /// when all runtimes of this process have ended.

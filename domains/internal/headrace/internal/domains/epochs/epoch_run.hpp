@@ -3,7 +3,7 @@
 //
 //     begin ->  decide -> run -> commit -> decide -> ... -> finish
 //                  |                          ^
-//                  stop                    restore: all ranks go back to the last commit
+//                  stop                    restore: a rank is lost, and all others go back to the last commit
 #pragma once
 #include <headrace/core/export.hpp>
 #include <headrace/domains/epochs.hpp>
@@ -45,6 +45,8 @@ private:
         double begin;
     };
 
+    void step();
+    [[nodiscard]] bool go_on_after(const Error& error);
     void begin();
     [[nodiscard]] Decision decide() const;
     void run_epoch(std::uint64_t units);
@@ -68,7 +70,10 @@ private:
     EpochLength length_;
     ReportSum reports_;
     std::optional<Ended> ended_;
-    std::uint64_t done_;        ///< index of the first unit that is not committed
+    std::uint64_t done_; ///< index of the first unit that is not committed
+    bool has_begun_ = false, is_over_ = false;
+    bool must_restore_ = false; ///< ranks are lost, and all others begin the epoch again
+    ErrorPtr lost_;             ///< what the last loss has brought
     std::uint64_t resumed_ = 0; ///< units that the resumed run had done
     Clock::time_point begin_ = Clock::now();
     double end_ = 0;                           ///< of the last epoch
