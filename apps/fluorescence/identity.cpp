@@ -4,8 +4,11 @@
 
 #include <bit>
 #include <cstdint>
+#include <iomanip>
+#include <limits>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -95,6 +98,7 @@ std::string identity_of(const Problem& problem, const Settings& settings) {
         lines.append(name).append(": ").append(value).append("\n");
     };
     const auto text_of = [](bool is_so) { return std::string(is_so ? "yes" : "no"); };
+    add("program", "headrace-fluorescence");
     add("layers of the input", layers_of(problem));
     add("cells of the input", cells_of(problem.grid));
     add("source of the input", source_of(problem.source));
@@ -103,7 +107,9 @@ std::string identity_of(const Problem& problem, const Settings& settings) {
     add("--seed", std::to_string(settings.seed));
     add("--grid", settings.grid == GridChoice::rz ? "rz" : "xyz");
     add("--kernel", settings.kernel == KernelChoice::consumer ? "consumer" : "producer");
-    add("--emission-weight", std::to_string(settings.emission_weight));
+    std::ostringstream weight;
+    weight << std::setprecision(std::numeric_limits<double>::max_digits10) << settings.emission_weight;
+    add("--emission-weight", weight.str());
     add("--most-steps", std::to_string(settings.most_steps));
     add("fluence, for --grids or --plot", text_of(settings.fluence));
     return lines;

@@ -7,7 +7,7 @@
 #include "program/used_files.hpp"
 #include <headrace/core/error.hpp>
 
-#include <cerrno>
+#include <csignal>
 #include <optional>
 #include <system_error>
 
@@ -76,6 +76,8 @@ headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job
                             const CheckpointOptions& options, const std::string& identity,
                             bool shows_progress) {
     if (!options.are_given()) return run_at_once(runtime, job, shows_progress);
+    // It was compared with all outputs. From now on another run may replace it.
+    program::forget_input(options.resume);
     ProgressBar bar(job.work_units(), shows_progress);
     headrace::EpochOptions epochs;
     epochs.checkpoint = options.checkpoint;
@@ -84,7 +86,7 @@ headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job
     epochs.resume_may_be_missing = options.resume_may_be_missing;
     if (options.continues_after_loss())
         epochs.lost_after = headrace::EpochOptions::Seconds(options.lost_after);
-    epochs.identity = std::string("program: ") + program_invocation_short_name + "\n" + identity;
+    epochs.identity = identity;
     epochs.on_progress = [&bar](std::uint64_t units) { bar.show(units); };
     epochs.stops = [] { return interruption() != 0; };
     std::optional<EndsByItself> stores; // else nothing is worth more than the promised second
@@ -98,6 +100,7 @@ headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job
             forget_interruption();
             throw;
         }
+        if (interruption() == 0) note_interruption(SIGTERM); // it came to another rank
         if (options.checkpoint.empty()) throw;
         throw Error{ErrorKind::cancelled,
                     stopped + error.message() + "; --resume " + options.checkpoint.string() + " goes on"};

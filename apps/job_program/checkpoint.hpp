@@ -30,7 +30,7 @@ struct CheckpointOptions {
 void add_checkpoint_options(program::CommandLine& line, CheckpointOptions& options);
 
 /// Runs the job and waits for it with a progress bar: at once, or in epochs if `options` are given. Then a
-/// signal is heard at the end of an epoch. `identity`: see headrace::EpochOptions; the program is added.
+/// signal is heard at the end of an epoch. `identity`: see headrace::EpochOptions.
 ///
 /// Errors    those of wait_for; those of run_in_epochs
 [[nodiscard]] headrace::JobReport run_job(headrace::Runtime& runtime, const headrace::Job& job,

@@ -69,6 +69,7 @@ void watch_for_interruption() {
 EndsByItself::EndsByItself() { ends_by_itself = 1; }
 EndsByItself::~EndsByItself() { ends_by_itself = 0; }
 
+void note_interruption(int signal) noexcept { signal_seen = signal; }
 void forget_interruption() noexcept { signal_seen = 0; }
 
 int interruption() noexcept { return signal_seen; }

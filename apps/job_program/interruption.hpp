@@ -18,6 +18,8 @@ public:
     EndsByItself& operator=(const EndsByItself&) = delete;
 };
 
+/// Another process of this program got this signal, and all end because of it.
+void note_interruption(int signal) noexcept;
 /// From now on no signal has come: the program ends because of something else, which its exit code tells.
 void forget_interruption() noexcept;
 

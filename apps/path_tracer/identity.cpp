@@ -54,6 +54,7 @@ std::string identity_of(const Options& options, const Scene& scene, const Frame&
         lines.append(name).append(": ").append(value).append("\n");
     };
     const auto number = [&](std::string_view name, auto value) { add(name, std::to_string(value)); };
+    add("program", "headrace-path-tracer");
     add("scene", fingerprint_of(scene));
     // Three floats each: no padding.
     add("camera", headrace::fingerprint(std::as_bytes(std::span(&frame.camera, 1))));

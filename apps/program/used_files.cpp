@@ -81,6 +81,11 @@ public:
                        " would be written to it; name another file");
         if (inputs_.emplace(*which, name).second) input_names_.push_back(name);
     }
+    void forget_input(const std::string& name) {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(inputs_, [&](const auto& input) { return input.second == name; });
+        std::erase(input_names_, name);
+    }
     void add_output(Output output) {
         const std::lock_guard lock(mutex_);
         expect_no_input(output.identity(), output.name.string());
@@ -156,6 +161,8 @@ void note_input(const fs::path& file) { used_files().add_input(identity_of(file)
 void note_input(int descriptor, const std::string& name) {
     used_files().add_input(identity_of(descriptor), name);
 }
+
+void forget_input(const fs::path& file) { used_files().forget_input(file.string()); }
 
 void note_output(const std::string& owner, const fs::path& file) {
     if (names_a_descriptor(file)) return check_no_input(file);

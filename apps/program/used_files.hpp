@@ -16,6 +16,9 @@ namespace program {
 void note_input(const std::filesystem::path& file);
 void note_input(int descriptor, const std::string& name);
 
+/// The file is read no more, and another one may have its place on the disk by now.
+void forget_input(const std::filesystem::path& file);
+
 /// This file will be written, for `owner`: an option such as "--report", or one file of several that an
 /// option stands for. It need not be there yet. "-": standard output. Errors  invalid_argument if it is an
 /// input, or if another owner writes it

@@ -72,6 +72,16 @@ TEST_F(UsedFilesTest, AnOutputIsNoInputThatAFileNamesLater) {
     EXPECT_EQ(content(), "precious");
 }
 
+TEST_F(UsedFilesTest, AnInputThatIsReadNoMoreMayBeAnOutput) {
+    note_input(scene_);
+    note_input(folder_.write("another", "input"));
+    forget_input(scene_);
+    write_whole(scene_, "x");
+    EXPECT_EQ(content(), "x");
+    expect_refused([&] { write_whole(folder_.path() / "another", "x"); },
+                   "would be written, and is the input");
+}
+
 TEST_F(UsedFilesTest, DescriptorsAreFilesToo) {
     const int descriptor = ::open(scene_.c_str(), O_RDWR);
     ASSERT_GE(descriptor, 0);

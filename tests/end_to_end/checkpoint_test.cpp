@@ -298,7 +298,7 @@ TEST_F(CheckpointsOfRanks, OneProcessAndTwoRanksGoOnFromEachOther) {
     Program ranks = start_ranks({"--resume", "c", "--checkpoint", "c", "--checkpoint-every", "0.1"});
     wait_for_checkpoint(ranks, before);
     if (HasFatalFailure()) return;
-    ranks.interrupt(SIGKILL);
+    ranks.interrupt(SIGTERM); // after SIGKILL of mpirun, its ranks would live on for a while
     static_cast<void>(ranks.wait());
     const Outcome outcome = start_ranks({"--resume", "c"}).wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
