@@ -216,6 +216,36 @@ TEST_F(CheckpointFile, ItsChecksumNoticesEachWordAndGoesOn) {
     EXPECT_NE(epochs::checksum(bytes()), sum);
 }
 
+/// What no disk does, but a program might: all is checked before it is used.
+TEST_F(CheckpointFile, WithARightChecksumIsReadOrRefusedWhateverItHas) {
+    const NumberedJob numbered{3};
+    const Job job = numbered.job(identity_.units.end).only_units(identity_.units);
+    write_checkpoint(file_, identity_, Snapshot::take(job, snapshot_.done));
+    const std::string whole = content(file_);
+    int read = 0, refused = 0;
+    for (int i = 0; i < 300; ++i) {
+        std::string changed = whole;
+        for (auto changes = random_() % 3 + 1; changes > 0; --changes) {
+            const std::size_t at = 24 + random_() % (changed.size() - 24);
+            const std::size_t size = random_() % 2 == 0 ? 1 : std::min<std::size_t>(8, changed.size() - at);
+            const std::uint64_t value = random_() % 2 == 0 ? random_() : random_() % 5 - 2;
+            std::memcpy(changed.data() + at, &value, size);
+        }
+        if (random_() % 4 == 0) changed.resize(40 + random_() % (changed.size() - 40));
+        const std::uint64_t size = changed.size();
+        std::memcpy(changed.data() + 16, &size, sizeof size);
+        replace_and_sum(changed);
+        try {
+            this->read().restore(job);
+            ++read;
+        } catch (const Error&) {
+            ++refused;
+        }
+    }
+    EXPECT_GT(read, 0);
+    EXPECT_GT(refused, 0);
+}
+
 TEST(Snapshots, AreRefusedByAJobWithOtherDomains) {
     const NumberedJob numbered{13}, other{14};
     const Snapshot snapshot = Snapshot::take(numbered.job(10), 0);
