@@ -27,18 +27,22 @@ protected:
     }
     void TearDown() override { unsetenv("OMPI_MCA_orte_enable_recovery"); }
 
-    /// Each of `killed` kills itself when the n-th checkpoint is there, n by its place: a loss follows another.
-    [[nodiscard]] Outcome run_and_kill(int ranks, const std::vector<int>& killed, const std::string& options) {
+    /// Each of `killed` kills itself when the n-th checkpoint is there, n by its place: a loss follows
+    /// another.
+    [[nodiscard]] Outcome run_and_kill(int ranks, const std::vector<int>& killed,
+                                       const std::string& options) {
         std::string script = "rank=$OMPI_COMM_WORLD_RANK$PMI_RANK\n";
         for (std::size_t i = 0; i < killed.size(); ++i)
             script += "if [ $rank = " + std::to_string(killed[i]) +
                       " ]; then\n"
                       "    ( n=0; last=; while [ $n -le " +
                       std::to_string(i) +
-                      " ]; do kill -0 $$ || exit; now=$(ls -i c 2>/dev/null); [ \"$now\" = \"$last\" ] || n=$((n + 1)); last=$now; "
+                      " ]; do kill -0 $$ || exit; now=$(ls -i c 2>/dev/null); [ \"$now\" = \"$last\" ] || "
+                      "n=$((n + 1)); last=$now; "
                       "sleep 0.05; done; kill -9 $$ ) &\n"
                       "fi\n";
-        script += "exec '" HEADRACE_PROGRAMS "/headrace-fluorescence' --input sample.mci --devices cpu --quiet "
+        script += "exec '" HEADRACE_PROGRAMS
+                  "/headrace-fluorescence' --input sample.mci --devices cpu --quiet "
                   "--grids g --checkpoint c --checkpoint-every 0.1 " +
                   options + "\n";
         folder_.write("run.sh", script);
@@ -85,8 +89,9 @@ TEST_F(Losses, OfRankZeroEndsTheOthersInWordsAndAnotherRunGoesOn) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
     EXPECT_GE(count(outcome.errors, "rank 0 on "), 1u);
     EXPECT_TRUE(take_grids().empty());
-    const Outcome resumed = run(2, "fluorescence", {"--input", "sample.mci", "--devices", "cpu", "--quiet",
-                                                    "--grids", "g", "--resume", "c"});
+    const Outcome resumed =
+        run(2, "fluorescence",
+            {"--input", "sample.mci", "--devices", "cpu", "--quiet", "--grids", "g", "--resume", "c"});
     EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
     expect_files_of_an_undisturbed_run();
 }

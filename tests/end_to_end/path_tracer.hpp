@@ -12,8 +12,6 @@
 
 namespace headrace::end_to_end {
 
-using Options = std::vector<std::string>;
-
 [[nodiscard]] Options operator+(Options a, const Options& b);
 
 /// Starts the program in `folder`, quietly.

@@ -14,6 +14,7 @@
 namespace headrace::end_to_end {
 
 using Seconds = std::chrono::duration<double>;
+using Options = std::vector<std::string>; ///< of a program
 
 /// For a shell: what follows has so many GiB of address space. AddressSanitizer maps terabytes, and has no
 /// limit.

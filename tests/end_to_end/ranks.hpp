@@ -27,14 +27,14 @@ inline constexpr auto seconds_of_a_run = "60";
 /// options, other mpiruns would refuse them. Open MPI leaks, and unloads the parts whose names a suppression
 /// would need.
 inline constexpr std::array environment{std::pair{"LSAN_OPTIONS", "detect_leaks=0"},
-                                 std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                 std::pair{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                 std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                 std::pair{"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                 std::pair{"PRTE_ALLOW_RUN_AS_ROOT", "1"},
-                                 std::pair{"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                 std::pair{"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
-                                 std::pair{"PRTE_MCA_hwloc_default_binding_policy", "none"}};
+                                        std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                        std::pair{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                        std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                        std::pair{"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                        std::pair{"PRTE_ALLOW_RUN_AS_ROOT", "1"},
+                                        std::pair{"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                        std::pair{"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+                                        std::pair{"PRTE_MCA_hwloc_default_binding_policy", "none"}};
 
 inline std::string quoted(const std::string& word) { return std::string("'").append(word).append("'"); }
 
