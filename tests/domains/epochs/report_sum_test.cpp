@@ -10,7 +10,11 @@ namespace headrace::test {
 namespace {
 
 DeviceReport device(std::string id, DeviceKind kind, std::uint64_t units, double end) {
-    DeviceReport device{.id = std::move(id), .kind = kind, .seeds_transferred = 1, .units_transferred = 2};
+    DeviceReport device;
+    device.id = std::move(id);
+    device.kind = kind;
+    device.seeds_transferred = 1;
+    device.units_transferred = 2;
     device.tasks = units > 0 ? 3 : 0;
     device.work_units = units;
     device.busy_seconds = end / 2;
