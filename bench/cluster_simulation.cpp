@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ struct Settings {
     double stragglers = 0.01;
     double message_cost = 0, look_cost = 0; ///< us; 0: as measured
     std::uint64_t units_per_rank = 100'000, seed = 1;
+    unsigned seeds = 5;           ///< of epochs: so many, from `seed` on
+    std::vector<double> epochs;   ///< lengths in seconds; empty: the job is done at once
+    double losses_per_minute = 1; ///< of ranks, in a job of epochs
     std::string commit = "unknown", drawing;
 };
 
@@ -85,19 +89,25 @@ Cost measured_cost(const Settings& settings) {
     return {time(std::move(messages)), time(std::move(looks))};
 }
 
+/// Of a job that takes so long if no rank ever waits, and has no stragglers.
+MadeUpOptions options_of(const Settings& settings, const Cost& cost, int ranks, double job_seconds,
+                         double round_trip) {
+    return {.ranks = ranks,
+            .work_units = static_cast<std::uint64_t>(ranks) * settings.units_per_rank,
+            .units_per_second = static_cast<double>(settings.units_per_rank) / job_seconds,
+            .stragglers = settings.stragglers,
+            .seed = settings.seed,
+            .least_delay = microseconds(round_trip / 2),
+            .most_delay = microseconds(round_trip / 2 * 1.2),
+            .message_cost = cost.message,
+            .look_cost = cost.look,
+            .look_interval = look_interval};
+}
+
 /// Prints a line. Returns the efficiency.
 double run(const Settings& settings, const Cost& cost, int ranks, double job_seconds, double round_trip) {
     const auto units = static_cast<std::uint64_t>(ranks) * settings.units_per_rank;
-    MadeUpCluster cluster({.ranks = ranks,
-                           .work_units = units,
-                           .units_per_second = static_cast<double>(settings.units_per_rank) / job_seconds,
-                           .stragglers = settings.stragglers,
-                           .seed = settings.seed,
-                           .least_delay = microseconds(round_trip / 2),
-                           .most_delay = microseconds(round_trip / 2 * 1.2),
-                           .message_cost = cost.message,
-                           .look_cost = cost.look,
-                           .look_interval = look_interval});
+    MadeUpCluster cluster(options_of(settings, cost, ranks, job_seconds, round_trip));
     cluster.run();
     const double ideal = static_cast<double>(units) / cluster.units_per_second();
     const Rank& first = cluster.ranks().front();
@@ -129,6 +139,61 @@ double run(const Settings& settings, const Cost& cost, int ranks, double job_sec
         1e3 * seconds(over - last->last_end));
     std::cout << std::flush;
     return ideal / seconds(over);
+}
+
+/// How long an epoch takes: each seed, and if no rank ever waited.
+struct EpochTimes {
+    std::vector<double> took = {};
+    double ideal = 0;
+};
+
+EpochTimes epoch_times(const Settings& settings, const Cost& cost, int ranks, double epoch,
+                       double round_trip) {
+    EpochTimes times;
+    for (unsigned number = 0; number < settings.seeds; ++number) {
+        Settings one = settings;
+        one.seed += number;
+        MadeUpCluster cluster(options_of(one, cost, ranks, epoch, round_trip));
+        cluster.run();
+        Time over{};
+        for (const Rank& rank : cluster.ranks()) over = std::max(over, rank.over_at);
+        times.took.push_back(seconds(over));
+        times.ideal = static_cast<double>(ranks) * static_cast<double>(settings.units_per_rank) /
+                      cluster.units_per_second();
+    }
+    return times;
+}
+
+/// A job of ten hours in epochs that take one of the simulated times. Ranks are lost at random times. A loss
+/// is known after a second, and all others do the open epoch again. Prints a line.
+void run_with_losses(const Settings& settings, const Cost& cost, int ranks, double epoch, double round_trip) {
+    constexpr double lost_after = 1, job_seconds = 36000;
+    const EpochTimes times = epoch_times(settings, cost, ranks, epoch, round_trip);
+    std::mt19937_64 random(settings.seed);
+    std::exponential_distribution<double> until_loss(settings.losses_per_minute / 60);
+    double now = 0, repeated = 0, next_loss = until_loss(random);
+    double available = 0, done = 0; // seconds of all ranks of the start
+    int losses = 0;
+    while (done < job_seconds && losses < ranks / 2) {
+        const double left = static_cast<double>(ranks - losses) / ranks;
+        const double takes = times.took[random() % times.took.size()] / left;
+        const bool is_lost = next_loss < now + takes;
+        const double passes = is_lost ? next_loss - now + lost_after : takes;
+        now += passes;
+        available += passes * left;
+        if (!is_lost) {
+            done += times.ideal;
+            continue;
+        }
+        repeated += passes - lost_after;
+        next_loss = now + until_loss(random);
+        ++losses;
+    }
+    const auto [least, most] = std::ranges::minmax(times.took);
+    fmt::print("| {} | {} | {} | {:.1f} to {:.1f} | {} | {:.1f} | {:.1f} | {:.1f} |\n", ranks, epoch,
+               round_trip, 100 * times.ideal / most, 100 * times.ideal / least, losses, 100 * repeated / now,
+               100 * losses * lost_after / now, 100 * done / available);
+    std::cout << std::flush;
 }
 
 /// One line of the drawing: efficiencies by length of the job.
@@ -201,6 +266,13 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(0.0, 1e4));
     app.add_option("--units", settings.units_per_rank, "work units per rank");
     app.add_option("--seed", settings.seed, "of delays and of the places of stragglers");
+    app.add_option("--epochs", settings.epochs,
+                   "lengths of epochs, s: a long job in epochs instead, with losses")
+        ->check(CLI::Range(1e-3, 1e4));
+    app.add_option("--seeds", settings.seeds, "epochs that are simulated for each length")
+        ->check(CLI::Range(1, 1000));
+    app.add_option("--losses", settings.losses_per_minute, "ranks that are lost in a minute, with --epochs")
+        ->check(CLI::Range(1e-6, 1e3));
     app.add_option("--drawing", settings.drawing, "SVG file to write: efficiency by length of the job");
     app.add_option("--commit", settings.commit, "to print");
     CLI11_PARSE(app, argc, argv);
@@ -212,6 +284,16 @@ int main(int argc, char** argv) {
         if (settings.look_cost > 0) cost.look = microseconds(settings.look_cost);
         fmt::print(" Used: {:.2f} and {:.2f} us. Of the ranks, {:.1f} % are ten times slower.\n\n",
                    1e6 * seconds(cost.message), 1e6 * seconds(cost.look), 100 * settings.stragglers);
+        if (!settings.epochs.empty()) {
+            fmt::print("| ranks | epoch, s | round trip, us | efficiency of an epoch, % | losses | work done "
+                       "again, % | until losses are known, % | efficiency, % |\n"
+                       "|---|---|---|---|---|---|---|---|\n");
+            for (const int ranks : settings.ranks)
+                for (const double round_trip : settings.round_trips)
+                    for (const double epoch : settings.epochs)
+                        run_with_losses(settings, cost, ranks, epoch, round_trip);
+            return 0;
+        }
         fmt::print(
             "| ranks | job, s | round trip, us | took, s | efficiency, % | lost at the start, % | between "
             "tasks, % | at the end, % | messages a rank | messages/s at rank 0 | rank 0 busy, % | the "
