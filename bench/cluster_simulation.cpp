@@ -3,10 +3,11 @@
 // Runs the state machines of ranks (JobShare) and their schedules in virtual time, over a network with given
 // delays. A device works on a unit for a given time. What is real is measured here first: the time that a
 // rank with 32 ranks below takes to receive a message, and to look for what to send.
+#include "command_line.hpp"
+
 #include <domains/cluster/made_up_cluster.hpp>
 #include <headrace/core/error.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -252,30 +253,25 @@ void draw(const Settings& settings, const std::vector<Curve>& curves) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Ranks of a simulated cluster that share a job, as Markdown"};
-    app.add_option("--ranks", settings.ranks, "numbers of ranks")->check(CLI::Range(1, 1'000'000));
-    app.add_option("--seconds", settings.seconds, "lengths of the job without any wait")
-        ->check(CLI::Range(1e-3, 1e4));
-    app.add_option("--round-trips", settings.round_trips, "of a message and its answer, us")
-        ->check(CLI::Range(0.0, 1e6));
-    app.add_option("--stragglers", settings.stragglers, "share of ranks that are ten times slower")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--message-cost", settings.message_cost, "of a message on its recipient, us; 0: measured")
-        ->check(CLI::Range(0.0, 1e4));
-    app.add_option("--look-cost", settings.look_cost, "of a look of a rank with ranks below, us; 0: measured")
-        ->check(CLI::Range(0.0, 1e4));
-    app.add_option("--units", settings.units_per_rank, "work units per rank");
-    app.add_option("--seed", settings.seed, "of delays and of the places of stragglers");
-    app.add_option("--epochs", settings.epochs,
-                   "lengths of epochs, s: a long job in epochs instead, with losses")
-        ->check(CLI::Range(1e-3, 1e4));
-    app.add_option("--seeds", settings.seeds, "epochs that are simulated for each length")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--losses", settings.losses_per_minute, "ranks that are lost in a minute, with --epochs")
-        ->check(CLI::Range(1e-6, 1e3));
-    app.add_option("--drawing", settings.drawing, "SVG file to write: efficiency by length of the job");
-    app.add_option("--commit", settings.commit, "to print");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app{"Ranks of a simulated cluster that share a job, as Markdown"};
+    app.add("--ranks", settings.ranks, "numbers of ranks").range(1, 1'000'000);
+    app.add("--seconds", settings.seconds, "lengths of the job without any wait").range(1e-3, 1e4);
+    app.add("--round-trips", settings.round_trips, "of a message and its answer, us").range(0.0, 1e6);
+    app.add("--stragglers", settings.stragglers, "share of ranks that are ten times slower").range(0.0, 1.0);
+    app.add("--message-cost", settings.message_cost, "of a message on its recipient, us; 0: measured")
+        .range(0.0, 1e4);
+    app.add("--look-cost", settings.look_cost, "of a look of a rank with ranks below, us; 0: measured")
+        .range(0.0, 1e4);
+    app.add("--units", settings.units_per_rank, "work units per rank");
+    app.add("--seed", settings.seed, "of delays and of the places of stragglers");
+    app.add("--epochs", settings.epochs, "lengths of epochs, s: a long job in epochs instead, with losses")
+        .range(1e-3, 1e4);
+    app.add("--seeds", settings.seeds, "epochs that are simulated for each length").range(1, 1000);
+    app.add("--losses", settings.losses_per_minute, "ranks that are lost in a minute, with --epochs")
+        .range(1e-6, 1e3);
+    app.add("--drawing", settings.drawing, "SVG file to write: efficiency by length of the job");
+    app.add("--commit", settings.commit, "to print");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         Cost cost = measured_cost(settings);
         fmt::print("Commit {}. Measured: {:.2f} us a message, {:.2f} us a look.", settings.commit,

@@ -4,12 +4,12 @@
 // The contestants take turns on one device; the first turn is dropped. Times are the host's, of one launch.
 // Prints a Markdown table of medians. Fails if exact sums differ from turn to turn.
 #include "combining.kernels.hpp"
+#include "command_line.hpp"
 
 #include <headrace/devices/discovery.hpp>
 #include <headrace/persistent/engine.hpp>
 #include <headrace/persistent/launcher.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -169,14 +169,13 @@ void measure(Place& place, const Options& options, std::uint64_t n) {
 
 int main(int argc, char** argv) try {
     Options options;
-    CLI::App app("How many numbers a second kernels combine into elements at random.");
-    app.add_option("--device", options.device);
-    app.add_option("--elements", options.elements)->delimiter(',')->check(CLI::PositiveNumber);
-    app.add_option("--numbers", options.numbers, "that a turn combines")->check(CLI::PositiveNumber);
-    app.add_option("--repeat", options.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--commit", options.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app("How many numbers a second kernels combine into elements at random.");
+    app.add("--device", options.device);
+    app.add("--elements", options.elements).with_commas().positive();
+    app.add("--numbers", options.numbers, "that a turn combines").positive();
+    app.add("--repeat", options.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", options.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     Place place{std::move(headrace::select_devices(options.device).devices.at(0)), {}};
     place.stream = place.device->make_stream(headrace::Timing::all);

@@ -3,13 +3,13 @@
 //
 // All programs leave the same marks, or the bench fails. They take turns; the first turn is dropped. Times
 // are the host's, from the first call until it knows that all is done. Prints Markdown tables of medians.
+#include "command_line.hpp"
 #include "feeding.kernels.hpp"
 #include "feeding_baseline.hpp"
 
 #include <headrace/devices/discovery.hpp>
 #include <headrace/headrace.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -242,18 +242,15 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app{"Many short tasks beside one launch."};
-    app.add_option("--device", options.device, "where to run")->capture_default_str();
-    app.add_option("--tasks", options.tasks, "how many")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--units", options.units, "in each task")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--turns", options.turns, "multiplications and additions in each unit")
-        ->capture_default_str();
-    app.add_option("--trips", options.trips, "units that are injected one by one")->capture_default_str();
-    app.add_option("--repeats", options.repeats, "turns of each program")->capture_default_str();
-    app.add_option("--commit", options.commit, "for the table");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app{"Many short tasks beside one launch."};
+    app.add("--device", options.device, "where to run");
+    app.add("--tasks", options.tasks, "how many").positive();
+    app.add("--units", options.units, "in each task").positive();
+    app.add("--turns", options.turns, "multiplications and additions in each unit");
+    app.add("--trips", options.trips, "units that are injected one by one");
+    app.add("--repeats", options.repeats, "turns of each program");
+    app.add("--commit", options.commit, "for the table");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         run(options);
         return 0;

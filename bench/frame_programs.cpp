@@ -3,9 +3,9 @@
 //
 // The programs of a row take turns; the first turn is a warm-up. Prints Markdown tables of medians, with
 // least and most, and fails if two programs of a row disagree about the result.
+#include "command_line.hpp"
 #include "contest.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -131,23 +131,23 @@ void cpu(const Settings& settings) {
 
 int main(int argc, char** argv) try {
     Settings settings;
-    CLI::App app("Hotspot and the zoom: Headrace beside programs written by hand. Tables go to stdout.");
-    app.add_option("--tables", settings.tables, "sizes, iterations, frames, cpu, opencl")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"sizes", "iterations", "frames", "cpu", "opencl"}));
-    app.add_option("--sizes", settings.sizes, "of Hotspot")->delimiter(',');
-    app.add_option("--iterations", settings.iterations, "of Hotspot")->delimiter(',');
-    app.add_option("--widths", settings.widths, "of frames")->delimiter(',');
-    app.add_option("--out", settings.folder, "where frames go; none are written otherwise");
-    app.add_option("--device", settings.device, "of Headrace; baselines use CUDA's first");
-    app.add_option("--opencl", settings.opencl, "device of --tables opencl");
-    app.add_option("--opencl-number", settings.opencl_number, "the same one's place in the loader's order");
-    app.add_option("--host-threads", settings.host_threads, "of Hotspot");
-    app.add_option("--frame-threads", settings.frame_threads, "of the zoom");
-    app.add_option("--repeat", settings.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--commit", settings.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app(
+        "Hotspot and the zoom: Headrace beside programs written by hand. Tables go to stdout.");
+    app.add("--tables", settings.tables, "sizes, iterations, frames, cpu, opencl")
+        .with_commas()
+        .one_of({"sizes", "iterations", "frames", "cpu", "opencl"});
+    app.add("--sizes", settings.sizes, "of Hotspot").with_commas();
+    app.add("--iterations", settings.iterations, "of Hotspot").with_commas();
+    app.add("--widths", settings.widths, "of frames").with_commas();
+    app.add("--out", settings.folder, "where frames go; none are written otherwise");
+    app.add("--device", settings.device, "of Headrace; baselines use CUDA's first");
+    app.add("--opencl", settings.opencl, "device of --tables opencl");
+    app.add("--opencl-number", settings.opencl_number, "the same one's place in the loader's order");
+    app.add("--host-threads", settings.host_threads, "of Hotspot");
+    app.add("--frame-threads", settings.frame_threads, "of the zoom");
+    app.add("--repeat", settings.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", settings.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     std::string command = "frame_programs";
     for (int i = 1; i < argc; ++i) command += std::string(" ") + argv[i];

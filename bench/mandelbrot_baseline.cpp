@@ -1,8 +1,8 @@
 // bench/mandelbrot_baseline.cpp - see mandelbrot_baseline.hpp.
 #include "mandelbrot_baseline.hpp"
+#include "command_line.hpp"
 #include "program/output_file.hpp"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <exception>
@@ -22,16 +22,16 @@ int mandelbrot_baseline(int argc, char** argv, const char* about,
     MandelbrotProblem problem;
     std::size_t frames = 100;
     double zoom = 0.05;
-    CLI::App app(about);
-    app.add_option("--width", problem.width)->check(CLI::Range(1, 65536));
-    app.add_option("--height", problem.height)->check(CLI::Range(1, 65536));
-    app.add_option("--threshold", problem.threshold)->check(CLI::PositiveNumber);
-    app.add_option("--frames", frames)->check(CLI::PositiveNumber);
-    app.add_option("--zoom", zoom);
-    app.add_option("--out", problem.folder, "where frames go; none are written otherwise");
-    app.add_option("--host-threads", problem.host_threads)->check(CLI::PositiveNumber);
-    app.add_option("--device", problem.device, "its number");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app(about);
+    app.add("--width", problem.width).range(1, 65536);
+    app.add("--height", problem.height).range(1, 65536);
+    app.add("--threshold", problem.threshold).positive();
+    app.add("--frames", frames).positive();
+    app.add("--zoom", zoom);
+    app.add("--out", problem.folder, "where frames go; none are written otherwise");
+    app.add("--host-threads", problem.host_threads).positive();
+    app.add("--device", problem.device, "its number");
+    if (const auto code = app.parse(argc, argv)) return *code;
     problem.windows = mandelbrot::zoom_from({}, zoom, frames);
     problem.statistics.resize(frames);
 

@@ -1,7 +1,7 @@
 // bench/matrix_baseline.cpp - see matrix_baseline.hpp.
 #include "matrix_baseline.hpp"
+#include "command_line.hpp"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <exception>
@@ -13,13 +13,13 @@ int matrix_baseline(int argc, char** argv, const char* about,
                     const std::function<MatrixResult(const MatrixProblem&)>& work) try {
     MatrixProblem problem;
     std::string mode = "async";
-    CLI::App app(about);
-    app.add_option("--size", problem.size)->check(CLI::Range(1, 32768));
-    app.add_option("--steps,--iterations", problem.steps)->check(CLI::PositiveNumber);
-    app.add_option("--host-threads", problem.host_threads)->check(CLI::PositiveNumber);
-    app.add_option("--mode", mode, "of programs that can do both")->check(CLI::IsMember({"sync", "async"}));
-    app.add_option("--device", problem.device, "its number");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app(about);
+    app.add("--size", problem.size).range(1, 32768);
+    app.add("--steps,--iterations", problem.steps).positive();
+    app.add("--host-threads", problem.host_threads).positive();
+    app.add("--mode", mode, "of programs that can do both").one_of({"sync", "async"});
+    app.add("--device", problem.device, "its number");
+    if (const auto code = app.parse(argc, argv)) return *code;
     problem.asynchronous = mode == "async";
 
     const MatrixResult result = work(problem);

@@ -3,10 +3,10 @@
 //
 // The programs of a row take turns; the first turn is a warm-up. Prints Markdown tables of medians, with
 // least and most, and fails if two programs of a row disagree about the result.
+#include "command_line.hpp"
 #include "contest.hpp"
 #include <core/scratch_folder.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -121,7 +121,7 @@ public:
                         {power_by_hand("matrix_pow_openmp", size, settings_.steps),
                          our_power(size, settings_.steps, "async", "cpu"),
                          power_by_hand("matrix_pow_openmp", size, settings_.steps),
-                         our_power(size, settings_.steps, "async", "@" + file.string())},
+                         our_power(size, settings_.steps, "async", fmt::format("@{}", file.string()))},
                         of_a_sum);
     }
 
@@ -167,23 +167,22 @@ int main(int argc, char** argv) try {
     Settings settings;
     const headrace::test::ScratchFolder scratch;
     settings.scratch = scratch.path();
-    CLI::App app(
+    bench::CommandLine app(
         "Powers and chains of matrices: Headrace beside programs written by hand. Tables go to stdout.");
-    app.add_option("--tables", settings.tables, "sizes, steps, chain, pipeline, cpu, opencl")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"sizes", "steps", "chain", "pipeline", "cpu", "opencl"}));
-    app.add_option("--sizes", settings.sizes)->delimiter(',');
-    app.add_option("--steps", settings.steps, "of Matrix Pow");
-    app.add_option("--iterations", settings.iterations, "matrices that pass through a chain");
-    app.add_option("--device", settings.device, "of Headrace; baselines use CUDA's first");
-    app.add_option("--opencl", settings.opencl, "device of --tables opencl");
-    app.add_option("--opencl-number", settings.opencl_number, "the same one's place in the loader's order");
-    app.add_option("--pipeline", settings.pipeline, "devices of four controllers, for --tables pipeline");
-    app.add_option("--host-threads", settings.host_threads);
-    app.add_option("--repeat", settings.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--commit", settings.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    app.add("--tables", settings.tables, "sizes, steps, chain, pipeline, cpu, opencl")
+        .with_commas()
+        .one_of({"sizes", "steps", "chain", "pipeline", "cpu", "opencl"});
+    app.add("--sizes", settings.sizes).with_commas();
+    app.add("--steps", settings.steps, "of Matrix Pow");
+    app.add("--iterations", settings.iterations, "matrices that pass through a chain");
+    app.add("--device", settings.device, "of Headrace; baselines use CUDA's first");
+    app.add("--opencl", settings.opencl, "device of --tables opencl");
+    app.add("--opencl-number", settings.opencl_number, "the same one's place in the loader's order");
+    app.add("--pipeline", settings.pipeline, "devices of four controllers, for --tables pipeline");
+    app.add("--host-threads", settings.host_threads);
+    app.add("--repeat", settings.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", settings.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
     if (settings.pipeline.empty()) settings.pipeline = settings.device;
 
     std::string command = "matrix_programs";

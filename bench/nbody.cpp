@@ -4,9 +4,9 @@
 // device. Errors are those of some bodies against the direct sum in double precision. Prints a Markdown table
 // of medians.
 #include "barnes_hut/simulation.hpp"
+#include "command_line.hpp"
 #include "random/philox.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
@@ -184,29 +184,27 @@ void measure(headrace::Runtime& runtime, const Options& options, const std::stri
 int main(int argc, char** argv) try {
     Options options;
     for (const auto& [name, make] : inputs) options.inputs.push_back(name);
-    CLI::App app("Steps of headrace-barnes-hut on one device: tree, forces, errors, with each kernel.");
-    app.add_option("--device", options.device);
-    app.add_option("--bodies", options.counts)->delimiter(',');
-    app.add_option("--input", options.inputs, "of plummer, uniform, two-plummer, power-law")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"plummer", "uniform", "two-plummer", "power-law"}));
-    app.add_option("--kernel", options.kernels)
-        ->delimiter(',')
-        ->check(CLI::IsMember({"consumer", "producer", "producer-node"}));
-    app.add_option("--theta", options.theta)->check(CLI::Range(0.0, 1.0));
-    app.add_option("--accuracy", options.accuracy, "of accelerations; 0: theta alone decides");
-    app.add_option("--softening", options.softening);
-    app.add_option("--order", options.order)->check(CLI::IsMember({"monopole", "quadrupole"}));
-    app.add_option("--synthetic-load", options.load);
-    app.add_option("--budget", options.budget, "interactions after which a producer's walk is handed on");
-    app.add_option("--tree", options.tree, "where it is built: host, else on the device where that can be")
-        ->check(CLI::IsMember({"by itself", "host"}));
-    app.add_option("--sample", options.sample, "bodies whose forces are compared with direct sums")
-        ->check(CLI::Range(1, 1'000'000));
-    app.add_option("--repeat", options.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--commit", options.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app(
+        "Steps of headrace-barnes-hut on one device: tree, forces, errors, with each kernel.");
+    app.add("--device", options.device);
+    app.add("--bodies", options.counts).with_commas();
+    app.add("--input", options.inputs, "of plummer, uniform, two-plummer, power-law")
+        .with_commas()
+        .one_of({"plummer", "uniform", "two-plummer", "power-law"});
+    app.add("--kernel", options.kernels).with_commas().one_of({"consumer", "producer", "producer-node"});
+    app.add("--theta", options.theta).range(0.0, 1.0);
+    app.add("--accuracy", options.accuracy, "of accelerations; 0: theta alone decides");
+    app.add("--softening", options.softening);
+    app.add("--order", options.order).one_of({"monopole", "quadrupole"});
+    app.add("--synthetic-load", options.load);
+    app.add("--budget", options.budget, "interactions after which a producer's walk is handed on");
+    app.add("--tree", options.tree, "where it is built: host, else on the device where that can be")
+        .one_of({"by itself", "host"});
+    app.add("--sample", options.sample, "bodies whose forces are compared with direct sums")
+        .range(1, 1'000'000);
+    app.add("--repeat", options.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", options.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     headrace::Runtime runtime({.devices = options.device, .policy = "demand:1"});
     fmt::print("{}, {}, commit {}; theta {}, accuracy {}, softening {}, {}, load {}; medians (least to most) "

@@ -8,13 +8,13 @@
 // speed-up S over the fastest of these, what was to be expected, Se, the sum of all their speeds, and
 // efficiency S / Se.
 #include "apps/optical_flow_reference.hpp"
+#include "command_line.hpp"
 #include "device_set.hpp"
 #include "optical_flow/generated_frames.hpp"
 #include "optical_flow/norm.hpp"
 #include "optical_flow_baseline.hpp"
 #include "optical_flow_headrace.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -180,34 +180,22 @@ void compare(const std::vector<Contestant>& all, const Options& options, std::si
 int main(int argc, char** argv) try {
     Options options;
     FlowProblem& problem = options.problem;
-    CLI::App app("Optical flow of generated frames, in plain CUDA on the first device and by Headrace.",
-                 "optical_flow");
-    const auto side = CLI::Range(1, optical_flow::longest_side);
-    app.add_option("--width", problem.size.width)->check(side)->capture_default_str();
-    app.add_option("--height", problem.size.height)->check(side)->capture_default_str();
-    app.add_option("--frames", options.frames, "a table for each")
-        ->check(CLI::Range(2, 10'000))
-        ->capture_default_str();
-    app.add_option("--sets", options.sets, "of devices: cuda:0, cuda:0,cuda:1*3 (slower), @whole, @parts")
-        ->capture_default_str();
-    app.add_flag("!--no-baseline", options.has_baseline, "without the plain CUDA program");
-    app.add_option("--levels", problem.levels)->check(CLI::Range(1, 16))->capture_default_str();
-    app.add_option("--warps", problem.warps, "on each level")
-        ->check(CLI::Range(1, 100))
-        ->capture_default_str();
-    app.add_option("--iterations", problem.iterations, "of the solver after each warp")
-        ->check(CLI::Range(1, 100'000))
-        ->capture_default_str();
-    app.add_option("--at-once", options.at_once, "whole pairs on a device; 0: as many as fill it")
-        ->check(CLI::Range(0, 64));
-    app.add_option("--alpha", problem.alpha, "how smooth the flow is")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--repeat", options.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    app.add_option("--commit", options.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app(
+        "Optical flow of generated frames, in plain CUDA on the first device and by Headrace.",
+        "optical_flow");
+    app.add("--width", problem.size.width).range(1, optical_flow::longest_side);
+    app.add("--height", problem.size.height).range(1, optical_flow::longest_side);
+    app.add("--frames", options.frames, "a table for each").range(2, 10'000);
+    app.add("--sets", options.sets, "of devices: cuda:0, cuda:0,cuda:1*3 (slower), @whole, @parts");
+    app.flag("!--no-baseline", options.has_baseline, "without the plain CUDA program");
+    app.add("--levels", problem.levels).range(1, 16);
+    app.add("--warps", problem.warps, "on each level").range(1, 100);
+    app.add("--iterations", problem.iterations, "of the solver after each warp").range(1, 100'000);
+    app.add("--at-once", options.at_once, "whole pairs on a device; 0: as many as fill it").range(0, 64);
+    app.add("--alpha", problem.alpha, "how smooth the flow is").positive();
+    app.add("--repeat", options.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", options.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     const std::vector<Contestant> all = contestants(options);
     for (const Contestant& contestant : all) check(contestant);

@@ -3,9 +3,10 @@
 // Runs the plain CUDA program and headrace-path-tracer with both kernels in one run, taking turns, so
 // that all see the same machine in the same state; drops the first turn; prints a Markdown table of medians
 // with their spread. With shadow rays, which the plain program does not have, the kernels are alone.
+#include "command_line.hpp"
+
 #include <core/scratch_folder.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -160,27 +161,22 @@ int main(int argc, char** argv) try {
     Settings settings;
     settings.scratch = scratch.path();
     settings.programs = fs::canonical("/proc/self/exe").parent_path();
-    CLI::App app("Whole paths: Headrace beside a plain CUDA program. The table goes to stdout.");
-    app.add_option("--scene", settings.scene, "a mesh that headrace-path-tracer reads")
-        ->required()
-        ->check(CLI::ExistingFile);
-    app.add_option("--camera", settings.cameras,
-                   "ex,ey,ez,tx,ty,tz,vfov_degrees; may be given several times");
-    app.add_option("--width", settings.width);
-    app.add_option("--height", settings.height);
-    app.add_option("--spp", settings.spp, "one or several")->delimiter(',');
-    app.add_option(
-           "--shadow-rays", settings.shadow_rays,
-           "instead of the cameras: both kernels with so many at each hit, from the scene's own camera")
-        ->delimiter(',');
-    app.add_option("--max-depth", settings.depth);
-    app.add_option("--sky", settings.sky);
-    app.add_option("--albedo", settings.albedo);
-    app.add_option("--device", settings.device);
-    app.add_option("--repeat", settings.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--commit", settings.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app("Whole paths: Headrace beside a plain CUDA program. The table goes to stdout.");
+    app.add("--scene", settings.scene, "a mesh that headrace-path-tracer reads").required().existing_file();
+    app.add("--camera", settings.cameras, "ex,ey,ez,tx,ty,tz,vfov_degrees; may be given several times");
+    app.add("--width", settings.width);
+    app.add("--height", settings.height);
+    app.add("--spp", settings.spp, "one or several").with_commas();
+    app.add("--shadow-rays", settings.shadow_rays,
+            "instead of the cameras: both kernels with so many at each hit, from the scene's own camera")
+        .with_commas();
+    app.add("--max-depth", settings.depth);
+    app.add("--sky", settings.sky);
+    app.add("--albedo", settings.albedo);
+    app.add("--device", settings.device);
+    app.add("--repeat", settings.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", settings.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     const std::string times =
         fmt::format("medians (least to most) of {} turns after a warm-up", settings.repeats);

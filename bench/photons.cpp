@@ -3,12 +3,12 @@
 // The contestants take turns in one process; the first turn is dropped. Weights are whole numbers, so all of
 // one device must find the same totals to the last bit, or the program fails. Prints a Markdown table of
 // medians.
+#include "command_line.hpp"
 #include "fluorescence/simulation.hpp"
 #if defined(BENCH_HAS_CUDA)
     #include "photons_baseline.hpp"
 #endif
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -128,20 +128,18 @@ void compare(headrace::Runtime& runtime, const Options& options, const Problem& 
 
 int main(int argc, char** argv) try {
     Options options;
-    CLI::App app("Photons in layered tissue: Headrace's two kernels, beside a plain CUDA program on cuda:0.");
-    app.add_option("--device", options.device);
-    app.add_option("--input", options.inputs, ".mci or .toml beside the built-in tissue")->delimiter(',');
-    app.add_option("--tissue", options.tissues, "built-in ones: plain, fluorescent")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"plain", "fluorescent"}));
-    app.add_option("--grid", options.grids, "of the built-in ones: rz, xyz")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"rz", "xyz"}));
-    app.add_option("--packets", options.packets)->check(CLI::Range(1, 1'000'000'000));
-    app.add_option("--repeat", options.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--commit", options.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app(
+        "Photons in layered tissue: Headrace's two kernels, beside a plain CUDA program on cuda:0.");
+    app.add("--device", options.device);
+    app.add("--input", options.inputs, ".mci or .toml beside the built-in tissue").with_commas();
+    app.add("--tissue", options.tissues, "built-in ones: plain, fluorescent")
+        .with_commas()
+        .one_of({"plain", "fluorescent"});
+    app.add("--grid", options.grids, "of the built-in ones: rz, xyz").with_commas().one_of({"rz", "xyz"});
+    app.add("--packets", options.packets).range(1, 1'000'000'000);
+    app.add("--repeat", options.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", options.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     headrace::Runtime runtime({.devices = options.device, .policy = "demand:1"});
     fmt::print("{}, {}, commit {}; {} packets; medians (least to most) of {} turns after a warm-up\n\n",

@@ -3,12 +3,12 @@
 //
 // The contestants of a row take turns in one process; the first turn is dropped. All must find the same
 // number of units and the same checksum, or the program fails. Prints a Markdown table of medians.
+#include "command_line.hpp"
 #include "queues.kernels.hpp"
 #include "queues_baseline.hpp"
 
 #include <headrace/headrace.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -342,26 +342,23 @@ void measure(headrace::Runtime& runtime, const Options& options) {
 
 int main(int argc, char** argv) try {
     Options options;
-    CLI::App app("What the engine's queues carry, beside the device's limits and plain CUDA on cuda:0.");
-    app.add_option("--device", options.device);
-    app.add_option("--rows", options.rows)
-        ->delimiter(',')
-        ->check(
-            CLI::IsMember({"limits", "giq", "residency", "irregular", "large", "deep", "ranges", "walk"}));
-    app.add_option("--shrink", options.shrink, "halve the work so many times, for slow devices")
-        ->check(CLI::Range(0, 30));
-    app.add_option("--first-rounds", options.tuning.first_rounds,
-                   "each group's budget in a job's first launch");
-    app.add_option("--liq-units", options.tuning.wishes.liq_units, "room in a lane group's inbox");
-    app.add_option("--refill-percent", options.tuning.wishes.refill_percent,
-                   "a lane group looks for more below this share of active lanes")
-        ->check(CLI::Range(1, 100));
-    app.add_option("--groups", options.tuning.wishes.groups, "lane groups, at most");
-    app.add_option("--bundles", options.tuning.bundles, "in the pool at first");
-    app.add_option("--repeat", options.repeats, "turns after the first, which warms up")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--commit", options.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app(
+        "What the engine's queues carry, beside the device's limits and plain CUDA on cuda:0.");
+    app.add("--device", options.device);
+    app.add("--rows", options.rows)
+        .with_commas()
+        .one_of({"limits", "giq", "residency", "irregular", "large", "deep", "ranges", "walk"});
+    app.add("--shrink", options.shrink, "halve the work so many times, for slow devices").range(0, 30);
+    app.add("--first-rounds", options.tuning.first_rounds, "each group's budget in a job's first launch");
+    app.add("--liq-units", options.tuning.wishes.liq_units, "room in a lane group's inbox");
+    app.add("--refill-percent", options.tuning.wishes.refill_percent,
+            "a lane group looks for more below this share of active lanes")
+        .range(1, 100);
+    app.add("--groups", options.tuning.wishes.groups, "lane groups, at most");
+    app.add("--bundles", options.tuning.bundles, "in the pool at first");
+    app.add("--repeat", options.repeats, "turns after the first, which warms up").range(1, 1000);
+    app.add("--commit", options.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
 
     headrace::Runtime runtime({.devices = options.device, .policy = "demand:1"});
     fmt::print("{}, {}, commit {}; medians (least to most) of {} turns after a warm-up\n\n",

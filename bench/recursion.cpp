@@ -5,10 +5,10 @@
 // the program fails. Times are the host's, from the first request until it knows that all is done. Prints a
 // Markdown table of medians.
 #include "recursion.hpp"
+#include "command_line.hpp"
 
 #include <headrace/headrace.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -206,46 +206,27 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app("Irregular, recursive work beside oneTBB (on cpu) and plain CUDA (on cuda:0).");
-    app.add_option("--device", options.device, "cpu or cuda:0")->capture_default_str();
-    app.add_option("--rows", options.rows, "all, unless some are named")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"queens", "trees", "quadrature", "squares", "paths"}));
-    app.add_option("--turns", options.turns, "after the first, which warms up")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    app.add_option("--queens", options.queens)->check(CLI::Range(4, 20))->capture_default_str();
-    app.add_option("--leaf-rows", options.leaf_rows, "free rows of a leaf")
-        ->check(CLI::Range(1, 20))
-        ->capture_default_str();
-    app.add_option("--trees", options.trees, "20000 on cpu and 2000000 on cuda:0, unless it is said")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--leaf-depth", options.leaf_depth, "of trees")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--parts", options.parts, "intervals of the quadrature at the beginning")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--leaf-halvings", options.leaf_halvings, "of such an interval until it is a leaf")
-        ->check(CLI::Range(0, 30))
-        ->capture_default_str();
-    app.add_option("--width", options.width, "pixels in a row of the Mandelbrot set, a multiple of 64")
-        ->check(CLI::Range(64, 32768))
-        ->capture_default_str();
-    app.add_option("--leaf-side", options.leaf_side, "pixels in a row of a leaf: 4 to 32")
-        ->check(CLI::Range(4, 32))
-        ->capture_default_str();
-    app.add_option("--side", options.side, "fields in a row of the map")
-        ->check(CLI::Range(1, 20000))
-        ->capture_default_str();
-    app.add_option("--band", options.band, "of distances, for a job")
-        ->check(CLI::Range(std::uint32_t{dearest}, 1u << 20))
-        ->capture_default_str();
-    app.add_option("--plain-band", options.plain_band, "the same for plain CUDA")
-        ->check(CLI::Range(std::uint32_t{dearest}, 1u << 20))
-        ->capture_default_str();
-    app.add_option("--commit", options.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app("Irregular, recursive work beside oneTBB (on cpu) and plain CUDA (on cuda:0).");
+    app.add("--device", options.device, "cpu or cuda:0");
+    app.add("--rows", options.rows, "all, unless some are named")
+        .with_commas()
+        .one_of({"queens", "trees", "quadrature", "squares", "paths"});
+    app.add("--turns", options.turns, "after the first, which warms up").range(1, 1000);
+    app.add("--queens", options.queens).range(4, 20);
+    app.add("--leaf-rows", options.leaf_rows, "free rows of a leaf").range(1, 20);
+    app.add("--trees", options.trees, "20000 on cpu and 2000000 on cuda:0, unless it is said").positive();
+    app.add("--leaf-depth", options.leaf_depth, "of trees").positive();
+    app.add("--parts", options.parts, "intervals of the quadrature at the beginning").positive();
+    app.add("--leaf-halvings", options.leaf_halvings, "of such an interval until it is a leaf").range(0, 30);
+    app.add("--width", options.width, "pixels in a row of the Mandelbrot set, a multiple of 64")
+        .range(64, 32768);
+    app.add("--leaf-side", options.leaf_side, "pixels in a row of a leaf: 4 to 32").range(4, 32);
+    app.add("--side", options.side, "fields in a row of the map").range(1, 20000);
+    app.add("--band", options.band, "of distances, for a job").range(std::uint32_t{dearest}, 1u << 20);
+    app.add("--plain-band", options.plain_band, "the same for plain CUDA")
+        .range(std::uint32_t{dearest}, 1u << 20);
+    app.add("--commit", options.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         options.width = options.width / 64 * 64;
         run(options);

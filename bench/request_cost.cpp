@@ -7,9 +7,9 @@
 #include <headrace/core/controller.hpp>
 #include <headrace/devices/discovery.hpp>
 
+#include "command_line.hpp"
 #include "null_device.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -258,14 +258,15 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app{"Cost of a request on the submitting thread, and latency of events between devices, as "
-                 "Markdown"};
-    app.add_option("--devices", settings.devices, "device list; default: all there are");
-    app.add_option("--requests", settings.requests, "in a round")->check(CLI::Range(1, 1'000'000));
-    app.add_option("--hops", settings.hops, "in a round")->check(CLI::Range(2, 1'000'000));
-    app.add_option("--repeats", settings.repeats, "rounds, after one of warm-up")->check(CLI::Range(5, 1000));
-    app.add_option("--commit", settings.commit, "to print");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app{
+        "Cost of a request on the submitting thread, and latency of events between devices, as "
+        "Markdown"};
+    app.add("--devices", settings.devices, "device list; default: all there are");
+    app.add("--requests", settings.requests, "in a round").range(1, 1'000'000);
+    app.add("--hops", settings.hops, "in a round").range(2, 1'000'000);
+    app.add("--repeats", settings.repeats, "rounds, after one of warm-up").range(5, 1000);
+    app.add("--commit", settings.commit, "to print");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         run(settings);
     } catch (const Error& error) {

@@ -3,11 +3,11 @@
 // headrace-sobel's filter and a program by hand, in CUDA, OpenCL or OpenMP, take turns in this one process,
 // on the same frames, between files and memory; the first turn is dropped, results are compared byte by byte.
 // Prints a Markdown table.
+#include "command_line.hpp"
 #include "sobel/filter.hpp"
 #include "sobel_baseline.hpp"
 #include <headrace/devices/discovery.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -268,24 +268,21 @@ void run(const Settings& settings) {
 
 int main(int argc, char** argv) {
     Settings settings;
-    CLI::App app("The Sobel filter of video frames beside a program by hand.", "sobel");
+    bench::CommandLine app("The Sobel filter of video frames beside a program by hand.", "sobel");
     std::vector<std::string> names;
     for (const ByHand& program : settings.programs) names.emplace_back(program.name);
     settings.beside = names.front();
-    app.add_option("--beside", settings.beside, "In what the program by hand is written")
-        ->check(CLI::IsMember(names))
-        ->capture_default_str();
-    app.add_option("--device", settings.device, "Of ours; default: cuda:0, opencl:0 or cpu");
-    app.add_option("--opencl-number", settings.opencl_number, "The same one's place in the loader's order");
-    app.add_option("--width", settings.width)->capture_default_str();
-    app.add_option("--height", settings.height)->capture_default_str();
-    app.add_option("--frames", settings.frames)->capture_default_str();
-    app.add_option("--in-flight", settings.in_flight, "Frames in flight of ours")->capture_default_str();
-    app.add_option("--repeats", settings.repeats, "Turns after the warm-up")->capture_default_str();
-    app.add_option("--folder", settings.folder, "For files; /dev/shm leaves the disk out")
-        ->capture_default_str();
-    app.add_option("--commit", settings.commit, "To print");
-    CLI11_PARSE(app, argc, argv);
+    app.add("--beside", settings.beside, "In what the program by hand is written").one_of(names);
+    app.add("--device", settings.device, "Of ours; default: cuda:0, opencl:0 or cpu");
+    app.add("--opencl-number", settings.opencl_number, "The same one's place in the loader's order");
+    app.add("--width", settings.width);
+    app.add("--height", settings.height);
+    app.add("--frames", settings.frames);
+    app.add("--in-flight", settings.in_flight, "Frames in flight of ours");
+    app.add("--repeats", settings.repeats, "Turns after the warm-up");
+    app.add("--folder", settings.folder, "For files; /dev/shm leaves the disk out");
+    app.add("--commit", settings.commit, "To print");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         run(settings);
         return 0;

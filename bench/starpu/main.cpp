@@ -3,6 +3,7 @@
 //
 // Times go from submission until the results are on the host; data are registered and programs built before.
 // All have the same pictures to make, or the benchmark fails. Prints Markdown tables of medians.
+#include "command_line.hpp"
 #include "mandelbrot.hpp"
 #include "path_tracing.hpp"
 #include "session.hpp"
@@ -10,7 +11,6 @@
 #include "coexec/problems.hpp"
 #include "path_tracer/render.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -244,32 +244,23 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app{"Mandelbrot and path tracing beside StarPU."};
-    app.add_option("--devices", options.sets, "Headrace's sets, such as cpu and cpu,cuda:0");
-    app.add_option("--policy", options.policies, "Headrace's");
-    app.add_option("--starpu-devices", options.starpu_sets, "StarPU's sets: cpu, opencl, cpu,opencl");
-    app.add_option("--schedulers", options.schedulers, "StarPU's");
-    app.add_option("--tasks", options.tasks, "of StarPU's, of which the best number counts")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--size", options.size, "of Mandelbrot's picture")
-        ->check(CLI::Range(1, 32768))
-        ->capture_default_str();
-    app.add_option("--iterations", options.iterations, "for a pixel of it")->capture_default_str();
-    app.add_option("--scene", options.scene, "to trace paths in")->capture_default_str();
-    app.add_option("--width", options.width)->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--height", options.height)->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--spp", options.samples, "of a pixel")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--rounds", options.rounds, "of all of them")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    app.add_option("--repeat", options.repeats, "turns of each in a round")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    app.add_option("--warm-up", options.warm_up, "turns that do not count")
-        ->check(CLI::Range(0, 1000))
-        ->capture_default_str();
-    app.add_option("--commit", options.commit, "for the tables");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app{"Mandelbrot and path tracing beside StarPU."};
+    app.add("--devices", options.sets, "Headrace's sets, such as cpu and cpu,cuda:0");
+    app.add("--policy", options.policies, "Headrace's");
+    app.add("--starpu-devices", options.starpu_sets, "StarPU's sets: cpu, opencl, cpu,opencl");
+    app.add("--schedulers", options.schedulers, "StarPU's");
+    app.add("--tasks", options.tasks, "of StarPU's, of which the best number counts").positive();
+    app.add("--size", options.size, "of Mandelbrot's picture").range(1, 32768);
+    app.add("--iterations", options.iterations, "for a pixel of it");
+    app.add("--scene", options.scene, "to trace paths in");
+    app.add("--width", options.width).positive();
+    app.add("--height", options.height).positive();
+    app.add("--spp", options.samples, "of a pixel").positive();
+    app.add("--rounds", options.rounds, "of all of them").range(1, 1000);
+    app.add("--repeat", options.repeats, "turns of each in a round").range(1, 1000);
+    app.add("--warm-up", options.warm_up, "turns that do not count").range(0, 1000);
+    app.add("--commit", options.commit, "for the tables");
+    if (const auto code = app.parse(argc, argv)) return *code;
     ::setenv("HEADRACE_CALIBRATIONS", "", 1); // either side learns in its warm-up
     try {
         run(options);

@@ -4,9 +4,9 @@
 //
 // Programs take turns; the first turn is dropped. Times are the host's, from making the first task until all
 // have ended; what each task has to do is checked. Prints a Markdown table of medians.
+#include "command_line.hpp"
 #include "programs.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,16 +87,12 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app{"What a task costs that does next to nothing."};
-    app.add_option("--tasks", options.tasks, "in each turn")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    app.add_option("--repeats", options.repeats, "turns, after one of warm-up")
-        ->check(CLI::Range(5, 1000))
-        ->capture_default_str();
-    app.add_option("--only", options.only, "programs with this in their name");
-    app.add_option("--commit", options.commit, "for the table");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app{"What a task costs that does next to nothing."};
+    app.add("--tasks", options.tasks, "in each turn").range(1, 1'000'000);
+    app.add("--repeats", options.repeats, "turns, after one of warm-up").range(5, 1000);
+    app.add("--only", options.only, "programs with this in their name");
+    app.add("--commit", options.commit, "for the table");
+    if (const auto code = app.parse(argc, argv)) return *code;
     try {
         run(options);
         return 0;

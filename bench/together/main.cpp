@@ -4,11 +4,11 @@
 // device may be made slower than it is ("cuda:1*3"): mixes of unequal devices on one machine. All rows of a
 // problem take turns. Prints a Markdown table of medians.
 #include "../device_set.hpp"
+#include "command_line.hpp"
 #include "workload.hpp"
 
 #include <headrace/core/trace.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct Options {
     std::vector<std::string> workloads{"fluorescence", "path-tracing", "barnes-hut"};
     std::vector<std::string> sets{"cpu", "opencl:pocl"};
     std::vector<std::string> policies{"adaptive"};
-    std::vector<headrace::MemoryModel> memories{headrace::MemoryModel::natural};
+    std::vector<std::string> memories{"natural"};
     std::string model = "calibrated", commit = "unknown";
     unsigned repeats = 5, warm_up = 2;
     std::string traces;     ///< a folder; empty: none
@@ -200,22 +200,20 @@ void measure(const Options& options, const Workload& workload, headrace::MemoryM
 
 int main(int argc, char** argv) try {
     Options options;
-    CLI::App app("Devices alone and together: time, speed-up, heterogeneous efficiency, balance.");
-    app.add_option("--workload", options.workloads,
-                   "such as matmul:7168:double or fluorescence:consumer:1000000");
-    app.add_option("--devices", options.sets,
-                   "sets, such as cuda:0,cuda:1*3 (three times slower) and cpu,cuda:0");
-    app.add_option("--policy", options.policies);
-    app.add_option("--memory", options.memories, "where devices compute: natural, unified, buffers")
-        ->transform(CLI::CheckedTransformer(memory_models));
-    app.add_option("--model", options.model);
-    app.add_option("--repeat", options.repeats)->check(CLI::Range(1, 1000));
-    app.add_option("--warm-up", options.warm_up, "turns that do not count")->check(CLI::Range(0, 1000));
-    app.add_option("--row-seconds", options.row_seconds, "after which slow devices take no more turns");
-    app.add_option("--traces", options.traces,
-                   "a folder: what ran when in one more turn of each workload's last set, as JSON");
-    app.add_option("--commit", options.commit, "what was measured, for the heading");
-    CLI11_PARSE(app, argc, argv);
+    bench::CommandLine app("Devices alone and together: time, speed-up, heterogeneous efficiency, balance.");
+    app.add("--workload", options.workloads, "such as matmul:7168:double or fluorescence:consumer:1000000");
+    app.add("--devices", options.sets, "sets, such as cuda:0,cuda:1*3 (three times slower) and cpu,cuda:0");
+    app.add("--policy", options.policies);
+    app.add("--memory", options.memories, "where devices compute: natural, unified, buffers")
+        .one_of({"natural", "unified", "buffers"});
+    app.add("--model", options.model);
+    app.add("--repeat", options.repeats).range(1, 1000);
+    app.add("--warm-up", options.warm_up, "turns that do not count").range(0, 1000);
+    app.add("--row-seconds", options.row_seconds, "after which slow devices take no more turns");
+    app.add("--traces", options.traces,
+            "a folder: what ran when in one more turn of each workload's last set, as JSON");
+    app.add("--commit", options.commit, "what was measured, for the heading");
+    if (const auto code = app.parse(argc, argv)) return *code;
     ::setenv("HEADRACE_CALIBRATIONS", "", 1); // each set learns by itself, in its warm-up
 
     fmt::print(
@@ -228,8 +226,8 @@ int main(int argc, char** argv) try {
                "| shares, tasks |\n"
                "|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const std::string& text : options.workloads)
-        for (const headrace::MemoryModel memory : options.memories)
-            measure(options, make_workload(text), memory);
+        for (const std::string& memory : options.memories)
+            measure(options, make_workload(text), memory_models.at(memory));
     return 0;
 } catch (const std::exception& error) {
     std::cerr << "together: " << error.what() << '\n';
