@@ -1,0 +1,2 @@
+// tests/precompiled.cpp - the target precompiled_tests, whose precompiled header all tests use.
+int main() {}
