@@ -77,7 +77,7 @@ Detected detected_of(std::span<const std::uint64_t> sums, std::size_t batch, std
     }
     detected.part.value = weight / packet / static_cast<double>(photons);
     for (const double part : parts) squares += (part - detected.part.value) * (part - detected.part.value);
-    if (photons >= 10 * FLUORESCENCE_BATCHES)
+    if (photons >= std::uint64_t{10} * FLUORESCENCE_BATCHES)
         detected.part.standard_error = std::sqrt(squares / FLUORESCENCE_BATCHES / (FLUORESCENCE_BATCHES - 1));
     if (weight > 0)
         for (const double path : paths) detected.path_per_layer.push_back(path / weight);
@@ -222,7 +222,7 @@ Totals totals_of(const Problem& problem, const Settings& settings, std::span<con
                 batches[batch] = static_cast<double>(sum) / unit_weight / static_cast<double>(packets);
         }
         Estimate found{all / unit_weight / static_cast<double>(settings.photons), std::nullopt};
-        if (settings.photons < 10 * FLUORESCENCE_BATCHES) return found;
+        if (settings.photons < std::uint64_t{10} * FLUORESCENCE_BATCHES) return found;
         for (const double batch : batches) squares += (batch - found.value) * (batch - found.value);
         found.standard_error = std::sqrt(squares / FLUORESCENCE_BATCHES / (FLUORESCENCE_BATCHES - 1));
         return found;

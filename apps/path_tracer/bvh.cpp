@@ -89,6 +89,7 @@ private:
                 references = std::move(sides.below.empty() ? sides.above : sides.below);
                 if (references.size() <= largest_leaf) return leaf();
             }
+            // NOLINTNEXTLINE(bugprone-use-after-move): not moved, or assigned above
             const auto middle = references.begin() + static_cast<std::ptrdiff_t>(references.size() / 2);
             sides.above.assign(middle, references.end());
             references.erase(middle, references.end());

@@ -139,7 +139,7 @@ void JobExecution::finished(std::size_t device, const std::vector<WorkRange>& wo
     state_.settle_if_ended(std::move(lock));
 }
 
-void JobExecution::abandoned(std::size_t device, const WorkRange& work_range, ErrorPtr error) {
+void JobExecution::abandoned(std::size_t device, const WorkRange& work_range, const ErrorPtr& error) {
     std::unique_lock lock(state_.mutex);
     RunningJob& run = state_.running();
     const std::size_t place = state_.participant_of(device);

@@ -42,7 +42,7 @@ public:
     /// Runs `work` on the controller's thread when `before` has ended, unless `before` failed.
     Event part(std::size_t controller, const Event& before, std::function<void()> work) {
         auto done = std::make_shared<Promise>();
-        const Event event = done->event();
+        Event event = done->event();
         threads_[controller].ask([before, done, work = std::move(work)] {
             try {
                 before.wait();
@@ -58,7 +58,7 @@ public:
     /// returns.
     Event end(const Event& before, std::function<Event()> end) {
         auto done = std::make_shared<Promise>();
-        const Event event = done->event();
+        Event event = done->event();
         ends_.ask([before, done, end = std::move(end)] {
             try {
                 before.wait();

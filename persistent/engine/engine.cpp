@@ -35,7 +35,7 @@ std::uint32_t choose_liq_units(const EngineShape& shape, std::uint32_t wish, Byt
     const Bytes unit = Bytes{4} * shape.unit_words * shape.kinds;
     std::uint32_t units = std::bit_ceil((each + 1) * shape.lanes);
     while (units > least && units * unit > local_bytes) units /= 2;
-    while (units * 2 * unit <= local_bytes / 3) units *= 2; // cheap: saves trips to the GIQ
+    while (Bytes{2} * units * unit <= local_bytes / 3) units *= 2; // cheap: saves trips to the GIQ
     return units;
 }
 

@@ -107,7 +107,7 @@ public:
     void finished(std::size_t device, const std::vector<WorkRange>& work_ranges, const TaskMetrics& metrics,
                   const std::optional<Begun>& next = {});
     /// The task will not be finished. `error` is null if the job is being stopped.
-    void abandoned(std::size_t device, const WorkRange& work_range, ErrorPtr error);
+    void abandoned(std::size_t device, const WorkRange& work_range, const ErrorPtr& error);
     /// How the next task uses a domain: it also fetches what earlier tasks wrote in another memory.
     [[nodiscard]] Access access_of(const Job::Use& use) const;
     /// In checked mode: a task has written these elements of its part of a domain, which holds `contents`.
