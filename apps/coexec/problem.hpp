@@ -52,13 +52,13 @@ protected:
 
     template <class T>
     headrace::Domain<T> input(const char* name, std::initializer_list<std::uint64_t> extent) {
-        const auto made = domain<T>(name, extent);
+        auto made = domain<T>(name, extent);
         inputs_.push_back(made.data());
         return made;
     }
     template <class T>
     headrace::Domain<T> result(const char* name, std::initializer_list<std::uint64_t> extent) {
-        const auto made = domain<T>(name, extent);
+        auto made = domain<T>(name, extent);
         results_.push_back(made.data());
         return made;
     }

@@ -169,11 +169,12 @@ void draw(Drawing& drawing, double y, const Map& map) {
                  high = map_height / static_cast<double>(map.depths);
     for (std::size_t i = 0; i < map.cells.size(); ++i) {
         const double cell = map.cells[i], part = cell > 0 ? (std::log10(cell) - lower) / (upper - lower) : 0;
+        const std::size_t column = i % map.columns, row = i / map.columns;
         // Whole pixels: edges that are half covered would shine through.
-        const double x0 = std::floor(wide * static_cast<double>(i % map.columns)),
-                     x1 = std::floor(wide * static_cast<double>(i % map.columns + 1)),
-                     y0 = std::floor(high * static_cast<double>(i / map.columns)),
-                     y1 = std::floor(high * static_cast<double>(i / map.columns + 1));
+        const double x0 = std::floor(wide * static_cast<double>(column)),
+                     x1 = std::floor(wide * static_cast<double>(column + 1)),
+                     y0 = std::floor(high * static_cast<double>(row)),
+                     y1 = std::floor(high * static_cast<double>(row + 1));
         drawing.fill(left + x0, y + top + y0, x1 - x0, y1 - y0,
                      cell < 0 ? Colour{0.8, 0.8, 0.8} : colour_of(part));
     }
